@@ -1,0 +1,152 @@
+"""The error tree. Every error says what failed, on what, and what to do next.
+
+    AskyError                  1    anything below, or an unexpected failure
+    +- UsageError              2    the command line or an argument is wrong
+    +- ConfigError             2    a configuration file, key or value is wrong
+    +- NotConfigured           3    a model, key or extra that the request needs is missing
+    +- AuthenticationFailed    4    an endpoint refused the key
+    +- Unreachable             5    an endpoint or host did not answer
+    +- RateLimited             6    an endpoint refused for rate or quota
+    +- TimedOut                7    a deadline passed
+    +- ProviderError           8    an endpoint answered with a failure of its own
+    +- BudgetExceeded         10    a budget ended the run; a partial answer exists
+    +- NotEnoughEvidence      11    the sources hold too little to answer
+    +- UnsupportedClaim       12    `--strict` and a sentence that its sources do not support
+    +- Interrupted           130    the user stopped the run
+    +- SourceError             1    one source could not be used; the others go on
+    |  +- SourceRefused        1    policy forbids it: outside the roots, a secret, a device
+    |  +- SourceUnreadable     1    it is damaged, encrypted, empty, too large or too slow
+    +- StorageError            1    the store could not be used
+       +- StoreFull            1    the disk is full; nothing was changed
+       +- StoreBusy            1    another process held the store too long
+       +- StoreDamaged         1    the database file is not usable as it is
+       +- StoreTooNew          1    the store was written by a newer asky
+
+The number is the exit code of the process.
+"""
+
+from __future__ import annotations
+
+
+class AskyError(Exception):
+    """Base of every error that asky raises on purpose.
+
+    `message` is one line: what failed and on what. `hint` is one line too: what the reader can do next.
+    `retryable` tells a caller whether the same call may succeed later without a change.
+    """
+
+    exit_code = 1
+    code = "error"
+    retryable = False
+
+    def __init__(self, message: str, *, hint: str | None = None, retryable: bool | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        if retryable is not None:
+            self.retryable = retryable
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class UsageError(AskyError):
+    exit_code = 2
+    code = "usage"
+
+
+class ConfigError(AskyError):
+    exit_code = 2
+    code = "config"
+
+
+class NotConfigured(AskyError):
+    exit_code = 3
+    code = "not_configured"
+
+
+class AuthenticationFailed(AskyError):
+    exit_code = 4
+    code = "authentication"
+
+
+class Unreachable(AskyError):
+    exit_code = 5
+    code = "unreachable"
+    retryable = True
+
+
+class RateLimited(AskyError):
+    exit_code = 6
+    code = "rate_limited"
+    retryable = True
+
+
+class TimedOut(AskyError):
+    exit_code = 7
+    code = "timed_out"
+    retryable = True
+
+
+class ProviderError(AskyError):
+    exit_code = 8
+    code = "provider"
+
+
+class BudgetExceeded(AskyError):
+    exit_code = 10
+    code = "budget"
+
+
+class NotEnoughEvidence(AskyError):
+    exit_code = 11
+    code = "no_evidence"
+
+
+class UnsupportedClaim(AskyError):
+    exit_code = 12
+    code = "unsupported_claim"
+
+
+class Interrupted(AskyError):
+    exit_code = 130
+    code = "interrupted"
+
+
+class SourceError(AskyError):
+    code = "source"
+
+
+class SourceRefused(SourceError):
+    code = "source_refused"
+
+
+class SourceUnreadable(SourceError):
+    """A source that could not be turned into text; `verdict` names the way it failed."""
+
+    code = "source_unreadable"
+
+    def __init__(self, message: str, *, verdict: str = "failed", hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.verdict = verdict
+
+
+class StorageError(AskyError):
+    code = "storage"
+
+
+class StoreFull(StorageError):
+    code = "disk_full"
+
+
+class StoreBusy(StorageError):
+    code = "store_busy"
+    retryable = True
+
+
+class StoreDamaged(StorageError):
+    code = "store_damaged"
+
+
+class StoreTooNew(StorageError):
+    code = "store_too_new"

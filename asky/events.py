@@ -1,0 +1,121 @@
+"""What a run says while it runs: one tagged union that the terminal, logs and servers all listen to.
+
+A listener is a plain callable `Listener`; it must return quickly and must not raise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from asky.values import Failure
+
+FileVerdict = Literal[
+    "indexed",
+    "unchanged",
+    "empty",
+    "unsupported",
+    "encrypted",
+    "no_text_layer",
+    "too_large",
+    "timed_out",
+    "refused",
+    "failed",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class StageStarted:
+    """A stage of the evidence path begins; `total` counts its items where that is known."""
+
+    stage: str
+    total: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StageAdvanced:
+    """`done` items of the stage's `total` are finished."""
+
+    stage: str
+    done: int
+    total: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StageFinished:
+    """A stage ended after `seconds`; `summary` is one line for people."""
+
+    stage: str
+    seconds: float
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileRead:
+    """One local file got its verdict; `why` explains any verdict but `indexed` and `unchanged`."""
+
+    path: str
+    verdict: FileVerdict
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCalled:
+    """A model call begins."""
+
+    model: str
+    host: str | None
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCalled:
+    """A tool call begins; `summary` names its argument in a few words."""
+
+    call_id: str
+    name: str
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolReturned:
+    """A tool call ended, with a result or with a `failure`."""
+
+    call_id: str
+    name: str
+    summary: str
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextStreamed:
+    """The next piece of the answer as the reader should see it (keys already numbered)."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """Something the user should know; the run goes on."""
+
+    message: str
+    hint: str | None = None
+
+
+Event = (
+    StageStarted
+    | StageAdvanced
+    | StageFinished
+    | FileRead
+    | ModelCalled
+    | ToolCalled
+    | ToolReturned
+    | TextStreamed
+    | Warned
+)
+Listener = Callable[[Event], None]
+
+
+def ignore(event: Event) -> None:
+    """A listener that hears nothing."""

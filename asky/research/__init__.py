@@ -1,0 +1,1 @@
+"""The retrieval core: acquire, chunk, embed, index, retrieve, synthesize. Rule: nothing here knows its product."""

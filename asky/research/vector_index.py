@@ -1,0 +1,270 @@
+"""Chroma as a rebuildable index of the vectors in SQLite.
+
+Chroma is not process-safe, and a kill in the wrong moment can leave a store that cannot be opened, or that answers
+from a part of its rows while `count()` is complete. So one process owns it at a time (a lock for the index's life), it
+follows SQLite through the outbox, it holds ids and vectors only, and after an unclean end it is probed in a child
+process and, if anything is amiss, set aside and made anew from SQLite without embedding anything again.
+
+On disk: `index.json` names the live generation, a folder beside it; it is replaced last, so that a half-built
+generation is never used.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from asky.errors import StorageError
+from asky.research.vector_store_common import ids_from_bytes, vectors_from_bytes
+from asky.storage.scope import Scope
+from asky.storage.vectors import OutboxEntry, VectorTable
+
+if TYPE_CHECKING:
+    from asky.research.vector_store_common import Vectors
+
+_COLLECTION = "content_chunks"
+_BATCH = 2000  # rows a call: 1,824 rows per CPU second at 1,000 rows against 825 at 27; Chroma's own limit is 5,461
+_OUTBOX_BATCH = 500
+_PROBE_TIMEOUT_S = 60.0
+# Files are written every `sync_threshold` rows and the rest is inserted again at every open: with 100 an open costs
+# 120 ms of CPU at 10,500 rows, with the default of 1,000 up to 590 ms.
+_HNSW = {
+    "space": "cosine",
+    "max_neighbors": 16,
+    "ef_construction": 100,
+    "ef_search": 100,
+    "sync_threshold": 100,
+    "batch_size": 100,
+}
+
+
+class IndexUnavailable(StorageError):
+    """The index cannot serve now; the vectors in SQLite still can."""
+
+    code = "index_unavailable"
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What `index.json` says. `clean` is false while a process has the index open, and after one that died."""
+
+    generation: str
+    fingerprint: str
+    chromadb: str
+    clean: bool
+
+
+class ChromaIndex:
+    """The vector index of one embedding space. Open it with `open_index`; `close` it to leave it clean."""
+
+    def __init__(self, folder: Path, state: _State, lock: Any, vectors: VectorTable, space_id: int, dim: int) -> None:
+        self._folder = folder
+        self._state = state
+        self._lock = lock
+        self._vectors = vectors
+        self._space_id = space_id
+        self._dim = dim
+        self._client = _client(folder / state.generation)
+        self._collection = self._client.get_or_create_collection(
+            _COLLECTION, configuration={"hnsw": _HNSW}, embedding_function=None
+        )
+
+    def __len__(self) -> int:
+        return int(self._collection.count())
+
+    def follow(self) -> int:
+        """Take in everything that the outbox holds and return the number of changes."""
+        applied = 0
+        while entries := self._vectors.outbox(self._space_id, limit=_OUTBOX_BATCH):
+            self._apply(entries)
+            self._vectors.acknowledge(entries)
+            applied += len(entries)
+        return applied
+
+    def query(self, vector: Vectors, limit: int) -> list[tuple[int, float]]:
+        """The `limit` nearest chunks as `(chunk id, cosine)`, the nearest first."""
+        limit = min(limit, len(self))
+        if limit == 0:
+            return []
+        found = self._collection.query(query_embeddings=[vector.tolist()], n_results=limit, include=["distances"])
+        return [
+            (int(id_), 1.0 - distance) for id_, distance in zip(found["ids"][0], found["distances"][0], strict=True)
+        ]
+
+    def ids(self) -> set[int]:
+        """The ids of all chunks that the index knows."""
+        return {int(each) for each in self._collection.get(include=[])["ids"]}
+
+    def close(self) -> None:
+        """Close Chroma and give the index to whoever comes next."""
+        self._client.close()
+        _write_state(self._folder, replace(self._state, clean=True))
+        self._lock.release()
+
+    def abandon(self) -> None:
+        """Close Chroma without calling the index clean; the lock stays with the caller."""
+        self._client.close()
+
+    def _apply(self, entries: Sequence[OutboxEntry]) -> None:
+        """Apply additions, then deletions: a chunk id is never used twice, so none is added after its deletion."""
+        added_ids: list[int] = []
+        added: list[Vectors] = []
+        deleted: list[int] = []
+        for entry in entries:
+            ids = ids_from_bytes(entry.chunk_ids).tolist()
+            if entry.operation == "delete":
+                deleted += ids
+            elif entry.vectors is not None:
+                added_ids += ids
+                added.append(vectors_from_bytes(entry.vectors, self._dim))
+        self.add(added_ids, added)
+        for start in range(0, len(deleted), _BATCH):
+            self._collection.delete(ids=[str(each) for each in deleted[start : start + _BATCH]])
+
+    def add(self, ids: Sequence[int], vectors: Sequence[Vectors]) -> None:
+        """Put vectors in: `ids[i]` belongs to row `i` of the `vectors` put together."""
+        import numpy as np  # 0.2 s: only where vectors are touched
+
+        if not ids:
+            return
+        matrix = np.concatenate(vectors)
+        for start in range(0, len(ids), _BATCH):
+            batch = ids[start : start + _BATCH]
+            # `upsert`, because a crash between Chroma's commit and the acknowledgement brings the same ids again.
+            self._collection.upsert(
+                ids=[str(each) for each in batch],
+                embeddings=matrix[start : start + _BATCH],
+                metadatas=[{"space": self._space_id, "chunk": each} for each in batch],
+            )
+
+
+def open_index(folder: Path, vectors: VectorTable, *, fingerprint: str, space_id: int, dim: int) -> ChromaIndex:
+    """Open the index of a space, following SQLite; make it anew where it is missing, stale or damaged.
+
+    Raises `IndexUnavailable` if another process has it open, or if Chroma cannot be used.
+    """
+    from filelock import FileLock, Timeout  # 20 ms: only where the index is used
+
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    lock = FileLock(folder / "lock", timeout=0, mode=0o600)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise IndexUnavailable(
+            "the vector index is in use by another process", hint="this one searches SQLite directly", retryable=True
+        ) from None
+    try:
+        state = _usable(folder, _read_state(folder), fingerprint)
+        if state is None:
+            return _rebuild(folder, lock, vectors, fingerprint, space_id, dim)
+        _write_state(folder, replace(state, clean=False))
+        index = ChromaIndex(folder, state, lock, vectors, space_id, dim)
+        index.follow()
+        if len(index) != vectors.coverage(space_id, Scope()).embedded:
+            index.abandon()
+            index = _rebuild(folder, lock, vectors, fingerprint, space_id, dim)
+    except Exception as error:  # Chroma raises whatever its Rust core gives it, ImportError and panics among it
+        lock.release()
+        raise IndexUnavailable(
+            f"the vector index cannot be used: {type(error).__name__}: {_one_line(error)}"
+        ) from error
+    return index
+
+
+def rebuild_index(folder: Path, vectors: VectorTable, *, fingerprint: str, space_id: int, dim: int) -> ChromaIndex:
+    """Make the index anew from SQLite, whatever is there. Raises `IndexUnavailable` as `open_index` does."""
+    (folder / "index.json").unlink(missing_ok=True)
+    return open_index(folder, vectors, fingerprint=fingerprint, space_id=space_id, dim=dim)
+
+
+def _rebuild(folder: Path, lock: Any, vectors: VectorTable, fingerprint: str, space_id: int, dim: int) -> ChromaIndex:
+    import chromadb
+
+    for old in folder.glob("generation-*"):
+        shutil.rmtree(old, ignore_errors=True)
+    state = _State(f"generation-{secrets.token_hex(4)}", fingerprint, chromadb.__version__, clean=False)
+    vectors.clear_outbox(space_id)
+    index = ChromaIndex(folder, state, lock, vectors, space_id, dim)
+    for ids, matrix in _batches(vectors, space_id, dim):
+        index.add(ids, [matrix])
+    _write_state(folder, state)
+    index.follow()
+    return index
+
+
+def _batches(vectors: VectorTable, space_id: int, dim: int) -> Iterator[tuple[list[int], Vectors]]:
+    """All vectors of the space, some thousands at a time."""
+    import numpy as np
+
+    ids: list[int] = []
+    parts: list[Vectors] = []
+    for pack in vectors.packs(space_id, Scope()):
+        ids += ids_from_bytes(pack.chunk_ids).tolist()
+        parts.append(vectors_from_bytes(pack.vectors, dim))
+        if len(ids) >= _BATCH:
+            yield ids, np.concatenate(parts)
+            ids, parts = [], []
+    if ids:
+        yield ids, np.concatenate(parts)
+
+
+def _client(folder: Path) -> Any:
+    os.environ.setdefault("ANONYMIZED_TELEMETRY", "False")
+    import chromadb  # over 1 s: only where the index is used
+    from chromadb.config import Settings
+
+    return chromadb.PersistentClient(path=str(folder), settings=Settings(anonymized_telemetry=False))
+
+
+def _usable(folder: Path, state: _State | None, fingerprint: str) -> _State | None:
+    """The state if its generation can be opened and belongs to this space and this Chroma, else `None`."""
+    from importlib.metadata import version
+
+    if state is None or state.fingerprint != fingerprint or state.chromadb != version("chromadb"):
+        return None
+    generation = folder / state.generation
+    if not generation.is_dir() or not _plausible_size(generation):
+        return None
+    return state if state.clean or _probe(generation) else None
+
+
+def _plausible_size(generation: Path) -> bool:
+    """Whether no graph file has run away: a torn record can make `link_lists.bin` grow until the disk is full."""
+    data = sum(each.stat().st_size for each in generation.rglob("data_level0.bin"))
+    links = sum(each.stat().st_size for each in generation.rglob("link_lists.bin"))
+    return links <= max(data, 1 << 20)
+
+
+def _probe(generation: Path) -> bool:
+    """Open the generation in a child process, which may crash, and compare what it finds with itself."""
+    command = [sys.executable, "-m", "asky.research.vector_index_probe", str(generation), _COLLECTION]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=_PROBE_TIMEOUT_S, check=False)
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode == 0
+
+
+def _read_state(folder: Path) -> _State | None:
+    try:
+        return _State(**json.loads((folder / "index.json").read_text("utf-8")))
+    except (OSError, ValueError, TypeError):  # no index yet, or its note is damaged: both mean to make it
+        return None
+
+
+def _write_state(folder: Path, state: _State) -> None:
+    temporary = folder / "index.json.new"
+    temporary.write_text(json.dumps(asdict(state)), "utf-8")
+    temporary.replace(folder / "index.json")
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:200]

@@ -1,0 +1,81 @@
+"""Chunks as retrieval needs them: looked up by id, with their text, document and source."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from asky.storage.corpus import source_of
+from asky.storage.database import Database
+from asky.storage.scope import Scope
+from asky.values import Source, Span
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChunk:
+    """A chunk with its text, and the text's place in its document."""
+
+    id: int
+    document_id: int
+    ordinal: int
+    span: Span
+    context: str
+    text: str
+
+
+class ChunkTable:
+    """Read access to chunks."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def fetch(self, chunk_ids: Sequence[int]) -> dict[int, StoredChunk]:
+        """The chunks that still exist, by id."""
+        with self._db.read() as connection:
+            rows = connection.execute(
+                "SELECT c.id, c.document_id, c.ordinal, c.start, c.end, c.context, t.text FROM chunk AS c"
+                " JOIN chunk_text AS t ON t.id = c.id WHERE c.id IN (SELECT value FROM json_each(?))",
+                (json.dumps(list(chunk_ids)),),
+            )
+            return {
+                row["id"]: StoredChunk(
+                    row["id"],
+                    row["document_id"],
+                    row["ordinal"],
+                    Span(row["start"], row["end"]),
+                    row["context"],
+                    row["text"],
+                )
+                for row in rows
+            }
+
+    def documents_of(self, chunk_ids: Sequence[int]) -> dict[int, int]:
+        """Chunk id to document id, for the chunks that still exist."""
+        with self._db.read() as connection:
+            rows = connection.execute(
+                "SELECT id, document_id FROM chunk WHERE id IN (SELECT value FROM json_each(?))",
+                (json.dumps(list(chunk_ids)),),
+            )
+            return {row["id"]: row["document_id"] for row in rows}
+
+    def count(self, scope: Scope) -> int:
+        """The number of chunks in scope."""
+        sql, parameters = "SELECT count(*) FROM chunk", list[object]()
+        if scope != Scope():
+            documents, parameters = scope.documents()
+            sql += f" WHERE document_id IN ({documents})"
+        with self._db.read() as connection:
+            return int(connection.execute(sql, parameters).fetchone()[0])
+
+    def sources_of(self, document_ids: Sequence[int], scope: Scope) -> dict[int, Source]:
+        """The source of each document that is in scope; of several with the same document the first by uri."""
+        documents, parameters = scope.documents()
+        # The query of the scope's documents, asked for the rows themselves.
+        sql = documents.replace("SELECT s.document_id", "SELECT DISTINCT s.*", 1)
+        with self._db.read() as connection:
+            rows = connection.execute(
+                f"{sql} AND s.document_id IN (SELECT value FROM json_each(?)) ORDER BY s.uri DESC",
+                [*parameters, json.dumps(list(document_ids))],
+            )
+            return {row["document_id"]: source_of(row) for row in rows}

@@ -1,0 +1,244 @@
+"""Sources and the collections that hold them.
+
+A source is where text came from and may change; its document is what was read there last. A source lives as long as
+a collection holds it.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from asky.errors import UsageError
+from asky.storage.database import Database
+from asky.storage.documents import DocumentStore
+from asky.storage.scope import Scope
+from asky.values import Source
+
+DEFAULT_COLLECTION = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """What the store knows of a file without opening it."""
+
+    source_id: str
+    size: int | None
+    mtime_ns: int | None
+    verdict: str
+    why: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionStatus:
+    """Counts of one collection. `verdicts` maps a verdict to the number of its sources."""
+
+    name: str
+    roots: tuple[str, ...]
+    sources: int
+    chunks: int
+    characters: int
+    verdicts: dict[str, int]
+
+
+class CorpusStore:
+    """The repository of sources and collections."""
+
+    def __init__(self, database: Database, documents: DocumentStore) -> None:
+        self._db = database
+        self._documents = documents
+
+    # collections
+
+    def collection(self, name: str, *, create: bool = False) -> int:
+        """The id of the collection `name`. Raises `UsageError` if there is none and `create` is false."""
+        with self._db.read() as connection:
+            row = connection.execute("SELECT id FROM collection WHERE name = ?", (name,)).fetchone()
+        if row is not None:
+            return int(row["id"])
+        if not create:
+            raise UsageError(f"there is no collection {name!r}", hint="`asky corpus list` shows what there is")
+        with self._db.write() as connection:
+            connection.execute(
+                "INSERT OR IGNORE INTO collection(name, created_at) VALUES (?, ?)", (name, self._db.clock())
+            )
+            return int(connection.execute("SELECT id FROM collection WHERE name = ?", (name,)).fetchone()["id"])
+
+    def collections(self) -> list[str]:
+        """The names of all collections, sorted."""
+        with self._db.read() as connection:
+            return [row["name"] for row in connection.execute("SELECT name FROM collection ORDER BY name")]
+
+    def add_root(self, collection_id: int, path: str) -> None:
+        """Remember that the collection follows `path` (a folder or file); known roots are left as they are."""
+        with self._db.write() as connection:
+            connection.execute("INSERT OR IGNORE INTO collection_root VALUES (?, ?)", (collection_id, path))
+
+    def roots(self, collection_id: int) -> list[str]:
+        """The paths that the collection follows, sorted."""
+        with self._db.read() as connection:
+            rows = connection.execute(
+                "SELECT path FROM collection_root WHERE collection_id = ? ORDER BY path", (collection_id,)
+            )
+            return [row["path"] for row in rows]
+
+    def remove_collection(self, collection_id: int) -> int:
+        """Forget the collection, its roots and the sources that no other collection holds; returns their number."""
+        with self._db.write() as connection:
+            rows = connection.execute(
+                "SELECT source_id FROM collection_source WHERE collection_id = ?", (collection_id,)
+            )
+            sources = [row["source_id"] for row in rows]
+            removed = self.remove_sources(collection_id, sources)
+            connection.execute("DELETE FROM collection WHERE id = ?", (collection_id,))
+        return removed
+
+    def status(self, collection_id: int) -> CollectionStatus:
+        """Counts of the collection."""
+        with self._db.read() as connection:
+            name = connection.execute("SELECT name FROM collection WHERE id = ?", (collection_id,)).fetchone()["name"]
+            verdicts = connection.execute(
+                "SELECT verdict, count(*) AS n FROM source JOIN collection_source ON source_id = id"
+                " WHERE collection_id = ? GROUP BY verdict ORDER BY verdict",
+                (collection_id,),
+            ).fetchall()
+            documents, parameters = Scope((collection_id,)).documents()
+            characters, chunks = connection.execute(
+                "SELECT coalesce(sum(characters), 0),"
+                " coalesce(sum((SELECT count(*) FROM chunk WHERE document_id = d.id)), 0)"
+                f" FROM document AS d WHERE d.id IN ({documents})",
+                parameters,
+            ).fetchone()
+        counts = {row["verdict"]: row["n"] for row in verdicts}
+        return CollectionStatus(
+            name, tuple(self.roots(collection_id)), sum(counts.values()), chunks, characters, counts
+        )
+
+    # sources
+
+    def put_source(
+        self,
+        source: Source,
+        collection_id: int,
+        *,
+        document_id: int | None,
+        verdict: str = "indexed",
+        why: str | None = None,
+        size: int | None = None,
+        mtime_ns: int | None = None,
+        content_sha256: str | None = None,
+        metadata: dict[str, object] | None = None,
+    ) -> None:
+        """Insert or update a source, put it into the collection, and drop the document that it had before."""
+        with self._db.write() as connection:
+            before = connection.execute("SELECT document_id FROM source WHERE id = ?", (source.id,)).fetchone()
+            connection.execute(
+                "INSERT INTO source(id, kind, uri, title, url, path, external_id, document_id, size, mtime_ns,"
+                " content_sha256, verdict, why, metadata, fetched_at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+                " ON CONFLICT(id) DO UPDATE SET title=excluded.title, document_id=excluded.document_id,"
+                " size=excluded.size, mtime_ns=excluded.mtime_ns, content_sha256=excluded.content_sha256,"
+                " verdict=excluded.verdict, why=excluded.why, metadata=excluded.metadata,"
+                " fetched_at=excluded.fetched_at",
+                (
+                    source.id, source.kind, source.uri, source.title, source.url, source.path, source.external_id,
+                    document_id, size, mtime_ns, content_sha256, verdict, why,
+                    json.dumps(metadata or {}, ensure_ascii=False), source.fetched_at or self._db.clock(),
+                ),
+            )  # fmt: skip
+            connection.execute("INSERT OR IGNORE INTO collection_source VALUES (?, ?)", (collection_id, source.id))
+            if before is not None and before["document_id"] not in (None, document_id):
+                self._documents.release(connection, before["document_id"])
+
+    def touch_file(self, source_id: str, *, size: int, mtime_ns: int) -> None:
+        """Note a new stat of a file whose bytes did not change."""
+        with self._db.write() as connection:
+            connection.execute("UPDATE source SET size = ?, mtime_ns = ? WHERE id = ?", (size, mtime_ns, source_id))
+
+    def remove_sources(self, collection_id: int, source_ids: Iterable[str]) -> int:
+        """Take the sources out of the collection; those in no collection are forgotten. Returns how many were."""
+        removed = 0
+        with self._db.write() as connection:
+            for source_id in source_ids:
+                connection.execute(
+                    "DELETE FROM collection_source WHERE collection_id = ? AND source_id = ?",
+                    (collection_id, source_id),
+                )
+                row = connection.execute(
+                    "DELETE FROM source WHERE id = ?"
+                    " AND NOT EXISTS (SELECT 1 FROM collection_source WHERE source_id = id) RETURNING document_id",
+                    (source_id,),
+                ).fetchone()
+                if row is not None:
+                    removed += 1
+                    if row["document_id"] is not None:
+                        self._documents.release(connection, row["document_id"])
+        return removed
+
+    def add_to_collection(self, collection_id: int, source_ids: Sequence[str]) -> None:
+        """Put sources that the store already has into the collection."""
+        with self._db.write() as connection:
+            connection.executemany(
+                "INSERT OR IGNORE INTO collection_source VALUES (?, ?)", [(collection_id, each) for each in source_ids]
+            )
+
+    def sources(self, scope: Scope) -> list[Source]:
+        """The sources in scope, readable or not, in order of uri."""
+        conditions = ["1"]
+        parameters: list[object] = []
+        if scope.collections is not None:
+            marks = ",".join("?" * len(scope.collections))
+            conditions.append(f"id IN (SELECT source_id FROM collection_source WHERE collection_id IN ({marks}))")
+            parameters += list(scope.collections)
+        if scope.sources is not None:
+            conditions.append("id IN (SELECT value FROM json_each(?))")
+            parameters.append(json.dumps(scope.sources))
+        with self._db.read() as connection:
+            rows = connection.execute(f"SELECT * FROM source WHERE {' AND '.join(conditions)} ORDER BY uri", parameters)
+            return [source_of(row) for row in rows]
+
+    def files(self, collection_id: int) -> dict[str, FileState]:
+        """What is known of every source of the collection, by uri."""
+        with self._db.read() as connection:
+            rows = connection.execute(
+                "SELECT s.id, s.uri, s.size, s.mtime_ns, s.verdict, s.why FROM collection_source AS cs"
+                " JOIN source AS s ON s.id = cs.source_id WHERE cs.collection_id = ?",
+                (collection_id,),
+            )
+            return {
+                row["uri"]: FileState(row["id"], row["size"], row["mtime_ns"], row["verdict"], row["why"])
+                for row in rows
+            }
+
+    def file(self, source_id: str) -> FileState | None:
+        """What is known of one source, in whatever collection."""
+        with self._db.read() as connection:
+            row = connection.execute(
+                "SELECT id, size, mtime_ns, verdict, why FROM source WHERE id = ?", (source_id,)
+            ).fetchone()
+        return FileState(*row) if row else None
+
+    def same_content(self, content_sha256: str, suffix: str) -> int | None:
+        """A document read from the same bytes under a name with the same suffix, or `None`."""
+        with self._db.read() as connection:
+            row = connection.execute(
+                "SELECT document_id FROM source WHERE content_sha256 = ? AND document_id IS NOT NULL"
+                " AND lower(uri) LIKE ? ESCAPE '\\' LIMIT 1",
+                (content_sha256, "%" + suffix.lower().replace("%", "\\%").replace("_", "\\_")),
+            ).fetchone()
+        return int(row["document_id"]) if row else None
+
+    def current_document(self, source_id: str) -> int | None:
+        """The id of the source's document, or `None`."""
+        with self._db.read() as connection:
+            row = connection.execute("SELECT document_id FROM source WHERE id = ?", (source_id,)).fetchone()
+        return row["document_id"] if row else None
+
+
+def source_of(row: sqlite3.Row) -> Source:
+    """The `Source` of a row of the table `source`."""
+    return Source(
+        id=row["id"], kind=row["kind"], uri=row["uri"], title=row["title"], url=row["url"], path=row["path"],
+        external_id=row["external_id"], fetched_at=row["fetched_at"],
+    )  # fmt: skip

@@ -1,0 +1,167 @@
+"""One SQLite file: connections, transactions, and what went wrong in words.
+
+Every thread gets its own connection. Writes are `BEGIN IMMEDIATE`, so that a writer waits for its turn instead of
+failing when a read is upgraded. The busy timeout is set before the journal mode, because changing the mode needs a
+lock too.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timezone
+from pathlib import Path
+
+from asky.errors import StorageError, StoreBusy, StoreDamaged, StoreFull, StoreTooNew
+from asky.storage.migrations import APPLICATION_ID, MIGRATIONS
+
+BUSY_TIMEOUT_MS = 30_000
+PAGE_BYTES = 8192  # five 384-d float32 vectors a page; 4096 holds two and wastes a quarter
+
+
+def utc_now() -> str:
+    """The time as the store writes it: ISO 8601, UTC, microseconds, `Z`."""
+    return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+class Database:
+    """The store's file. Safe to share between threads; each process opens its own.
+
+    Opening creates the file (mode 0600) and its folder (0700) and applies missing migrations. Raises `StoreTooNew`
+    for a file of a newer asky, which stays untouched, `StoreDamaged` for a file that is not this store, and
+    `StorageError` where the folder cannot be written.
+    """
+
+    def __init__(self, path: Path, *, clock: Callable[[], str] = utc_now) -> None:
+        self.path = path
+        self.clock = clock
+        self._local = threading.local()
+        self._lock = threading.Lock()
+        self._connections: list[sqlite3.Connection] = []
+        with self._explained():
+            _create_private(path)
+            self._migrate(self._connect())
+
+    @contextmanager
+    def read(self) -> Iterator[sqlite3.Connection]:
+        """This thread's connection, for statements that do not write."""
+        with self._explained():
+            yield self._connect()
+
+    @contextmanager
+    def write(self) -> Iterator[sqlite3.Connection]:
+        """A transaction: committed on leaving, rolled back on any exception. Inside one, joins it.
+
+        Raises `StoreBusy` after 30 s of waiting for another writer and `StoreFull` when the disk is full; in both
+        cases nothing was changed.
+        """
+        with self._explained():
+            connection = self._connect()
+            if connection.in_transaction:
+                yield connection
+                return
+            connection.execute("BEGIN IMMEDIATE")
+            with _finishing(connection):
+                yield connection
+
+    def close(self) -> None:
+        """Close the connections of all threads. The store can still be used; it will open new ones."""
+        with self._lock:
+            connections, self._connections = self._connections, []
+            self._local = threading.local()
+        for connection in connections:
+            connection.close()
+
+    def _connect(self) -> sqlite3.Connection:
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+            connection.row_factory = sqlite3.Row
+            for pragma in (
+                f"busy_timeout={BUSY_TIMEOUT_MS}",
+                "foreign_keys=ON",
+                "synchronous=FULL",
+                "temp_store=MEMORY",
+                "cache_size=-32768",
+                "mmap_size=268435456",
+            ):
+                connection.execute(f"PRAGMA {pragma}")
+            with self._lock:
+                self._connections.append(connection)
+            self._local.connection = connection
+        return connection
+
+    def _migrate(self, connection: sqlite3.Connection) -> None:
+        found = _version(connection, self.path)
+        if found == len(MIGRATIONS):
+            return
+        if found == 0:
+            connection.execute(f"PRAGMA page_size={PAGE_BYTES}")
+        connection.execute("PRAGMA journal_mode=WAL")
+        with self.write():
+            found = _version(connection, self.path)  # another process may have been faster
+            for number, migrate in enumerate(MIGRATIONS[found:], start=found + 1):
+                migrate(connection)
+                connection.execute(f"PRAGMA user_version={number}")
+            connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            raise _explain(error, self.path) from error
+        except PermissionError as error:
+            raise StorageError(
+                f"cannot write {self.path}: {error.strerror}", hint="set ASKY_HOME to a folder that you own"
+            ) from error
+
+
+@contextmanager
+def _finishing(connection: sqlite3.Connection) -> Iterator[None]:
+    """Commit on leaving; on any exception, also of the commit itself, roll back what is still open."""
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:  # some errors, a full disk among them, have rolled back already
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _version(connection: sqlite3.Connection, path: Path) -> int:
+    found = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    if found > len(MIGRATIONS):
+        raise StoreTooNew(
+            f"the store {path} has schema {found}; this asky knows schemas up to {len(MIGRATIONS)}",
+            hint="upgrade asky, or point ASKY_HOME to another folder",
+        )
+    application = int(connection.execute("PRAGMA application_id").fetchone()[0])
+    occupied = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] > 0
+    if application not in (0, APPLICATION_ID) or (found == 0 and occupied):
+        raise StoreDamaged(f"{path} is a database of another program", hint="move it away, or set ASKY_HOME")
+    return found
+
+
+def _create_private(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+
+
+def _explain(error: sqlite3.DatabaseError, path: Path) -> StorageError:
+    """The error of ours that says what an SQLite error means for the user."""
+    text = str(error)
+    if "disk is full" in text or "disk I/O error" in text:
+        return StoreFull(
+            f"disk full while saving to {path}; nothing was changed", hint="free some space and run it again"
+        )
+    if "locked" in text or "busy" in text:
+        return StoreBusy(f"the store {path} was held by another process for over {BUSY_TIMEOUT_MS // 1000} s")
+    if "readonly" in text or "unable to open" in text:
+        return StorageError(f"cannot write {path}: {text}", hint="check its permissions, or set ASKY_HOME")
+    if "malformed" in text or "not a database" in text or "corrupt" in text:
+        return StoreDamaged(f"the store {path} is damaged: {text}", hint="run `asky doctor`; nothing was deleted")
+    return StorageError(f"the store {path} failed: {text}")

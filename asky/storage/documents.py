@@ -1,0 +1,183 @@
+"""Documents and their chunks: immutable texts, each indexed for words once, however many sources share it.
+
+A document that no source has any more is dropped, unless a passage of it was shown in a run: then its text stays, out
+of every index, so that a citation can always be opened.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+
+from asky.storage.database import Database
+from asky.storage.migrations import BLOCK_CHARACTERS
+from asky.values import Chunk, Document, Page, Section, Span
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDocument:
+    """A document's row. `chunk_ids` are in order of ordinal; `is_new` is false where an equal one was there."""
+
+    id: int
+    chunk_ids: tuple[int, ...]
+    is_new: bool
+
+
+class DocumentStore:
+    """The repository of documents."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def put_document(self, document: Document, chunks: Sequence[Chunk], contexts: Sequence[str]) -> StoredDocument:
+        """Store a text with its structure and chunks, indexed for words; `contexts[i]` belongs to `chunks[i]`."""
+        fingerprint = _fingerprint(document, chunks, contexts)
+        with self._db.write() as connection:
+            row = connection.execute("SELECT id FROM document WHERE fingerprint = ?", (fingerprint,)).fetchone()
+            if row is not None and (known := self.chunk_ids(row["id"])):
+                return StoredDocument(row["id"], tuple(known), False)
+            document_id = row["id"] if row is not None else self._insert_document(connection, document, fingerprint)
+            ids = _next_ids(connection, len(chunks))
+            connection.executemany(
+                "INSERT INTO chunk(id, document_id, ordinal, start, end, tokens, context) VALUES (?,?,?,?,?,?,?)",
+                [
+                    (id_, document_id, chunk.ordinal, chunk.span.start, chunk.span.end, chunk.tokens, context)
+                    for id_, chunk, context in zip(ids, chunks, contexts, strict=True)
+                ],
+            )
+            connection.executemany(
+                "INSERT INTO chunk_fts(rowid, context, text) VALUES (?,?,?)",
+                [
+                    (id_, context, document.text[chunk.span.start : chunk.span.end])
+                    for id_, chunk, context in zip(ids, chunks, contexts, strict=True)
+                ],
+            )
+        return StoredDocument(document_id, tuple(ids), True)
+
+    def _insert_document(self, connection: sqlite3.Connection, document: Document, fingerprint: str) -> int:
+        cursor = connection.execute(
+            "INSERT INTO document(fingerprint, sha256, title, media_type, characters, sections, pages, metadata,"
+            " created_at) VALUES (?,?,?,?,?,?,?,?,?)",
+            (
+                fingerprint, document.sha256, document.title, document.media_type, len(document.text),
+                json.dumps([(s.heading, s.level, s.start, s.end) for s in document.sections], ensure_ascii=False),
+                json.dumps([(p.index, p.label, p.start, p.end) for p in document.pages], ensure_ascii=False),
+                json.dumps(dict(document.metadata), ensure_ascii=False), self._db.clock(),
+            ),
+        )  # fmt: skip
+        document_id = cursor.lastrowid
+        assert document_id is not None
+        connection.executemany(
+            "INSERT INTO text_block(document_id, ordinal, text) VALUES (?,?,?)",
+            [
+                (document_id, number, document.text[start : start + BLOCK_CHARACTERS])
+                for number, start in enumerate(range(0, len(document.text), BLOCK_CHARACTERS))
+            ],
+        )
+        return document_id
+
+    def document(self, document_id: int) -> Document:
+        """The whole document with its structure."""
+        with self._db.read() as connection:
+            row = connection.execute("SELECT * FROM document WHERE id = ?", (document_id,)).fetchone()
+        return Document(
+            text=self.text(document_id),
+            media_type=row["media_type"],
+            title=row["title"],
+            sections=tuple(Section(*each) for each in json.loads(row["sections"])),
+            pages=tuple(Page(*each) for each in json.loads(row["pages"])),
+            metadata=json.loads(row["metadata"]),
+        )
+
+    def structure(self, document_id: int) -> tuple[tuple[Section, ...], tuple[Page, ...]]:
+        """The document's sections and pages, without its text."""
+        with self._db.read() as connection:
+            row = connection.execute("SELECT sections, pages FROM document WHERE id = ?", (document_id,)).fetchone()
+        sections = tuple(Section(*each) for each in json.loads(row["sections"]))
+        return sections, tuple(Page(*each) for each in json.loads(row["pages"]))
+
+    def digest(self, document_id: int) -> tuple[str, int]:
+        """The SHA-256 of the document's text, and its length in characters."""
+        with self._db.read() as connection:
+            row = connection.execute("SELECT sha256, characters FROM document WHERE id = ?", (document_id,)).fetchone()
+        return row["sha256"], row["characters"]
+
+    def text(self, document_id: int, span: Span | None = None) -> str:
+        """The document's text, or the part of it in `span`; reads only the blocks that it needs."""
+        first, last = (
+            (0, -1) if span is None else (span.start // BLOCK_CHARACTERS, max(span.end - 1, 0) // BLOCK_CHARACTERS)
+        )
+        with self._db.read() as connection:
+            rows = connection.execute(
+                "SELECT text FROM text_block WHERE document_id = ? AND ordinal >= ? AND (? < 0 OR ordinal <= ?)"
+                " ORDER BY ordinal",
+                (document_id, first, last, last),
+            )
+            text = "".join(row["text"] for row in rows)
+        return (
+            text if span is None else text[span.start - first * BLOCK_CHARACTERS : span.end - first * BLOCK_CHARACTERS]
+        )
+
+    def chunk_ids(self, document_id: int) -> list[int]:
+        """The ids of the document's chunks, in order of ordinal."""
+        with self._db.read() as connection:
+            rows = connection.execute("SELECT id FROM chunk WHERE document_id = ? ORDER BY ordinal", (document_id,))
+            return [row["id"] for row in rows]
+
+    def chunk_inputs(self, chunk_ids: Sequence[int]) -> Iterator[tuple[int, str, str]]:
+        """`(chunk id, context, text)` of each chunk that exists, in order of id."""
+        with self._db.read() as connection:
+            yield from (
+                (row["id"], row["context"], row["text"])
+                for row in connection.execute(
+                    "SELECT id, context, text FROM chunk_text WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id",
+                    (json.dumps(list(chunk_ids)),),
+                )
+            )
+
+    def release(self, connection: sqlite3.Connection, document_id: int) -> None:
+        """Take a document out of the indexes if no source has it, and delete it if no run showed it either."""
+        if connection.execute("SELECT 1 FROM source WHERE document_id = ? LIMIT 1", (document_id,)).fetchone():
+            return
+        connection.execute(
+            "INSERT INTO chunk_fts(chunk_fts, rowid, context, text)"
+            " SELECT 'delete', t.id, t.context, t.text FROM chunk AS c JOIN chunk_text AS t ON t.id = c.id"
+            " WHERE c.document_id = ?",
+            (document_id,),
+        )
+        connection.execute(
+            "INSERT INTO outbox(space_id, operation, chunk_ids)"
+            " SELECT space_id, 'delete', chunk_ids FROM vector_pack WHERE document_id = ?",
+            (document_id,),
+        )
+        connection.execute("DELETE FROM vector_pack WHERE document_id = ?", (document_id,))
+        connection.execute("DELETE FROM chunk WHERE document_id = ?", (document_id,))
+        connection.execute(
+            "DELETE FROM document WHERE id = ? AND NOT EXISTS (SELECT 1 FROM passage WHERE document_id = ?)",
+            (document_id, document_id),
+        )
+
+
+def _next_ids(connection: sqlite3.Connection, count: int) -> range:
+    """`count` chunk ids that no chunk ever had: an index that lags behind cannot mistake one for another."""
+    row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'chunk'").fetchone()
+    first = (row["seq"] if row else 0) + 1
+    return range(first, first + count)
+
+
+def _fingerprint(document: Document, chunks: Sequence[Chunk], contexts: Sequence[str]) -> str:
+    """A hash of all that is stored of a document: equal documents are stored once."""
+    digest = hashlib.sha256(document.sha256.encode())
+    parts = [
+        document.title,
+        document.media_type,
+        [asdict(each) for each in document.sections],
+        [asdict(each) for each in document.pages],
+        [(each.span.start, each.span.end, each.tokens) for each in chunks],
+        list(contexts),
+    ]
+    digest.update(json.dumps(parts).encode())
+    return digest.hexdigest()

@@ -1,0 +1,223 @@
+"""The schema as numbered steps. `PRAGMA user_version` holds the number of the last one applied.
+
+A step is a function of a connection inside one transaction; it is never edited once released, only followed.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+
+APPLICATION_ID = 0x41534B59  # "ASKY"
+BLOCK_CHARACTERS = 16_384
+
+# Documents are immutable: a changed file gets a new one, so that a citation keeps its text. The text lies in blocks of
+# BLOCK_CHARACTERS, so that a passage of a large document is read without reading the document.
+_CORPUS = f"""
+CREATE TABLE document (
+    id INTEGER PRIMARY KEY,
+    fingerprint TEXT NOT NULL UNIQUE,
+    sha256 TEXT NOT NULL,
+    title TEXT,
+    media_type TEXT NOT NULL,
+    characters INTEGER NOT NULL,
+    sections TEXT NOT NULL DEFAULT '[]',
+    pages TEXT NOT NULL DEFAULT '[]',
+    metadata TEXT NOT NULL DEFAULT '{{}}',
+    created_at TEXT NOT NULL
+);
+CREATE TABLE text_block (
+    document_id INTEGER NOT NULL REFERENCES document(id) ON DELETE CASCADE,
+    ordinal INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    UNIQUE (document_id, ordinal)
+);
+CREATE TABLE source (
+    id TEXT PRIMARY KEY,
+    kind TEXT NOT NULL,
+    uri TEXT NOT NULL UNIQUE,
+    title TEXT NOT NULL,
+    url TEXT,
+    path TEXT,
+    external_id TEXT,
+    document_id INTEGER REFERENCES document(id),
+    size INTEGER,
+    mtime_ns INTEGER,
+    content_sha256 TEXT,
+    verdict TEXT NOT NULL DEFAULT 'indexed',
+    why TEXT,
+    metadata TEXT NOT NULL DEFAULT '{{}}',
+    fetched_at TEXT NOT NULL
+);
+CREATE INDEX source_document ON source(document_id);
+CREATE INDEX source_content ON source(content_sha256);
+CREATE TABLE collection (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    created_at TEXT NOT NULL
+);
+CREATE TABLE collection_root (
+    collection_id INTEGER NOT NULL REFERENCES collection(id) ON DELETE CASCADE,
+    path TEXT NOT NULL,
+    PRIMARY KEY (collection_id, path)
+) WITHOUT ROWID;
+CREATE TABLE collection_source (
+    collection_id INTEGER NOT NULL REFERENCES collection(id) ON DELETE CASCADE,
+    source_id TEXT NOT NULL REFERENCES source(id) ON DELETE CASCADE,
+    PRIMARY KEY (collection_id, source_id)
+) WITHOUT ROWID;
+CREATE INDEX collection_source_source ON collection_source(source_id);
+CREATE TABLE chunk (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    document_id INTEGER NOT NULL REFERENCES document(id) ON DELETE CASCADE,
+    ordinal INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    end INTEGER NOT NULL,
+    tokens INTEGER NOT NULL,
+    context TEXT NOT NULL,
+    UNIQUE (document_id, ordinal)
+);
+CREATE VIEW chunk_text AS
+    SELECT c.id AS id, c.context AS context, (
+        SELECT substr(group_concat(b.text, ''), c.start % {BLOCK_CHARACTERS} + 1, c.end - c.start)
+        FROM (
+            SELECT text FROM text_block
+            WHERE document_id = c.document_id
+              AND ordinal BETWEEN c.start / {BLOCK_CHARACTERS} AND max(c.end - 1, 0) / {BLOCK_CHARACTERS}
+            ORDER BY ordinal
+        ) AS b
+    ) AS text
+    FROM chunk AS c;
+CREATE VIRTUAL TABLE chunk_fts USING fts5(
+    context, text, content='chunk_text', content_rowid='id', tokenize='porter unicode61 remove_diacritics 2'
+);
+CREATE VIRTUAL TABLE chunk_term USING fts5vocab(chunk_fts, row);
+"""
+
+# A pack holds the vectors of some chunks of one document: little-endian int64 ids and float32 rows in the same order.
+# corpus_version changes with every change that a cached matrix of vectors has to follow.
+_VECTORS = """
+CREATE TABLE space (
+    id INTEGER PRIMARY KEY,
+    fingerprint TEXT NOT NULL UNIQUE,
+    dim INTEGER NOT NULL,
+    created_at TEXT NOT NULL
+);
+CREATE TABLE vector_pack (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    space_id INTEGER NOT NULL REFERENCES space(id) ON DELETE CASCADE,
+    document_id INTEGER NOT NULL REFERENCES document(id) ON DELETE CASCADE,
+    chunk_ids BLOB NOT NULL,
+    vectors BLOB NOT NULL
+);
+CREATE TABLE corpus_version (number INTEGER NOT NULL);
+INSERT INTO corpus_version VALUES (0);
+CREATE TRIGGER vector_pack_added AFTER INSERT ON vector_pack BEGIN UPDATE corpus_version SET number = number + 1; END;
+CREATE TRIGGER vector_pack_deleted AFTER DELETE ON vector_pack BEGIN UPDATE corpus_version SET number = number + 1; END;
+CREATE TRIGGER scope_added AFTER INSERT ON collection_source BEGIN UPDATE corpus_version SET number = number + 1; END;
+CREATE TRIGGER scope_deleted AFTER DELETE ON collection_source BEGIN UPDATE corpus_version SET number = number + 1; END;
+CREATE TRIGGER scope_moved AFTER UPDATE OF document_id ON source
+    BEGIN UPDATE corpus_version SET number = number + 1; END;
+CREATE INDEX vector_pack_document ON vector_pack(document_id, space_id);
+CREATE TABLE outbox (
+    id INTEGER PRIMARY KEY,
+    space_id INTEGER NOT NULL,
+    operation TEXT NOT NULL CHECK (operation IN ('add', 'delete')),
+    pack_id INTEGER,
+    chunk_ids BLOB NOT NULL
+);
+CREATE INDEX outbox_space ON outbox(space_id, id);
+"""
+
+_RUNS = """
+CREATE TABLE session (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    mode TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL
+);
+CREATE TABLE session_collection (
+    session_id TEXT NOT NULL REFERENCES session(id) ON DELETE CASCADE,
+    collection_id INTEGER NOT NULL REFERENCES collection(id) ON DELETE CASCADE,
+    PRIMARY KEY (session_id, collection_id)
+) WITHOUT ROWID;
+CREATE TABLE run (
+    id TEXT PRIMARY KEY,
+    session_id TEXT REFERENCES session(id) ON DELETE CASCADE,
+    mode TEXT NOT NULL,
+    question TEXT NOT NULL,
+    model TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('running', 'finished', 'failed', 'cancelled')),
+    started_at TEXT NOT NULL,
+    finished_at TEXT,
+    answer TEXT
+);
+CREATE INDEX run_started ON run(started_at);
+CREATE INDEX run_session ON run(session_id);
+CREATE TABLE message (
+    id INTEGER PRIMARY KEY,
+    session_id TEXT NOT NULL REFERENCES session(id) ON DELETE CASCADE,
+    run_id TEXT REFERENCES run(id) ON DELETE SET NULL,
+    role TEXT NOT NULL,
+    content TEXT NOT NULL,
+    data TEXT NOT NULL DEFAULT '{}',
+    created_at TEXT NOT NULL
+);
+CREATE INDEX message_session ON message(session_id, id);
+CREATE TABLE ledger (
+    id INTEGER PRIMARY KEY,
+    run_id TEXT NOT NULL REFERENCES run(id) ON DELETE CASCADE,
+    at TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    data TEXT NOT NULL
+);
+CREATE INDEX ledger_run ON ledger(run_id, id);
+CREATE TRIGGER ledger_is_append_only BEFORE UPDATE ON ledger
+    BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
+CREATE TABLE passage (
+    run_id TEXT NOT NULL REFERENCES run(id) ON DELETE CASCADE,
+    key TEXT NOT NULL,
+    source_id TEXT NOT NULL,
+    source TEXT NOT NULL,
+    document_id INTEGER NOT NULL REFERENCES document(id),
+    start INTEGER NOT NULL,
+    end INTEGER NOT NULL,
+    PRIMARY KEY (run_id, key)
+) WITHOUT ROWID;
+CREATE INDEX passage_document ON passage(document_id);
+CREATE TABLE finding (
+    id INTEGER PRIMARY KEY,
+    session_id TEXT REFERENCES session(id) ON DELETE CASCADE,
+    run_id TEXT,
+    text TEXT NOT NULL,
+    tags TEXT NOT NULL DEFAULT '[]',
+    trust TEXT NOT NULL CHECK (trust IN ('user', 'model')),
+    passages TEXT NOT NULL DEFAULT '[]',
+    space_id INTEGER REFERENCES space(id) ON DELETE SET NULL,
+    vector BLOB,
+    created_at TEXT NOT NULL
+);
+CREATE INDEX finding_session ON finding(session_id, id);
+"""
+
+
+def _statements(script: str) -> list[str]:
+    """The statements of `script`; a trigger's body stays with its trigger."""
+    statements: list[str] = []
+    pending = ""
+    for line in script.splitlines():
+        pending += line + "\n"
+        if sqlite3.complete_statement(pending):
+            statements.append(pending)
+            pending = ""
+    return statements
+
+
+def _first_schema(connection: sqlite3.Connection) -> None:
+    for script in (_CORPUS, _VECTORS, _RUNS):
+        for statement in _statements(script):
+            connection.execute(statement)
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first_schema,)

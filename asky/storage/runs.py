@@ -1,0 +1,157 @@
+"""Runs and their ledger: what was searched, shown, cited and checked, in order, never rewritten."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from asky.errors import UsageError
+from asky.storage.database import Database
+from asky.values import Evidence, Source
+
+RunStatus = Literal["running", "finished", "failed", "cancelled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One question and what came of it; `answer` is the `asky.answer/1` object once there is one."""
+
+    id: str
+    session_id: str | None
+    mode: str
+    question: str
+    model: str
+    status: RunStatus
+    started_at: str
+    finished_at: str | None
+    answer: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerEntry:
+    """One thing that happened in a run."""
+
+    at: str
+    kind: str
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPassage:
+    """A passage that was shown in a run; its document's text is kept as long as the run is."""
+
+    key: str
+    source: Source
+    document_id: int
+    start: int
+    end: int
+
+
+class RunStore:
+    """The repository of runs, their ledgers and the passages they showed."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def start(self, *, question: str, mode: str, model: str, session_id: str | None) -> Run:
+        """Record that a run begins. Its id sorts by time: `YYYYMMDD-HHMMSS-xxxx`."""
+        now = self._db.clock()
+        id_ = f"{now[:19].replace('-', '').replace(':', '').replace('T', '-')}-{secrets.token_hex(2)}"
+        with self._db.write() as connection:
+            connection.execute(
+                "INSERT INTO run(id, session_id, mode, question, model, status, started_at)"
+                " VALUES (?,?,?,?,?,'running',?)",
+                (id_, session_id, mode, question, model, now),
+            )
+        return Run(id_, session_id, mode, question, model, "running", now, None, None)
+
+    def finish(self, run_id: str, status: RunStatus, answer: Mapping[str, Any] | None) -> None:
+        """Record how a run ended, with its answer if there is one."""
+        with self._db.write() as connection:
+            connection.execute(
+                "UPDATE run SET status = ?, finished_at = ?, answer = ? WHERE id = ?",
+                (
+                    status,
+                    self._db.clock(),
+                    json.dumps(answer, ensure_ascii=False) if answer is not None else None,
+                    run_id,
+                ),
+            )
+
+    def record(self, run_id: str, kind: str, data: Mapping[str, Any]) -> None:
+        """Append an entry to the run's ledger; it is on disk when this returns."""
+        with self._db.write() as connection:
+            connection.execute(
+                "INSERT INTO ledger(run_id, at, kind, data) VALUES (?,?,?,?)",
+                (run_id, self._db.clock(), kind, json.dumps(data, ensure_ascii=False)),
+            )
+
+    def show(self, run_id: str, passages: Sequence[Evidence]) -> None:
+        """Record passages that are about to be shown to a model; the same key twice is recorded once."""
+        with self._db.write() as connection:
+            connection.executemany(
+                "INSERT OR IGNORE INTO passage VALUES (?,?,?,?,?,?,?)",
+                [
+                    (
+                        run_id, each.key, each.source.id, json.dumps(asdict(each.source), ensure_ascii=False),
+                        each.document_id, each.span.start, each.span.end,
+                    )
+                    for each in passages
+                ],
+            )  # fmt: skip
+            self.record(run_id, "shown", {"keys": [each.key for each in passages]})
+
+    def find(self, run_id: str | None) -> Run:
+        """The run with this id or unique beginning, or the last one when `None`. Raises `UsageError` without one."""
+        with self._db.read() as connection:
+            if run_id is None:
+                rows = connection.execute("SELECT * FROM run ORDER BY started_at DESC, rowid DESC LIMIT 1").fetchall()
+            else:
+                rows = connection.execute(
+                    "SELECT * FROM run WHERE id = ? OR substr(id, 1, ?) = ? ORDER BY id = ? DESC LIMIT 2",
+                    (run_id, len(run_id), run_id, run_id),
+                ).fetchall()
+        if not rows:
+            what = "there are no runs yet" if run_id is None else f"there is no run {run_id!r}"
+            raise UsageError(what, hint="`asky runs list` shows what there is")
+        if len(rows) > 1 and rows[0]["id"] != run_id:
+            raise UsageError(f"{run_id!r} begins more than one run's id", hint="`asky runs list` shows them in full")
+        return _run(rows[0])
+
+    def recent(self, *, limit: int, session_id: str | None = None) -> list[Run]:
+        """Runs, the newest first."""
+        with self._db.read() as connection:
+            rows = connection.execute(
+                "SELECT * FROM run WHERE ? IS NULL OR session_id = ? ORDER BY started_at DESC, rowid DESC LIMIT ?",
+                (session_id, session_id, limit),
+            )
+            return [_run(row) for row in rows]
+
+    def ledger(self, run_id: str) -> list[LedgerEntry]:
+        """The run's ledger, oldest entry first."""
+        with self._db.read() as connection:
+            rows = connection.execute("SELECT at, kind, data FROM ledger WHERE run_id = ? ORDER BY id", (run_id,))
+            return [LedgerEntry(row["at"], row["kind"], json.loads(row["data"])) for row in rows]
+
+    def passages(self, run_id: str) -> list[StoredPassage]:
+        """The passages that the run showed, in order of key."""
+        with self._db.read() as connection:
+            rows = connection.execute("SELECT * FROM passage WHERE run_id = ? ORDER BY key", (run_id,))
+            return [
+                StoredPassage(
+                    row["key"], Source(**json.loads(row["source"])), row["document_id"], row["start"], row["end"]
+                )
+                for row in rows
+            ]
+
+
+def _run(row: sqlite3.Row) -> Run:
+    answer = json.loads(row["answer"]) if row["answer"] else None
+    return Run(
+        row["id"], row["session_id"], row["mode"], row["question"], row["model"], row["status"],
+        row["started_at"], row["finished_at"], answer,
+    )  # fmt: skip

@@ -1,0 +1,195 @@
+"""Embedding spaces, packed vectors, and the outbox of what a vector index has not seen yet.
+
+A space is everything that makes two vectors comparable, named by the embedder's fingerprint. Vectors are bytes here:
+little-endian int64 chunk ids and float32 rows, in the same order, some chunks of one document to a pack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from asky.storage.database import Database
+from asky.storage.scope import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """Vectors of some chunks of one document: `chunk_ids` int64[n] and `vectors` float32[n, dim], as bytes."""
+
+    document_id: int
+    chunk_ids: bytes
+    vectors: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxEntry:
+    """One change that the vector index has to follow.
+
+    `chunk_ids` is int64[n] and `vectors` float32[n, dim], as bytes; `vectors` is `None` for a deletion, and for an
+    addition that was deleted again meanwhile.
+    """
+
+    id: int
+    operation: Literal["add", "delete"]
+    chunk_ids: bytes
+    vectors: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How many of the chunks in scope have a vector in a space."""
+
+    chunks: int
+    embedded: int
+
+
+class VectorTable:
+    """The repository of vectors: the truth that every vector index is made from."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def space(self, fingerprint: str, dim: int) -> int:
+        """The id of the space of an embedder, made on first use."""
+        with self._db.read() as connection:
+            row = connection.execute("SELECT id FROM space WHERE fingerprint = ?", (fingerprint,)).fetchone()
+        if row is not None:
+            return int(row["id"])
+        with self._db.write() as connection:
+            connection.execute(
+                "INSERT OR IGNORE INTO space(fingerprint, dim, created_at) VALUES (?, ?, ?)",
+                (fingerprint, dim, self._db.clock()),
+            )
+            return int(
+                connection.execute("SELECT id FROM space WHERE fingerprint = ?", (fingerprint,)).fetchone()["id"]
+            )
+
+    def other_spaces(self, space_id: int) -> list[str]:
+        """Fingerprints of the spaces other than `space_id` that hold vectors, sorted."""
+        with self._db.read() as connection:
+            rows = connection.execute(
+                "SELECT fingerprint FROM space AS s WHERE id <> ?"
+                " AND EXISTS (SELECT 1 FROM vector_pack WHERE space_id = s.id) ORDER BY fingerprint",
+                (space_id,),
+            )
+            return [row["fingerprint"] for row in rows]
+
+    def put(self, space_id: int, packs: Sequence[Pack]) -> None:
+        """Store packs and note them for the vector index; packs of documents that are gone are passed over."""
+        with self._db.write() as connection:
+            for pack in packs:
+                if connection.execute("SELECT 1 FROM document WHERE id = ?", (pack.document_id,)).fetchone() is None:
+                    continue
+                connection.execute(
+                    "INSERT INTO vector_pack(space_id, document_id, chunk_ids, vectors) VALUES (?,?,?,?)",
+                    (space_id, pack.document_id, pack.chunk_ids, pack.vectors),
+                )
+                connection.execute(
+                    "INSERT INTO outbox(space_id, operation, chunk_ids) VALUES (?, 'add', ?)",
+                    (space_id, pack.chunk_ids),
+                )
+
+    def remove(self, space_id: int, scope: Scope) -> int:
+        """Delete the vectors of the documents in scope and return how many chunks had one."""
+        documents, parameters = scope.documents()
+        where = f"space_id = ? AND document_id IN ({documents})"
+        with self._db.write() as connection:
+            removed = connection.execute(
+                f"SELECT coalesce(sum(length(chunk_ids)), 0) / 8 FROM vector_pack WHERE {where}",
+                [space_id, *parameters],
+            ).fetchone()[0]
+            connection.execute(
+                "INSERT INTO outbox(space_id, operation, chunk_ids)"
+                f" SELECT space_id, 'delete', chunk_ids FROM vector_pack WHERE {where}",
+                [space_id, *parameters],
+            )
+            connection.execute(f"DELETE FROM vector_pack WHERE {where}", [space_id, *parameters])
+        return int(removed)
+
+    def drop_space(self, space_id: int) -> None:
+        """Delete the vectors of a space that is no longer used."""
+        with self._db.write() as connection:
+            connection.execute("DELETE FROM outbox WHERE space_id = ?", (space_id,))
+            connection.execute("DELETE FROM vector_pack WHERE space_id = ?", (space_id,))
+            connection.execute("DELETE FROM space WHERE id = ?", (space_id,))
+
+    def packs(self, space_id: int, scope: Scope) -> Iterator[Pack]:
+        """The packs of the documents in scope, in order of insertion."""
+        sql = "SELECT document_id, chunk_ids, vectors FROM vector_pack WHERE space_id = ?"
+        parameters: list[object] = [space_id]
+        if scope != Scope():
+            documents, more = scope.documents()
+            sql += f" AND document_id IN ({documents})"
+            parameters += more
+        with self._db.read() as connection:
+            for row in connection.execute(sql, parameters):
+                yield Pack(row["document_id"], row["chunk_ids"], row["vectors"])
+
+    def packs_of(self, space_id: int, document_id: int) -> list[Pack]:
+        """The packs of one document."""
+        with self._db.read() as connection:
+            rows = connection.execute(
+                "SELECT document_id, chunk_ids, vectors FROM vector_pack WHERE space_id = ? AND document_id = ?",
+                (space_id, document_id),
+            )
+            return [Pack(*row) for row in rows]
+
+    def version(self) -> int:
+        """A number that changes with every change of vectors, collections or documents, in whatever process."""
+        with self._db.read() as connection:
+            return int(connection.execute("SELECT number FROM corpus_version").fetchone()[0])
+
+    def coverage(self, space_id: int, scope: Scope) -> Coverage:
+        """How much of the scope is embedded."""
+        chunks, embedded = (
+            "SELECT count(*) FROM chunk",
+            "SELECT coalesce(sum(length(chunk_ids)), 0) / 8 FROM vector_pack",
+        )
+        parameters: list[object] = []
+        where, where_embedded = "", " WHERE space_id = ?"
+        if scope != Scope():
+            documents, parameters = scope.documents()
+            where = f" WHERE document_id IN ({documents})"
+            where_embedded += f" AND document_id IN ({documents})"
+        with self._db.read() as connection:
+            total = connection.execute(chunks + where, parameters).fetchone()[0]
+            done = connection.execute(embedded + where_embedded, [space_id, *parameters]).fetchone()[0]
+        return Coverage(total, done)
+
+    def incomplete_documents(self, space_id: int, scope: Scope) -> list[int]:
+        """Ids of the documents in scope with a chunk that has no vector, in order of id."""
+        documents, parameters = scope.documents()
+        with self._db.read() as connection:
+            rows = connection.execute(
+                f"SELECT d.id FROM document AS d WHERE d.id IN ({documents})"
+                " AND (SELECT count(*) FROM chunk WHERE document_id = d.id) >"
+                " (SELECT coalesce(sum(length(chunk_ids)), 0) / 8 FROM vector_pack"
+                "  WHERE document_id = d.id AND space_id = ?)"
+                " ORDER BY d.id",
+                [*parameters, space_id],
+            )
+            return [row["id"] for row in rows]
+
+    # outbox
+
+    def outbox(self, space_id: int, *, limit: int) -> list[OutboxEntry]:
+        """The oldest changes of a space that its index has not acknowledged."""
+        with self._db.read() as connection:
+            rows = connection.execute(
+                "SELECT o.id, o.operation, o.chunk_ids, p.vectors FROM outbox AS o LEFT JOIN vector_pack AS p"
+                " ON p.id = o.pack_id WHERE o.space_id = ? ORDER BY o.id LIMIT ?",
+                (space_id, limit),
+            )
+            return [OutboxEntry(*row) for row in rows]
+
+    def acknowledge(self, entries: Sequence[OutboxEntry]) -> None:
+        """Forget changes that the index has taken in."""
+        with self._db.write() as connection:
+            connection.executemany("DELETE FROM outbox WHERE id = ?", [(entry.id,) for entry in entries])
+
+    def clear_outbox(self, space_id: int) -> None:
+        """Forget all pending changes of a space: its index is being made anew."""
+        with self._db.write() as connection:
+            connection.execute("DELETE FROM outbox WHERE space_id = ?", (space_id,))

@@ -1,0 +1,210 @@
+"""The nouns that every layer shares: frozen values without behaviour beyond their own consistency.
+
+Offsets are character offsets (Python `str` indices) into a document's stored text, half open: `text[start:end]`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+SourceKind = Literal["file", "web", "paper", "note"]
+Verdict = Literal["supported", "partial", "unsupported", "contradicted", "uncited"]
+StoppedBy = Literal["budget", "max_turns", "cancelled", "no_evidence"]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Characters `[start, end)` of a document's stored text."""
+
+    start: int
+    end: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start <= self.end:
+            raise ValueError(f"not a span: [{self.start}, {self.end})")
+
+    def __len__(self) -> int:
+        return self.end - self.start
+
+    def overlaps(self, other: Span) -> bool:
+        return self.start < other.end and other.start < self.end
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading and what it governs: from the start of its heading line to the next heading of its level or above."""
+
+    heading: str
+    level: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One physical page. `index` counts from 1; `label` is the printed number, `None` where the file defines none."""
+
+    index: int
+    label: str | None
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The text that a reader made of some bytes, with its structure.
+
+    `text` is what is stored, indexed, cited and hashed; it is never rewritten afterwards. `sections` are in order of
+    start and may nest; `pages` are in order, do not overlap, and are empty for media without pages.
+    """
+
+    text: str
+    media_type: str
+    title: str | None = None
+    sections: tuple[Section, ...] = ()
+    pages: tuple[Page, ...] = ()
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def sha256(self) -> str:
+        """Hex SHA-256 of the UTF-8 bytes of `text`."""
+        return hashlib.sha256(self.text.encode("utf-8")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a document came from. `id` is derived from `uri` and is the same in every store."""
+
+    id: str
+    kind: SourceKind
+    uri: str
+    title: str
+    url: str | None = None
+    path: str | None = None
+    external_id: str | None = None
+    fetched_at: str | None = None
+
+
+def source_id(uri: str) -> str:
+    """The id of the source at `uri`: `s` and the first 12 hexadecimal digits of its SHA-256."""
+    return "s" + hashlib.sha256(uri.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A span of a document that is indexed as one unit. `ordinal` counts from 0 in the document."""
+
+    ordinal: int
+    span: Span
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where a span lies, in words a reader can use. `page` counts from 1."""
+
+    section: str | None = None
+    page: int | None = None
+    page_label: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One ranked chunk. `rank` counts from 1; `score` orders the list; a leg that did not run is `None`."""
+
+    rank: int
+    score: float
+    semantic: float | None
+    lexical: float | None
+    source: Source
+    document_id: int
+    chunk_id: int
+    span: Span
+    text: str
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A passage that was shown to a model in a run under an opaque `key`; only such keys can be cited."""
+
+    key: str
+    source: Source
+    document_id: int
+    sha256: str
+    span: Span
+    text: str
+    location: Location
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A numbered reference to a passage; `quote == text[span.start:span.end]` of the text whose hash is `sha256`."""
+
+    n: int
+    key: str
+    source: Source
+    location: Location
+    span: Span
+    quote: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A sentence of an answer: `answer[span.start:span.end]`, the citations it carries, and what checking it found."""
+
+    text: str
+    span: Span
+    citations: tuple[int, ...]
+    verdict: Verdict
+    score: float
+    checks: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A failure as a value: one item of many that did not work while the others go on."""
+
+    subject: str
+    code: str
+    message: str
+    hint: str | None = None
+    retryable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a run spent. `cost_usd` is `None` where no price is known."""
+
+    llm_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost_usd: float | None = None
+    searches: int = 0
+    fetches: int = 0
+    cache_hits: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A finished run: the text with `[n]` markers, what each marker points at, and how each sentence was checked."""
+
+    run: str
+    session: str | None
+    mode: str
+    question: str
+    model: str
+    text: str
+    citations: tuple[Citation, ...]
+    claims: tuple[Claim, ...]
+    sources: tuple[tuple[Source, float, bool], ...]
+    rejected: tuple[tuple[str, str], ...]
+    usage: Usage
+    stopped_by: StoppedBy | None = None
+    warnings: tuple[str, ...] = ()

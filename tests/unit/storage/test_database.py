@@ -1,0 +1,105 @@
+"""The database file: opening, refusing, and what its errors say."""
+
+from __future__ import annotations
+
+import sqlite3
+import stat
+from pathlib import Path
+
+import pytest
+
+from asky.errors import StoreDamaged, StoreTooNew
+from asky.storage.database import Database
+from asky.storage.migrations import MIGRATIONS
+
+
+def test_a_new_store_is_private_and_in_wal_mode(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "asky.db"
+    database = Database(path)
+    with database.read() as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+        assert connection.execute("PRAGMA foreign_keys").fetchone()[0] == 1
+        assert connection.execute("PRAGMA busy_timeout").fetchone()[0] == 30_000
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    database.close()
+
+
+def test_opening_twice_migrates_once_and_keeps_what_is_there(tmp_path: Path) -> None:
+    first = Database(tmp_path / "asky.db")
+    with first.write() as connection:
+        connection.execute("INSERT INTO collection(name, created_at) VALUES ('kept', 'now')")
+    first.close()
+    second = Database(tmp_path / "asky.db")
+    with second.read() as connection:
+        assert connection.execute("SELECT name FROM collection").fetchone()["name"] == "kept"
+        assert connection.execute("PRAGMA user_version").fetchone()[0] == len(MIGRATIONS)
+    second.close()
+
+
+def test_a_newer_schema_is_refused_untouched_with_both_versions_named(tmp_path: Path) -> None:
+    path = tmp_path / "asky.db"
+    Database(path).close()
+    raw = sqlite3.connect(path)
+    raw.execute("PRAGMA user_version=99")
+    raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    raw.close()
+    before = path.read_bytes()
+    with pytest.raises(StoreTooNew, match=rf"schema 99.*up to {len(MIGRATIONS)}"):
+        Database(path)
+    assert path.read_bytes() == before
+
+
+def test_another_programs_database_is_refused_untouched(tmp_path: Path) -> None:
+    path = tmp_path / "asky.db"
+    raw = sqlite3.connect(path)
+    raw.execute("CREATE TABLE theirs (x)")
+    raw.commit()
+    raw.close()
+    before = path.read_bytes()
+    with pytest.raises(StoreDamaged, match="another program"):
+        Database(path)
+    assert path.read_bytes() == before
+
+
+def test_a_file_that_is_no_database_is_refused_and_kept(tmp_path: Path) -> None:
+    path = tmp_path / "asky.db"
+    path.write_bytes(b"not a database at all, but long enough to be read as one" * 200)
+    before = path.read_bytes()
+    with pytest.raises(StoreDamaged):
+        Database(path)
+    assert path.read_bytes() == before
+
+
+def test_a_failed_transaction_changes_nothing(tmp_path: Path) -> None:
+    database = Database(tmp_path / "asky.db")
+    with pytest.raises(RuntimeError), database.write() as connection:  # noqa: PT012 - the transaction is what is tested
+        connection.execute("INSERT INTO collection(name, created_at) VALUES ('x', 'now')")
+        raise RuntimeError
+    with database.read() as connection:
+        assert connection.execute("SELECT count(*) FROM collection").fetchone()[0] == 0
+    database.close()
+
+
+def test_a_transaction_inside_a_transaction_belongs_to_it(tmp_path: Path) -> None:
+    database = Database(tmp_path / "asky.db")
+    with pytest.raises(RuntimeError), database.write():  # noqa: PT012 - the transaction is what is tested
+        with database.write() as inner:
+            inner.execute("INSERT INTO collection(name, created_at) VALUES ('x', 'now')")
+        raise RuntimeError
+    with database.read() as connection:
+        assert connection.execute("SELECT count(*) FROM collection").fetchone()[0] == 0
+    database.close()
+
+
+def test_the_ledger_refuses_to_be_rewritten(tmp_path: Path) -> None:
+    database = Database(tmp_path / "asky.db")
+    with database.write() as connection:
+        connection.execute(
+            "INSERT INTO run(id, mode, question, model, status, started_at)"
+            " VALUES ('r', 'm', 'q', 'm', 'running', 'now')"
+        )
+        connection.execute("INSERT INTO ledger(run_id, at, kind, data) VALUES ('r', 'now', 'shown', '{}')")
+    with pytest.raises(Exception, match="append-only"), database.write() as connection:
+        connection.execute("UPDATE ledger SET kind = 'forged'")
+    database.close()

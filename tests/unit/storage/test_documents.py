@@ -1,0 +1,170 @@
+"""Documents: stored once, read in part, kept while something cites them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from asky.storage.corpus import CorpusStore
+from asky.storage.database import Database
+from asky.storage.documents import DocumentStore
+from asky.storage.lexical import LexicalIndex
+from asky.storage.migrations import BLOCK_CHARACTERS
+from asky.storage.runs import RunStore
+from asky.storage.scope import Scope
+from asky.storage.vectors import Pack, VectorTable
+from asky.values import Chunk, Document, Evidence, Location, Section, Source, Span, source_id
+
+
+class Store:
+    """All repositories over one file."""
+
+    def __init__(self, path: Path) -> None:
+        self.database = Database(path)
+        self.documents = DocumentStore(self.database)
+        self.corpus = CorpusStore(self.database, self.documents)
+        self.lexical = LexicalIndex(self.database)
+        self.vectors = VectorTable(self.database)
+        self.runs = RunStore(self.database)
+        self.collection = self.corpus.collection("default", create=True)
+
+    def add(self, uri: str, text: str, *, collection: int | None = None) -> int:
+        """One source with one document of chunks of 100 characters; returns the document's id."""
+        chunks = [
+            Chunk(number, Span(start, min(start + 100, len(text))), 25)
+            for number, start in enumerate(range(0, len(text), 100))
+        ]
+        stored = self.documents.put_document(Document(text, "text/plain"), chunks, [""] * len(chunks))
+        source = Source(source_id(uri), "file", uri, uri, fetched_at="now")
+        self.corpus.put_source(source, collection or self.collection, document_id=stored.id)
+        return stored.id
+
+    def found(self, word: str, scope: Scope | None = None) -> list[int]:
+        hits = self.lexical.search([word], scope or Scope(), limit=10, context_weight=1.0)
+        return [hit.chunk_id for hit in hits]
+
+    def cite(self, document_id: int, uri: str) -> None:
+        run = self.runs.start(question="q", mode="research", model="m", session_id=None)
+        source = Source(source_id(uri), "file", uri, uri)
+        sha256, _ = self.documents.digest(document_id)
+        self.runs.show(run.id, [Evidence("Pabcd", source, document_id, sha256, Span(0, 4), "text", Location())])
+
+
+@pytest.fixture
+def store(tmp_path: Path):
+    opened = Store(tmp_path / "asky.db")
+    yield opened
+    opened.database.close()
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    text=st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=200),
+    repeat=st.integers(1, 400),
+    data=st.data(),
+)
+def test_any_part_of_a_text_reads_back_as_it_was_stored(
+    store: Store, text: str, repeat: int, data: st.DataObject
+) -> None:
+    whole = text * repeat
+    document_id = store.add("file:///a", whole)
+    start = data.draw(st.integers(0, len(whole)))
+    end = data.draw(st.integers(start, len(whole)))
+    assert store.documents.text(document_id, Span(start, end)) == whole[start:end]
+    assert store.documents.text(document_id) == whole
+
+
+def test_a_chunk_that_straddles_two_blocks_is_whole(store: Store) -> None:
+    text = "ä" * (BLOCK_CHARACTERS - 50) + "needle" + "ö" * 200
+    document_id = store.add("file:///a", text)
+    inputs = list(store.documents.chunk_inputs(store.documents.chunk_ids(document_id)))
+    assert "".join(part for _, _, part in inputs) == text
+
+
+def test_sources_with_the_same_text_share_a_document(store: Store) -> None:
+    assert store.add("file:///a", "the same words") == store.add("file:///b", "the same words")
+    assert len(store.found("words")) == 1
+
+
+def test_structure_makes_a_different_document(store: Store) -> None:
+    plain = store.documents.put_document(Document("x", "text/plain"), [], [])
+    structured = store.documents.put_document(Document("x", "text/plain", sections=(Section("x", 1, 0, 1),)), [], [])
+    assert plain.id != structured.id
+
+
+def test_a_changed_source_drops_its_old_text_from_the_index(store: Store) -> None:
+    store.add("file:///a", "apples and pears")
+    store.add("file:///a", "oranges and lemons")
+    assert store.found("apples") == []
+    assert len(store.found("oranges")) == 1
+    with store.database.read() as connection:
+        assert connection.execute("SELECT count(*) FROM document").fetchone()[0] == 1
+    assert store.lexical.check()
+
+
+def test_a_cited_text_stays_readable_after_its_source_changed_but_is_not_found(store: Store) -> None:
+    document_id = store.add("file:///a", "apples and pears")
+    store.cite(document_id, "file:///a")
+    store.add("file:///a", "oranges and lemons")
+    assert store.documents.text(document_id) == "apples and pears"
+    assert store.found("apples") == []
+
+
+def test_a_cited_text_that_comes_back_is_found_again_in_its_old_document(store: Store) -> None:
+    document_id = store.add("file:///a", "apples and pears")
+    store.cite(document_id, "file:///a")
+    store.add("file:///a", "oranges and lemons")
+    assert store.add("file:///a", "apples and pears") == document_id
+    assert len(store.found("apples")) == 1
+
+
+def test_chunk_ids_are_never_used_twice(store: Store) -> None:
+    first = store.documents.chunk_ids(store.add("file:///a", "apples"))
+    second = store.documents.chunk_ids(store.add("file:///a", "oranges"))
+    assert not set(first) & set(second)
+
+
+def test_a_source_in_two_collections_survives_leaving_one(store: Store) -> None:
+    other = store.corpus.collection("other", create=True)
+    store.add("file:///a", "apples", collection=store.collection)
+    store.add("file:///a", "apples", collection=other)
+    assert store.corpus.remove_sources(other, [source_id("file:///a")]) == 0
+    assert len(store.found("apples")) == 1
+    assert store.corpus.remove_sources(store.collection, [source_id("file:///a")]) == 1
+    assert store.found("apples") == []
+
+
+def test_a_scope_hides_other_collections_and_other_sources(store: Store) -> None:
+    other = store.corpus.collection("other", create=True)
+    store.add("file:///a", "apples one", collection=store.collection)
+    store.add("file:///b", "apples two", collection=other)
+    assert len(store.found("apples")) == 2
+    assert len(store.found("apples", Scope(collections=(other,)))) == 1
+    assert len(store.found("apples", Scope(sources=(source_id("file:///a"),)))) == 1
+    assert store.found("apples", Scope(collections=())) == []
+
+
+def test_dropping_a_document_tells_the_vector_index(store: Store) -> None:
+    document_id = store.add("file:///a", "apples")
+    space = store.vectors.space("model", 2)
+    chunk = store.documents.chunk_ids(document_id)[0].to_bytes(8, "little")
+    store.vectors.put(space, [Pack(document_id, chunk, b"\0" * 8)])
+    before = store.vectors.version()
+    store.add("file:///a", "oranges")
+    entries = store.vectors.outbox(space, limit=10)
+    assert [(each.operation, each.chunk_ids, each.vectors) for each in entries] == [
+        ("add", chunk, None),
+        ("delete", chunk, None),
+    ]
+    assert store.vectors.version() > before
+    assert store.vectors.coverage(space, Scope()).embedded == 0
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.text(max_size=30), max_size=5))
+def test_no_word_is_a_query_syntax_error(store: Store, typed: list[str]) -> None:
+    clean = [each.encode("utf-8", "replace").decode() for each in typed]
+    store.lexical.search(clean, Scope(), limit=5, context_weight=1.0)
