@@ -53,7 +53,7 @@ class IndexUnavailable(StorageError):
 
 
 @dataclass(frozen=True, slots=True)
-class _State:
+class IndexState:
     """What `index.json` says. `clean` is false while a process has the index open, and after one that died."""
 
     generation: str
@@ -65,7 +65,9 @@ class _State:
 class ChromaIndex:
     """The vector index of one embedding space. Open it with `open_index`; `close` it to leave it clean."""
 
-    def __init__(self, folder: Path, state: _State, lock: Any, vectors: VectorTable, space_id: int, dim: int) -> None:
+    def __init__(
+        self, folder: Path, state: IndexState, lock: Any, vectors: VectorTable, space_id: int, dim: int
+    ) -> None:
         self._folder = folder
         self._state = state
         self._lock = lock
@@ -146,23 +148,27 @@ class ChromaIndex:
             )
 
 
-def open_index(folder: Path, vectors: VectorTable, *, fingerprint: str, space_id: int, dim: int) -> ChromaIndex:
-    """Open the index of a space, following SQLite; make it anew where it is missing, stale or damaged.
+def open_index(
+    folder: Path, vectors: VectorTable, *, fingerprint: str, space_id: int, dim: int, anew: bool = False
+) -> ChromaIndex:
+    """Open the index of a space, following SQLite; make it anew where it is missing, stale, damaged, or where asked.
 
     Raises `IndexUnavailable` if another process has it open, or if Chroma cannot be used.
     """
     from filelock import FileLock, Timeout  # 20 ms: only where the index is used
 
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     lock = FileLock(folder / "lock", timeout=0, mode=0o600)
     try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         lock.acquire()
     except Timeout:
         raise IndexUnavailable(
             "the vector index is in use by another process", hint="this one searches SQLite directly", retryable=True
         ) from None
+    except OSError as error:
+        raise IndexUnavailable(f"the vector index cannot be used: {folder}: {error.strerror}") from error
     try:
-        state = _usable(folder, _read_state(folder), fingerprint)
+        state = None if anew else _usable(folder, read_state(folder), fingerprint)
         if state is None:
             return _rebuild(folder, lock, vectors, fingerprint, space_id, dim)
         _write_state(folder, replace(state, clean=False))
@@ -181,8 +187,7 @@ def open_index(folder: Path, vectors: VectorTable, *, fingerprint: str, space_id
 
 def rebuild_index(folder: Path, vectors: VectorTable, *, fingerprint: str, space_id: int, dim: int) -> ChromaIndex:
     """Make the index anew from SQLite, whatever is there. Raises `IndexUnavailable` as `open_index` does."""
-    (folder / "index.json").unlink(missing_ok=True)
-    return open_index(folder, vectors, fingerprint=fingerprint, space_id=space_id, dim=dim)
+    return open_index(folder, vectors, fingerprint=fingerprint, space_id=space_id, dim=dim, anew=True)
 
 
 def _rebuild(folder: Path, lock: Any, vectors: VectorTable, fingerprint: str, space_id: int, dim: int) -> ChromaIndex:
@@ -190,7 +195,7 @@ def _rebuild(folder: Path, lock: Any, vectors: VectorTable, fingerprint: str, sp
 
     for old in folder.glob("generation-*"):
         shutil.rmtree(old, ignore_errors=True)
-    state = _State(f"generation-{secrets.token_hex(4)}", fingerprint, chromadb.__version__, clean=False)
+    state = IndexState(f"generation-{secrets.token_hex(4)}", fingerprint, chromadb.__version__, clean=False)
     vectors.clear_outbox(space_id)
     index = ChromaIndex(folder, state, lock, vectors, space_id, dim)
     for ids, matrix in _batches(vectors, space_id, dim):
@@ -224,43 +229,45 @@ def _client(folder: Path) -> Any:
     return chromadb.PersistentClient(path=str(folder), settings=Settings(anonymized_telemetry=False))
 
 
-def _usable(folder: Path, state: _State | None, fingerprint: str) -> _State | None:
+def _usable(folder: Path, state: IndexState | None, fingerprint: str) -> IndexState | None:
     """The state if its generation can be opened and belongs to this space and this Chroma, else `None`."""
     from importlib.metadata import version
 
     if state is None or state.fingerprint != fingerprint or state.chromadb != version("chromadb"):
         return None
     generation = folder / state.generation
-    if not generation.is_dir() or not _plausible_size(generation):
+    if not generation.is_dir() or not plausible_size(generation):
         return None
-    return state if state.clean or _probe(generation) else None
+    return state if state.clean or probe(generation) else None
 
 
-def _plausible_size(generation: Path) -> bool:
+def plausible_size(generation: Path) -> bool:
     """Whether no graph file has run away: a torn record can make `link_lists.bin` grow until the disk is full."""
     data = sum(each.stat().st_size for each in generation.rglob("data_level0.bin"))
     links = sum(each.stat().st_size for each in generation.rglob("link_lists.bin"))
     return links <= max(data, 1 << 20)
 
 
-def _probe(generation: Path) -> bool:
+def probe(generation: Path) -> bool:
     """Open the generation in a child process, which may crash, and compare what it finds with itself."""
     command = [sys.executable, "-m", "asky.research.vector_index_probe", str(generation), _COLLECTION]
     try:
-        done = subprocess.run(command, capture_output=True, timeout=_PROBE_TIMEOUT_S, check=False)
+        environ = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        done = subprocess.run(command, capture_output=True, timeout=_PROBE_TIMEOUT_S, check=False, env=environ)
     except subprocess.TimeoutExpired:
         return False
     return done.returncode == 0
 
 
-def _read_state(folder: Path) -> _State | None:
+def read_state(folder: Path) -> IndexState | None:
+    """The note of the index in `folder`; `None` where there is none or it is damaged."""
     try:
-        return _State(**json.loads((folder / "index.json").read_text("utf-8")))
+        return IndexState(**json.loads((folder / "index.json").read_text("utf-8")))
     except (OSError, ValueError, TypeError):  # no index yet, or its note is damaged: both mean to make it
         return None
 
 
-def _write_state(folder: Path, state: _State) -> None:
+def _write_state(folder: Path, state: IndexState) -> None:
     temporary = folder / "index.json.new"
     temporary.write_text(json.dumps(asdict(state)), "utf-8")
     temporary.replace(folder / "index.json")

@@ -7,20 +7,25 @@ and search goes on with the other, saying so once.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from asky.config.schema import Retrieval
 from asky.errors import AskyError
 from asky.events import Listener, Warned
 from asky.research import vector_store_chunk_link_ops as chunk_ops
 from asky.research import vector_store_finding_ops as finding_ops
-from asky.research.vector_index import ChromaIndex, IndexUnavailable, open_index
+from asky.research.locations import location_of
+from asky.research.piece_tokenizer import PieceTokenizer
+from asky.research.vector_index import ChromaIndex, IndexUnavailable, open_index, rebuild_index
 from asky.research.vector_store_common import join_packs
 from asky.storage.scope import Scope
 
 if TYPE_CHECKING:
+    from asky.research.chunker import Tokenizer
     from asky.research.embeddings import Embedder
     from asky.research.vector_store_common import Ids, Vectors
     from asky.storage.chunks import ChunkTable
@@ -28,21 +33,7 @@ if TYPE_CHECKING:
     from asky.storage.lexical import LexicalIndex
     from asky.storage.sessions import Finding, FindingStore
     from asky.storage.vectors import Coverage, VectorTable
-    from asky.values import Hit
-
-Engine = Literal["auto", "chroma", "exact"]
-
-
-@dataclass(frozen=True, slots=True)
-class RetrievalSettings:
-    """How search works. The constants are measured; see `docs/decisions`."""
-
-    engine: Engine = "auto"
-    exact_max_chunks: int = 500_000
-    candidates: int = 200
-    dense_weight: float = 0.6
-    context_weight: float = 1.0
-    embed_at_once: int = 256
+    from asky.values import Hit, Location, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +60,7 @@ class VectorStore:
         *,
         embedder: Callable[[], Embedder],
         index_folder: Path,
-        settings: RetrievalSettings,
+        settings: Retrieval,
         listener: Listener,
     ) -> None:
         self.tables = tables
@@ -81,17 +72,21 @@ class VectorStore:
         self._index: ChromaIndex | None = None
         self._matrix: tuple[tuple[int, Scope, int], Ids, Vectors] | None = None
         self._said: set[str] = set()
+        self._opening = threading.RLock()  # a model is loaded, and the index opened, by one thread
 
     # lifecycle
 
     def embedder(self) -> Embedder | None:
         """The embedding model, or `None` after saying once why there is none."""
-        if self._embedder is None and "embedder" not in self._said:
-            try:
-                self._embedder = self._make_embedder()
-            except AskyError as error:
-                self.say_once("embedder", f"{error.message}; searching by keywords only", error.hint)
-        return self._embedder
+        with self._opening:
+            if self._embedder is None and "embedder" not in self._said:
+                try:
+                    made = self._make_embedder()
+                    _ = made.fingerprint  # which is where a model that is not there is noticed
+                    self._embedder = made
+                except AskyError as error:
+                    self.say_once("embedder", f"{error.message}; searching by keywords only", error.hint)
+            return self._embedder
 
     def space(self, embedder: Embedder) -> int:
         """The id of the embedder's space."""
@@ -99,26 +94,46 @@ class VectorStore:
 
     def index(self, embedder: Embedder) -> ChromaIndex | None:
         """The Chroma index, opened on first need, or `None` after saying once why it cannot serve."""
-        if self._index is None and "index" not in self._said:
-            try:
-                self._index = open_index(
-                    self._index_folder,
-                    self.tables.vectors,
-                    fingerprint=embedder.fingerprint,
-                    space_id=self.space(embedder),
-                    dim=embedder.dim,
-                )
-            except IndexUnavailable as error:
-                self.say_once("index", f"{error.message}; searching SQLite directly", error.hint)
-        return self._index
+        with self._opening:
+            if self._index is None and "index" not in self._said:
+                try:
+                    self._index = open_index(
+                        self._index_folder,
+                        self.tables.vectors,
+                        fingerprint=embedder.fingerprint,
+                        space_id=self.space(embedder),
+                        dim=embedder.dim,
+                    )
+                except IndexUnavailable as error:
+                    self.say_once("index", f"{error.message}; searching SQLite directly", error.hint)
+            return self._index
 
     def matrix(self, embedder: Embedder, scope: Scope) -> tuple[Ids, Vectors]:
         """All vectors in scope: int64[n] and float32[n, dim]. Kept until the corpus or the scope changes."""
         key = (self.space(embedder), scope, self.tables.vectors.version())
-        if self._matrix is None or self._matrix[0] != key:
-            ids, vectors = join_packs(self.tables.vectors.packs(key[0], scope), embedder.dim)
-            self._matrix = (key, ids, vectors)
-        return self._matrix[1], self._matrix[2]
+        kept = self._matrix
+        if kept is None or kept[0] != key:
+            kept = (key, *join_packs(self.tables.vectors.packs(key[0], scope), embedder.dim))
+            self._matrix = kept
+        return kept[1], kept[2]
+
+    def rebuild_index(self) -> int | None:
+        """Make the Chroma index anew, if search uses it; returns how many chunks it holds, or `None` without one."""
+        embedder = self.embedder()
+        if embedder is None or not chunk_ops.uses_index(
+            self, self.tables.vectors.coverage(self.space(embedder), Scope())
+        ):
+            return None
+        self.close()
+        with self._opening:
+            self._index = rebuild_index(
+                self._index_folder,
+                self.tables.vectors,
+                fingerprint=embedder.fingerprint,
+                space_id=self.space(embedder),
+                dim=embedder.dim,
+            )
+        return len(self._index)
 
     def say_once(self, subject: str, message: str, hint: str | None = None) -> None:
         """Warn about `subject`, unless that was done before."""
@@ -161,7 +176,22 @@ class VectorStore:
         """Findings about `query`, best first, with their relevance in [0, 1]; those below the floor are left out."""
         return finding_ops.search_findings(self, query, session_id, limit)
 
+    # what other stages need of the model and the texts
+
     def embed_texts(self, texts: Sequence[str]) -> Vectors | None:
         """float32[n, dim], or `None` without an embedding model."""
         embedder = self.embedder()
         return embedder.embed(texts) if embedder else None
+
+    def tokenizer(self) -> Tokenizer:
+        """The embedding model's tokenizer; without a model one that counts no fewer tokens."""
+        embedder = self.embedder()
+        return embedder.tokenizer if embedder else PieceTokenizer()
+
+    def count_tokens(self, text: str) -> int:
+        """The tokens of `text`, by `tokenizer`."""
+        return self.tokenizer().count([text])[0]
+
+    def location(self, document_id: int, span: Span) -> Location:
+        """The section path and page at which a span begins."""
+        return location_of(*self.tables.documents.structure(document_id), span.start)

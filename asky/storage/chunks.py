@@ -59,6 +59,18 @@ class ChunkTable:
             )
             return {row["id"]: row["document_id"] for row in rows}
 
+    def is_everything(self, scope: Scope) -> bool:
+        """Whether the scope leaves out no source of the store; searching it is then cheaper without a filter."""
+        if scope.sources is not None:
+            return False
+        if scope.collections is None:
+            return True
+        marks = ",".join("?" * len(scope.collections))
+        inside = f"SELECT count(DISTINCT source_id) FROM collection_source WHERE collection_id IN ({marks})"
+        with self._db.read() as connection:
+            total = connection.execute("SELECT count(*) FROM source").fetchone()[0]
+            return bool(connection.execute(inside, scope.collections).fetchone()[0] == total)
+
     def count(self, scope: Scope) -> int:
         """The number of chunks in scope."""
         sql, parameters = "SELECT count(*) FROM chunk", list[object]()

@@ -91,7 +91,6 @@ CREATE VIEW chunk_text AS
 CREATE VIRTUAL TABLE chunk_fts USING fts5(
     context, text, content='chunk_text', content_rowid='id', tokenize='porter unicode61 remove_diacritics 2'
 );
-CREATE VIRTUAL TABLE chunk_term USING fts5vocab(chunk_fts, row);
 """
 
 # A pack holds the vectors of some chunks of one document: little-endian int64 ids and float32 rows in the same order.

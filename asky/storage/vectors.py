@@ -82,13 +82,13 @@ class VectorTable:
             for pack in packs:
                 if connection.execute("SELECT 1 FROM document WHERE id = ?", (pack.document_id,)).fetchone() is None:
                     continue
-                connection.execute(
+                cursor = connection.execute(
                     "INSERT INTO vector_pack(space_id, document_id, chunk_ids, vectors) VALUES (?,?,?,?)",
                     (space_id, pack.document_id, pack.chunk_ids, pack.vectors),
                 )
                 connection.execute(
-                    "INSERT INTO outbox(space_id, operation, chunk_ids) VALUES (?, 'add', ?)",
-                    (space_id, pack.chunk_ids),
+                    "INSERT INTO outbox(space_id, operation, pack_id, chunk_ids) VALUES (?, 'add', ?, ?)",
+                    (space_id, cursor.lastrowid, pack.chunk_ids),
                 )
 
     def remove(self, space_id: int, scope: Scope) -> int:

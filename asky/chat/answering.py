@@ -1,0 +1,243 @@
+"""One question through the evidence path: gather and write in the loop, then number, verify and keep.
+
+Everything that was shown, cited and checked is in the run's ledger before the answer is printed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import anyio
+
+from asky.chat.loop import LoopResult, LoopSettings, Transcript, run_loop
+from asky.chat.prompts import research_system_prompt
+from asky.chat.registry import ToolRegistry
+from asky.errors import AskyError
+from asky.events import Listener, StageFinished, StageStarted, Warned
+from asky.evidence.answer import answer_json, build_citations
+from asky.evidence.markers import Numbered, number_citations
+from asky.evidence.passages import shown_title
+from asky.evidence.verify import mark_unsupported, verify_answer
+from asky.llm.port import ABSTENTION, Message
+from asky.research.tools import ACQUISITION_TOOL_NAMES, ResearchRun, ResearchTools
+from asky.values import Answer, Citation, Claim, Source, StoppedBy, Usage
+
+if TYPE_CHECKING:
+    from asky.config.schema import Research
+    from asky.llm.port import ChatModel
+    from asky.research.vector_store import VectorStore
+    from asky.storage.corpus import CorpusStore
+    from asky.storage.runs import Run, RunStore
+    from asky.storage.scope import Scope
+    from asky.storage.sessions import Session, SessionStore
+
+Mode = Literal["research", "standard", "lean"]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked, of what. `text` is what the user wrote, `shown` what the model sees of it: without local paths."""
+
+    text: str
+    shown: str
+    mode: Mode
+    scope: Scope
+    rejected: tuple[tuple[str, str], ...] = ()
+    preloaded: bool = True
+
+
+class Answerer:
+    """Answers questions with one model over the corpus."""
+
+    def __init__(
+        self,
+        model: ChatModel,
+        store: VectorStore,
+        corpus: CorpusStore,
+        runs: RunStore,
+        sessions: SessionStore,
+        *,
+        settings: Research,
+        listener: Listener,
+    ) -> None:
+        self._model = model
+        self._store = store
+        self._corpus = corpus
+        self._runs = runs
+        self._sessions = sessions
+        self._settings = settings
+        self._listener = listener
+
+    async def answer(self, question: Question, session: Session, *, keep: Callable[[Answer], None]) -> None:
+        """Answer `question` and hand the stored answer to `keep`.
+
+        A cancelled run hands over what there was of its answer, stored and marked as such, before the cancellation goes
+        on. Raises what the model raises; the run is then kept as failed, with its ledger.
+        """
+        run = self._runs.start(
+            question=question.text, mode=question.mode, model=self._model.name, session_id=session.id
+        )
+        work = _Work(self, question, session, run, keep)
+        try:
+            await work.gather_and_write()
+        except anyio.get_cancelled_exc_class():
+            work.finish_cancelled()
+            raise
+        except AskyError as error:
+            self._runs.record(run.id, "failed", {"code": error.code, "message": error.message})
+            self._runs.finish(run.id, "failed", None)
+            raise
+
+
+class _Work:
+    """One run on its way from question to answer."""
+
+    def __init__(
+        self, owner: Answerer, question: Question, session: Session, run: Run, keep: Callable[[Answer], None]
+    ) -> None:
+        self._owner = owner
+        self._question = question
+        self._session = session
+        self._run = run
+        self._keep = keep
+        self._started = time.monotonic()
+        self._warnings: list[str] = []
+        self._research = ResearchRun(
+            run.id,
+            session.id,
+            question.scope,
+            owner._settings.passage_tokens,
+            owner._settings.max_passages,
+        )
+        self._transcript = Transcript([])
+
+    async def gather_and_write(self) -> None:
+        owner = self._owner
+        tools = ToolRegistry(ResearchTools(self._research, owner._store, owner._corpus, owner._runs).all())
+        if self._question.preloaded:
+            tools = tools.without(ACQUISITION_TOOL_NAMES)
+        sources = owner._corpus.sources(self._question.scope)
+        system = research_system_prompt(tools.specs(), sources_summary=_summary(sources))
+        self._transcript.messages += [Message("system", system), Message("user", self._question.shown)]
+        owner._runs.record(
+            self._run.id, "asked", {"model": owner._model.name, "host": owner._model.host, "sources": len(sources)}
+        )
+        result = await run_loop(
+            owner._model,
+            self._transcript,
+            tools,
+            settings=LoopSettings(max_turns=owner._settings.max_turns),
+            listener=owner._listener,
+        )
+        self._finish(result)
+
+    def finish_cancelled(self) -> None:
+        """Keep what there is of an answer that was interrupted."""
+        self._store_answer(self._transcript.partial_text, "cancelled")
+
+    def _finish(self, result: LoopResult) -> None:
+        self._warnings += result.warnings
+        stopped_by = result.stopped_by
+        text = result.reply_text
+        if not text.strip() or text.lstrip().startswith(ABSTENTION):
+            stopped_by = "no_evidence"
+            text = self._abstention(text)
+        self._store_answer(text, stopped_by)
+
+    def _abstention(self, text: str) -> str:
+        """What the model said of its failure, and what was searched."""
+        run = self._research
+        chunks = self._owner._store.tables.chunks.count(run.scope)
+        sources = len(self._owner._corpus.sources(run.scope))
+        searched = f"Searched {chunks:,} passages of {sources:,} sources"
+        if run.queries:
+            searched += " for " + "; ".join(f"“{query}”" for query in run.queries)
+        return f"{text.strip() or ABSTENTION}\n\n{searched}."
+
+    def _store_answer(self, text: str, stopped_by: StoppedBy | None) -> None:
+        numbered = number_citations(text, self._research.shown)
+        citations = build_citations(numbered.order, self._research.shown)
+        self._note_gate(numbered)
+        self._owner._listener(StageStarted("verify"))
+        started = time.monotonic()
+        final, claims = self._checked(numbered.text, citations, abstained=stopped_by == "no_evidence")
+        self._owner._listener(StageFinished("verify", time.monotonic() - started, f"{len(claims)} sentences"))
+        answer = Answer(
+            run=self._run.id,
+            session=self._session.name,
+            mode=self._question.mode,
+            question=self._question.text,
+            model=self._owner._model.name,
+            text=final,
+            citations=citations,
+            claims=claims,
+            sources=self._sources(citations),
+            rejected=self._question.rejected,
+            usage=self._usage(),
+            stopped_by=stopped_by,
+            warnings=tuple(self._warnings),
+        )
+        self._record(answer)
+        self._keep(answer)
+
+    def _checked(self, text: str, citations: Sequence[Citation], *, abstained: bool) -> tuple[str, tuple[Claim, ...]]:
+        """The text with its unsupported sentences marked, and its claims; an abstention claims nothing."""
+        if abstained:
+            return text, ()
+        passages = {each.n: each.quote for each in citations}
+        marked = mark_unsupported(text, verify_answer(text, passages))
+        return marked, verify_answer(marked, passages)
+
+    def _note_gate(self, numbered: Numbered) -> None:
+        if numbered.unknown:
+            self._warn(f"{len(numbered.unknown)} citations of passages that were never shown were struck out")
+        if numbered.unseen_urls:
+            self._warn(f"addresses that no source holds: {', '.join(numbered.unseen_urls[:5])}")
+
+    def _warn(self, message: str) -> None:
+        self._warnings.append(message)
+        self._owner._listener(Warned(message))
+
+    def _sources(self, citations: Sequence[Citation]) -> tuple[tuple[Source, float, bool], ...]:
+        """Every source that was shown, by its best passage's score, and whether the answer cites it."""
+        cited = {each.source.id for each in citations}
+        found: dict[str, tuple[Source, float, bool]] = {}
+        for each in self._research.shown.values():
+            score = max(each.score or 0.0, found[each.source.id][1] if each.source.id in found else 0.0)
+            found[each.source.id] = (each.source, score, each.source.id in cited)
+        return tuple(sorted(found.values(), key=lambda item: -item[1]))
+
+    def _usage(self) -> Usage:
+        used = self._transcript.usage
+        return Usage(
+            llm_calls=self._transcript.turns,
+            prompt_tokens=used.prompt_tokens,
+            completion_tokens=used.completion_tokens,
+            cost_usd=used.cost_usd,
+            searches=len(self._research.queries),
+            seconds=round(time.monotonic() - self._started, 3),
+        )
+
+    def _record(self, answer: Answer) -> None:
+        owner, run = self._owner, self._run
+        exported = answer_json(answer)
+        owner._runs.record(run.id, "cited", {"keys": [each.key for each in answer.citations]})
+        verdicts = [
+            {"verdict": each.verdict, "score": each.score, "citations": each.citations} for each in answer.claims
+        ]
+        owner._runs.record(run.id, "checked", {"claims": verdicts})
+        owner._runs.record(run.id, "used", exported["usage"])
+        status: Literal["finished", "cancelled"] = "cancelled" if answer.stopped_by == "cancelled" else "finished"
+        owner._runs.finish(run.id, status, exported)
+        owner._sessions.append(self._session.id, "user", answer.question, run_id=run.id)
+        owner._sessions.append(self._session.id, "assistant", answer.text, run_id=run.id)
+
+
+def _summary(sources: Sequence[Source]) -> str:
+    """What can be searched, in a line: how many sources, and the first titles."""
+    titles = [shown_title(each) for each in sources[:8]]
+    more = f" and {len(sources) - len(titles):,} more" if len(sources) > len(titles) else ""
+    return f"{len(sources):,} ({'; '.join(titles)}{more})"

@@ -1,0 +1,304 @@
+"""The tool-calling loop: ask the model, run the tools it calls, and end with an answer.
+
+Every way in which a model can keep a loop alive ends in one last call without tools, with the request to answer from
+what there is: the turn limit, a budget that is nearly spent, the same call again and again, calls that are all refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from asky.chat.arguments import canonical, describe
+from asky.chat.prompts import ANSWER_NOW, EMPTY_REPLY
+from asky.chat.registry import ToolRegistry, refusal
+from asky.concurrency import gather
+from asky.errors import BudgetExceeded, ProviderError
+from asky.events import Listener, ModelCalled, ToolCalled, ToolReturned, Warned, ignore
+from asky.llm.port import ChatModel, Message, ModelUsage, Reply, TextDelta, ToolCall, ToolSpec
+from asky.llm.tools import ToolResult
+from asky.values import StoppedBy
+
+_REFUSED = frozenset({"bad_arguments", "unknown_tool"})
+
+
+@dataclass(frozen=True, slots=True)
+class LoopSettings:
+    """Limits of one run of the loop.
+
+    `max_turns` counts model calls; the last one gets no tools, and only an empty reply to it is asked for once more. Of
+    `max_identical_calls` calls with one name and equal arguments the last is not run. `max_refused_turns` replies in a
+    row may consist of bad calls only. Calls of one reply beyond `max_calls_per_turn` are refused.
+    """
+
+    max_turns: int = 20
+    max_identical_calls: int = 3
+    max_refused_turns: int = 2
+    max_calls_per_turn: int = 16
+    max_concurrent_calls: int = 4
+
+
+class Budget(Protocol):
+    """What a run may still spend."""
+
+    def check(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> None:
+        """Raise `BudgetExceeded` when the next call, which would send these, may not be made."""
+        ...
+
+    def nearly_spent(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> bool:
+        """Whether the next call should be the last one, so that it ends with an answer."""
+        ...
+
+    def record(self, usage: ModelUsage) -> None:
+        """Take note of what a call used."""
+        ...
+
+
+class NoBudget:
+    """A budget without limits."""
+
+    def check(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> None:
+        """Every call may be made."""
+
+    def nearly_spent(
+        self,
+        messages: Sequence[Message],  # noqa: ARG002 - the port's parameters
+        tools: Sequence[ToolSpec],  # noqa: ARG002 - the port's parameters
+    ) -> bool:
+        """Never."""
+        return False
+
+    def record(self, usage: ModelUsage) -> None:
+        """Nothing to count."""
+
+
+@dataclass(slots=True)
+class Transcript:
+    """A conversation while it grows; the caller keeps it and can read it when the loop was cancelled or failed.
+
+    `messages` is a valid conversation at any time: an assistant message with tool calls is added together with the
+    results of all of them. `calls` holds the usage of each model call that was answered, `partial` the deltas of the
+    reply under way.
+    """
+
+    messages: list[Message]
+    calls: list[ModelUsage] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    partial: list[str] = field(default_factory=list)
+
+    @property
+    def partial_text(self) -> str:
+        """What has arrived of a reply that is not complete; `""` between replies."""
+        return "".join(self.partial)
+
+    @property
+    def turns(self) -> int:
+        """Model calls that were answered."""
+        return len(self.calls)
+
+    @property
+    def usage(self) -> ModelUsage:
+        """The sum over all calls; the cost is `None` as soon as one call's is."""
+        costs = [call.cost_usd for call in self.calls]
+        return ModelUsage(
+            sum(call.prompt_tokens for call in self.calls),
+            sum(call.completion_tokens for call in self.calls),
+            None if not costs or None in costs else sum(cost for cost in costs if cost is not None),
+            any(call.estimated for call in self.calls),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class LoopResult:
+    """How a run of the loop ended.
+
+    `reply_text` is `""` when no answer came; a warning then says why. `stopped_by` is `max_turns` or `budget` when that
+    limit, and not the model, ended the gathering. `warnings` have been emitted as events already.
+    """
+
+    messages: tuple[Message, ...]
+    reply_text: str
+    usage: ModelUsage
+    turns: int
+    stopped_by: StoppedBy | None
+    warnings: tuple[str, ...]
+
+
+def discard(text: str) -> None:
+    """An `on_text` for callers that do not stream."""
+
+
+async def run_loop(
+    model: ChatModel,
+    transcript: Transcript,
+    registry: ToolRegistry,
+    *,
+    settings: LoopSettings,
+    listener: Listener = ignore,
+    on_text: Callable[[str], None] = discard,
+    budget: Budget | None = None,
+) -> LoopResult:
+    """Let `model` work with the tools of `registry` until it answers the last message of `transcript`.
+
+    `on_text` gets the text of every reply as it arrives. Text before a tool call is the model thinking aloud: a
+    `ToolCalled` event after some text says that it was not the answer. Tool calls of one reply run together; their
+    results are added in the order of the calls, and messages are kept as the model sent them.
+
+    Raises what `ChatModel.stream` raises, `ProviderError` when a stream ends without a reply, and what a tool raises
+    apart from an `AskyError`. Cancellation passes through. In each case `transcript` holds what there is.
+    """
+    return await _Loop(model, transcript, registry, settings, listener, on_text, budget or NoBudget()).run()
+
+
+@dataclass(slots=True)
+class _Loop:
+    model: ChatModel
+    transcript: Transcript
+    registry: ToolRegistry
+    settings: LoopSettings
+    listener: Listener
+    on_text: Callable[[str], None]
+    budget: Budget
+    tools: tuple[ToolSpec, ...] = ()
+    stopped_by: StoppedBy | None = None
+    seen: dict[tuple[str, str], int] = field(default_factory=dict)
+    refused_turns: int = 0
+    asked_again: bool = False
+
+    async def run(self) -> LoopResult:
+        self.tools = self.registry.specs()
+        while True:
+            try:
+                self.budget.check(self.transcript.messages, self.tools)
+            except BudgetExceeded as error:
+                self.stopped_by = "budget"
+                self._warn(error.message)
+                return self._result("")
+            self._stop_gathering_at_a_limit()
+            reply = await self._ask()
+            if reply.finish == "tool_calls" and self.tools:
+                await self._run_calls(reply.message)
+            elif _is_answer(reply):
+                return self._finish(reply)
+            elif self.asked_again:
+                self._warn("the model gave no answer: its reply was empty twice")
+                return self._result("")
+            else:
+                self._ask_again(reply)
+
+    def _stop_gathering_at_a_limit(self) -> None:
+        if not self.tools:
+            return
+        if self.transcript.turns + 1 >= self.settings.max_turns:
+            self._stop_gathering(f"stopped after {self.settings.max_turns} turns", "max_turns")
+        elif self.budget.nearly_spent(self.transcript.messages, self.tools):
+            self._stop_gathering("stopped gathering: the budget is nearly spent", "budget")
+
+    def _stop_gathering(self, why: str, stopped_by: StoppedBy | None = None) -> None:
+        """Offer no more tools; a message that asks for the answer follows tool results only, where roles alternate."""
+        self.tools = ()
+        self.stopped_by = stopped_by
+        self._warn(why)
+        self._prompt(ANSWER_NOW)
+
+    def _ask_again(self, reply: Reply) -> None:
+        self.asked_again = True
+        if reply.finish == "cut":
+            self._warn("the model's reply was cut off; asking again")
+            return
+        self._warn("the model's reply was empty; asking again")
+        self._prompt(EMPTY_REPLY)
+
+    def _prompt(self, text: str) -> None:
+        if self.transcript.messages[-1].role == "tool":
+            self.transcript.messages.append(Message("user", text))
+
+    async def _ask(self) -> Reply:
+        self.listener(ModelCalled(self.model.name, self.model.host, self.transcript.turns + 1))
+        self.transcript.partial.clear()
+        reply: Reply | None = None
+        async with aclosing(self.model.stream(tuple(self.transcript.messages), self.tools)) as stream:
+            async for item in stream:
+                if isinstance(item, TextDelta):
+                    self.transcript.partial.append(item.text)
+                    self.on_text(item.text)
+                else:
+                    reply = item
+        if reply is None:
+            raise ProviderError(f"{self.model.name} ended its stream without a reply")
+        self.transcript.calls.append(reply.usage)
+        self.transcript.partial.clear()
+        self.budget.record(reply.usage)
+        return reply
+
+    async def _run_calls(self, message: Message) -> None:
+        calls = message.tool_calls
+        results = await gather(list(enumerate(calls)), self._run_call, limit=self.settings.max_concurrent_calls)
+        answers = []
+        codes = []
+        for call, result in zip(calls, results, strict=True):
+            assert isinstance(result, ToolResult)  # the registry lets no AskyError through
+            answers.append(Message("tool", result.content, tool_call_id=call.id))
+            codes.append(result.failure.code if result.failure else None)
+        self.transcript.messages += [message, *answers]
+        self.asked_again = False
+        self._look_for_loops(codes)
+
+    async def _run_call(self, numbered: tuple[int, ToolCall]) -> ToolResult:
+        index, call = numbered
+        self.listener(ToolCalled(call.id, call.name, describe(call.arguments)))
+        if index >= self.settings.max_calls_per_turn:
+            most = self.settings.max_calls_per_turn
+            result = refusal(call, "too_many_calls", f"at most {most} calls in one reply")
+        elif self._count(call) >= self.settings.max_identical_calls:
+            result = refusal(call, "repeated_call", "this call was made before; its result is above")
+        else:
+            result = await self.registry.call(call)
+        self.listener(ToolReturned(call.id, call.name, result.summary, result.failure))
+        return result
+
+    def _count(self, call: ToolCall) -> int:
+        key = (call.name, canonical(call.arguments))
+        self.seen[key] = self.seen.get(key, 0) + 1
+        return self.seen[key]
+
+    def _look_for_loops(self, codes: Sequence[str | None]) -> None:
+        self.refused_turns = self.refused_turns + 1 if all(code in _REFUSED for code in codes) else 0
+        if "repeated_call" in codes:
+            self._stop_gathering(f"the model made the same call {self.settings.max_identical_calls} times")
+        elif self.refused_turns > self.settings.max_refused_turns:
+            self._stop_gathering(f"the model made only bad tool calls in {self.refused_turns} replies")
+
+    def _finish(self, reply: Reply) -> LoopResult:
+        message = reply.message
+        if message.tool_calls:  # calls that were not run: kept, they would make the next turn invalid
+            message = Message("assistant", message.content)
+        self.transcript.messages.append(message)
+        if reply.finish == "length":
+            self._warn("the answer is not complete: it was cut at the model's limit")
+        elif reply.finish == "cut":
+            self._warn("the answer is not complete: the model's stream was cut off")
+        return self._result(message.content)
+
+    def _warn(self, message: str) -> None:
+        self.transcript.warnings.append(message)
+        self.listener(Warned(message))
+
+    def _result(self, text: str) -> LoopResult:
+        transcript = self.transcript
+        return LoopResult(
+            tuple(transcript.messages),
+            text,
+            transcript.usage,
+            transcript.turns,
+            self.stopped_by,
+            tuple(transcript.warnings),
+        )
+
+
+def _is_answer(reply: Reply) -> bool:
+    """Text that stands on its own: what precedes a call that was cut off is no answer."""
+    cut_inside_a_call = reply.finish in ("cut", "length") and bool(reply.message.tool_calls)
+    return bool(reply.message.content.strip()) and not cut_inside_a_call

@@ -1,0 +1,110 @@
+"""`asky config`: where the configuration lies, what it says and why, and changing it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from asky.cli.options import json_option
+from asky.cli.surroundings import configured, current_folder
+from asky.cli.terminal import json_text, one_line
+from asky.config.listing import Entry, list_values
+from asky.config.loader import check_config, find_project_file
+from asky.config.paths import resolve_paths
+from asky.config.schema import FILES
+from asky.errors import UsageError
+
+
+@click.group()
+def config() -> None:
+    """Show and change the configuration."""
+
+
+@config.command()
+def path() -> None:
+    """Print the folders and files in use."""
+    for name, place, exists in _places():
+        click.echo(f"{name:<16}{one_line(str(place))}{'' if exists else '  (not there)'}")
+
+
+def _places() -> Iterator[tuple[str, Path, bool]]:
+    paths = resolve_paths(os.environ)
+    for name in ("config", "data", "cache", "state"):
+        folder: Path = getattr(paths, name)
+        yield name, folder, folder.is_dir()
+    for name in FILES:
+        yield name, paths.config / name, (paths.config / name).is_file()
+    project = find_project_file(environ=os.environ, cwd=current_folder())
+    if project is not None:
+        yield "project", project, True
+
+
+@config.command()
+@json_option
+def show(as_json: bool) -> None:
+    """Print every value and where it comes from."""
+    entries = list(list_values(configured(), os.environ))
+    if as_json:
+        values = [{"key": e.key, "value": e.value, "origin": _origin(e)} for e in entries]
+        click.echo(json_text({"schema": "asky.config/1", "values": values}))
+        return
+    lines = [(f"{e.key} = {json_text(e.value)}", str(e.origin or "default")) for e in entries]
+    width = min(56, max(len(value) for value, _ in lines))
+    for value, origin in lines:
+        click.echo(f"{value:<{width}}  # {one_line(origin)}")
+
+
+def _origin(entry: Entry) -> dict[str, Any]:
+    if entry.origin is None:
+        return {"layer": "default", "source": None, "line": None}
+    return {"layer": entry.origin.layer, "source": entry.origin.source, "line": entry.origin.line}
+
+
+@config.command("set")
+@click.argument("key")
+@click.argument("value")
+def set_(key: str, value: str) -> None:
+    """Set KEY to VALUE in your own configuration file.
+
+    A list is written as JSON or TOML: asky config set research.local_document_roots '["~/papers"]'
+    """
+    from asky.config.changing import set_value  # only for this command
+
+    file = set_value(key, value, environ=os.environ, cwd=current_folder())
+    click.echo(f"set {key} in {one_line(str(file))}", err=True)
+    origin = configured().origins.get(key)
+    if origin is not None and origin.layer != "user":
+        click.echo(f"note: here it is overridden by {one_line(str(origin))}", err=True)
+
+
+@config.command()
+@click.argument("name", type=click.Choice([name.removesuffix(".toml") for name in FILES]), default="research")
+def edit(name: str) -> None:
+    """Edit your own research.toml, or with "models" your models.toml, in $VISUAL or $EDITOR.
+
+    The file is replaced only if what you leave is a valid configuration.
+    """
+    if not sys.stdin.isatty():
+        raise UsageError("config edit needs a terminal", hint="use: asky config set KEY VALUE")
+    from asky.cli.editor import edit_user_file  # only for this command
+
+    file = edit_user_file(f"{name}.toml", environ=os.environ)
+    click.echo(f"saved {one_line(str(file))}" if file is not None else "nothing was changed", err=True)
+
+
+@config.command()
+def validate() -> None:
+    """Check every file and variable, and list all that is wrong."""
+    problems = check_config(environ=os.environ, cwd=current_folder())
+    for problem in problems[:-1]:
+        click.echo(f"asky: {one_line(problem.message)}", err=True)
+        if problem.hint:
+            click.echo(f"hint: {one_line(problem.hint)}", err=True)
+    if problems:
+        raise problems[-1]
+    click.echo("the configuration is valid", err=True)

@@ -1,0 +1,62 @@
+"""`asky doctor`: whether the installation, the model and the store are in order."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import click
+
+from asky.cli.options import json_option
+from asky.cli.surroundings import configured, current_folder
+from asky.cli.terminal import Terminal, one_line
+from asky.errors import ConfigError
+
+_COLORS: Mapping[str, int] = MappingProxyType({"ok": 32, "note": 33, "problem": 31})
+
+
+@click.command()
+@click.option("--full", is_flag=True, help="Look every vector up again in the vector index too; takes seconds.")
+@click.option("--repair", is_flag=True, help="Make indexes that are damaged anew from the store.")
+@json_option
+@click.pass_context
+def doctor(ctx: click.Context, full: bool, repair: bool, as_json: bool) -> None:
+    """Check the installation, the model and the store. Exits with 1 when there is a problem.
+
+    Nothing is changed without --repair, which never deletes a document, an answer or a vector.
+    """
+    from asky.health.check import Check
+    from asky.health.examination import examine  # everything that can fail: not for --help
+
+    terminal = Terminal(out=sys.stdout, err=sys.stderr, environ=os.environ, color=_color())
+    checks: list[Check] = []
+    for check in examine(os.environ, current_folder(), full=full, repair=repair):
+        checks.append(check)
+        if not as_json:
+            _print(terminal, check.state, check.name, check.message, check.hint)
+    problems, notes = (sum(check.state == state for check in checks) for state in ("problem", "note"))
+    if as_json:
+        found = [{"name": c.name, "state": c.state, "message": c.message, "hint": c.hint} for c in checks]
+        terminal.json({"schema": "asky.doctor/1", "problems": problems, "notes": notes, "checks": found})
+    else:
+        terminal.note(f"{problems} problem{'' if problems == 1 else 's'}, {notes} note{'' if notes == 1 else 's'}")
+    if problems:
+        ctx.exit(1)
+
+
+def _color() -> str:
+    """The setting `ui.color`, also where something else in the configuration is wrong."""
+    try:
+        return configured().ui.color
+    except ConfigError:
+        return "auto"
+
+
+def _print(terminal: Terminal, state: str, name: str, message: str, hint: str | None) -> None:
+    """One check on a line, its hint on the next; seen at once, because some take a while."""
+    terminal.out.write(f"{terminal.paint(f'{state:<8}', _COLORS[state])} {name:<16} {one_line(message)}\n")
+    if hint is not None and state != "ok":
+        terminal.line(f"{'':<25} {one_line(hint)}")
+    terminal.out.flush()

@@ -1,0 +1,109 @@
+"""The `asky` group: a command's module is imported only when it is called, and what names no command is a question."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import click
+
+from asky import __version__
+from asky.cli.commands import COMMANDS, DEFAULT, EXIT_CODES
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+_OWN_OPTIONS = ("-h", "--help", "--version")
+_QUIET_OPTIONS = ("-q", "--quiet", "--json", "--json-stream")
+
+
+class AskyGroup(click.Group):
+    """A group that knows its commands by `COMMANDS` and hands everything that is not one of them to `ask`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"asky.cli.{cmd_name}"), cmd_name)
+        return command
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta["asky.words"] = tuple(args)  # for the hint of a usage error
+        if not ctx.resilient_parsing and (note := hint_at_command(args)):
+            click.echo(note, err=True)
+        piped = not ctx.resilient_parsing and _is_piped()  # while a line is completed, no words mean no command yet
+        return super().parse_args(ctx, with_command(args, piped=piped))
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Exit codes"):
+            formatter.write_dl([(str(code), meaning) for code, meaning in EXIT_CODES.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem  # only while completing
+
+        if incomplete.startswith("-"):
+            ask = self.get_command(ctx, DEFAULT)
+            return click.Command.shell_complete(self, ctx, incomplete) + (
+                ask.shell_complete(ctx, incomplete) if ask else []
+            )
+        return [CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
+
+
+def with_command(arguments: Sequence[str], *, piped: bool) -> list[str]:
+    """`arguments` with `ask` before them, unless they start with a command or an option of `asky` itself.
+
+    Without any argument, text from a pipe goes to `ask`; otherwise the result is empty.
+    """
+    if not arguments:
+        return [DEFAULT] if piped else []
+    known = arguments[0] in COMMANDS or arguments[0] in _OWN_OPTIONS
+    return list(arguments) if known else [DEFAULT, *arguments]
+
+
+def hint_at_command(arguments: Sequence[str]) -> str | None:
+    """A note for a question that looks like a mistyped command: it is asked all the same."""
+    word = arguments[0] if arguments else ""
+    if not (word.isascii() and word.isalpha() and word.islower()) or word in COMMANDS:
+        return None
+    if any(argument in _QUIET_OPTIONS for argument in arguments):
+        return None
+    from difflib import get_close_matches  # only for a single word in first place
+
+    close = "--help" if word == "help" else next(iter(get_close_matches(word, COMMANDS, n=1, cutoff=0.75)), None)
+    return f'note: "{word}" is taken as a question; for the command: asky {close}' if close else None
+
+
+def _is_piped() -> bool:
+    return sys.stdin is not None and not sys.stdin.closed and not sys.stdin.isatty()
+
+
+@click.command(
+    cls=AskyGroup,
+    name="asky",
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    subcommand_metavar="[COMMAND] [ARGS]...",
+)
+@click.version_option(__version__, prog_name="asky", message="%(prog)s %(version)s")
+@click.pass_context
+def asky(ctx: click.Context) -> None:
+    """Answer questions from sources that it can show.
+
+    \b
+      asky -r -d docs "How is a citation checked?"    answer from a folder of documents
+      asky search -d docs "citation"                  find passages, without a model
+      asky why 1                                      show what citation 1 rests on
+      echo TEXT | asky "Summarise this"               add text from a pipe as context
+
+    What is not a command is a question; a question that is one word and a command's name needs "asky ask".
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())

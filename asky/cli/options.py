@@ -1,0 +1,21 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def json_option(command: F) -> F:
+    """`--json`, as the parameter `as_json`. Errors then are JSON too."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else, on stdout.")(command)
+
+
+def verbosity_options(command: F) -> F:
+    """`-q` and `-v`, as the parameters `quiet` and `verbose`."""
+    command = click.option("-v", "--verbose", is_flag=True, help="Say more on stderr.")(command)
+    return click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors.")(command)

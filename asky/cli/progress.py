@@ -1,0 +1,174 @@
+"""The status line on stderr: one line, redrawn in place, on a terminal only."""
+
+from __future__ import annotations
+
+import os
+import threading
+import unicodedata
+from collections.abc import Callable, Mapping
+from typing import TextIO
+
+from asky import events
+from asky.cli.terminal import is_smart, one_line
+
+_REDRAW_S = 0.1
+_ESTIMATE_AFTER_S = 2.0
+_CLEAR = "\r\x1b[K"
+
+
+class Progress:
+    """A listener that shows the stage of a run with its counts and the time left.
+
+    On a terminal it redraws one line at most ten times a second; elsewhere, or with `line=False`, it only prints a
+    summary of each stage when `verbose`. Warnings are always printed unless `quiet`, which silences everything. It may
+    be called from any thread and does not raise when stderr is gone.
+    """
+
+    def __init__(
+        self,
+        stream: TextIO,
+        *,
+        clock: Callable[[], float],
+        environ: Mapping[str, str],
+        quiet: bool = False,
+        verbose: bool = False,
+        line: bool = True,
+    ) -> None:
+        self._stream = stream
+        self._clock = clock
+        self._quiet = quiet
+        self._verbose = verbose
+        self._draws = line and not quiet and is_smart(stream, environ)
+        self._lock = threading.Lock()
+        self._stage: str | None = None
+        self._done = 0
+        self._total: int | None = None
+        self._detail = ""
+        self._since = 0.0
+        self._drawn_at: float | None = None
+        self._visible = False
+
+    def __call__(self, event: events.Event) -> None:
+        if self._quiet:
+            return
+        with self._lock:
+            try:
+                self._hear(event)
+            except (OSError, ValueError):  # the terminal was closed: nobody is left to tell
+                self._quiet = True
+
+    def tick(self) -> None:
+        """Redraw what a busy moment left out; for a caller that waits."""
+        with self._lock:
+            if self._stage is not None and not self._quiet:
+                try:
+                    self._draw()
+                except (OSError, ValueError):
+                    self._quiet = True
+
+    def clear(self) -> None:
+        """Take the line off the terminal, so that something else can be printed."""
+        with self._lock:
+            try:
+                self._erase()
+            except (OSError, ValueError):
+                self._quiet = True
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._stage = None
+        self.clear()
+
+    def _hear(self, event: events.Event) -> None:
+        if isinstance(event, events.StageStarted):
+            self._stage, self._done, self._total, self._detail = event.stage, 0, event.total, ""
+            self._since = self._clock()
+        elif isinstance(event, events.StageAdvanced):
+            if event.stage != self._stage:
+                self._stage, self._since, self._detail = event.stage, self._clock(), ""
+            self._done, self._total = event.done, event.total if event.total is not None else self._total
+        elif isinstance(event, events.FileRead):
+            self._detail = event.path
+            if self._verbose and event.why is not None:
+                self._print(f"{event.path}: {event.verdict.replace('_', ' ')}: {event.why}")
+        elif isinstance(event, events.StageFinished):
+            self._finish(event)
+        elif isinstance(event, events.ModelCalled):
+            self._stage, self._done, self._total, self._detail = f"asking {event.model}", 0, None, ""
+            self._since = self._clock()
+        elif isinstance(event, events.ToolCalled):
+            self._stage, self._done, self._total, self._detail = event.name, 0, None, event.summary
+            self._since = self._clock()
+        elif isinstance(event, events.Warned):
+            self._print(f"warning: {event.message}" + (f" ({event.hint})" if event.hint else ""))
+        elif isinstance(event, events.TextStreamed):
+            self._stage = None
+            self._erase()
+        if self._stage is not None:
+            self._draw()
+
+    def _finish(self, event: events.StageFinished) -> None:
+        self._stage = None
+        self._erase()
+        if self._verbose:
+            summary = f": {event.summary}" if event.summary else ""
+            self._print(f"{event.stage}{summary} ({event.seconds:.1f} s)")
+
+    def _draw(self) -> None:
+        now = self._clock()
+        if not self._draws or (self._drawn_at is not None and now - self._drawn_at < _REDRAW_S):
+            return
+        self._stream.write(_CLEAR + cut_to_width(self._status(now), self._columns() - 1))
+        self._stream.flush()
+        self._drawn_at, self._visible = now, True
+
+    def _status(self, now: float) -> str:
+        parts = [one_line(self._stage or "")]
+        if self._total:
+            parts.append(f"{self._done}/{self._total}")
+        elif self._done:
+            parts.append(str(self._done))
+        elapsed = now - self._since
+        if self._total and 0 < self._done < self._total and elapsed >= _ESTIMATE_AFTER_S:
+            parts.append(f"about {duration(elapsed / self._done * (self._total - self._done))} left")
+        elif elapsed >= _ESTIMATE_AFTER_S:
+            parts.append(duration(elapsed))
+        if self._detail:
+            parts.append(one_line(self._detail))
+        return "  ".join(parts)
+
+    def _print(self, text: str) -> None:
+        self._erase()
+        self._stream.write(one_line(text) + "\n")
+        self._stream.flush()
+
+    def _erase(self) -> None:
+        if self._visible:
+            self._stream.write(_CLEAR)
+            self._stream.flush()
+            self._visible = False
+
+    def _columns(self) -> int:
+        try:
+            return os.get_terminal_size(self._stream.fileno()).columns or 80
+        except (OSError, ValueError):
+            return 80
+
+
+def duration(seconds: float) -> str:
+    """`seconds` in one unit: `12 s`, `3 min`, `2 h`."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{round(seconds / 3600)} h"
+
+
+def cut_to_width(text: str, columns: int) -> str:
+    """As much of `text` as fits into `columns` cells of a terminal, where wide characters take two and marks none."""
+    used = 0
+    for at, character in enumerate(text):
+        used += 0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        if used > columns:
+            return text[:at]
+    return text

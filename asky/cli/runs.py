@@ -1,0 +1,195 @@
+"""`asky runs`: every answer with what it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from asky.cli.arguments import as_utf8
+from asky.cli.citing import reference
+from asky.cli.options import json_option
+from asky.cli.session import find_session
+from asky.cli.terminal import json_text, one_line
+from asky.cli.workbench import Workbench, workbench
+
+if TYPE_CHECKING:
+    from asky.cli.terminal import Terminal
+    from asky.storage.runs import LedgerEntry, Run
+
+_QUESTION_CHARS = 60
+
+
+@click.group()
+def runs() -> None:
+    """List, show and export past answers with their evidence."""
+
+
+@runs.command("list")
+@click.option("-n", "limit", type=click.IntRange(1, 1_000_000), default=20, show_default=True, help="Most runs.")
+@click.option("-s", "--session", help="Only the runs of this session.")
+@json_option
+def list_(limit: int, session: str | None, as_json: bool) -> None:
+    """List runs, the newest first."""
+    with workbench() as bench:
+        session_id = None if session is None else find_session(bench.services.sessions, session).id
+        found = bench.services.runs.recent(limit=limit, session_id=session_id)
+        if as_json:
+            described = [_listed(bench, run) for run in found]
+            bench.terminal.json({"schema": "asky.runs/1", "runs": described})
+            return
+        if not found:
+            bench.terminal.note("no runs yet")
+        for run in found:
+            question = one_line(run.question)
+            cut = question if len(question) <= _QUESTION_CHARS else question[: _QUESTION_CHARS - 1] + "…"
+            bench.terminal.line(f"{run.id}  {_outcome(run):<14}  {cut}")
+
+
+def find_run(bench: Workbench, run_id: str | None) -> Run:
+    """The run with that id or beginning of one, or the last run. Raises `UsageError` without one."""
+    return bench.services.runs.find(None if run_id is None else as_utf8(run_id))
+
+
+def _listed(bench: Workbench, run: Run) -> dict[str, Any]:
+    from asky.evidence.export import describe_run
+
+    answer = run.answer or {}
+    return describe_run(run, session=_session_name(bench, run)) | {
+        "citations": len(answer.get("citations", ())),
+        "stopped_by": answer.get("stopped_by"),
+    }
+
+
+def _session_name(bench: Workbench, run: Run) -> str | None:
+    session = bench.services.sessions.find(run.session_id) if run.session_id is not None else None
+    return session.name if session is not None else None
+
+
+def _outcome(run: Run) -> str:
+    """How a run ended, in a word or two."""
+    if run.answer is None or run.status == "cancelled":
+        return run.status
+    if run.answer["stopped_by"] == "no_evidence":
+        return "no evidence"
+    count = len(run.answer["citations"])
+    return f"{count} citation{'' if count == 1 else 's'}"
+
+
+@runs.command()
+@click.argument("run_id", metavar="[ID]", required=False)
+@click.option("-v", "--verbose", is_flag=True, help="Print the ledger too: everything that happened, in order.")
+@json_option
+def show(run_id: str | None, verbose: bool, as_json: bool) -> None:
+    """Show a run with its evidence; by default the last one.
+
+    Its answer, its citations, how each sentence was checked, what was searched, and what it used. The beginning of an
+    id is enough where only one run's begins so.
+    """
+    from asky.evidence.export import describe_ledger, describe_run
+
+    with workbench(verbose=verbose) as bench:
+        run = find_run(bench, run_id)
+        ledger = bench.services.runs.ledger(run.id)
+        described = describe_run(run, session=_session_name(bench, run))
+        if as_json:
+            shown = {"run": described, **_contacts(ledger), "searches": _searches(ledger), "answer": run.answer}
+            bench.terminal.json({"schema": "asky.shown_run/1", **shown, "ledger": describe_ledger(ledger)})
+            return
+        _print_head(bench.terminal, described, ledger)
+        if run.answer is not None:
+            _print_answer(bench.terminal, run.answer)
+        if verbose:
+            bench.terminal.line("\nledger")
+            for entry in ledger:
+                bench.terminal.line(f"  {entry.at}  {entry.kind:<9} {json_text(entry.data)}")
+
+
+def _contacts(ledger: Sequence[LedgerEntry]) -> dict[str, list[str]]:
+    """Every model that was asked and every host that was reached, in order of first use."""
+    models = dict.fromkeys(str(each.data["model"]) for each in ledger if each.data.get("model"))
+    hosts = dict.fromkeys(str(each.data["host"]) for each in ledger if each.data.get("host"))
+    return {"models": list(models), "hosts": list(hosts)}
+
+
+def _searches(ledger: Sequence[LedgerEntry]) -> list[str]:
+    """Every query that was searched for, in order of first use."""
+    queries = [query for each in ledger if each.kind == "searched" for query in each.data.get("queries", ())]
+    return list(dict.fromkeys(map(str, queries)))
+
+
+def _print_head(terminal: Terminal, run: Mapping[str, Any], ledger: Sequence[LedgerEntry]) -> None:
+    contacts = _contacts(ledger)
+    ended = f", ended {_minute(run['finished_at'])}" if run["finished_at"] else ""
+    rows = [
+        ("run", f"{run['id']} ({run['status']})"),
+        ("question", run["question"]),
+        ("session", run["session"]),
+        ("mode", run["mode"]),
+        ("began", f"{_minute(run['started_at'])}{ended}"),
+        ("models", ", ".join(contacts["models"]) or run["model"]),
+        ("hosts", ", ".join(contacts["hosts"]) or "none"),
+        *(("searched", query) for query in _searches(ledger)),
+        *(("failed", each.data.get("message")) for each in ledger if each.kind == "failed"),
+    ]
+    for name, value in rows:
+        if value:
+            terminal.line(f"{name:<9} {one_line(str(value))}")
+
+
+def _minute(time: str) -> str:
+    """`2026-01-31 17:05 UTC` of a time as the store writes it."""
+    return f"{time[:10]} {time[11:16]} UTC"
+
+
+def _print_answer(terminal: Terminal, answer: Mapping[str, Any]) -> None:
+    terminal.line(f"\n{answer['answer']}\n")
+    for citation in answer["citations"]:
+        terminal.line(f"[{citation['n']}] {one_line(reference(citation))}")
+    if answer["claims"]:
+        terminal.line("\nclaims")
+    for claim in answer["claims"]:
+        numbers = ", ".join(map(str, claim["citations"]))
+        terminal.line(f"  {claim['verdict']:<12} {claim['score']:.2f}  [{numbers}] {one_line(claim['text'])}")
+    usage = answer["usage"]
+    used = [
+        f"{usage['llm_calls']} model calls",
+        f"{usage['prompt_tokens']:,} + {usage['completion_tokens']:,} tokens",
+        *([] if usage["cost_usd"] is None else [f"{usage['cost_usd']:.4f} USD"]),
+        f"{usage['searches']} searches",
+        f"{usage['fetches']} fetches",
+        f"{usage['seconds']:.1f} s",
+    ]
+    terminal.line(f"\nused      {', '.join(used)}")
+    for subject, reason in ((each["url"], each["reason"]) for each in answer["rejected"]):
+        terminal.line(f"rejected  {one_line(subject)}: {one_line(reason)}")
+    for warning in answer["warnings"]:
+        terminal.line(f"warning   {one_line(warning)}")
+
+
+@runs.command()
+@click.argument("run_id", metavar="[ID]", required=False)
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to FILE instead of stdout.")
+def export(run_id: str | None, output: Path | None) -> None:
+    """Export a run and its evidence as one JSON object; by default the last one.
+
+    It holds the whole text of every document that a passage was shown of, so that its citations can be checked
+    elsewhere: python -m asky.evidence.check FILE
+    """
+    from asky.evidence.export import export_run
+
+    with workbench() as bench:
+        services = bench.services
+        run = find_run(bench, run_id)
+        passages = services.runs.passages(run.id)
+        texts = {id_: services.documents.text(id_) for id_ in dict.fromkeys(each.document_id for each in passages)}
+        exported = export_run(run, passages, texts, services.runs.ledger(run.id), session=_session_name(bench, run))
+        if output is None:
+            bench.terminal.json(exported)
+            return
+        from asky.cli.saving import save_text
+
+        save_text(output, json_text(exported) + "\n")
+        bench.terminal.note(f"wrote run {run.id} to {output}")

@@ -1,0 +1,90 @@
+"""`asky session`: conversations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from asky.cli.arguments import as_utf8
+from asky.cli.options import json_option
+from asky.cli.workbench import workbench
+from asky.errors import UsageError
+
+if TYPE_CHECKING:
+    from asky.storage.sessions import Session, SessionStore, StoredMessage
+
+_ALL = 1 << 31
+
+
+@click.group()
+def session() -> None:
+    """List and show conversations."""
+
+
+@session.command("list")
+@json_option
+def list_(as_json: bool) -> None:
+    """List sessions, the last used first."""
+    with workbench() as bench:
+        found = bench.services.sessions.recent(limit=_ALL)
+        if as_json:
+            bench.terminal.json({"schema": "asky.sessions/1", "sessions": [_session_json(each) for each in found]})
+            return
+        if not found:
+            bench.terminal.note("no sessions yet; `asky -s NAME` starts one")
+        width = max((len(each.name) for each in found), default=0)
+        for each in found:
+            used = f"{each.updated_at[:10]} {each.updated_at[11:16]}"
+            messages = f"{each.messages} message{'' if each.messages == 1 else 's'}"
+            bench.terminal.line(f"{each.name:<{width}}  {used}  {each.mode:<8}  {messages}")
+
+
+@session.command()
+@click.argument("name")
+@json_option
+def show(name: str, as_json: bool) -> None:
+    """Show the transcript of the session NAME."""
+    with workbench() as bench:
+        sessions = bench.services.sessions
+        found = find_session(sessions, name)
+        messages = sessions.messages(found.id)
+        if as_json:
+            shown = {"session": _session_json(found), "messages": [_message_json(each) for each in messages]}
+            bench.terminal.json({"schema": "asky.session/1", **shown})
+            return
+        if not messages:
+            bench.terminal.note("nothing was asked in this session yet")
+        for each in messages:
+            head = f"{each.role}, {each.created_at[:10]} {each.created_at[11:16]} UTC"
+            run = f", run {each.run_id}" if each.run_id is not None and each.role == "assistant" else ""
+            bench.terminal.out.write(bench.terminal.paint(head + run, 1) + "\n")
+            bench.terminal.line(each.content + "\n")
+
+
+def find_session(sessions: SessionStore, name: str) -> Session:
+    """The session with that name or id. Raises `UsageError` where there is none."""
+    found = sessions.find(as_utf8(name))
+    if found is None:
+        raise UsageError(f"there is no session {name!r}", hint="`asky session list` shows what there is")
+    return found
+
+
+def _session_json(session: Session) -> dict[str, Any]:
+    return {
+        "id": session.id,
+        "name": session.name,
+        "mode": session.mode,
+        "created_at": session.created_at,
+        "updated_at": session.updated_at,
+        "messages": session.messages,
+    }
+
+
+def _message_json(message: StoredMessage) -> dict[str, Any]:
+    return {
+        "role": message.role,
+        "content": message.content,
+        "run": message.run_id,
+        "created_at": message.created_at,
+    }

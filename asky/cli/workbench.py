@@ -1,0 +1,57 @@
+"""What a command that touches the store works with: the services, the terminal and the progress line."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TypeVar
+
+from asky.cli.progress import Progress
+from asky.cli.surroundings import configured
+from asky.cli.terminal import Terminal
+from asky.wiring import Services
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Workbench:
+    """The parts of one command."""
+
+    services: Services
+    terminal: Terminal
+    progress: Progress
+
+    def run(self, main: Callable[[], Awaitable[T]]) -> T:
+        """Run asynchronous work with the progress line alive; raises `Stopped` on Ctrl-C."""
+        from asky.cli.running import run_async  # threading and signals: only where something is asynchronous
+
+        try:
+            return run_async(main, tick=self.progress.tick)
+        finally:
+            self.progress.clear()
+
+
+@contextmanager
+def workbench(
+    *, quiet: bool = False, verbose: bool = False, flags: Mapping[str, object] | None = None
+) -> Iterator[Workbench]:
+    """Open the services of this process; what was opened is closed on leaving."""
+    config = configured(flags)
+    progress = Progress(
+        sys.stderr,
+        clock=time.monotonic,
+        environ=os.environ,
+        quiet=quiet,
+        verbose=verbose,
+        line=config.ui.progress,
+    )
+    terminal = Terminal(
+        out=sys.stdout, err=sys.stderr, environ=os.environ, color=config.ui.color, quiet=quiet, verbose=verbose
+    )
+    with progress, Services(config, os.environ, listener=progress) as services:
+        yield Workbench(services, terminal, progress)

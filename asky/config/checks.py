@@ -1,0 +1,28 @@
+"""Checks across keys: each value is fine by itself, the combination is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from asky.config.keys import KeyPath
+from asky.config.schema import Settings, SourceAdapter
+
+
+def find_contradictions(settings: Settings) -> Iterator[tuple[KeyPath, str]]:
+    """The key at fault and what is wrong with it, for each contradiction."""
+    chunking = settings.research.chunking
+    if chunking.overlap_tokens >= chunking.max_tokens:
+        yield ("research", "chunking", "overlap_tokens"), "must be less than research.chunking.max_tokens"
+    for name, adapter in settings.research.source_adapters.items():
+        yield from _check_adapter(("research", "source_adapters", name), adapter)
+
+
+def _check_adapter(path: KeyPath, adapter: SourceAdapter) -> Iterator[tuple[KeyPath, str]]:
+    scheme, separator, _ = adapter.prefix.partition("://")
+    if not separator or not scheme:
+        yield (*path, "prefix"), 'must name a scheme, such as "wiki://"'
+    elif scheme.lower() in ("http", "https"):
+        yield (*path, "prefix"), "web addresses cannot be given to an adapter"
+    split = bool(adapter.discover_tool) + bool(adapter.read_tool)
+    if bool(adapter.tool) == bool(split) or split == 1:
+        yield path, "give either tool, or discover_tool and read_tool"

@@ -1,0 +1,134 @@
+"""From what a file or a variable holds to the type of a key. No message repeats a value: it may be a secret."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal, get_args, get_origin
+
+from asky.config.documents import parse_toml
+from asky.config.keys import Leaf
+
+_NAMES: Mapping[type, str] = MappingProxyType(
+    {bool: "true or false", int: "a whole number", float: "a number", str: "text", list: "a list", dict: "a table"}
+)
+_TRUE = frozenset({"true", "1", "yes", "on"})
+_FALSE = frozenset({"false", "0", "no", "off"})
+_WHOLE = re.compile(r"[+-]?[0-9]{1,18}\Z")
+
+Expand = Callable[[str], Path]
+"""Makes an absolute path of a written one, or raises `WrongValue`."""
+
+
+class WrongValue(Exception):
+    """A value does not fit its key. `str()` of it says what was expected and what kind of value came."""
+
+    def __init__(self, expected: str, got: str, *, hint: str | None = None) -> None:
+        super().__init__(f"expected {expected}, got {got}")
+        self.hint = hint
+
+
+def expected(leaf: Leaf) -> str:
+    """What `leaf` takes, in words."""
+    if get_origin(leaf.type) is Literal:
+        return "one of " + ", ".join(get_args(leaf.type))
+    if get_origin(leaf.type) is tuple:
+        return "a list of paths" if Path in get_args(leaf.type) else "a list of text"
+    name = _NAMES[leaf.type]
+    if leaf.low is not None and leaf.high is not None:
+        return f"{name} from {_written(leaf.low)} to {_written(leaf.high)}"
+    return name
+
+
+def _written(number: float) -> str:
+    return f"{int(number):_}" if number == int(number) else str(number)
+
+
+def convert(leaf: Leaf, raw: object, expand: Expand) -> Any:
+    """`raw`, as TOML gives it, as the type of `leaf`. Raises `WrongValue`."""
+    if get_origin(leaf.type) is tuple:
+        return _convert_list(leaf, raw, expand)
+    if get_origin(leaf.type) is Literal:
+        return _convert_choice(leaf, raw)
+    if leaf.type is float and type(raw) is int:
+        raw = float(raw)
+    if type(raw) is not leaf.type:
+        raise WrongValue(expected(leaf), _kind(raw))
+    if isinstance(raw, str):
+        return _check_text(leaf, raw)
+    if leaf.low is not None and leaf.high is not None and not leaf.low <= raw <= leaf.high:  # type: ignore[operator]
+        raise WrongValue(expected(leaf), "a number outside of that")
+    return raw
+
+
+def parse_text(leaf: Leaf, text: str) -> object:
+    """`text`, from an environment variable or an argument, as TOML would give it: a list is written as JSON or TOML.
+
+    What does not look like the type of `leaf` is returned as it is, for `convert` to refuse.
+    """
+    if get_origin(leaf.type) is tuple:
+        return _parse_list(text)
+    if leaf.type is bool and text.lower() in _TRUE | _FALSE:
+        return text.lower() in _TRUE
+    if leaf.type is int and _WHOLE.match(text.replace("_", "")):
+        return int(text)
+    if leaf.type is float:
+        try:
+            return float(text)
+        except ValueError:
+            return text
+    return text
+
+
+def _parse_list(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        parsed = parse_toml(f"value = {text}")
+    except (ValueError, RecursionError):
+        return text
+    return parsed["value"] if len(parsed) == 1 else text
+
+
+def _convert_list(leaf: Leaf, raw: object, expand: Expand) -> tuple[Any, ...]:
+    paths = Path in get_args(leaf.type)
+    if isinstance(raw, str) and not paths and raw and not any(c.isspace() for c in raw):
+        raw = [raw]  # one program without arguments
+    if not isinstance(raw, list):
+        hint = (
+            'write each argument as an item of its own: ["program", "argument"]' if not paths else 'write it as ["..."]'
+        )
+        raise WrongValue(expected(leaf), _kind(raw), hint=hint)
+    for item in raw:
+        if not isinstance(item, str):
+            raise WrongValue(expected(leaf), f"a list with {_kind(item)} in it")
+        _check_text(leaf, item)
+    return tuple(expand(item) for item in raw) if paths else tuple(raw)
+
+
+def _convert_choice(leaf: Leaf, raw: object) -> str:
+    if not isinstance(raw, str):
+        raise WrongValue(expected(leaf), _kind(raw))
+    if raw not in get_args(leaf.type):
+        from difflib import get_close_matches  # only where something is wrong already
+
+        close = get_close_matches(raw.lower(), get_args(leaf.type), n=1)
+        raise WrongValue(expected(leaf), "other text", hint=f"did you mean {close[0]}?" if close else None)
+    return raw
+
+
+def _check_text(leaf: Leaf, text: str) -> str:
+    if not text.strip():
+        raise WrongValue(expected(leaf), "empty text")
+    if any(ord(c) < 32 or ord(c) == 127 for c in text):
+        raise WrongValue(expected(leaf), "text with control characters")
+    return text
+
+
+def _kind(raw: object) -> str:
+    return _NAMES.get(type(raw), "a date or time")

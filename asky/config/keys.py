@@ -1,0 +1,159 @@
+"""The schema as a tree of keys: what may stand where, which names are close, and building the dataclasses back.
+
+A path is a tuple of names, `("research", "max_turns")`; its dotted form quotes a name where TOML would.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType, NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from asky.config.schema import Settings
+
+KeyPath = tuple[str, ...]
+
+_LONGEST_NAME = 100
+_BARE = re.compile(r"[A-Za-z0-9_-]+\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A key that holds a value. `default` is `dataclasses.MISSING` where the key is required."""
+
+    type: Any
+    optional: bool
+    default: Any
+    meaning: str
+    low: float | None
+    high: float | None
+    project: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A key that holds a table of the keys of `cls`."""
+
+    cls: type
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A key that holds tables under names of the user's choice, each with the keys of `cls`."""
+
+    cls: type
+    meaning: str
+
+
+Node = Leaf | Table | Family
+
+
+@functools.cache  # evaluating the annotations of a class again for every key took 8 ms of a start
+def children(cls: type) -> Mapping[str, Node]:
+    """The keys of the dataclass `cls`, in order."""
+    hints = get_type_hints(cls)
+    return MappingProxyType({f.name: _node(f, hints[f.name]) for f in dataclasses.fields(cls)})
+
+
+def _node(field: dataclasses.Field[Any], hint: Any) -> Node:
+    meaning = field.metadata["meaning"]
+    if dataclasses.is_dataclass(hint):
+        return Table(hint, meaning)  # type: ignore[arg-type] # a hint is the class, not an instance
+    if get_origin(hint) is Mapping:
+        return Family(get_args(hint)[1], meaning)
+    optional = get_origin(hint) in (Union, UnionType) and NoneType in get_args(hint)
+    kind = next(a for a in get_args(hint) if a is not NoneType) if optional else hint
+    facts = field.metadata
+    return Leaf(kind, optional, field.default, meaning, facts["low"], facts["high"], facts["project"])
+
+
+def find(path: KeyPath, root: type = Settings) -> Node | None:
+    """The node at `path`, or `None` where there is no such key. A member of a family is a `Table`."""
+    node: Node | None = Table(root, "")
+    for name in path:
+        if isinstance(node, Family):
+            node = Table(node.cls, node.meaning) if name else None
+        elif isinstance(node, Table):
+            node = children(node.cls).get(name)
+        else:
+            return None
+    return node
+
+
+def leaves(cls: type = Settings, path: KeyPath = ()) -> Iterator[tuple[KeyPath, Leaf]]:
+    """Every key that holds a value, in the order of the schema; a family contributes one member called `NAME`."""
+    for name, node in children(cls).items():
+        if isinstance(node, Leaf):
+            yield (*path, name), node
+        else:
+            yield from leaves(node.cls, (*path, name, "NAME") if isinstance(node, Family) else (*path, name))
+
+
+def nearest(path: KeyPath) -> KeyPath | None:
+    """The valid key that the unknown `path` most likely meant: a sibling, or that name elsewhere; or `None`."""
+    from difflib import get_close_matches  # only where something is wrong already
+
+    path = tuple(name[:_LONGEST_NAME] for name in path)
+    for depth in range(len(path)):
+        parent = find(path[:depth])
+        if isinstance(parent, Table) and path[depth] not in children(parent.cls):
+            close = get_close_matches(path[depth], children(parent.cls), n=1)
+            if close:
+                return (*path[:depth], close[0])
+            break
+    elsewhere = {known[-1]: known for known, _ in leaves()}
+    close = get_close_matches(path[-1], elsewhere, n=1, cutoff=0.8)
+    return elsewhere[close[0]] if close else None
+
+
+def dotted(path: KeyPath) -> str:
+    """`path` as it is written in TOML: names joined by dots, quoted where they must be."""
+    return ".".join(name if _BARE.match(name) else _quoted(name) for name in path)
+
+
+def _quoted(name: str) -> str:
+    import json  # only for names that need quotes
+
+    return json.dumps(name, ensure_ascii=False)
+
+
+def build(values: Mapping[KeyPath, Any], cls: Any = Settings, path: KeyPath = ()) -> Any:
+    """The dataclass `cls` with the given values below `path` and defaults elsewhere.
+
+    Raises `TypeError` where a required key is missing; `missing` finds those first.
+    """
+    arguments: dict[str, Any] = {}
+    for name, node in children(cls).items():
+        here = (*path, name)
+        if isinstance(node, Table):
+            arguments[name] = build(values, node.cls, here)
+        elif isinstance(node, Family):
+            members = {m: build(values, node.cls, (*here, m)) for m in members_of(values, here)}
+            arguments[name] = MappingProxyType(members)
+        elif here in values:
+            arguments[name] = values[here]
+    return cls(**arguments)
+
+
+def members_of(values: Mapping[KeyPath, Any], family: KeyPath) -> list[str]:
+    """The names used below the family's path, in order of first use."""
+    depth = len(family)
+    return list(dict.fromkeys(p[depth] for p in values if len(p) > depth and p[:depth] == family))
+
+
+def missing(values: Mapping[KeyPath, Any], cls: type = Settings, path: KeyPath = ()) -> Iterator[KeyPath]:
+    """Required keys that have no value, in the order of the schema."""
+    for name, node in children(cls).items():
+        here = (*path, name)
+        if isinstance(node, Table):
+            yield from missing(values, node.cls, here)
+        elif isinstance(node, Family):
+            for member in members_of(values, here):
+                yield from missing(values, node.cls, (*here, member))
+        elif node.default is dataclasses.MISSING and here not in values:
+            yield here

@@ -1,0 +1,52 @@
+"""Every value of a configuration with its origin, fit to be shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from asky.config.keys import Family, KeyPath, Table, children, dotted
+from asky.config.layers import Origin
+from asky.config.loader import Config
+from asky.config.schema import Settings
+from asky.config.secrets import MASK, names_secret, scrub
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A key, its value in the types of JSON with secrets masked, and its origin; `None` where nothing set it."""
+
+    key: str
+    value: Any
+    origin: Origin | None
+
+
+def list_values(config: Config, environ: Mapping[str, str]) -> Iterator[Entry]:
+    """The entries of `config` in the order of the schema; a key that has no value anywhere is left out."""
+    for path, value in _walk(config, Settings, ()):
+        if value is not None and value != ():
+            name = dotted(path)
+            shown = MASK if names_secret(path[-1]) else _shown(value, environ)
+            yield Entry(name, shown, config.origins.get(name))
+        elif dotted(path) in config.origins:
+            yield Entry(dotted(path), _shown(value, environ), config.origins[dotted(path)])
+
+
+def _walk(owner: Any, cls: type, path: KeyPath) -> Iterator[tuple[KeyPath, Any]]:
+    for name, node in children(cls).items():
+        value = getattr(owner, name)
+        if isinstance(node, Table):
+            yield from _walk(value, node.cls, (*path, name))
+        elif isinstance(node, Family):
+            for member, table in value.items():
+                yield from _walk(table, node.cls, (*path, name, member))
+        else:
+            yield (*path, name), value
+
+
+def _shown(value: Any, environ: Mapping[str, str]) -> Any:
+    if isinstance(value, tuple):
+        return [_shown(item, environ) for item in value]
+    return scrub(str(value), environ) if isinstance(value, (str, Path)) else value

@@ -1,0 +1,143 @@
+"""Where asky keeps its files, and making those places private: folders 0700, files 0600."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from asky.errors import ConfigError, StoreFull
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """The four folders, absolute; none need exist. `state` holds what is worth keeping but not worth moving."""
+
+    config: Path
+    data: Path
+    cache: Path
+    state: Path
+
+
+def resolve_paths(environ: Mapping[str, str]) -> Paths:
+    """The folders under `ASKY_HOME`, or where the XDG variables or the platform put them; creates nothing.
+
+    A relative XDG variable is ignored, as its specification asks. Raises `ConfigError` where no folder can be named.
+    """
+    names = ("config", "data", "cache", "state")
+    if home := environ.get("ASKY_HOME"):
+        root = Path(os.path.abspath(expand_user(home, environ)))  # noqa: PTH100 - resolve() would follow symlinks
+        if root.exists() and not root.is_dir():
+            raise ConfigError(f"ASKY_HOME: {root} is not a folder")
+        return Paths(*(root / name for name in names))
+    return Paths(*(_xdg_folder(name, environ) for name in names))
+
+
+def user_file(environ: Mapping[str, str], name: str) -> Path:
+    """Where the user's own configuration file `name` lies, whether it exists or not."""
+    return resolve_paths(environ).config / name
+
+
+def _xdg_folder(name: str, environ: Mapping[str, str]) -> Path:
+    base = environ.get(f"XDG_{name.upper()}_HOME", "")
+    if Path(base).is_absolute():
+        return Path(base) / "asky"
+    from platformdirs import PlatformDirs  # 10 ms: only where neither ASKY_HOME nor XDG says it
+
+    folder = Path(getattr(PlatformDirs("asky", appauthor=False), f"user_{name}_dir"))
+    if not folder.is_absolute():
+        raise ConfigError("no home folder is known", hint="set HOME or ASKY_HOME")
+    return folder
+
+
+def expand_user(text: str, environ: Mapping[str, str]) -> Path:
+    """`text` as a path, with a leading `~` replaced by the home folder. Raises `ConfigError` where there is none."""
+    if text == "~" or text.startswith("~/"):
+        return home_folder(environ) / text[2:]
+    return Path(text)
+
+
+def home_folder(environ: Mapping[str, str]) -> Path:
+    """The user's home folder. Raises `ConfigError` where neither `HOME` nor the user database knows one."""
+    if home := environ.get("HOME"):
+        return Path(home)
+    try:
+        return Path.home()
+    except RuntimeError:
+        raise ConfigError("no home folder is known", hint="set HOME or ASKY_HOME") from None
+
+
+def ensure_private_dir(path: Path) -> Path:
+    """Make the folder `path`, and the missing ones above it, readable by the user alone; returns `path`.
+
+    An existing folder is made private if it was not. Raises `ConfigError` where it cannot be made, `StoreFull` when the
+    disk is full.
+    """
+    try:
+        for folder in (*reversed(path.parents), path):
+            if not folder.exists():
+                folder.mkdir(mode=0o700, exist_ok=True)
+        if stat.S_IMODE(path.stat().st_mode) & 0o077:
+            with contextlib.suppress(PermissionError):  # somebody else's folder: its owner decides
+                path.chmod(0o700)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    return path
+
+
+def write_private(path: Path, text: str) -> None:
+    """Replace the file at `path` by `text` in one step, mode 0600; a symlink is kept and its target replaced.
+
+    Raises `ConfigError` where it cannot be written and `StoreFull` when the disk is full; the old file is then intact.
+    """
+    import tempfile  # 4 ms: only where something is written
+
+    target = path.resolve()
+    ensure_private_dir(target.parent)
+    try:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".new")  # made 0600
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(name).replace(target)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise _unwritable(target, error) from error
+
+
+def update_private(path: Path, change: Callable[[str | None], str]) -> None:
+    """Replace the file at `path` by what `change` makes of its text (`None` without one), alone among processes.
+
+    Raises what `change`, `read_text` and `write_private` raise; the old file is then intact.
+    """
+    import fcntl  # POSIX only, as this package is
+
+    from asky.config.documents import read_text
+
+    folder = ensure_private_dir(path.resolve().parent)
+    try:
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # on the folder: no lock file to leave behind
+        write_private(path, change(read_text(path)))
+    finally:
+        os.close(lock)
+
+
+def _unwritable(path: Path, error: OSError) -> ConfigError | StoreFull:
+    if error.errno in _FULL:
+        return StoreFull(f"disk full while saving to {path}; nothing was changed")
+    reason = (error.strerror or type(error).__name__).lower()
+    return ConfigError(f"cannot write {path}: {reason}", hint="set ASKY_HOME to a folder that you can write")

@@ -1,0 +1,28 @@
+"""Keeping secrets out of what is shown: which names hold one, and removing known ones from a text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+MASK = "***"
+_SHORTEST = 8
+_NAME = re.compile(r"(?:^|_)(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD)\Z", re.IGNORECASE)
+_USERINFO = re.compile(r"(?<=://)[^\s/?#@]+@")
+
+
+def names_secret(name: str) -> bool:
+    """Whether a key or variable of this name holds a secret."""
+    return _NAME.search(name) is not None
+
+
+def scrub(text: str, environ: Mapping[str, str]) -> str:
+    """`text` with the secrets of `environ` and the credentials inside addresses masked.
+
+    A secret is the value of a variable whose name says so, if it has at least eight characters: masking shorter ones
+    would garble ordinary words.
+    """
+    secrets = {value for name, value in environ.items() if len(value) >= _SHORTEST and names_secret(name)}
+    for secret in sorted(secrets, key=len, reverse=True):
+        text = text.replace(secret, MASK)
+    return _USERINFO.sub(f"{MASK}@", text)

@@ -1,0 +1,81 @@
+"""The finished answer: its citations, and the JSON object that stands for it everywhere outside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from asky.values import Answer, Citation, Claim, Evidence
+
+SCHEMA = "asky.answer/1"
+
+
+def build_citations(order: Sequence[str], shown: Mapping[str, Evidence]) -> tuple[Citation, ...]:
+    """The citations `[1]`, `[2]`, ... for the keys of `order`, as `number_citations` gives them.
+
+    Raises `KeyError` for a key that was not shown, and `ValueError` for a passage whose text does not fill its span: a
+    quote that cannot resolve is a fault of ours and must not reach a reader.
+    """
+    return tuple(_citation(n, shown[key]) for n, key in enumerate(order, start=1))
+
+
+def answer_json(answer: Answer) -> dict[str, Any]:
+    """`answer` as the object of the contract `asky.answer/1`, every key present, in the contract's order."""
+    return {
+        "schema": SCHEMA,
+        "run": answer.run,
+        "session": answer.session,
+        "mode": answer.mode,
+        "question": answer.question,
+        "model": answer.model,
+        "answer": answer.text,
+        "citations": [_citation_json(citation) for citation in answer.citations],
+        "claims": [_claim_json(claim) for claim in answer.claims],
+        "sources": [
+            {"source_id": source.id, "url": source.url, "title": source.title, "score": score, "used": used}
+            for source, score, used in answer.sources
+        ],
+        "rejected": [{"url": url, "reason": reason} for url, reason in answer.rejected],
+        "usage": asdict(answer.usage),
+        "stopped_by": answer.stopped_by,
+        "warnings": list(answer.warnings),
+    }
+
+
+def _citation(n: int, passage: Evidence) -> Citation:
+    if len(passage.text) != len(passage.span):
+        raise ValueError(f"passage {passage.key} has {len(passage.text)} characters in a span of {len(passage.span)}")
+    return Citation(n, passage.key, passage.source, passage.location, passage.span, passage.text, passage.sha256)
+
+
+def _citation_json(citation: Citation) -> dict[str, Any]:
+    source, location = citation.source, citation.location
+    return {
+        "n": citation.n,
+        "source_id": source.id,
+        "kind": source.kind,
+        "url": source.url,
+        "path": source.path,
+        "title": source.title,
+        "page": location.page,
+        "page_label": location.page_label,
+        "section": location.section,
+        "start": citation.span.start,
+        "end": citation.span.end,
+        "quote": citation.quote,
+        "sha256": citation.sha256,
+        "fetched_at": source.fetched_at,
+    }
+
+
+def _claim_json(claim: Claim) -> dict[str, Any]:
+    return {
+        "text": claim.text,
+        "start": claim.span.start,
+        "end": claim.span.end,
+        "citations": list(claim.citations),
+        "verdict": claim.verdict,
+        "score": claim.score,
+        "checks": dict(claim.checks),
+    }

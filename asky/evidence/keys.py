@@ -1,0 +1,48 @@
+"""Passage keys: the opaque names under which a run shows passages to a model."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+from asky.values import Span
+
+MIN_DIGITS = 4
+MAX_DIGITS = 8
+KEY = re.compile(r"P[0-9a-f]{4,8}")
+
+
+class KeyRing:
+    """Hands out the keys of one run.
+
+    A key is `P` and the first 4 hexadecimal digits of a hash over the run, the document and the span; where another
+    passage already has that key, up to 8 digits. It says nothing about the passage or its rank, cannot be guessed from
+    the passage alone, and asking again for the same passage gives the same key. A ring is filled by one thread.
+    """
+
+    def __init__(self, run_id: str) -> None:
+        self._run_id = run_id
+        self._passage_of: dict[str, tuple[str, Span]] = {}
+        self._key_of: dict[tuple[str, Span], str] = {}
+
+    def key_for(self, sha256_of_document: str, span: Span) -> str:
+        """The key of the characters `span` of the document with this hash.
+
+        Raises `ValueError` when even 8 digits collide, which needs tens of thousands of passages in one run.
+        """
+        passage = (sha256_of_document, span)
+        known = self._key_of.get(passage)
+        if known is not None:
+            return known
+        digest = self._digest(passage)
+        for digits in range(MIN_DIGITS, MAX_DIGITS + 1):
+            key = "P" + digest[:digits]
+            if key not in self._passage_of:
+                self._passage_of[key] = passage
+                self._key_of[passage] = key
+                return key
+        raise ValueError(f"no key is left for passage {span.start}-{span.end} of {sha256_of_document[:12]}")
+
+    def _digest(self, passage: tuple[str, Span]) -> str:
+        document, span = passage
+        return hashlib.sha256(f"{self._run_id}\n{document}\n{span.start}\n{span.end}".encode()).hexdigest()

@@ -1,0 +1,153 @@
+"""From passage keys to numbered citations: the gate that an invented citation does not pass.
+
+Only a key that was shown in the run becomes `[1]`, `[2]`, ... in order of first use. An unknown key is struck out where
+it stands. A bracketed number that the model wrote itself gets a question mark, `[7?]`, so that it cannot pass for a
+citation, and the sign of asky's own notes, `⚠`, becomes `(!)`. Fenced code and code spans stay untouched, but for a
+span that holds keys and nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from asky.evidence.claims import WARNING_SIGN
+from asky.evidence.scanner import AnswerScanner, Piece
+from asky.values import Evidence
+
+_LAST_DIGIT = re.compile(r"(\d)(?=\D*$)")
+_URL = re.compile(r"(?:(?:https?|ftp)://|www\.)[^\s<>\"'`{}|\\^\[\]]+", re.IGNORECASE)
+_LINK_TARGET = re.compile(r"\]\([ \t]*<?((?:[a-z][a-z0-9+.-]{0,30}:|//)[^\s)>]+)", re.IGNORECASE)
+_ORIGIN = re.compile(r"(?:(?:https?:|ftp:)?//)?(?:www\.)?([^/?#]*)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """An answer with `[n]` markers: `order[n - 1]` is the key behind `[n]`.
+
+    `unknown` are the keys that were struck out and `bare_numbers` the brackets that were marked, one entry per
+    occurrence; `unseen_urls` are the addresses in the answer that no shown passage holds, each once. All in order.
+    """
+
+    text: str
+    order: tuple[str, ...]
+    unknown: tuple[str, ...]
+    bare_numbers: tuple[str, ...]
+    unseen_urls: tuple[str, ...]
+
+
+def number_citations(text: str, shown: Mapping[str, Evidence]) -> Numbered:
+    """`text` with its keys numbered and everything else that could pass for a citation defused; linear time.
+
+    `shown` maps each key that the model has seen in this run to its passage. `[P7f3a, P09c2]` becomes `[1][2]`; words
+    after the keys inside a bracket follow in parentheses; a known key in running text is numbered too. Keys may be
+    written in upper case, in bold, in white or doubled brackets, and behind words such as "see" or "source".
+    """
+    stream = CitationStream(shown)
+    body = stream.feed(text) + stream.close()
+    return stream.numbered(body)
+
+
+class CitationStream:
+    """`number_citations` for an answer that arrives in pieces: the outputs, joined, are the same however it is cut."""
+
+    def __init__(self, shown: Mapping[str, Evidence]) -> None:
+        self._shown = shown
+        self._scanner = AnswerScanner()
+        self._numbers: dict[str, int] = {}
+        self._unknown: list[str] = []
+        self._bare: list[str] = []
+        self._source: list[str] = []
+        self._after_marker = False
+        self._marker_began_line = False
+
+    def feed(self, delta: str) -> str:
+        """What the reader may see now that `delta` has come; a possible citation is held back until it is complete."""
+        self._source.append(delta)
+        return self._render(self._scanner.feed(delta))
+
+    def close(self) -> str:
+        """What was held back, at the end of the answer."""
+        return self._render(self._scanner.close())
+
+    def numbered(self, text: str) -> Numbered:
+        """The findings about all that was fed; `text` is the joined output."""
+        return Numbered(
+            text,
+            tuple(self._numbers),
+            tuple(self._unknown),
+            tuple(self._bare),
+            unseen_urls("".join(self._source), self._shown.values()),
+        )
+
+    def _render(self, pieces: Iterable[Piece]) -> str:
+        return "".join(self._shielded(piece, self._rendered(piece)) for piece in pieces)
+
+    def _rendered(self, piece: Piece) -> str:
+        if piece.kind == "keys":
+            return self._markers(piece)
+        if piece.kind == "word" and piece.keys[0] in self._shown:
+            return self._marker(piece.keys[0])
+        if piece.kind == "number":
+            self._bare.append(piece.source)
+            return _LAST_DIGIT.sub(r"\1?", piece.source)
+        return piece.source.replace(WARNING_SIGN, "(!)") if piece.kind == "text" else piece.source
+
+    def _shielded(self, piece: Piece, rendered: str) -> str:
+        """`rendered` kept from joining a marker before it to a Markdown link or definition: `[1](...)`, `[1][x]`."""
+        joins = rendered[0] in ("(", "[") and not (piece.keys and rendered[0] == "[")
+        if self._after_marker and (joins or (rendered[0] == ":" and self._marker_began_line)):
+            rendered = " " + rendered
+        self._after_marker = bool(piece.keys) and rendered.endswith("]")
+        self._marker_began_line = piece.begins_line
+        return rendered
+
+    def _markers(self, piece: Piece) -> str:
+        markers = "".join(self._marker(key) for key in dict.fromkeys(piece.keys))
+        if not piece.tail:
+            return markers
+        scanner = AnswerScanner()
+        tail = "".join(self._rendered(part) for part in scanner.feed(piece.tail) + scanner.close())
+        return f"{markers} ({tail})"
+
+    def _marker(self, key: str) -> str:
+        if key in self._shown:
+            return f"[{self._numbers.setdefault(key, len(self._numbers) + 1)}]"
+        self._unknown.append(key)
+        return f"~~[{key}]~~"
+
+
+def unseen_urls(text: str, evidence: Iterable[Evidence]) -> tuple[str, ...]:
+    """The addresses in `text` that no passage of `evidence` holds or comes from, as written, in order, each once.
+
+    Addresses count as the same without their scheme, a leading `www.`, a final slash and a fragment. Linear time.
+    """
+    found = {_canonical(url): url for url in reversed(_urls(text))}
+    if not found:
+        return ()
+    seen = {_canonical(url) for item in evidence for url in (*_urls(item.text), item.source.url or "")}
+    return tuple(url for canonical, url in reversed(found.items()) if canonical not in seen)
+
+
+def _urls(text: str) -> list[str]:
+    if "://" not in text and "www." not in text.lower() and "](" not in text:
+        return []
+    found = {match.start(): match.group() for match in _URL.finditer(text)}
+    found |= {match.start(1): match[1] for match in _LINK_TARGET.finditer(text) if match.start(1) not in found}
+    return [_without_punctuation(found[start]) for start in sorted(found)]
+
+
+def _without_punctuation(url: str) -> str:
+    """`url` without the stops and unbalanced parentheses of the sentence around it."""
+    url = url.rstrip(".,;:!?*_~")
+    surplus = url.count(")") - url.count("(")
+    closing = len(url) - len(url.rstrip(")"))
+    return url[: len(url) - max(0, min(surplus, closing))].rstrip(".,;:!?*_~")
+
+
+def _canonical(url: str) -> str:
+    url = url.partition("#")[0]
+    origin = _ORIGIN.match(url)
+    assert origin is not None
+    return (origin[1].lower() + url[origin.end() :]).rstrip("/")

@@ -1,0 +1,148 @@
+"""Opening a citation: the stored passage behind it in its surroundings, checked again, and what its source is now."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from asky.errors import StoreDamaged, UsageError
+from asky.values import Source, Span
+
+if TYPE_CHECKING:
+    from asky.storage.corpus import CorpusStore
+    from asky.storage.documents import DocumentStore
+    from asky.storage.runs import Run, RunStore, StoredPassage
+
+SourceNow = Literal["same", "changed", "modified", "missing", "unreadable", "removed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """The text around a span. `cut_before` and `cut_after` tell that more of the text lies beyond."""
+
+    before: str
+    after: str
+    cut_before: bool
+    cut_after: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedCitation:
+    """A citation of an answer next to what the store holds.
+
+    `citation` is its object in the answer. `passage` is `text[start:end]` of the stored text, `sha256` the hash of that
+    text, both made anew; `quote_matches` and `hash_matches` compare them with the answer's. `source_now` says how the
+    source relates to that text today: the `same`, `changed` since as far as the store knows, a file that was `modified`
+    but not read again, a file that is `missing`, `unreadable` when it was read last, or `removed` from the store.
+    """
+
+    citation: Mapping[str, Any]
+    key: str
+    source: Source
+    passage: str
+    sha256: str
+    surroundings: Surroundings
+    source_now: SourceNow
+
+    @property
+    def quote_matches(self) -> bool:
+        return bool(self.passage == self.citation["quote"])
+
+    @property
+    def hash_matches(self) -> bool:
+        return bool(self.sha256 == self.citation["sha256"])
+
+
+def open_citation(
+    run: Run, n: int, *, runs: RunStore, documents: DocumentStore, corpus: CorpusStore, context_chars: int
+) -> OpenedCitation:
+    """Citation `n` of a run's answer, with at most `context_chars` characters on either side.
+
+    Raises `UsageError` if the run has no answer or its answer no such citation, and `StoreDamaged` if the store has
+    lost the passage.
+    """
+    citation = _citation(run, n)
+    shown = _shown_passage(runs.passages(run.id), citation, documents)
+    if shown is None:
+        raise StoreDamaged(f"the passage of citation {n} of run {run.id} is not in the store", hint="run `asky doctor`")
+    text = documents.text(shown.document_id)
+    span = Span(citation["start"], citation["end"])
+    return OpenedCitation(
+        citation=citation,
+        key=shown.key,
+        source=shown.source,
+        passage=text[span.start : span.end],
+        sha256=hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
+        surroundings=surroundings(text, span, context_chars),
+        source_now=source_now(shown.source, citation["sha256"], documents, corpus),
+    )
+
+
+def _citation(run: Run, n: int) -> Mapping[str, Any]:
+    if run.answer is None:
+        raise UsageError(
+            f"run {run.id} has no answer: it is {run.status}", hint="`asky runs list` shows those that have one"
+        )
+    citations: list[Mapping[str, Any]] = run.answer["citations"]
+    for citation in citations:
+        if citation["n"] == n:
+            return citation
+    if not citations:
+        raise UsageError(f"the answer of run {run.id} cites nothing", hint=f"`asky runs show {run.id}` prints it")
+    numbers = "1" if len(citations) == 1 else f"1 to {max(each['n'] for each in citations)}"
+    raise UsageError(f"the answer of run {run.id} has no citation {n}", hint=f"it has {numbers}")
+
+
+def _shown_passage(
+    passages: list[StoredPassage], citation: Mapping[str, Any], documents: DocumentStore
+) -> StoredPassage | None:
+    """The passage of the run that the citation was taken from: of its source if possible, else of an equal text."""
+    holding = [
+        each
+        for each in passages
+        if each.start <= citation["start"]
+        and citation["end"] <= each.end
+        and documents.digest(each.document_id)[0] == citation["sha256"]
+    ]
+    holding.sort(key=lambda each: (each.source.id != citation["source_id"], each.end - each.start))
+    return holding[0] if holding else None
+
+
+def surroundings(text: str, span: Span, chars: int) -> Surroundings:
+    """At most `chars` characters on either side of `span`, beginning and ending between words.
+
+    A word longer than that is cut.
+    """
+    before, after = text[max(0, span.start - chars) : span.start], text[span.end : span.end + chars]
+    cut_before, cut_after = span.start > chars, len(text) - span.end > chars
+    if cut_before and not text[span.start - chars - 1].isspace():
+        before = before[_first_break(before) :]
+    if cut_after and not text[span.end + chars].isspace():
+        after = after[: len(after) - _first_break(after[::-1])]
+    return Surroundings(before, after, cut_before, cut_after)
+
+
+def _first_break(text: str) -> int:
+    """Where the first white space of `text` ends the part of a word before it; 0 where there is none."""
+    return next((index for index, character in enumerate(text) if character.isspace()), 0)
+
+
+def source_now(source: Source, sha256: str, documents: DocumentStore, corpus: CorpusStore) -> SourceNow:
+    """How `source` relates today to its text with the hash `sha256`; asks the disk for a file's size and time only."""
+    state = corpus.file(source.id)
+    if state is None:
+        return "removed"
+    current = corpus.current_document(source.id)
+    if current is not None and documents.digest(current)[0] != sha256:
+        return "changed"
+    if source.kind == "file" and source.path is not None:
+        try:
+            found = Path(source.path).stat()
+        except OSError:
+            return "missing"
+        if (found.st_size, found.st_mtime_ns) != (state.size, state.mtime_ns):
+            return "modified"
+    return "same" if current is not None else "unreadable"

@@ -1,0 +1,149 @@
+"""How passages are shown to a model, and how a model inside this process reads them back.
+
+    <passage 9f3c2a71d0b4e865 P7f3a title="Tides" section="Causes" page=3 page_label="iii">
+    The text of the passage.
+    </passage 9f3c2a71d0b4e865>
+
+The marker is random and made once a run, so that no stored text can know it. Beyond that, whatever in a text could be
+taken for a fence, for a control token of a chat template or for an invisible instruction is shown in a visible form
+that does no harm: a backslash after its first bracket (`<\\|im_start|>`), or the code point of an invisible character
+(`<U+202E>`). The stored text stays as it is, and `parse_passages` gives it back exactly. A path of this machine is
+never shown.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from asky.values import Evidence, Location, Source
+
+_MAX_HEADING_CHARS = 200
+_MARKER = re.compile(r"[0-9a-f]{8,32}")
+
+# What follows the first bracket of a control token: ChatML and Llama 3 (`<|...|>`), DeepSeek (full-width bar), Llama 2
+# and Mistral (`[INST]`, `<<SYS>>`, `<s>`), Gemma (`<start_of_turn>`), tool-call and reasoning tags; then our own forms.
+_ANGLED = (
+    r"\||｜|/?s>|/?SYS>|/?(?:bos|eos|pad|unk|think|thinking|start_of_turn|end_of_turn|tools?|tool_calls?|tool_response|"
+    r"tool_result|function_calls?|function_results?|functions?|invoke|system|user|assistant|passage)\b|U\+[0-9A-F]{4,6}>"
+)
+_SQUARE = r"/?(?:INST|SYS|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS|SYSTEM_PROMPT|IMG|THINK)\]"
+_TOKEN = re.compile(rf"(<)(\\*)(?={_ANGLED})|(\[)(\\*)(?={_SQUARE})", re.IGNORECASE)
+_ESCAPED_TOKEN = re.compile(rf"(<)\\(\\*)(?={_ANGLED})|(\[)\\(\\*)(?={_SQUARE})", re.IGNORECASE)
+
+# Control characters but tab, line ends and form feed; bidirectional overrides; lone surrogates; Unicode tags.
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\U000e007f]"
+)
+_CODE_POINT = re.compile(r"<U\+((?:10|[0-9A-F])?[0-9A-F]{4})>")
+_LOCAL_PATH = re.compile(r"(?:file://|local://|/|~/|\\\\|[A-Za-z]:[\\/])", re.IGNORECASE)
+
+_STRING = r'"(?:[^"\\\n]|\\[^\n])*"'
+_OPENING = re.compile(
+    rf"^<passage ([0-9a-f]{{8,32}}) (P[0-9a-f]{{4,8}}) title=({_STRING})"
+    rf"(?: section=({_STRING}))?(?: page=([0-9]{{1,9}}))?(?: page_label=({_STRING}))?>\n",
+    re.MULTILINE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPassage:
+    """A passage as a model sees it: its key, where it is from, and the stored text."""
+
+    key: str
+    title: str
+    location: Location
+    text: str
+
+
+def new_marker() -> str:
+    """A marker for the fences of one run: 16 random hexadecimal digits."""
+    return secrets.token_hex(8)
+
+
+def render_passages(evidence: Sequence[Evidence], *, marker: str) -> str:
+    """The passages as fenced blocks in the order given, with a blank line between them; linear time.
+
+    Titles, headings and page labels are cut at 200 characters. Raises `ValueError` when `marker` is not 8 to 32
+    lowercase hexadecimal digits.
+    """
+    if not _MARKER.fullmatch(marker):
+        raise ValueError(f"not a marker: {marker!r}")
+    return "\n\n".join(_block(item, marker) for item in evidence)
+
+
+def parse_passages(text: str) -> list[ShownPassage]:
+    """The passages that `render_passages` put into `text`, in order, whatever prose stands around them; linear time.
+
+    All of them carry the marker of the first; a fence with another marker is not ours, and a passage without its
+    closing fence was cut and is left out.
+    """
+    shown: list[ShownPassage] = []
+    marker: str | None = None
+    position = 0
+    while (opening := _OPENING.search(text, position)) is not None:
+        position = opening.end()
+        if marker is not None and opening[1] != marker:
+            continue
+        marker = opening[1]
+        end = text.find(f"\n</passage {marker}>", position)
+        if end < 0:
+            break
+        shown.append(_shown(opening, text[position:end]))
+        position = end
+    return shown
+
+
+def _block(item: Evidence, marker: str) -> str:
+    location = item.location
+    attributes = [f"title={_quoted(shown_title(item.source))}"]
+    if location.section is not None:
+        attributes.append(f"section={_quoted(location.section[:_MAX_HEADING_CHARS])}")
+    if location.page is not None:
+        attributes.append(f"page={location.page}")
+    if location.page_label is not None:
+        attributes.append(f"page_label={_quoted(location.page_label[:_MAX_HEADING_CHARS])}")
+    return f"<passage {marker} {item.key} {' '.join(attributes)}>\n{_defuse(item.text)}\n</passage {marker}>"
+
+
+def shown_title(source: Source) -> str:
+    """The title of a source as a model may see it: at most 200 characters, and no path of this machine."""
+    title = source.title
+    if _LOCAL_PATH.match(title):
+        title = re.split(r"[/\\]", title.rstrip("/\\"))[-1]
+    return title[:_MAX_HEADING_CHARS] or "untitled"
+
+
+def _shown(opening: re.Match[str], body: str) -> ShownPassage:
+    _, key, title, section, page, label = opening.groups()
+    location = Location(
+        section=_unquoted(section) if section is not None else None,
+        page=int(page) if page is not None else None,
+        page_label=_unquoted(label) if label is not None else None,
+    )
+    return ShownPassage(key, _unquoted(title), location, _restore(body))
+
+
+def _defuse(text: str) -> str:
+    """`text` with control tokens and invisible characters in their visible form; `_restore` is its inverse."""
+    escaped = _TOKEN.sub(lambda m: f"{m[1] or m[3]}\\{m[2] or m[4] or ''}", text)
+    return _INVISIBLE.sub(lambda m: f"<U+{ord(m[0]):04X}>", escaped)
+
+
+def _restore(text: str) -> str:
+    visible = _CODE_POINT.sub(lambda m: chr(int(m[1], 16)), text)
+    return _ESCAPED_TOKEN.sub(lambda m: f"{m[1] or m[3]}{m[2] or m[4] or ''}", visible)
+
+
+def _quoted(value: str) -> str:
+    return json.dumps(_defuse(value), ensure_ascii=False)
+
+
+def _unquoted(literal: str) -> str:
+    try:
+        return _restore(str(json.loads(literal)))
+    except ValueError:
+        return literal[1:-1]

@@ -1,0 +1,265 @@
+"""Numbers, percentages, measures and dates of a text, in forms in which "twelve" and "12", "1,400" and "1400" agree."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+
+def _counted(names: str, first: int) -> dict[str, int]:
+    return {name: value for value, name in enumerate(names.split(), first)}
+
+
+_SMALL = _counted("zero one two three four five six seven eight nine ten eleven twelve", 0)
+_SMALL |= _counted("thirteen fourteen fifteen sixteen seventeen eighteen nineteen", 13)
+_TENS = {
+    name: 10 * value for name, value in _counted("twenty thirty forty fifty sixty seventy eighty ninety", 2).items()
+}
+NUMBER_WORDS = _SMALL | _TENS
+"""The words from "zero" to "ninety" that are one word, and their values."""
+_SCALES = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_SUFFIXES = {"k": 10**3, "m": 10**6, "mn": 10**6, "bn": 10**9}
+_ORDINALS = _counted("third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth", 3)
+_MONTH_NAMES = _counted("january february march april may june july august september october november december", 1)
+_MONTHS = {name[:length]: month for name, month in _MONTH_NAMES.items() for length in (3, 4, len(name))}
+_UNITS = {
+    form: forms.split()[0]
+    for forms in (
+        "% percent percentage pct",
+        "km kilometer kilometers kilometre kilometres",
+        "m meter meters metre metres",
+        "cm centimeter centimeters centimetre centimetres",
+        "mm millimeter millimeters millimetre millimetres",
+        "mi mile miles",
+        "ft foot feet",
+        "inch inches",
+        "kg kilogram kilograms",
+        "g gram grams",
+        "mg milligram milligrams",
+        "l liter liters litre litres",
+        "ml milliliter milliliters millilitre millilitres",
+        "s second seconds sec secs",
+        "min minute minutes mins",
+        "h hour hours hr hrs",
+        "day days",
+        "week weeks",
+        "month months",
+        "year years yr yrs",
+        "celsius",
+        "fahrenheit",
+        "kb",
+        "mb",
+        "gb",
+        "tb",
+        "$ usd dollar dollars",
+        "€ eur euro euros",
+        "£ gbp",
+        "¥ yen",
+    )
+    for form in forms.split()
+}
+_ATTACHED = frozenset({*_SUFFIXES, "st", "nd", "rd", "th", "s"} | {form for form in _UNITS if len(form) > 1})
+_MAX_SCALED_DIGITS = 18
+_MAX_TOTAL = 10**15
+
+_OTHER_DIGIT = re.compile(r"(?![0-9])\d")
+_WIDE_SPACE = re.compile(r"(?<=\d)[\u00a0\u202f\u2009](?=\d{3}(?!\d))")  # the thousands separator of typesetters
+_ISO_DATE = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
+_NUMERIC_DATE = re.compile(r"(?<![\d./])(\d{1,2})([./])(\d{1,2})\2(\d{4})(?![\d./]*\d)")
+_TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|[%$€£¥]|\S")
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_POINTED_THOUSANDS = re.compile(r"\d{1,3}(?:\.\d{3})+")
+_PLAIN = re.compile(r"\d+(?:\.\d+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number as written, every value it may mean, and its unit where that is known.
+
+    `position` counts words and signs of the text, so that what stands side by side is known. `month` is set, with no
+    values, for the name of a month next to a number. `certain` is false for what may be no number at all: "one", an
+    ordinal word, digits inside a name such as "H1N1".
+    """
+
+    position: int
+    written: str
+    values: frozenset[str]
+    unit: str | None = None
+    month: int | None = None
+    certain: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    text: str
+    lower: str
+    glued: bool  # to the token before it
+
+
+def quantities(text: str) -> list[Quantity]:
+    """The numbers of `text` and the months that stand with them, in order; linear time.
+
+    Values are decimal strings without leading zeros, trailing zeros and separators; number words up to trillions and
+    scale words ("1.4 million") are worked out. A sign is not part of a number. A date in ISO form gives year, month and
+    day; ranges give both ends.
+    """
+    normal = unicodedata.normalize("NFKC", _WIDE_SPACE.sub(",", text))
+    normal = _OTHER_DIGIT.sub(lambda match: str(unicodedata.decimal(match.group())), normal)
+    tokens = list(_tokens(_NUMERIC_DATE.sub(_spelled_numeric_date, _ISO_DATE.sub(_spelled_iso_date, normal))))
+    found: list[Quantity] = []
+    position = 0
+    while position < len(tokens):
+        quantity, position = _quantity_at(tokens, position)
+        if quantity is not None:
+            found.append(quantity)
+    return found
+
+
+def _spelled_iso_date(match: re.Match[str]) -> str:
+    return _spelled(match[3], int(match[2]), match[1]) or match.group()
+
+
+def _spelled_numeric_date(match: re.Match[str]) -> str:
+    """`25/12/2020` and `12/25/2020` with the month's name; where day and month could be either, plain numbers."""
+    first, second = int(match[1]), int(match[3])
+    if second > 12 and (date := _spelled(match[3], first, match[4])):
+        return date
+    if first > 12 and (date := _spelled(match[1], second, match[4])):
+        return date
+    return f"{first} {second} {match[4]}"
+
+
+def _spelled(day: str, month: int, year: str) -> str | None:
+    names = [name for name, number in _MONTH_NAMES.items() if number == month]
+    return f"{day} {names[0].capitalize()} {year}" if names else None
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    end = -1
+    for match in _TOKEN.finditer(text):
+        yield _Token(match.group(), match.group().lower(), match.start() == end)
+        end = match.end()
+
+
+def _quantity_at(tokens: list[_Token], at: int) -> tuple[Quantity | None, int]:
+    """The quantity that begins at token `at`, if one does, and the position after it."""
+    token = tokens[at]
+    if token.text[0].isdecimal():
+        return _numeral(tokens, at)
+    if token.lower in _SMALL or token.lower in _TENS or token.lower in _SCALES:
+        return _number_words(tokens, at)
+    if token.lower in _ORDINALS:
+        return Quantity(at, token.text, frozenset({str(_ORDINALS[token.lower])}), certain=False), at + 1
+    if token.lower in _MONTHS and token.text[0].isupper() and _stands_with_number(tokens, at):
+        return Quantity(at, token.text, frozenset(), month=_MONTHS[token.lower]), at + 1
+    return None, at + 1
+
+
+def _stands_with_number(tokens: list[_Token], at: int) -> bool:
+    near = [tokens[i].text for i in (at - 2, at - 1, at + 1, at + 2) if 0 <= i < len(tokens)]
+    return any(text[0].isdecimal() for text in near)
+
+
+def _numeral(tokens: list[_Token], at: int) -> tuple[Quantity, int]:
+    token = tokens[at]
+    values = _values(token.text)
+    end = at + 1
+    after = _following(tokens, end)
+    if after.glued and after.lower in _SUFFIXES:
+        values |= _scaled(values, _SUFFIXES[after.lower])
+    elif after.lower in _SCALES:
+        values, end = _scaled(values, _SCALES[after.lower]), end + 1
+    certain = not _inside_a_name(tokens, at, after)
+    return Quantity(at, token.text, values, _unit(tokens, at, end), certain=certain), end
+
+
+def _inside_a_name(tokens: list[_Token], at: int, after: _Token) -> bool:
+    """Whether letters are attached: COVID-19, H1N1, 5G; not 12km, 3rd or 1990s."""
+    if after.glued and after.text.isalpha() and after.lower not in _ATTACHED and after.text not in _UNITS:
+        return True
+    before = tokens[at - 1] if at else None
+    if before is None or not tokens[at].glued:
+        return False
+    if before.text in ("-", "_") and before.glued and at > 1:
+        before = tokens[at - 2]
+        return before.lower.isalpha() and before.lower not in _MONTHS
+    return before.lower.isalpha() or before.text in ("_", "#")
+
+
+def _number_words(tokens: list[_Token], at: int) -> tuple[Quantity, int]:
+    """Number words from `at` on: "twenty-five", "one hundred and twelve thousand"."""
+    total = current = 0
+    end = at
+    while end < len(tokens):
+        word = tokens[end].lower
+        if word in _SMALL and (end == at or current % 10 == 0):
+            current += _SMALL[word]
+        elif word in _TENS and (end == at or current % 100 == 0):
+            current += _TENS[word]
+        elif word == "hundred" and current < 100:
+            current = (current or 1) * 100
+        elif word in _SCALES and word != "hundred" and total < _MAX_TOTAL:
+            total, current = total + (current or 1) * _SCALES[word], 0
+        elif not (word in ("-", "and") and end > at and _continues(tokens, end)):
+            break
+        end += 1
+    written = " ".join(token.text for token in tokens[at:end])
+    certain = written.lower() != "one"
+    return Quantity(at, written, frozenset({str(total + current)}), _unit(tokens, at, end), certain=certain), end
+
+
+def _continues(tokens: list[_Token], joint: int) -> bool:
+    """Whether "-" or "and" joins number words: "twenty-five", "hundred and five", not "two and three"."""
+    before, after = tokens[joint - 1].lower, _following(tokens, joint + 1).lower
+    if tokens[joint].text == "-":
+        return before in _TENS and after in _SMALL
+    return before in _SCALES and (after in _SMALL or after in _TENS)
+
+
+def _following(tokens: list[_Token], at: int) -> _Token:
+    return tokens[at] if at < len(tokens) else _Token(" ", " ", False)
+
+
+def _unit(tokens: list[_Token], start: int, end: int) -> str | None:
+    """The unit before the token `start` or after the token `end - 1`."""
+    if start and tokens[start - 1].text in "$€£¥":
+        return _UNITS[tokens[start - 1].text]
+    after = _following(tokens, end)
+    if after.text == "-":
+        after = _following(tokens, end + 1)
+    elif after.lower == "per" and _following(tokens, end + 1).lower == "cent":
+        return "%"
+    if len(after.text) == 1 and after.text.isalpha():  # 5 g but not 5G, 5 s but not the 1990s
+        return None if after.text == "s" and after.glued else _UNITS.get(after.text)
+    return _UNITS.get(after.lower)
+
+
+def _values(numeral: str) -> frozenset[str]:
+    if _THOUSANDS.fullmatch(numeral):
+        return frozenset({_plain(numeral.replace(",", ""))})
+    if _PLAIN.fullmatch(numeral):
+        values = {_plain(numeral)}
+        if _POINTED_THOUSANDS.fullmatch(numeral):
+            values.add(_plain(numeral.replace(".", "")))
+        return frozenset(values)
+    parts = [numeral, *numeral.split(",")]  # a version, a list without spaces, a decimal comma
+    return frozenset(_plain(part) for part in [*parts, numeral.replace(",", ".")])
+
+
+def _plain(numeral: str) -> str:
+    whole, point, fraction = numeral.partition(".")
+    if "." in fraction or "," in numeral:
+        return numeral
+    whole, fraction = whole.lstrip("0") or "0", fraction.rstrip("0")
+    return f"{whole}{point}{fraction}" if fraction else whole
+
+
+def _scaled(values: frozenset[str], scale: int) -> frozenset[str]:
+    return frozenset(
+        _plain(f"{Decimal(value) * scale:f}")
+        for value in values
+        if len(value) <= _MAX_SCALED_DIGITS and _PLAIN.fullmatch(value)
+    )

@@ -1,0 +1,105 @@
+"""Finding a quotation in the text that it is said to come from."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from asky.values import Span
+
+_QUOTES = frozenset("'\"`´‘’‚‛“”„‟«»‹›′″")
+_HYPHENS = frozenset("-‐‑\u00ad")
+_DASHES = frozenset("‒–—―−")
+_LINE_ENDS = frozenset("\n\r\u2028\u2029")
+_IGNORED = frozenset("*\u200b\u200c\u200d\u2060\ufeff")  # emphasis and zero-width characters
+_BOUNDARY = "\x00"
+_BARE_NUMBER = re.compile(r"(?<=\d)\?(?=\])")  # `[7?]`: how a bracketed number in an answer is marked
+
+
+class Quotable:
+    """A text in which any number of quotations can be looked up."""
+
+    def __init__(self, text: str, *, ignore_case: bool = False) -> None:
+        self._ignore_case = ignore_case
+        self._normal, self._origins = _normalised(text, ignore_case)
+
+    def find(self, quote: str) -> Span | None:
+        """`find_quote` in this text."""
+        wanted, _ = _normalised(quote.strip(), self._ignore_case)
+        if not wanted.strip(_BOUNDARY + " "):
+            return None
+        start = self._normal.find(wanted)
+        if start < 0:
+            return None
+        end = start + len(wanted)
+        places = [self._origins[i] for i in range(start, end) if self._normal[i] != _BOUNDARY]
+        return Span(places[0], places[-1] + 1)
+
+
+def find_quote(quote: str, text: str, *, ignore_case: bool = False) -> Span | None:
+    """Where `quote` first stands in `text` word for word, as a span of `text`; `None` where it doesn't; linear time.
+
+    It is compared after normalisation: white space and dashes are one space, and any quotation mark is the same; a
+    hyphen inside a word does not count, neither does one at the end of a line with the line end, nor soft hyphens,
+    zero-width characters and asterisks; next to a digit all dashes are the same; ligatures and accents are decomposed.
+    The quotation begins and ends at word boundaries. An empty one is found nowhere.
+    """
+    return Quotable(text, ignore_case=ignore_case).find(quote)
+
+
+def _normalised(text: str, ignore_case: bool) -> tuple[str, list[int]]:
+    """The form in which texts are compared, and for each of its characters the index it comes from.
+
+    A boundary mark stands between a character of a word and any other, so that a plain search finds whole words only.
+    """
+    characters: list[str] = []
+    origins: list[int] = []
+    in_word = False
+    index = 0
+    for character, index in _characters(_BARE_NUMBER.sub("\u200b", text)):
+        is_word = character.isalnum() or unicodedata.combining(character) != 0
+        if is_word != in_word:
+            characters.append(_BOUNDARY)
+            origins.append(index)
+            in_word = is_word
+        characters.append(character.casefold() if ignore_case else character)
+        origins.extend([index] * len(characters[-1]))
+    if in_word:
+        characters.append(_BOUNDARY)
+        origins.append(index)
+    return "".join(characters), origins
+
+
+def _characters(text: str) -> Iterator[tuple[str, int]]:
+    """The characters that count, with their index."""
+    last = " "
+    held = ""  # white space and dashes since `last`
+    held_at = 0
+    for index, source in enumerate(text):
+        for character in source if source.isascii() else unicodedata.normalize("NFKD", source):
+            if character in _IGNORED:
+                continue
+            if character.isspace() or character in _DASHES or character in _HYPHENS:
+                held_at = held_at if held else index
+                held += character
+                continue
+            if held and (separator := _separator(held, last, character)):
+                yield separator, held_at
+            held = ""
+            last = "'" if character in _QUOTES else character
+            yield last, index
+
+
+def _separator(held: str, before: str, after: str) -> str:
+    """What stands for `held`, the white space and dashes between two characters."""
+    visible = held.replace("\u00ad", "")
+    if not visible:
+        return ""
+    digits = before.isdigit() + after.isdigit()
+    if not visible.isspace() and (digits == 2 or (digits == 1 and not any(map(str.isspace, held)))):
+        return "-"
+    hyphenates = held[0] in _HYPHENS and before.isalpha() and after.isalpha()
+    if hyphenates and (len(held) == 1 or (held[1:].isspace() and not _LINE_ENDS.isdisjoint(held))):
+        return ""
+    return " "

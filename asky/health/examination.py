@@ -1,0 +1,90 @@
+"""The whole check-up, in the order in which one finding explains the next."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from asky.config.loader import Config, check_config, load_config
+from asky.config.paths import Paths, resolve_paths
+from asky.config.secrets import scrub
+from asky.errors import AskyError, ConfigError
+from asky.health.check import Check, ok, problem
+from asky.health.folders import check_leftovers, check_privacy, check_sizes
+from asky.health.index import check_index
+from asky.health.machine import check_python, check_readers, check_room, check_sqlite
+from asky.health.model import check_model
+from asky.health.store import check_file, check_pages, check_store
+from asky.health.vectors import check_vectors
+from asky.storage.database import Database
+from asky.storage.integrity import StoreIntegrity
+
+
+def examine(environ: Mapping[str, str], cwd: Path, *, full: bool = False, repair: bool = False) -> Iterator[Check]:
+    """Every check, as it is done. Nothing is written unless `repair`, and then only indexes are made anew.
+
+    `full` also lets Chroma look its own vectors up again, which takes seconds.
+    """
+    yield check_python()
+    yield check_sqlite()
+    yield from check_readers()
+    try:
+        paths = resolve_paths(environ)
+    except ConfigError as error:
+        yield problem("folders", error.message, error.hint)
+        return
+    yield ok("folders", ", ".join(str(each) for each in dict.fromkeys((paths.config, paths.data, paths.cache))))
+    config, found = _configuration(environ, cwd)
+    yield from found
+    yield from check_privacy(paths)
+    yield check_room(paths.data)
+    yield check_sizes(paths)
+    yield check_leftovers(paths, now=time.time())
+    yield from _check_contents(paths, config, full=full, repair=repair)
+
+
+def _configuration(environ: Mapping[str, str], cwd: Path) -> tuple[Config, list[Check]]:
+    """The configuration, or the defaults where it is not valid, and what was found."""
+    problems = check_config(environ=environ, cwd=cwd)
+    if problems:
+        return Config(), [problem("configuration", scrub(each.message, environ), each.hint) for each in problems]
+    return load_config(environ=environ, cwd=cwd), [ok("configuration", "valid")]
+
+
+def _check_contents(paths: Paths, config: Config, *, full: bool, repair: bool) -> Iterator[Check]:
+    """The store and what depends on it; a store that is not there, or not usable as it is, is not opened."""
+    path = paths.data / "asky.db"
+    fingerprints: list[str] = []
+    first = check_file(path)
+    if first.state != "ok":
+        yield first
+    else:
+        try:
+            database = Database(path)
+        except AskyError as error:
+            yield problem("store", error.message, error.hint)
+        else:
+            try:
+                yield from _check_database(database, paths, full=full, repair=repair)
+                fingerprints = _fingerprints(database)
+            finally:
+                database.close()
+    yield check_model(config, paths, fingerprints=fingerprints)
+
+
+def _check_database(database: Database, paths: Paths, *, full: bool, repair: bool) -> Iterator[Check]:
+    whole = check_pages(database)
+    yield whole
+    if whole.state == "ok":
+        yield from check_store(database, repair=repair)
+        yield from check_vectors(database)
+        yield check_index(paths.data / "chroma", database, full=full, repair=repair)
+
+
+def _fingerprints(database: Database) -> list[str]:
+    """The models that something was embedded with."""
+    try:
+        return [each.fingerprint for each in StoreIntegrity(database).spaces() if each.vectors]
+    except AskyError:  # a damaged store, which was reported
+        return []

@@ -1,0 +1,131 @@
+"""The store: its file, and whether everything in it still fits together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+from asky.errors import AskyError, StoreBusy, StoreDamaged
+from asky.health.check import Check, note, ok, problem
+from asky.storage.database import Database
+from asky.storage.integrity import StoreIntegrity
+from asky.storage.lexical import LexicalIndex
+from asky.storage.migrations import MIGRATIONS
+
+_MAGIC = b"SQLite format 3\0"
+_VERSION_AT = 60  # where the header of an SQLite file holds `user_version`, four bytes, big end first
+_UNFINISHED_AFTER = timedelta(hours=1)
+_NAMED = 3
+_BACKUP_HINT = "restore asky.db from a backup, or move it away and add the documents again; nothing was deleted"
+
+
+def check_file(path: Path) -> Check:
+    """Whether there is a store that this asky can open; does not open it, because opening one would update it."""
+    try:
+        with path.open("rb") as file:
+            header = file.read(_VERSION_AT + 4)
+    except FileNotFoundError:
+        return note("store", "nothing added yet", "`asky corpus add PATH` makes the store")
+    except OSError as error:
+        return problem("store", f"cannot read {path}: {error.strerror}", "check its permissions")
+    if not header:
+        return note("store", "nothing added yet: the store's file is empty")
+    if len(header) < _VERSION_AT + 4 or not header.startswith(_MAGIC):
+        return problem("store", f"{path} is not a database", _BACKUP_HINT)
+    version = int.from_bytes(header[_VERSION_AT:], "big")
+    if 0 < version < len(MIGRATIONS):
+        return note("store", f"schema {version} is older than {len(MIGRATIONS)}; the next command updates it")
+    return ok("store", str(path))
+
+
+def check_pages(database: Database) -> Check:
+    """Whether the file is whole. Where it is not, nothing else that it says can be relied on."""
+    return _guarded("store", lambda: _check_pages(StoreIntegrity(database)))
+
+
+def check_store(database: Database, *, repair: bool, now: datetime | None = None) -> Iterator[Check]:
+    """The checks of a whole store. With `repair` a full-text index that is out of step is made anew."""
+    integrity = StoreIntegrity(database)
+    yield _guarded("references", lambda: _check_references(integrity))
+    yield _guarded("texts", lambda: _check_texts(integrity))
+    yield _guarded("full-text index", lambda: _check_words(LexicalIndex(database), repair))
+    yield _guarded("runs", lambda: _check_runs(integrity, now or datetime.now(timezone.utc)))
+
+
+def _guarded(name: str, check: Callable[[], Check]) -> Check:
+    """The check; a store that cannot even be asked is a problem of its own."""
+    try:
+        return check()
+    except StoreBusy as error:
+        return note(name, f"not checked: {error.message}", "run it again when the other process is done")
+    except AskyError as error:
+        return problem(name, error.message, _BACKUP_HINT)
+
+
+def _check_pages(integrity: StoreIntegrity) -> Check:
+    found = integrity.page_problems()
+    if found:
+        return problem("store", f"the file is damaged: {'; '.join(found[:_NAMED])}", _BACKUP_HINT)
+    counts = integrity.counts()
+    return ok(
+        "store",
+        f"schema {len(MIGRATIONS)}: {counts.sources:,} sources, {counts.documents:,} documents,"
+        f" {counts.chunks:,} passages, {counts.runs:,} runs",
+    )
+
+
+def _check_references(integrity: StoreIntegrity) -> Check:
+    broken = integrity.broken_references()
+    if not broken:
+        return ok("references", "every row points at rows that exist")
+    words = "; ".join(f"{count:,} rows of {table} point at no {parent}" for table, parent, count in broken)
+    return problem("references", words, _BACKUP_HINT)
+
+
+def _check_texts(integrity: StoreIntegrity) -> Check:
+    changed, lost = integrity.changed_documents(), integrity.lost_passages()
+    if changed:
+        numbers = ", ".join(map(str, changed[:_NAMED]))
+        message = f"{len(changed):,} stored texts are not what was hashed when they were read (documents {numbers}"
+        return problem("texts", f"{message}{', …' if len(changed) > _NAMED else ''})", _BACKUP_HINT)
+    if lost:
+        run_id, key = lost[0]
+        return problem(
+            "texts",
+            f"{len(lost):,} cited passages lie outside of their text, {key} of run {run_id} first",
+            _BACKUP_HINT,
+        )
+    return ok("texts", "every text matches its hash, and every shown passage lies in its text")
+
+
+def _check_words(index: LexicalIndex, repair: bool) -> Check:
+    name, fine = "full-text index", "holds exactly the stored passages"
+    if _is_in_step(index):
+        return ok(name, fine)
+    message = "is not in step with the stored passages: searches by words miss or invent some"
+    if not repair:
+        return problem(name, message, "`asky doctor --repair` makes it anew from the stored texts")
+    index.rebuild()
+    if _is_in_step(index):
+        return ok(name, f"was not in step with the stored passages; made anew, it {fine}")
+    return problem(name, f"{message}; making it anew did not help", _BACKUP_HINT)
+
+
+def _is_in_step(index: LexicalIndex) -> bool:
+    try:
+        return index.check()
+    except StoreDamaged:
+        return False
+
+
+def _check_runs(integrity: StoreIntegrity, now: datetime) -> Check:
+    before = (now - _UNFINISHED_AFTER).astimezone(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    unfinished = integrity.unfinished_runs(before=before)
+    if not unfinished:
+        return ok("runs", "none was cut short")
+    return note(
+        "runs",
+        f"{len(unfinished):,} began over an hour ago and never ended, {unfinished[0]} first",
+        "their processes were killed; what they found is kept: `asky runs show ID -v`",
+    )

@@ -1,0 +1,199 @@
+"""A chat model that needs nothing: it searches with the tools it is offered and answers in quoted sentences.
+
+It works like any other model, from messages and tool specifications alone, and keeps nothing between calls: how far it
+has got with a question is read from the conversation. It writes no sentence of its own but the abstention.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from asky.errors import AskyError
+from asky.llm.extractive_answer import abstain, quote_sentences
+from asky.llm.extractive_questions import Question, follow_up, queries, read_question, shorten
+from asky.llm.extractive_scoring import Embed, Scored, Scorer
+from asky.llm.extractive_selection import SelectionSettings, select_central, select_sentences
+from asky.llm.extractive_sentences import PassageText, read_sentences
+from asky.llm.port import Message, ModelUsage, Reply, TextDelta, ToolCall, ToolSpec
+
+RETRIEVAL_TOOL = "get_relevant_content"
+MEMORY_TOOL = "query_research_memory"
+
+_CONTEXT_TOKENS = 1_000_000  # it reads only the tool results of the question at hand
+_MAX_CLOSEST = 2
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractiveSettings:
+    """When it answers and how much it quotes.
+
+    It abstains when no sentence has a `support` of `min_support`, or of `min_coverage` where nothing is embedded. At
+    most `max_embedded` sentences are embedded for an answer, which bounds its time.
+    """
+
+    min_support: float = 0.45
+    min_coverage: float = 0.3
+    max_embedded: int = 24
+    selection: SelectionSettings = field(default_factory=SelectionSettings)
+
+
+class ExtractiveModel:
+    """Quotes the sentences that answer a question.
+
+    `read_passages` finds the passages, with their keys, in the text of a tool result. `embed` turns texts into vectors
+    of length 1, `float32[n, dim]`; it may be `None`, return `None` or fail with an `AskyError`, and words alone decide
+    then. The same messages give the same reply.
+    """
+
+    def __init__(
+        self,
+        *,
+        read_passages: Callable[[str], Sequence[PassageText]],
+        embed: Embed | None = None,
+        settings: ExtractiveSettings | None = None,
+    ) -> None:
+        self._read_passages = read_passages
+        self._embed = embed
+        self._settings = settings or ExtractiveSettings()
+
+    @property
+    def name(self) -> str:
+        return "extractive"
+
+    @property
+    def host(self) -> None:
+        return None
+
+    @property
+    def context_tokens(self) -> int:
+        return _CONTEXT_TOKENS
+
+    async def stream(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec]
+    ) -> AsyncGenerator[TextDelta | Reply, None]:
+        """One step with the last question of `messages`: a search where one is due and offered, else the answer."""
+        from asky.concurrency import in_thread  # anyio: only when there is something to answer
+
+        step = await in_thread(self._next, tuple(messages), frozenset(spec.name for spec in tools))
+        for piece in step.pieces:
+            yield TextDelta(piece)
+        yield Reply(
+            Message("assistant", "".join(step.pieces), step.calls),
+            "tool_calls" if step.calls else "stop",
+            ModelUsage(cost_usd=0.0),
+        )
+
+    def _next(self, messages: tuple[Message, ...], tools: frozenset[str]) -> _Step:
+        state = _read_state(messages)
+        question = read_question(state.question)
+        if state.searches == 0 and RETRIEVAL_TOOL in tools and question.text:
+            return _Step(calls=_first_calls(question, tools))
+        reading = self._read(question, state)
+        if state.searches == 1 and RETRIEVAL_TOOL in tools:
+            wanted = follow_up([part for part, _ in self._unsupported(reading)], reading.best_texts())
+            if wanted:
+                return _Step(calls=(_call("follow_up", RETRIEVAL_TOOL, {"queries": wanted}),))
+        return _Step(tuple(self._write(reading, state)))
+
+    def _read(self, question: Question, state: _State) -> _Reading:
+        passages = {passage.key: passage for result in state.results for passage in self._read_passages(result)}
+        ranked = list(passages.values())
+        scorer = Scorer(ranked, read_sentences(ranked))
+        questions = [question, *(read_question(part) for part in question.parts)]
+        limit = self._settings.max_embedded
+        try:
+            scored = scorer.score(questions, embed=self._embed, max_embedded=limit)
+        except AskyError:  # search by words works without the embedding model, and so does this
+            scored = scorer.score(questions, embed=None, max_embedded=limit)
+        return _Reading(ranked, scorer, list(zip(questions, scored, strict=True)))
+
+    def _unsupported(self, reading: _Reading) -> list[tuple[Question, list[Scored]]]:
+        """The parts of the question, or the whole where it has none, that no sentence answers."""
+        asked = reading.scored[1:] or reading.scored
+        return [(question, scored) for question, scored in asked if not self._is_supported(scored)]
+
+    def _is_supported(self, scored: Sequence[Scored]) -> bool:
+        limits = self._settings
+        return any(
+            each.support >= (limits.min_coverage if each.meaning is None else limits.min_support) for each in scored
+        )
+
+    def _write(self, reading: _Reading, state: _State) -> Iterator[str]:
+        question, whole = reading.scored[0]
+        settings = self._settings.selection
+        if question.wants_summary:
+            chosen = select_central(reading.scorer, reading.passages, settings)
+        else:
+            parts = [scored for _, scored in reading.scored[1:] if self._is_supported(scored)]
+            answers = whole if self._is_supported(whole) else ()
+            chosen = select_sentences(reading.scorer, question, answers, parts, settings)
+        if chosen:
+            return quote_sentences(chosen, reading.passages)
+        closest = [scored.sentence for scored in whole[:_MAX_CLOSEST] if scored.support > 0]
+        return abstain(closest, reading.passages, state.trouble())
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """What comes next: calls, or an answer in pieces."""
+
+    pieces: tuple[str, ...] = ()
+    calls: tuple[ToolCall, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """How far a conversation has got with its last question: what tools returned, after how many replies with calls."""
+
+    question: str
+    searches: int
+    results: tuple[str, ...]
+
+    def trouble(self) -> str | None:
+        """Why there are no passages, where that is not because nothing was found."""
+        if not self.results:
+            return "nothing could be searched"
+        errors = [result for result in self.results if result.startswith("error:")]
+        return errors[0] if len(errors) == len(self.results) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """The passages of a conversation and, for the whole question and then its parts, their sentences, best first."""
+
+    passages: Sequence[PassageText]
+    scorer: Scorer
+    scored: Sequence[tuple[Question, list[Scored]]]
+
+    def best_texts(self) -> list[str]:
+        return [scored.sentence.text for scored in self.scored[0][1][:_MAX_CLOSEST]]
+
+
+def _read_state(messages: Sequence[Message]) -> _State:
+    """The state after the last question: the last user message that does not follow a tool's result.
+
+    One that does is the driver asking for the answer.
+    """
+    start = -1
+    for index, message in enumerate(messages):
+        if message.role == "user" and (index == 0 or messages[index - 1].role != "tool"):
+            start = index
+    since = messages[start + 1 :]
+    return _State(
+        messages[start].content if start >= 0 else "",
+        sum(bool(message.tool_calls) for message in since),
+        tuple(message.content for message in since if message.role == "tool"),
+    )
+
+
+def _first_calls(question: Question, tools: frozenset[str]) -> tuple[ToolCall, ...]:
+    calls = [_call("search", RETRIEVAL_TOOL, {"queries": queries(question)})]
+    if MEMORY_TOOL in tools:
+        calls.append(_call("recall", MEMORY_TOOL, {"query": shorten(question.text)}))
+    return tuple(calls)
+
+
+def _call(call_id: str, tool: str, arguments: Mapping[str, object]) -> ToolCall:
+    return ToolCall(call_id, tool, json.dumps(arguments, ensure_ascii=False))

@@ -1,0 +1,174 @@
+"""How well a sentence answers a question: what it covers, what it means, where it stands, what form it offers."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from asky.llm.extractive_questions import AnswerKind, Question
+from asky.llm.extractive_sentences import PassageText, Sentence
+from asky.text.terms import content_terms, words
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Embed = Callable[[Sequence[str]], "np.ndarray | None"]
+"""Texts to vectors of length 1, `float32[n, dim]`; `None` where there is no embedding model."""
+
+_IN_TITLE, _IN_SENTENCE_BEFORE = 0.5, 0.3
+_MEANING, _RANK, _KIND, _POSITION, _COMPLETE = 0.7, 0.1, 0.1, 0.1, 0.2
+
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t|tember)?|oct(?:ober)?|"
+    r"nov(?:ember)?|dec(?:ember)?)"
+)
+_CUES: Mapping[AnswerKind, re.Pattern[str]] = {
+    "time": re.compile(
+        rf"\b(?:1\d{{3}}|20\d\d)s?\b|\b\d{{1,2}}(?:st|nd|rd|th)?\s+{_MONTH}\b|\b{_MONTH}\s+\d{{1,2}}\b|\bcentur(?:y|ies)\b",
+        re.IGNORECASE,
+    ),
+    "number": re.compile(
+        r"\b\d[\d,.]*|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|"
+        r"hundred|thousand|million|billion|dozen|half|third|quarter)\b",
+        re.IGNORECASE,
+    ),
+    "person": re.compile(r"(?<!^)(?<![.!?]\s)\b[A-Z][\w'’-]+"),
+    "place": re.compile(r"\b(?:in|at|near|from|to|of|on)\s+(?:the\s+)?[A-Z][\w-]+"),
+    "reason": re.compile(
+        r"\b(?:because|due to|since|so that|in order to|caus\w+|reasons?|result(?:s|ed)?|led to|therefore|thus|why)\b",
+        re.IGNORECASE,
+    ),
+    "definition": re.compile(r"\b(?:is|are|was|were|means|refers to|stands for|known as|called)\b", re.IGNORECASE),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A quotable sentence with its worth for one question.
+
+    `coverage` in [0, 1] is the share of the question's weighted terms that it holds; a term that only its title or the
+    sentence before it holds counts for half and for three tenths. `meaning` is its cosine to the question, `None` where
+    it was not embedded. `support` in [-1, 1] says whether there is an answer at all, `score` which sentence is best.
+    """
+
+    sentence: Sentence
+    coverage: float
+    meaning: float | None
+    support: float
+    score: float
+
+
+class Scorer:
+    """Scores the quotable sentences of passages, which are in their rank order, for any number of questions."""
+
+    def __init__(self, passages: Sequence[PassageText], sentences: Sequence[Sentence]) -> None:
+        self._titles = [frozenset(content_terms(passage.title)) for passage in passages]
+        self._at = {(sentence.passage, sentence.position): sentence for sentence in sentences}
+        self._quotable = [sentence for sentence in sentences if sentence.quotable]
+        self._counts = Counter(term for sentence in sentences for term in sentence.terms)
+        self._total = len(sentences)
+
+    def score(self, questions: Sequence[Question], *, embed: Embed | None, max_embedded: int) -> list[list[Scored]]:
+        """For each question its sentences, best first; ties keep the order of the passages.
+
+        With `embed`, only the `max_embedded` sentences that cover one of the questions best are scored, which bounds
+        the time. Raises what `embed` raises.
+        """
+        candidates = self._quotable
+        rows: Sequence[Sequence[float | None]] = [[None] * len(candidates)] * len(questions)
+        if embed is not None and candidates:
+            promising = self._best_covering(questions, max_embedded)
+            cosines = _cosines(embed, [question.text for question in questions], [s.quote for s in promising])
+            if cosines is not None:
+                candidates, rows = promising, cosines
+        return [
+            sorted(
+                (self._scored(question, sentence, meaning) for sentence, meaning in zip(candidates, row, strict=True)),
+                key=lambda scored: -scored.score,
+            )
+            for question, row in zip(questions, rows, strict=True)
+        ]
+
+    def centrality(self, sentence: Sentence, chosen: Collection[Sentence] = ()) -> float:
+        """How much a sentence says of what all say: the mean share of the sentences that hold its terms, in [0, 1].
+
+        A term that a sentence of `chosen` holds has been said; its share is squared.
+
+        Source: SumBasic, Nenkova and Vanderwende, Microsoft Research MSR-TR-2005-101.
+        """
+        said = {term for other in chosen for term in other.terms}
+        shares = {term: self._counts[term] / self._total for term in sentence.terms}
+        return math.fsum(s * s if term in said else s for term, s in shares.items()) / (len(shares) or 1)
+
+    @property
+    def quotable(self) -> Sequence[Sentence]:
+        """The sentences that may be quoted, in the order of the passages."""
+        return self._quotable
+
+    def before(self, sentence: Sentence) -> Sentence | None:
+        """The sentence before it in its passage."""
+        return self._at.get((sentence.passage, sentence.position - 1))
+
+    def similarity(self, a: Sentence, b: Sentence) -> float:
+        """The weighted share of terms that two sentences have in common, in [0, 1]."""
+        return self._weigh(a.terms & b.terms) / (self._weigh(a.terms | b.terms) or 1.0)
+
+    def share(self, wanted: frozenset[str], held: frozenset[str]) -> float:
+        """The weighted share of the terms `wanted` that are in `held`, in [0, 1]."""
+        return self._weigh(wanted & held) / (self._weigh(wanted) or 1.0)
+
+    def _scored(self, question: Question, sentence: Sentence, meaning: float | None) -> Scored:
+        coverage = self._coverage(question.terms, sentence)
+        support = coverage if meaning is None else (coverage + 2 * meaning) / 3
+        score = (
+            coverage
+            + _MEANING * (meaning or 0.0)
+            + _RANK / (1 + sentence.passage)
+            + _POSITION / (1 + sentence.position)
+            + _COMPLETE * sentence.complete
+            + _KIND * _holds(question, sentence)
+        )
+        return Scored(sentence, coverage, meaning, support, score)
+
+    def _best_covering(self, questions: Sequence[Question], count: int) -> list[Sentence]:
+        """The `count` sentences with the best coverage of any question, in the order of the passages."""
+        coverage = {
+            id(sentence): max((self._coverage(question.terms, sentence) for question in questions), default=0.0)
+            for sentence in self._quotable
+        }
+        best = {id(s) for s in sorted(self._quotable, key=lambda s: -coverage[id(s)])[:count]}
+        return [sentence for sentence in self._quotable if id(sentence) in best]
+
+    def _coverage(self, terms: frozenset[str], sentence: Sentence) -> float:
+        before = self.before(sentence)
+        left = terms - sentence.terms
+        in_title = left & self._titles[sentence.passage]
+        in_before = (left - in_title) & before.terms if before else frozenset()
+        held = self._weigh(terms & sentence.terms)
+        return (held + _IN_TITLE * self._weigh(in_title) + _IN_SENTENCE_BEFORE * self._weigh(in_before)) / (
+            self._weigh(terms) or 1.0
+        )
+
+    def _weigh(self, terms: frozenset[str]) -> float:
+        """The sum of the weights of terms, the same in any order of the set."""
+        return math.fsum(math.log(2 + self._total / (1 + self._counts[term])) for term in terms)
+
+
+def _cosines(embed: Embed, questions: list[str], sentences: list[str]) -> list[list[float]] | None:
+    vectors = embed([*questions, *sentences])
+    if vectors is None:
+        return None
+    rows: list[list[float]] = (vectors[: len(questions)] @ vectors[len(questions) :].T).tolist()
+    return rows
+
+
+def _holds(question: Question, sentence: Sentence) -> float:
+    """1 when the sentence holds something of the form asked for that the question does not; 0.5 when no form is."""
+    if question.kind is None:
+        return 0.5
+    asked = set(words(question.text))
+    return float(any(match.group().casefold() not in asked for match in _CUES[question.kind].finditer(sentence.text)))

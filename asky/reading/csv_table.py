@@ -1,0 +1,70 @@
+"""CSV: one line for each row, every value with its column's name, so that row 900 can be read alone."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Sequence
+
+from asky.reading.charset import decode
+from asky.reading.scrub import one_line, scrub
+from asky.reading.text_builder import TextBuilder
+from asky.values import Document
+
+_DELIMITERS = ",;\t|"
+_SAMPLE_LINES = 20
+_SAMPLE_CHARS = 64 * 1024
+# A column's name is repeated in every row: a long one would multiply the text.
+_NAME_CHARS = 60
+_FIELD_CHARS = 2**31 - 1
+_NUMBER_SIGNS = str.maketrans("", "", "+-.,% ")
+
+
+def read(data: bytes, name: str) -> Document:  # noqa: ARG001 - every reader has this signature
+    """The rows of a table, one a line: `name: value; name: value` below a line of names, or `value; value`.
+
+    Comma, semicolon, tab and bar are recognised. The first row is a header if its cells are filled, distinct and not
+    numbers. Empty cells and empty rows are left out; white space within a cell becomes one space.
+    """
+    text = scrub(decode(data))
+    csv.field_size_limit(_FIELD_CHARS)  # the default refuses cells above 128 KiB
+    rows = csv.reader(io.StringIO(text), delimiter=_delimiter(text))
+    builder = TextBuilder()
+    header: list[str] = []
+    for number, cells in enumerate(rows):
+        values = [" ".join(cell.split()) for cell in cells]
+        if number == 0 and _is_header(values):
+            header = [one_line(value, _NAME_CHARS) for value in values]
+            builder.add("; ".join(values) + "\n")
+        elif any(values):
+            builder.add(_row(header, values) + "\n")
+    return builder.build("text/csv")
+
+
+def _row(header: Sequence[str], values: Sequence[str]) -> str:
+    if not header:
+        return "; ".join(value for value in values if value)
+    names = [*header, *[""] * (len(values) - len(header))]
+    return "; ".join(f"{name}: {value}" if name else value for name, value in zip(names, values, strict=False) if value)
+
+
+def _is_header(values: Sequence[str]) -> bool:
+    return (
+        len(values) > 1
+        and all(values)
+        and len(set(values)) == len(values)
+        and not any(value.translate(_NUMBER_SIGNS).isdigit() for value in values)
+    )
+
+
+def _delimiter(text: str) -> str:
+    """The delimiter that gives most sample rows the same number of columns, more than one; at a tie, more columns."""
+    lines = text[:_SAMPLE_CHARS].split("\n", _SAMPLE_LINES)[:_SAMPLE_LINES]
+    return max(_DELIMITERS, key=lambda delimiter: _regularity(lines, delimiter))
+
+
+def _regularity(lines: Sequence[str], delimiter: str) -> tuple[int, int]:
+    counts = Counter(len(row) for row in csv.reader(lines, delimiter=delimiter) if len(row) > 1)
+    columns, rows = max(counts.items(), key=lambda item: (item[1], item[0]), default=(0, 0))
+    return rows, columns

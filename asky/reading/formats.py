@@ -1,0 +1,75 @@
+"""Which files can be read, and by which module: one row a format."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from asky.reading.charset import has_mark
+
+HEAD_BYTES = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """`module` holds `read(data: bytes, name: str) -> Document`; `magic` must stand near the start of the bytes."""
+
+    media_type: str
+    suffixes: tuple[str, ...]
+    module: str
+    magic: bytes = b""
+
+
+FORMATS = (
+    Format("text/plain", (".txt",), "asky.reading.plain_text"),
+    Format("text/markdown", (".md", ".markdown"), "asky.reading.markdown"),
+    Format("text/html", (".html", ".htm"), "asky.reading.html_page"),
+    Format("application/json", (".json",), "asky.reading.json_tree"),
+    Format("text/csv", (".csv",), "asky.reading.csv_table"),
+    Format("application/pdf", (".pdf",), "asky.reading.pdf", magic=b"%PDF-"),
+    Format("application/epub+zip", (".epub",), "asky.reading.epub", magic=b"PK\x03\x04"),
+)
+
+# Files that are not text and yet may look like it in their first bytes; `_BINARY_SHARE` finds the others.
+_BINARY_STARTS = (b"%PDF-", b"PK\x03\x04", b"PK\x05\x06")
+# Viewers accept as many bytes before a PDF's mark (PDF Reference 1.7, appendix H.3, implementation note 13).
+_MAGIC_WITHIN = 1024
+_CONTROLS = bytes(set(range(0x20)) - set(b"\t\n\v\f\r\x1b"))
+# Random bytes hold 10 % of these and text none; a few stray ones are scrubbed instead.
+_BINARY_SHARE = 0.02
+
+
+def format_of(name: str) -> Format | None:
+    """The row for a file's name, by its suffix in any case; `None` where no reader takes it."""
+    dot = name.rfind(".")
+    suffix = name[dot:].lower() if dot > 0 else ""
+    return next((row for row in FORMATS if suffix in row.suffixes), None)
+
+
+def media_type_of(name: str, head: bytes) -> str | None:
+    """The media type of a file, from its name and its first bytes (`HEAD_BYTES` are enough).
+
+    `None` means that no reader takes it: an unknown suffix, or bytes that are not what the suffix says (a zip called
+    `.txt`, a web page called `.pdf`). UTF-16 and UTF-32 count as text only with a byte order mark. An empty `head` says
+    nothing against the suffix.
+    """
+    row = format_of(name)
+    if row is None or not head:
+        return row.media_type if row else None
+    fits = _holds_magic(row, head) if row.magic else _is_text(head)
+    return row.media_type if fits else None
+
+
+def _holds_magic(row: Format, head: bytes) -> bool:
+    if row.media_type == "application/pdf":
+        return row.magic in head[:_MAGIC_WITHIN]
+    return head.startswith(row.magic)
+
+
+def _is_text(head: bytes) -> bool:
+    if head.startswith(_BINARY_STARTS):
+        return False
+    if has_mark(head):
+        return True
+    head = head[:HEAD_BYTES]
+    controls = len(head) - len(head.translate(None, _CONTROLS))
+    return controls <= _BINARY_SHARE * len(head)

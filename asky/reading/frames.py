@@ -1,0 +1,87 @@
+"""What passes between the pool and its children: a JSON header and bytes, each with its length in front.
+
+A child may be under the control of the file that it reads, so a reply is checked like any other input.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import Any
+
+from asky.values import Document, Page, Section
+
+PREFIX = struct.Struct(">IQ")
+# Far above any honest header: 1,000,000 sections take 60 MB.
+MAX_HEADER_BYTES = 64 * 1024 * 1024
+
+
+class BadFrame(Exception):
+    """A frame that its sender should not have written."""
+
+
+def head_of(header: dict[str, Any], payload_bytes: int) -> bytes:
+    """What stands before the payload: both lengths and the header."""
+    encoded = json.dumps(header).encode("ascii")
+    return PREFIX.pack(len(encoded), payload_bytes) + encoded
+
+
+def pack_document(document: Document) -> tuple[dict[str, Any], bytes]:
+    """The header and payload that say `document`."""
+    header = {
+        "media_type": document.media_type,
+        "title": document.title,
+        "sections": [(part.heading, part.level, part.start, part.end) for part in document.sections],
+        "pages": [(page.label, page.start, page.end) for page in document.pages],
+        "metadata": dict(document.metadata),
+    }
+    return header, document.text.encode("utf-8")
+
+
+def unpack_document(header: dict[str, Any], payload: bytes) -> Document:
+    """The document that a header and payload say.
+
+    Raises BadFrame where a type is wrong, or where sections or pages are out of order or lie outside the text.
+    """
+    try:
+        text = payload.decode("utf-8")
+        document = Document(
+            text=text,
+            media_type=_text(header["media_type"]),
+            title=None if header["title"] is None else _text(header["title"]),
+            sections=tuple(
+                Section(_text(heading), _number(level), _number(start), _number(end))
+                for heading, level, start, end in header["sections"]
+            ),
+            pages=tuple(
+                Page(index, None if label is None else _text(label), _number(start), _number(end))
+                for index, (label, start, end) in enumerate(header["pages"], start=1)
+            ),
+            metadata={_text(key): _text(value) for key, value in header["metadata"].items()},
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BadFrame(f"not a document: {error}") from None
+    _check_spans([(part.start, part.end) for part in document.sections], len(text), nested=True)
+    _check_spans([(page.start, page.end) for page in document.pages], len(text), nested=False)
+    return document
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{type(value).__name__} for text")
+    value.encode("utf-8")  # JSON can carry lone surrogates; storage cannot
+    return value
+
+
+def _number(value: object) -> int:
+    if not isinstance(value, int):
+        raise TypeError(f"{type(value).__name__} for a number")
+    return value
+
+
+def _check_spans(spans: list[tuple[int, int]], length: int, *, nested: bool) -> None:
+    previous = (0, 0)
+    for start, end in spans:
+        if not (previous[0] if nested else previous[1]) <= start <= end <= length:
+            raise BadFrame(f"a span out of place: [{start}, {end})")
+        previous = (start, end)

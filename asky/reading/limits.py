@@ -1,0 +1,25 @@
+"""What reading one file may cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ReadLimits:
+    """The limits of one file. A breach costs that file; the others are read.
+
+    max_bytes     size of the file.
+    max_chars     size of the text that is made of it; more is refused, never cut.
+    timeout_s     wall clock from handing the file over to having its text.
+    cpu_s         CPU time of the child for one file; the system counts whole seconds.
+    memory_bytes  address space of the child, its libraries included (about 150 MiB with all of them loaded).
+    """
+
+    max_bytes: int = 64 * MIB
+    max_chars: int = 32 * MIB
+    timeout_s: float = 20.0
+    cpu_s: int = 20
+    memory_bytes: int = 1024 * MIB

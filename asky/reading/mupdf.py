@@ -1,0 +1,131 @@
+"""What the PDF and the EPUB reader share of PyMuPDF."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from asky.errors import SourceUnreadable
+from asky.reading.scrub import one_line
+from asky.reading.text_builder import TextBuilder
+
+if TYPE_CHECKING:
+    import pymupdf
+
+_MAX_LEVEL = 32
+_TITLE_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Lines that the file sets together; `x0` and `x1` are its left and right edge in points."""
+
+    text: str
+    x0: float
+    x1: float
+
+
+@contextmanager
+def open_document(data: bytes, filetype: str, name: str) -> Iterator[pymupdf.Document]:
+    """The document, closed afterwards.
+
+    Raises SourceUnreadable: encrypted where it asks for a password, failed where MuPDF cannot read it.
+    """
+    import pymupdf  # 0.1 s: only where a PDF or EPUB is read
+
+    pymupdf.TOOLS.mupdf_display_errors(False)
+    pymupdf.TOOLS.mupdf_display_warnings(False)
+    try:
+        with pymupdf.open(stream=data, filetype=filetype) as document:
+            if document.needs_pass:
+                raise SourceUnreadable(f"{name}: needs a password", verdict="encrypted")
+            yield document
+    except mupdf_errors() as error:
+        raise _unreadable(error, filetype, name) from None
+    finally:
+        pymupdf.TOOLS.store_shrink(100)
+
+
+def mupdf_errors() -> tuple[type[Exception], ...]:
+    """What PyMuPDF raises for a file that it cannot read: errors of the library below, and its own."""
+    import pymupdf
+
+    return pymupdf.mupdf.FzErrorBase, RuntimeError, ValueError
+
+
+def refuse_memory_errors(error: Exception) -> None:
+    """Raise MemoryError if that is what MuPDF ran into: the file is not at fault and must not be read in part."""
+    if "alloc" in str(error):
+        raise MemoryError from error
+
+
+def _unreadable(error: Exception, filetype: str, name: str) -> SourceUnreadable:
+    refuse_memory_errors(error)
+    reason = one_line(str(error)) or type(error).__name__
+    return SourceUnreadable(f"{name}: not a readable {filetype.upper()} ({reason})")
+
+
+def page_blocks(page: pymupdf.Page) -> list[Block]:
+    """The page's blocks of text in the order of the file, line ends kept, blank ones left out.
+
+    Ligatures are spelled out (`ﬁ` becomes `fi`), else a search for a word would miss it. A glyph without a known
+    character is U+FFFD, not a guess. Text outside the page's box is left out. Hyphens at line ends stay.
+    """
+    import pymupdf
+
+    flags = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP
+    return [
+        Block(text.strip("\n"), x0, x1)
+        for x0, _, x1, _, text, _, kind in page.get_text("blocks", flags=flags, sort=False)
+        if kind == 0 and text.strip()
+    ]
+
+
+def outline(document: pymupdf.Document) -> Iterator[tuple[int, str, int]]:
+    """The outline's entries that lead to a page, in its order: level from 1, title, page index from 0.
+
+    A damaged outline has none: the text can be read without it.
+    """
+    try:
+        entries = document.get_toc(simple=True)
+    except mupdf_errors() as error:
+        refuse_memory_errors(error)
+        return
+    for level, title, number, *_ in entries:
+        if 1 <= number <= document.page_count:
+            yield min(level, _MAX_LEVEL), title, number - 1
+
+
+def mark_outline(
+    builder: TextBuilder, entries: Sequence[tuple[int, str, int]], pages: Sequence[str], starts: Sequence[int]
+) -> None:
+    """Mark the outline's titles as headings: where each stands on its page, else at the page's start.
+
+    `pages` are the pages' texts and `starts` the offsets at which they were added.
+    """
+    after: dict[int, int] = {}  # of each page: where its last title began, so that equal titles are told apart
+    for level, title, number in entries:
+        found = _find_title(pages[number], title, after.get(number, 0))
+        if found is None:
+            found = _find_title(pages[number], title, 0) or 0
+        after[number] = min(found + 1, len(pages[number]))
+        builder.mark_heading(title, level, starts[number] + found)
+
+
+def _find_title(text: str, title: str, start: int) -> int | None:
+    """Where `title` stands in `text[start:]`, whatever its case and white space; `None` where it does not.
+
+    A line of its own, perhaps numbered, is preferred to the start of a line, and that to any place.
+    """
+    words = title[:_TITLE_CHARS].split()
+    if not words:
+        return None
+    spaced = r"\s+".join(re.escape(word) for word in words)
+    numbered = rf"^[ \t]*(?:(?:\d+|[IVXLC]+|[A-Z])(?:\.\d+)*\.?[ \t]*\n?[ \t]*)?{spaced}"
+    for pattern in (rf"{numbered}[ \t]*$", numbered, spaced):
+        if found := re.compile(pattern, re.MULTILINE | re.IGNORECASE).search(text, start):
+            return found.start()
+    return None

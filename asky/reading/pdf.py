@@ -1,0 +1,133 @@
+"""PDF: the text layer, page by page, with page labels and the outline's sections."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from asky.errors import SourceUnreadable
+from asky.reading.mupdf import (
+    Block,
+    mark_outline,
+    mupdf_errors,
+    open_document,
+    outline,
+    page_blocks,
+    refuse_memory_errors,
+)
+from asky.reading.scrub import scrub
+from asky.reading.text_builder import TextBuilder
+from asky.values import Document
+
+if TYPE_CHECKING:
+    import pymupdf
+
+_PAGE_BREAK = "\f"
+_READABLE_SHARE = 0.5
+_SENTENCE_ENDS = (".", "?", "!", ":", "…", "。", "！", "？", '."', ".”", ".)", ".]")
+_BULLETS = tuple("•‣◦▪●–—*-")
+# A line that ends this near (in widths of the next) to the right edge of the next was wrapped.
+_WRAPPED_WITHIN = 0.1
+_ALIGNED_POINTS = 2.0
+
+
+def read(data: bytes, name: str) -> Document:
+    """The text of a PDF. The pages tile it; all but the last end with a form feed.
+
+    Within a page stand the lines of the file in the file's order, hyphens at their ends included, with a blank line
+    where a paragraph seems to end. Sections are the outline's: from where the title stands on its page, else from the
+    page's start. `metadata["pages_without_text"]` says `3 of 12` where some pages have none.
+    Raises SourceUnreadable: encrypted, no_text_layer (scans; fonts that give no characters), empty (no page), failed.
+    """
+    with open_document(data, "pdf", name) as document:
+        count = document.page_count
+        if count == 0:
+            raise SourceUnreadable(f"{name}: a PDF without pages", verdict="empty")
+        pages = [_page_text(document, number) for number in range(count)]
+        bare = sum(1 for page in pages if not page)
+        _require_text("".join(pages), count, name)
+        builder = TextBuilder()
+        starts = _add_pages(builder, pages, _labels(document))
+        entries = list(outline(document))
+        mark_outline(builder, entries, pages, starts)
+        facts = document.metadata or {}
+        return builder.build(
+            "application/pdf",
+            title=facts.get("title") or _outline_title(entries),
+            metadata={"author": facts.get("author"), "pages_without_text": f"{bare} of {count}" if bare else None},
+        )
+
+
+def _page_text(document: pymupdf.Document, number: int) -> str:
+    try:
+        return scrub(join_blocks(page_blocks(document.load_page(number))))
+    except mupdf_errors() as error:
+        refuse_memory_errors(error)
+        return ""  # a broken page among good ones is counted with those that have no text
+
+
+def _require_text(text: str, count: int, name: str) -> None:
+    visible = len(text) - sum(map(text.count, " \n\t"))
+    unknown = text.count("\ufffd")
+    if visible - unknown > _READABLE_SHARE * visible:
+        return
+    pages = "1 page" if count == 1 else f"{count} pages"
+    reason = "the fonts give no characters" if unknown else "no text layer"
+    raise SourceUnreadable(
+        f"{name}: {pages}, {reason}", verdict="no_text_layer", hint="run it through OCR, for example with ocrmypdf"
+    )
+
+
+def _labels(document: pymupdf.Document) -> list[str | None]:
+    """The printed number of each page; `None` where the file defines none."""
+    try:
+        if document.get_page_labels():
+            return [document.load_page(number).get_label() or None for number in range(document.page_count)]
+    except mupdf_errors() as error:
+        refuse_memory_errors(error)
+    return [None] * document.page_count
+
+
+def _add_pages(builder: TextBuilder, pages: Sequence[str], labels: Sequence[str | None]) -> list[int]:
+    """Add the pages; the offset at which each begins."""
+    starts = []
+    for number, (page, label) in enumerate(zip(pages, labels, strict=True), start=1):
+        starts.append(len(builder))
+        builder.start_page(label)
+        builder.add(page)
+        if number < len(pages):
+            builder.add("\n" + _PAGE_BREAK if page else _PAGE_BREAK)
+    return starts
+
+
+def _outline_title(entries: Sequence[tuple[int, str, int]]) -> str | None:
+    """The one outermost entry under which all others stand, if it is on the first page."""
+    outermost = [entry for entry in entries if entry[0] == 1]
+    if len(outermost) == 1 and len(entries) > 1 and entries[0] == outermost[0] and entries[0][2] == 0:
+        return outermost[0][1]
+    return None
+
+
+def join_blocks(blocks: Sequence[Block]) -> str:
+    """Blocks to lines, with a blank line between two of them unless the second seems to go on with the first.
+
+    Files set one paragraph in one block or, with wide leading, each line in its own.
+    """
+    parts: list[str] = []
+    for number, block in enumerate(blocks):
+        if number:
+            parts.append("\n" if _goes_on(blocks[number - 1], block) else "\n\n")
+        parts.append(block.text)
+    return "".join(parts)
+
+
+def _goes_on(block: Block, following: Block) -> bool:
+    ends, begins = block.text.rstrip(), following.text.lstrip()
+    if begins[0].islower():
+        return ends[-1] not in ".?!"
+    if begins.startswith(_BULLETS) or ends.endswith(_SENTENCE_ENDS):
+        return False
+    if not begins[0].isupper():
+        return True
+    wrapped = block.x1 >= following.x1 - _WRAPPED_WITHIN * (following.x1 - following.x0)
+    return wrapped and "\n" not in block.text and following.x0 <= block.x0 + _ALIGNED_POINTS

@@ -1,0 +1,172 @@
+"""Reading files in child processes that can be killed, from any thread."""
+
+from __future__ import annotations
+
+import queue
+import signal
+import threading
+from types import TracebackType
+from typing import Any
+
+from asky.errors import Interrupted, SourceUnreadable
+from asky.reading.child import Child, ChildEnded, ChildLate
+from asky.reading.frames import BadFrame, unpack_document
+from asky.reading.limits import ReadLimits
+from asky.reading.scrub import one_line
+from asky.values import Document
+
+VERDICTS = ("empty", "unsupported", "encrypted", "no_text_layer", "too_large", "timed_out", "failed")
+_MAX_UTF8_BYTES = 4  # of one character
+_MESSAGE_CHARS = 500
+
+
+class ReaderPool:
+    """Reads files in up to `workers` child processes, started when they are needed.
+
+    Blocking and thread-safe: to read side by side, call `read` from as many threads. A file that crashes, hangs or
+    exceeds a limit costs its child and nothing else. Use it as a context manager, or call `close`.
+    """
+
+    def __init__(self, limits: ReadLimits | None = None, workers: int = 2) -> None:
+        self._limits = limits or ReadLimits()
+        self._lock = threading.Lock()
+        self._children: set[Child] = set()
+        self._closed = False
+        # A slot for each worker. Last in, first out: a running child is taken before another one is started.
+        self._slots: queue.LifoQueue[Child | None] = queue.LifoQueue()
+        for _ in range(workers):
+            self._slots.put(None)
+
+    def __enter__(self) -> ReaderPool:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def read(self, data: bytes, *, name: str, media_type: str) -> Document:
+        """The document in `data`. Messages call it `name`; `media_type` chooses the reader.
+
+        Raises SourceUnreadable with the verdict empty, unsupported, encrypted, no_text_layer, too_large, timed_out or
+        failed; Interrupted where the pool is or gets closed.
+        """
+        name = one_line(name)
+        self._check_size(data, name)
+        child = self._take(name)
+        try:
+            answer, payload = self._ask(child, data, name, media_type)
+        finally:
+            self._give_back(child)
+        return _document(answer, payload, name)
+
+    def close(self) -> None:
+        """Kill the children, whatever they are doing. A `read` in another thread raises Interrupted."""
+        with self._lock:
+            self._closed = True
+            children = list(self._children)
+        for child in children:
+            child.kill()
+        for slot in self._drain():
+            if slot is not None:
+                self._drop(slot)
+            self._slots.put(None)
+
+    def _drain(self) -> list[Child | None]:
+        """The slots that no `read` holds."""
+        slots: list[Child | None] = []
+        try:
+            while True:
+                slots.append(self._slots.get_nowait())
+        except queue.Empty:
+            return slots
+
+    def _check_size(self, data: bytes, name: str) -> None:
+        if not data:
+            raise SourceUnreadable(f"{name}: an empty file", verdict="empty")
+        if len(data) > self._limits.max_bytes:
+            raise SourceUnreadable(
+                f"{name}: {len(data):,} bytes, the limit is {self._limits.max_bytes:,}", verdict="too_large"
+            )
+
+    def _take(self, name: str) -> Child:
+        """A child of one's own: one that runs and is idle, else a new one. Waits for a free slot."""
+        slot = self._slots.get()
+        try:
+            if slot is not None and not slot.is_running():
+                self._drop(slot)  # it ended while it was idle: not the next file's fault
+                slot = None
+            return slot if slot is not None and not self._closed else self._start(name)
+        except BaseException:
+            self._slots.put(slot)
+            raise
+
+    def _start(self, name: str) -> Child:
+        with self._lock:
+            if self._closed:
+                raise Interrupted(f"{name}: reading was stopped")
+            try:
+                child = Child(self._limits.memory_bytes)
+            except OSError as error:
+                raise SourceUnreadable(f"{name}: no process could be started to read it ({error})") from None
+            self._children.add(child)
+            return child
+
+    def _give_back(self, child: Child) -> None:
+        if child.usable and not self._closed:
+            self._slots.put(child)
+        else:
+            self._drop(child)
+            self._slots.put(None)
+
+    def _drop(self, child: Child) -> None:
+        with self._lock:
+            self._children.discard(child)
+        child.close()
+
+    def _ask(self, child: Child, data: bytes, name: str, media_type: str) -> tuple[dict[str, Any], bytes]:
+        limits = self._limits
+        request = {"name": name, "media_type": media_type, "max_chars": limits.max_chars, "cpu_s": limits.cpu_s}
+        try:
+            return child.ask(
+                request, data, timeout_s=limits.timeout_s, max_payload_bytes=_MAX_UTF8_BYTES * limits.max_chars
+            )
+        except ChildLate:
+            raise SourceUnreadable(
+                f"{name}: parser stopped after {limits.timeout_s:g} s", verdict="timed_out"
+            ) from None
+        except BadFrame as error:
+            raise SourceUnreadable(f"{name}: the parser gave no proper answer ({error})") from None
+        except ChildEnded as ended:
+            if self._closed:
+                raise Interrupted(f"{name}: reading was stopped") from None
+            raise _explain(ended.status, name, limits) from None
+
+
+def _explain(status: int | None, name: str, limits: ReadLimits) -> SourceUnreadable:
+    if status == -signal.SIGXCPU:
+        return SourceUnreadable(f"{name}: parser stopped after {limits.cpu_s} s of CPU time", verdict="timed_out")
+    if status == -signal.SIGKILL:
+        return SourceUnreadable(f"{name}: parser was killed, perhaps because the machine ran out of memory")
+    if status is not None and status < 0:
+        return SourceUnreadable(f"{name}: parser crashed ({signal.Signals(-status).name})")
+    return SourceUnreadable(
+        f"{name}: parser ended with exit status {status}",
+        hint=f"`python -m asky.reading.worker {limits.memory_bytes} </dev/null` shows whether it can start at all",
+    )
+
+
+def _document(answer: dict[str, Any], payload: bytes, name: str) -> Document:
+    """The document of an answer. Raises SourceUnreadable where the answer is a failure or makes no sense."""
+    verdict = answer.get("verdict")
+    if verdict is None:
+        try:
+            return unpack_document(answer, payload)
+        except BadFrame as error:
+            raise SourceUnreadable(f"{name}: the parser gave no proper answer ({error})") from None
+    hint = answer.get("hint")
+    raise SourceUnreadable(
+        one_line(str(answer.get("message")), _MESSAGE_CHARS),
+        verdict=verdict if verdict in VERDICTS else "failed",
+        hint=None if hint is None else one_line(str(hint), _MESSAGE_CHARS),
+    )

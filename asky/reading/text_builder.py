@@ -1,0 +1,84 @@
+"""Text that is put together piece by piece, with the offsets of its headings and pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from asky.reading.scrub import one_line, scrub
+from asky.values import Document, Page, Section
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading that begins at `start`; `level` counts from 1 for the outermost."""
+
+    start: int
+    level: int
+    text: str
+
+
+def nest(headings: Sequence[Heading], end: int) -> tuple[Section, ...]:
+    """The section of each heading: up to the next heading of its level or above, at most up to `end`.
+
+    `headings` must be in order of start; the sections are in the same order. Headings without text are left out.
+    """
+    ends = [end] * len(headings)
+    open_: list[int] = []
+    for number, heading in enumerate(headings):
+        while open_ and headings[open_[-1]].level >= heading.level:
+            ends[open_.pop()] = heading.start
+        open_.append(number)
+    return tuple(
+        Section(heading=name, level=heading.level, start=heading.start, end=stop)
+        for heading, stop in zip(headings, ends, strict=True)
+        if (name := one_line(heading.text))
+    )
+
+
+class TextBuilder:
+    """Collects scrubbed pieces of text; `len()` is the offset at which the next one begins."""
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._length = 0
+        self._headings: list[Heading] = []
+        self._pages: list[tuple[int, str | None]] = []
+
+    def __len__(self) -> int:
+        return self._length
+
+    def add(self, text: str) -> None:
+        """Append `text`, scrubbed."""
+        clean = scrub(text)
+        if clean:
+            self._pieces.append(clean)
+            self._length += len(clean)
+
+    def mark_heading(self, text: str, level: int, start: int | None = None) -> None:
+        """Say that a heading begins at `start`, or with the next piece."""
+        self._headings.append(Heading(self._length if start is None else start, level, text))
+
+    def start_page(self, label: str | None) -> None:
+        """Say that a page begins with the next piece; it lasts until the next call or the end."""
+        self._pages.append((self._length, one_line(label) or None if label else None))
+
+    def build(
+        self, media_type: str, *, title: str | None = None, metadata: Mapping[str, str | None] | None = None
+    ) -> Document:
+        """The document. Empty titles and empty metadata values are left out."""
+        ends = [start for start, _ in self._pages[1:]] + [self._length]
+        pages = tuple(
+            Page(index=number, label=label, start=start, end=end)
+            for number, ((start, label), end) in enumerate(zip(self._pages, ends, strict=False), start=1)
+        )
+        found = {key: one_line(value) for key, value in (metadata or {}).items() if value and one_line(value)}
+        headings = sorted(self._headings, key=lambda heading: heading.start)
+        return Document(
+            text="".join(self._pieces),
+            media_type=media_type,
+            title=(one_line(title) or None) if title else None,
+            sections=nest(headings, self._length),
+            pages=pages,
+            metadata=found,
+        )

@@ -1,0 +1,416 @@
+"""Bringing sources into the corpus: folders and files, and records of a JSON Lines file.
+
+Every file gets a verdict. A file whose size and time did not change is not opened; one whose bytes the store has seen
+under another name is not parsed; one that changed is read anew and only its changed chunks are embedded. Texts are
+indexed for words first, in batches of one transaction each; embedding is a step of its own that can be left for later.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from asky.concurrency import gather, in_thread
+from asky.errors import SourceError, SourceUnreadable, UsageError
+from asky.events import FileRead, FileVerdict, Listener, StageAdvanced, StageFinished, StageStarted
+from asky.reading.formats import HEAD_BYTES, format_of, media_type_of
+from asky.reading.scrub import scrub
+from asky.research.ingest import FileFacts, Ingester
+from asky.research.local_discovery import Found, Unread, discover
+from asky.research.local_files import LocalRoots
+from asky.research.local_names import is_local_target, show_name
+from asky.storage.scope import Scope
+from asky.values import Chunk, Document, Failure, Source, source_id
+
+if TYPE_CHECKING:
+    from asky.reading.pool import ReaderPool
+    from asky.research.adapters import SourceAdapters
+    from asky.research.vector_store import VectorStore
+    from asky.storage.corpus import CorpusStore, FileState
+    from asky.storage.database import Database
+
+_BATCH_FILES = 64
+_BATCH_BYTES = 8 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class AcquireReport:
+    """What became of everything that was looked at.
+
+    `verdicts` counts files by verdict; `problems` names each that is not searchable, with the reason; `skipped` are
+    `(first name, reason, count)` of what was passed over on purpose.
+    """
+
+    verdicts: dict[str, int]
+    problems: tuple[FileRead, ...]
+    skipped: tuple[tuple[str, str, int], ...]
+    removed: int
+    chunks_added: int
+    seconds: float
+
+
+@dataclass(slots=True)
+class _Tally:
+    listener: Listener
+    verdicts: Counter[str] = field(default_factory=Counter)
+    problems: list[FileRead] = field(default_factory=list)
+    skipped: list[tuple[str, str, int]] = field(default_factory=list)
+    removed: int = 0
+    chunks: int = 0
+    started: float = field(default_factory=time.monotonic)
+
+    def say(self, path: str, verdict: FileVerdict, why: str | None = None) -> None:
+        self.verdicts[verdict] += 1
+        event = FileRead(path, verdict, why)
+        if verdict not in ("indexed", "unchanged"):
+            self.problems.append(event)
+        self.listener(event)
+
+    def report(self) -> AcquireReport:
+        return AcquireReport(
+            dict(self.verdicts),
+            tuple(self.problems),
+            tuple(self.skipped),
+            self.removed,
+            self.chunks,
+            time.monotonic() - self.started,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _ReadFile:
+    """A file's text, or the document that the store already has of its bytes, or why there is neither."""
+
+    found: Found
+    content_sha256: str
+    document: Document | None = None
+    document_id: int | None = None
+    error: SourceError | None = None
+
+
+class Acquirer:
+    """Reads sources into collections."""
+
+    def __init__(
+        self,
+        database: Database,
+        corpus: CorpusStore,
+        store: VectorStore,
+        ingester: Ingester,
+        readers: ReaderPool,
+        *,
+        max_file_bytes: int,
+        workers: int,
+        listener: Listener,
+    ) -> None:
+        self._database = database
+        self._corpus = corpus
+        self._store = store
+        self._ingester = ingester
+        self._readers = readers
+        self._max_file_bytes = max_file_bytes
+        self._workers = workers
+        self._listener = listener
+
+    async def sync(self, collection_id: int, roots: LocalRoots) -> AcquireReport:
+        """Make the collection hold what is under `roots` now; what the store knows from elsewhere is left alone.
+
+        Files that are gone are forgotten, unless they lie in a folder that could not be looked into.
+        """
+        tally = _Tally(self._listener)
+        known = self._corpus.files(collection_id)
+        self._listener(StageStarted("find"))
+        fresh, seen, blind = await in_thread(self._look, roots, known, tally)
+        self._listener(StageFinished("find", time.monotonic() - tally.started, f"{len(seen)} files"))
+        if fresh:
+            await self._read_all(roots, fresh, collection_id, tally)
+        gone = [state.source_id for uri, state in known.items() if uri not in seen and _was_under(uri, roots, blind)]
+        tally.removed = await in_thread(self._corpus.remove_sources, collection_id, gone) if gone else 0
+        return tally.report()
+
+    async def add_records(
+        self, collection_id: int, collection: str, lines: Iterable[bytes], name: str
+    ) -> AcquireReport:
+        """Add `{"id", "text", "title"?, "url"?, "metadata"?}` objects, one a line; a known id is replaced.
+
+        A line that is no such object is a problem of the report and the others go on.
+        """
+        tally = _Tally(self._listener)
+        self._listener(StageStarted("read"))
+        batch: list[tuple[Source, Document]] = []
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            try:
+                batch.append(_record(line, collection))
+            except UsageError as error:
+                tally.say(f"{name}:{number}", "failed", error.message)
+            if len(batch) >= _BATCH_FILES:
+                await in_thread(self._keep_records, batch, collection_id, tally)
+                batch = []
+        await in_thread(self._keep_records, batch, collection_id, tally)
+        report = tally.report()
+        self._listener(StageFinished("read", report.seconds, f"{sum(report.verdicts.values())} records"))
+        return report
+
+    def add_text(self, source: Source, document: Document, collection_id: int) -> None:
+        """Add one document that is at hand, whatever it comes from."""
+        self._ingester.keep(source, document, self._ingester.cut(document), collection_id)
+
+    def add_target(
+        self, target: str, adapters: SourceAdapters, roots: LocalRoots, collection_id: int
+    ) -> list[FileRead]:
+        """Read what a question names: a file, the files of a folder (one level), or a configured adapter's source.
+
+        Returns what became of each. Raises `SourceError` where the target itself is refused or cannot be found.
+        """
+        tally = _Tally(self._listener)
+        links = [target]
+        if is_local_target(target):
+            listing = adapters.discover(target)
+            links = [link.url for link in listing.links]
+            for unread in listing.unread:
+                self._note(unread, tally, [])
+        for link in links:
+            try:
+                payload = adapters.read(link)
+            except SourceError as error:
+                if links == [target]:
+                    raise
+                tally.say(link, _verdict(error), error.message)
+                continue
+            source = self._target_source(link, payload.document, roots)
+            self.add_text(source, payload.document, collection_id)
+            tally.say(link, "indexed")
+        return tally.problems
+
+    def _target_source(self, link: str, document: Document, roots: LocalRoots) -> Source:
+        if not is_local_target(link):
+            return Source(source_id(link), "file", link, document.title or link)
+        with roots.open(link) as opened:
+            file = opened.file
+        return Source(
+            source_id(file.uri), "file", file.uri, document.title or file.path.name, path=show_name(str(file.path))
+        )
+
+    async def embed(self, scope: Scope) -> int:
+        """Embed what is not embedded in scope; returns how many chunks were."""
+        started = time.monotonic()
+        self._listener(StageStarted("embed"))
+        done = await in_thread(
+            lambda: self._store.store_chunk_embeddings(
+                scope, progress=lambda done, total: self._listener(StageAdvanced("embed", done, total))
+            )
+        )
+        self._listener(StageFinished("embed", time.monotonic() - started, f"{done} passages"))
+        return done
+
+    # looking
+
+    def _look(
+        self, roots: LocalRoots, known: dict[str, FileState], tally: _Tally
+    ) -> tuple[list[Found], set[str], list[str]]:
+        """Files to read, uris of all files seen, and the uris of folders that could not be looked into."""
+        fresh: list[Found] = []
+        seen: set[str] = set()
+        blind: list[str] = []
+        for item in discover(roots, recursive=True):
+            if isinstance(item, Unread):
+                self._note(item, tally, blind)
+                continue
+            uri = item.file.uri
+            seen.add(uri)
+            state = known.get(uri)
+            if state is not None and (state.size, state.mtime_ns) == (item.stat.size, item.stat.mtime_ns):
+                _say_unchanged(item, state, tally)
+            elif format_of(item.file.path.name) is None:
+                tally.say(item.file.shown, "unsupported", "no reader takes this kind of file")
+                seen.discard(uri)
+            else:
+                fresh.append(item)
+        return fresh, seen, blind
+
+    def _note(self, item: Unread, tally: _Tally, blind: list[str]) -> None:
+        if item.verdict == "skipped":
+            tally.skipped.append((item.name, item.reason, item.count))
+            return
+        if item.verdict == "failed":
+            blind.append(item.path.as_uri())
+        tally.say(item.name, item.verdict, item.reason)
+
+    # reading
+
+    async def _read_all(self, roots: LocalRoots, fresh: Sequence[Found], collection_id: int, tally: _Tally) -> None:
+        started, done = time.monotonic(), 0
+
+        async def read_one(found: Found) -> _ReadFile:
+            return await in_thread(self._read, roots, found)
+
+        self._listener(StageStarted("read", len(fresh)))
+        for batch in _batches(fresh):
+            read = await gather(batch, read_one, limit=self._workers, subject=lambda found: found.file.shown)
+            await in_thread(self._keep_files, read, collection_id, tally)
+            done += len(batch)
+            self._listener(StageAdvanced("read", done, len(fresh)))
+        self._listener(StageFinished("read", time.monotonic() - started, f"{done} files"))
+
+    def _read(self, roots: LocalRoots, found: Found) -> _ReadFile:
+        digest, name = "", found.file.path.name
+        try:
+            with roots.open_file(found.file) as opened:
+                data = opened.read(self._max_file_bytes)
+            digest = hashlib.sha256(data).hexdigest()
+            same = self._corpus.same_content(digest, found.file.path.suffix)
+            if same is not None:
+                return _ReadFile(found, digest, document_id=same)
+            media_type = media_type_of(name, data[:HEAD_BYTES])
+            if media_type is None:
+                raise SourceUnreadable(
+                    f"{found.file.shown}: its content is not what its name says", verdict="unsupported"
+                )
+            return _ReadFile(found, digest, self._readers.read(data, name=found.file.shown, media_type=media_type))
+        except SourceError as error:
+            return _ReadFile(found, digest, error=error)
+
+    # keeping
+
+    def _keep_files(self, read: Sequence[_ReadFile | Failure], collection_id: int, tally: _Tally) -> None:
+        cuts = {
+            id(each): self._ingester.cut(each.document)
+            for each in read
+            if isinstance(each, _ReadFile) and each.document
+        }
+        with self._database.write():
+            for each in read:
+                assert isinstance(each, _ReadFile)  # _read turns every AskyError of a file into a value
+                self._keep_file(each, cuts.get(id(each)), collection_id, tally)
+        for each in read:
+            assert isinstance(each, _ReadFile)
+            if each.error is None:
+                tally.say(each.found.file.shown, "indexed")
+            else:
+                tally.say(each.found.file.shown, _verdict(each.error), _reason(each.error, each.found.file.shown))
+
+    def _keep_file(
+        self, read: _ReadFile, cut: tuple[list[Chunk], list[str]] | None, collection_id: int, tally: _Tally
+    ) -> None:
+        found = read.found
+        title = (read.document.title if read.document else None) or found.file.shown.rsplit("/", 1)[-1]
+        source = Source(source_id(found.file.uri), "file", found.file.uri, title, path=show_name(str(found.file.path)))
+        facts = FileFacts(found.stat.size, found.stat.mtime_ns, read.content_sha256)
+        if read.document is not None and cut is not None:
+            stored = self._ingester.keep(source, read.document, cut, collection_id, facts)
+            tally.chunks += len(stored.chunk_ids) if stored.is_new else 0
+            return
+        self._corpus.put_source(
+            source,
+            collection_id,
+            document_id=read.document_id,
+            verdict=_verdict(read.error) if read.error else "indexed",
+            why=_reason(read.error, found.file.shown) if read.error else None,
+            size=facts.size,
+            mtime_ns=facts.mtime_ns,
+            content_sha256=facts.content_sha256,
+        )
+
+    def _keep_records(self, batch: Sequence[tuple[Source, Document]], collection_id: int, tally: _Tally) -> None:
+        cuts = [self._ingester.cut(document) for _, document in batch]
+        with self._database.write():
+            stored = [
+                self._ingester.keep(source, document, cut, collection_id)
+                for (source, document), cut in zip(batch, cuts, strict=True)
+            ]
+        for (source, document), kept in zip(batch, stored, strict=True):
+            tally.chunks += len(kept.chunk_ids) if kept.is_new else 0
+            name = source.external_id or source.id
+            if not document.text.strip():
+                tally.say(name, "empty", "the record has no text")
+            else:
+                tally.say(name, "indexed" if kept.is_new else "unchanged")
+        self._listener(StageAdvanced("read", sum(tally.verdicts.values())))
+
+
+def _say_unchanged(item: Found, state: FileState, tally: _Tally) -> None:
+    """An unchanged file that could not be used before still cannot, and is named again."""
+    if state.verdict == "indexed":
+        tally.say(item.file.shown, "unchanged")
+    else:
+        tally.say(item.file.shown, state.verdict, state.why)  # type: ignore[arg-type]  # written by this module
+
+
+def _was_under(uri: str, roots: LocalRoots, blind: Sequence[str]) -> bool:
+    """Whether a file lay under a root and in no folder that could not be looked into this time."""
+    if any(_lies_in(uri, folder) for folder in blind):
+        return False
+    return any(_lies_in(uri, root.as_uri()) for root in roots.paths)
+
+
+def _lies_in(uri: str, folder: str) -> bool:
+    return uri == folder or uri.startswith(folder.rstrip("/") + "/")
+
+
+def _batches(fresh: Sequence[Found]) -> Iterator[list[Found]]:
+    """Groups of files that are small enough to hold in memory together."""
+    batch: list[Found] = []
+    size = 0
+    for found in fresh:
+        if batch and (len(batch) >= _BATCH_FILES or size + found.stat.size > _BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(found)
+        size += found.stat.size
+    if batch:
+        yield batch
+
+
+def _verdict(error: SourceError) -> FileVerdict:
+    return error.verdict if isinstance(error, SourceUnreadable) else "refused"  # type: ignore[return-value]
+
+
+def _reason(error: SourceError, shown: str) -> str:
+    return error.message.removeprefix(f"{shown}: ")
+
+
+def _record(line: bytes, collection: str) -> tuple[Source, Document]:
+    """The source and document of one line. Raises `UsageError` saying what is wrong with it."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"not JSON: {error}") from error
+    if not isinstance(record, dict) or not isinstance(record.get("text"), str):
+        raise UsageError('not an object with "id" and "text"')
+    external_id = record.get("id")
+    if not isinstance(external_id, str | int) or isinstance(external_id, bool) or external_id == "":
+        raise UsageError('"id" must be a text or a number')
+    for key in ("title", "url"):
+        if not isinstance(record.get(key), str | None):
+            raise UsageError(f'"{key}" must be a text')
+    metadata = record.get("metadata") or {}
+    if not isinstance(metadata, dict):
+        raise UsageError('"metadata" must be an object')
+    title = scrub(record.get("title") or "").strip() or None
+    uri = f"jsonl:{quote(collection)}/{quote(str(external_id), safe='')}"
+    source = Source(
+        source_id(uri), "file", uri, title or str(external_id), url=record.get("url"), external_id=str(external_id)
+    )
+    plain = {
+        scrub(str(key)): scrub(value if isinstance(value, str) else json.dumps(value))
+        for key, value in metadata.items()
+    }
+    return source, Document(scrub(record["text"]), "text/plain", title, metadata=plain)
+
+
+def open_lines(path: Path) -> Iterator[bytes]:
+    """The lines of a file, read as they are needed. Raises `UsageError` if it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            yield from file
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error

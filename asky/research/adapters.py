@@ -1,0 +1,251 @@
+"""Sources that are not web pages: programs configured for a prefix, and local documents where folders are granted."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Protocol
+
+from asky.errors import ConfigError, SourceRefused, SourceUnreadable
+from asky.reading.formats import HEAD_BYTES, media_type_of
+from asky.reading.scrub import one_line, scrub
+from asky.research.adapter_tool import ToolLimits, run_tool
+from asky.research.local_discovery import Found, Unread, discover
+from asky.research.local_files import LocalRoots
+from asky.research.local_names import MAX_TARGET_CHARACTERS, is_local_target, show_target
+from asky.values import Document
+
+TARGET_ARGUMENT = "{target}"
+MAX_LINKS = 10_000
+
+
+class DocumentReader(Protocol):
+    """Makes a document of a file's bytes; raises `SourceUnreadable`."""
+
+    def __call__(self, data: bytes, *, name: str, media_type: str) -> Document: ...
+
+
+@dataclass(frozen=True, slots=True)
+class AdapterSettings:
+    """The programs for targets that begin with `prefix`: `tool` for all, or one each to discover and to read.
+
+    A program is an argument list, or a string that is split like one (no shell is involved). The target, prefix
+    included, replaces the argument `{target}`; without that argument it comes last, so end the list with `--` if the
+    program understands it.
+    """
+
+    name: str
+    prefix: str
+    tool: str | Sequence[str] | None = None
+    discover_tool: str | Sequence[str] | None = None
+    read_tool: str | Sequence[str] | None = None
+    timeout_s: float = 30.0
+    max_output_bytes: int = 1 << 20
+
+    def __post_init__(self) -> None:
+        """Raises `ConfigError` for a prefix or program that cannot work."""
+        if not self.prefix or self.prefix.startswith("-"):
+            raise self._wrong("prefix", "must be the beginning of a target, such as wiki://")
+        split = bool(self.discover_tool) + bool(self.read_tool)
+        if split != (0 if self.tool else 2):
+            raise self._wrong("tool", "give either tool, or discover_tool and read_tool")
+        for key, tool in (("tool", self.tool), ("discover_tool", self.discover_tool), ("read_tool", self.read_tool)):
+            if tool:
+                self._check(key, tool)
+
+    def argv(self, *, discovers: bool, target: str) -> list[str]:
+        """The command for one target."""
+        tool = self.tool or (self.discover_tool if discovers else self.read_tool)
+        argv = self._check("tool", tool or ())
+        if TARGET_ARGUMENT in argv:
+            return [target if argument == TARGET_ARGUMENT else argument for argument in argv]
+        return [*argv, target]
+
+    def _check(self, key: str, tool: str | Sequence[str]) -> list[str]:
+        try:
+            argv = shlex.split(tool) if isinstance(tool, str) else list(tool)
+        except ValueError as error:
+            raise self._wrong(key, f"cannot be split into arguments: {error}") from error
+        if not argv or not argv[0] or argv[0] == TARGET_ARGUMENT:
+            raise self._wrong(key, "must begin with a program")
+        if any(TARGET_ARGUMENT in argument and argument != TARGET_ARGUMENT for argument in argv):
+            raise self._wrong(key, f"{TARGET_ARGUMENT} must be an argument of its own")
+        if any("\0" in argument for argument in argv):
+            raise self._wrong(key, "must not hold NUL")
+        argv[0] = os.path.expanduser(argv[0])  # noqa: PTH111 - a name without a folder stays a name
+        if "/" in argv[0] and not PurePath(argv[0]).is_absolute():
+            raise self._wrong(key, "must be a program on PATH or an absolute path")
+        return argv
+
+    def _wrong(self, key: str, why: str) -> ConfigError:
+        return ConfigError(f"research.source_adapters.{self.name}.{key}: {why}")
+
+
+@dataclass(frozen=True, slots=True)
+class AdapterLink:
+    """Where a source leads: a target or web address, and the text of the link."""
+
+    url: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AdapterListing:
+    """What a discovery found: the links, and for local folders what is not among them and why."""
+
+    links: tuple[AdapterLink, ...]
+    unread: tuple[Unread, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AdapterPayload:
+    """A source that was read, and where it leads."""
+
+    document: Document
+    links: tuple[AdapterLink, ...] = ()
+
+    @property
+    def title(self) -> str | None:
+        return self.document.title
+
+    @property
+    def content(self) -> str:
+        return self.document.text
+
+
+@dataclass(frozen=True, slots=True)
+class _ToolOutput:
+    title: str | None
+    content: str
+    links: tuple[AdapterLink, ...]
+
+
+class SourceAdapters:
+    """Finds and reads targets: the configured adapter with the longest matching prefix, else the local documents.
+
+    Local targets are handled only where `roots` grants something. `read_document` makes documents of local files, of at
+    most `max_file_bytes` each. `environ` is where programs get their few variables from; the default is this process's.
+    """
+
+    def __init__(
+        self,
+        settings: Sequence[AdapterSettings],
+        roots: LocalRoots,
+        *,
+        read_document: DocumentReader,
+        max_file_bytes: int,
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
+        self._settings = sorted(settings, key=lambda each: -len(each.prefix))  # stable: equal ones as configured
+        self._roots = roots
+        self._read_document = read_document
+        self._max_file_bytes = max_file_bytes
+        self._environ = os.environ if environ is None else environ
+
+    @property
+    def prefixes(self) -> tuple[str, ...]:
+        """The prefixes of the configured adapters, the longest first."""
+        return tuple(each.prefix for each in self._settings)
+
+    def handles(self, target: str) -> bool:
+        """Whether `target` belongs here: an adapter's prefix, or a local target where folders are granted."""
+        return self._adapter(target) is not None or (bool(self._roots) and is_local_target(target))
+
+    def discover(self, target: str) -> AdapterListing:
+        """What `target` leads to: an adapter's links, the files of a local folder (one level), or a local file itself.
+
+        Local links are `local://` targets. Raises `SourceRefused` and `SourceUnreadable`; see `read`.
+        """
+        adapter = self._adapter(target)
+        if adapter is not None:
+            return AdapterListing(self._run(adapter, target, discovers=True).links)
+        self._check_local(target)
+        if self._roots.folder(target) is None:
+            with self._roots.open(target) as opened:
+                file = opened.file
+            return AdapterListing((AdapterLink(self._roots.link(file) or target, file.path.name),))
+        links: list[AdapterLink] = []
+        unread: list[Unread] = []
+        for item in discover(self._roots, target, recursive=False):
+            if isinstance(item, Unread):
+                unread.append(item)
+            elif (link := self._roots.link(item.file)) is None:
+                unread.append(_unaddressable(item))
+            else:
+                links.append(AdapterLink(link, item.file.path.name))
+        return AdapterListing(tuple(links), tuple(unread))
+
+    def read(self, target: str) -> AdapterPayload:
+        """The document that `target` names.
+
+        Raises `SourceRefused` for a target that policy forbids (see `LocalRoots.open`) or that belongs to nobody here,
+        `SourceUnreadable` for a file that cannot be read and for an adapter whose program fails ("failed"), takes too
+        long ("timed_out"), says too much ("too_large") or finds no text ("empty").
+        """
+        adapter = self._adapter(target)
+        if adapter is not None:
+            output = self._run(adapter, target, discovers=False)
+            if not output.content.strip():
+                raise SourceUnreadable(f"adapter {adapter.name}: {show_target(target)} has no text", verdict="empty")
+            return AdapterPayload(Document(output.content, "text/plain", output.title), output.links)
+        self._check_local(target)
+        with self._roots.open(target) as opened:
+            data, file = opened.read(self._max_file_bytes), opened.file
+        media_type = media_type_of(file.path.name, data[:HEAD_BYTES])
+        if media_type is None:
+            raise SourceUnreadable(f"{file.shown}: no reader takes this kind of file", verdict="unsupported")
+        return AdapterPayload(self._read_document(data, name=file.shown, media_type=media_type))
+
+    def _adapter(self, target: str) -> AdapterSettings | None:
+        return next((each for each in self._settings if target.startswith(each.prefix)), None)
+
+    def _check_local(self, target: str) -> None:
+        if not is_local_target(target):
+            raise SourceRefused(f"{show_target(target)}: no adapter is configured for it")
+
+    def _run(self, adapter: AdapterSettings, target: str, *, discovers: bool) -> _ToolOutput:
+        _check_argument(target)
+        argv = adapter.argv(discovers=discovers, target=target)
+        limits = ToolLimits(adapter.timeout_s, adapter.max_output_bytes)
+        return _parse_output(adapter.name, run_tool(adapter.name, argv, limits, self._environ))
+
+
+def _check_argument(target: str) -> None:
+    """Raise `SourceRefused` for what no argument can hold. An option it cannot be: it begins with a prefix."""
+    if len(target) > MAX_TARGET_CHARACTERS or "\0" in target or re.search("[\ud800-\udfff]", target):
+        raise SourceRefused(f"{show_target(target)}: not a target that a program can be given")
+
+
+def _unaddressable(item: Found) -> Unread:
+    return Unread(item.file.path, item.file.relative, "failed", "no link can name it beside the other folders' files")
+
+
+def _parse_output(name: str, output: bytes) -> _ToolOutput:
+    """`{"title": text?, "content": text?, "links": [text or {"url": text, "text": text?}]?}`; more keys are ignored."""
+    try:
+        value = json.loads(output.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise SourceUnreadable(f"adapter {name}: its output is not JSON") from error
+    if not isinstance(value, dict):
+        raise SourceUnreadable(f"adapter {name}: its output is not a JSON object")
+    for key, kind, described in (("title", str, "a text"), ("content", str, "a text"), ("links", list, "a list")):
+        if not isinstance(value.get(key), kind | None):
+            raise SourceUnreadable(f'adapter {name}: "{key}" is not {described}')
+    links = value.get("links") or []
+    if len(links) > MAX_LINKS:
+        raise SourceUnreadable(f"adapter {name}: more than {MAX_LINKS:,} links", verdict="too_large")
+    title = one_line(value.get("title") or "") or None
+    return _ToolOutput(title, scrub(value.get("content") or ""), tuple(_parse_link(name, link) for link in links))
+
+
+def _parse_link(name: str, link: object) -> AdapterLink:
+    url, text = (link.get("url"), link.get("text")) if isinstance(link, dict) else (link, None)
+    if not isinstance(url, str) or not url.strip() or not isinstance(text, str | None):
+        raise SourceUnreadable(f'adapter {name}: a link is neither a text nor {{"url": text, "text": text}}')
+    url = scrub(url).strip()
+    return AdapterLink(url, one_line(text or "") or url)

@@ -1,0 +1,301 @@
+"""Cuts a document into chunks: spans of its stored text that fit an embedding model's window.
+
+Sentences are packed greedily. The text is tokenised once, a stretch of sentences at a time, and token counts of spans
+are sums over that. What is counted twice are only spans near the limit, because a tokenizer may see a word at the start
+of a text in another way than the same word inside one.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from asky.errors import ConfigError
+from asky.text.sentences import iter_sentences
+from asky.values import Chunk, Document, Span
+
+_STRETCH_CHARS = 8192  # tokenised at once: a longer stretch costs more per token, and memory
+_MARGIN = 8  # tokens below the limit from where a span is counted by itself
+_CHARS_PER_TOKEN = 16  # cap for text that a tokenizer maps to few tokens, such as a run of unknown characters
+_HEADING_FILL = 0.5  # a chunk that is this full ends where a section begins
+_JOINERS = "\u200d\ufe0e\ufe0f"
+_SPACE = re.compile(r"\s*")
+_LINE_END = re.compile(r"[\n\r\u2028\u2029]|$")
+_MARKED_HEADING = re.compile(r"#{1,6}[ \t]")
+
+
+class Tokenizer(Protocol):
+    """Cuts text into an embedding model's tokens. Special tokens are never counted."""
+
+    def offsets(self, text: str) -> Sequence[tuple[int, int]]:
+        """The tokens of `text` as half-open character ranges, in order; a character may lie in none or in several."""
+        ...
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """The number of tokens of each text when it is tokenised by itself."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkSettings:
+    """The size of a chunk and of what it shares with the one before, in tokens of the embedder's tokenizer.
+
+    Raises `ConfigError` unless `max_tokens` is at least 16 and `overlap_tokens` at most half of it.
+    """
+
+    max_tokens: int = 200
+    overlap_tokens: int = 32
+
+    def __post_init__(self) -> None:
+        if self.max_tokens < 16:
+            raise ConfigError(f"a chunk of {self.max_tokens} tokens is too small", hint="use 16 tokens or more")
+        if not 0 <= self.overlap_tokens <= self.max_tokens // 2:
+            raise ConfigError(
+                f"an overlap of {self.overlap_tokens} tokens does not suit chunks of {self.max_tokens}",
+                hint="use at most half of the chunk",
+            )
+
+
+_Sentence = tuple[int, int, bool]  # start, end, whether it is a heading
+
+
+class _Unit(NamedTuple):
+    """A sentence, or a part of one that is longer than a chunk.
+
+    `before` and `after` count the document's tokens up to the unit and up to the next one; `cuts` counts the units so
+    far, this one included, that begin or end inside a word, where counts of parts don't add up to that of the whole.
+    """
+
+    start: int
+    end: int
+    heading: bool
+    before: int
+    after: int
+    cut: bool
+    cuts: int
+
+
+def chunk_document(document: Document, tokenizer: Tokenizer, settings: ChunkSettings) -> list[Chunk]:
+    """The chunks of `document`, in order of start and of end; none for a text of white space.
+
+    Between two chunks, before the first and after the last lies nothing but white space. A chunk holds whole sentences,
+    begins and ends with a character that is not white space, and has at most `settings.max_tokens` tokens when its text
+    is tokenised by itself. It shares the last sentences of the chunk before, up to `settings.overlap_tokens`, unless it
+    begins with a heading; a heading is in the chunk of what follows it, and ends the chunk before where that is half
+    full. A sentence that is longer than a chunk is cut at a line break, else between words, else between characters.
+    The same document, tokenizer and settings give the same chunks.
+    """
+    counter = _Counter(document.text, tokenizer, settings.max_tokens)
+    packed = _pack(_units(document, counter), counter, settings.overlap_tokens)
+    return [
+        Chunk(ordinal, Span(units[0].start, units[-1].end), counter.tokens(units[0], units[-1]))
+        for ordinal, units in enumerate(packed)
+    ]
+
+
+class _Counter:
+    """Counts the tokens of spans of one text against the limit of a chunk."""
+
+    def __init__(self, text: str, tokenizer: Tokenizer, max_tokens: int) -> None:
+        self.text = text
+        self.max_tokens = max_tokens
+        self.max_chars = max_tokens * _CHARS_PER_TOKEN
+        self._tokenizer = tokenizer
+
+    def count(self, start: int, end: int) -> int:
+        return self._tokenizer.count([self.text[start:end]])[0]
+
+    def last_characters(self, start: int, end: int) -> list[int]:
+        """The offset of the last character of each token of the stretch `[start, end)`, in order."""
+        return [start + max(a, b - 1) for a, b in self._tokenizer.offsets(self.text[start:end])]
+
+    def tokens(self, first: _Unit, last: _Unit) -> int:
+        return min(last.after - first.before, self.max_tokens)
+
+    def fits(self, first: _Unit, last: _Unit) -> bool:
+        """Whether the span from `first` to `last` is within the limit when it is tokenised by itself."""
+        tokens = last.after - first.before
+        if tokens > self.max_tokens or last.end - first.start > self.max_chars:
+            return False
+        whole = last.cuts == first.cuts - first.cut
+        return (whole and tokens <= self.max_tokens - _MARGIN) or self.count(first.start, last.end) <= self.max_tokens
+
+
+def _pack(units: Iterable[_Unit], counter: _Counter, overlap_tokens: int) -> Iterator[list[_Unit]]:
+    chunk: list[_Unit] = []
+    shared = 0  # that many units at its start are in the chunk before too
+    for unit in units:
+        while len(chunk) > shared and _ends_before(unit, chunk, counter):
+            held = _trailing_headings(chunk, shared)
+            if held == len(chunk) - shared and shared:
+                chunk, shared = chunk[shared:], 0  # nothing new but headings: they need the room of the shared part
+                continue
+            done = chunk if held == len(chunk) else chunk[: len(chunk) - held]
+            yield done
+            chunk, shared = chunk[len(done) :], 0
+            if not chunk and not unit.heading:
+                chunk = _overlap(done, unit, counter, overlap_tokens)
+                shared = len(chunk)
+        chunk.append(unit)
+    if len(chunk) > shared:
+        yield chunk
+
+
+def _ends_before(unit: _Unit, chunk: Sequence[_Unit], counter: _Counter) -> bool:
+    if unit.heading and not chunk[-1].heading:
+        filled = chunk[-1].after - chunk[0].before
+        if filled >= _HEADING_FILL * counter.max_tokens:
+            return True
+    return not counter.fits(chunk[0], unit)
+
+
+def _trailing_headings(chunk: Sequence[_Unit], shared: int) -> int:
+    count = 0
+    while count < len(chunk) - shared and chunk[-1 - count].heading:
+        count += 1
+    return count
+
+
+def _overlap(done: Sequence[_Unit], unit: _Unit, counter: _Counter, overlap_tokens: int) -> list[_Unit]:
+    """The last units of the chunk `done` that the next one repeats before `unit`: fewer than all, and no heading."""
+    first = len(done)
+    while first > 1 and not done[first - 1].heading and _is_short(done[first - 1], done[-1], overlap_tokens):
+        first -= 1
+    while first < len(done) and not counter.fits(done[first], unit):
+        first += 1
+    return list(done[first:])
+
+
+def _is_short(first: _Unit, last: _Unit, max_tokens: int) -> bool:
+    return last.after - first.before <= max_tokens and last.end - first.start <= max_tokens * _CHARS_PER_TOKEN
+
+
+def _units(document: Document, counter: _Counter) -> Iterator[_Unit]:
+    tokens = cuts = 0
+    for stretch in _stretches(_sentences(document)):
+        lasts = counter.last_characters(stretch[0][0], stretch[-1][1])
+        for i, (start, end, heading) in enumerate(stretch):
+            after = stretch[i + 1][0] if i + 1 < len(stretch) else end
+            counted = bisect_left(lasts, after) - bisect_left(lasts, start)
+            unit = _Unit(start, end, heading, tokens, tokens + counted, False, cuts)
+            for part in [unit] if counter.fits(unit, unit) else _parts(unit, lasts, counter):
+                yield part
+                tokens, cuts = part.after, part.cuts
+
+
+def _stretches(sentences: Iterable[_Sentence]) -> Iterator[list[_Sentence]]:
+    stretch: list[_Sentence] = []
+    for sentence in sentences:
+        if stretch and sentence[1] - stretch[0][0] > _STRETCH_CHARS:
+            yield stretch
+            stretch = []
+        stretch.append(sentence)
+    if stretch:
+        yield stretch
+
+
+def _sentences(document: Document) -> Iterator[_Sentence]:
+    """The sentences, which also end where a section or its heading's line does, in parts of bounded length."""
+    text = document.text
+    headings = _heading_lines(document)
+    starts = {start for start, _ in headings}
+    edges = sorted({section.start for section in document.sections} | starts | {end for _, end in headings})
+    following = 0
+    for span in iter_sentences(text):
+        start = span.start
+        while following < len(edges) and edges[following] < span.end:
+            if edges[following] > start:
+                yield from _sentence(text, start, edges[following], starts)
+                start = edges[following]
+            following += 1
+        yield from _sentence(text, start, span.end, starts)
+
+
+def _heading_lines(document: Document) -> list[tuple[int, int]]:
+    """Where the lines lie that hold a section's heading. A section may also begin without one."""
+    lines = []
+    for section in document.sections:
+        start = _skip_space(document.text, section.start, len(document.text))
+        line_end = _LINE_END.search(document.text, start)
+        if line_end and section.heading.strip()[:20] in document.text[start : line_end.start()]:
+            lines.append((start, line_end.start()))
+    return lines
+
+
+def _sentence(text: str, start: int, end: int, headings: Container[int]) -> Iterator[_Sentence]:
+    start = _skip_space(text, start, end)
+    heading = start in headings or _MARKED_HEADING.match(text, start) is not None
+    while end - start > _STRETCH_CHARS:
+        cut = _cut_between(text, start, start + _STRETCH_CHARS)
+        yield start, cut, heading
+        start = _skip_space(text, cut, end)
+    if start < end:
+        yield start, start + len(text[start:end].rstrip()), heading
+
+
+def _parts(unit: _Unit, lasts: Sequence[int], counter: _Counter) -> Iterator[_Unit]:
+    """The parts of a unit that is too long, each of which fits."""
+    text, start, tokens, cuts = counter.text, unit.start, unit.before, unit.cuts
+    while start < unit.end:
+        end = _part_end(unit, start, lasts, counter)
+        next_start = _skip_space(text, end, unit.end)
+        cut = not (_is_edge(text, start, unit.start) and _is_edge(text, end, unit.end))
+        counted = counter.count(start, end) if cut else bisect_left(lasts, end) - bisect_left(lasts, start)
+        while counted > counter.max_tokens and end - start > 1:
+            end = next_start = _between_characters(text, start, start + (end - start) // 2)
+            counted, cut = counter.count(start, end), True
+        yield _Unit(start, end, unit.heading, tokens, tokens + counted, cut, cuts + cut)
+        start, tokens, cuts = next_start, tokens + counted, cuts + cut
+
+
+def _part_end(unit: _Unit, start: int, lasts: Sequence[int], counter: _Counter) -> int:
+    """Where a part from `start` ends: as far as the limits allow, at the best place to cut before that."""
+    beyond = bisect_left(lasts, start) + counter.max_tokens - _MARGIN
+    end = min(unit.end, start + counter.max_chars, lasts[beyond] if beyond < len(lasts) else unit.end)
+    if end >= unit.end:
+        return unit.end
+    return _cut_between(counter.text, start, max(end, start + 1))
+
+
+def _cut_between(text: str, start: int, end: int) -> int:
+    """The last place in `(start, end]` to cut: a line break in the second half, else white space, else anywhere."""
+    half = start + (end - start) // 2
+    cut = max(text.rfind("\n", half, end + 1), text.rfind("\r", half, end + 1))
+    if cut <= start:
+        cut = end
+        while cut > start and not text[cut].isspace():
+            cut -= 1
+    if cut <= start:
+        return _between_characters(text, start, end)
+    return start + len(text[start:cut].rstrip())
+
+
+def _between_characters(text: str, start: int, end: int) -> int:
+    """`end`, or a little before it where it would part a letter from its marks or the parts of an emoji."""
+    cut = max(end, start + 1)
+    while cut > max(start + 1, end - 16) and _continues(text, cut):
+        cut -= 1
+    return cut if cut > start + 1 or not _continues(text, cut) else max(end, start + 1)
+
+
+def _continues(text: str, position: int) -> bool:
+    following = text[position]
+    return (
+        unicodedata.combining(following) > 0
+        or following in _JOINERS
+        or text[position - 1] == "\u200d"
+        or "\U0001f3fb" <= following <= "\U0001f3ff"
+    )
+
+
+def _is_edge(text: str, position: int, edge: int) -> bool:
+    return position == edge or text[position].isspace() or text[position - 1].isspace()
+
+
+def _skip_space(text: str, start: int, end: int) -> int:
+    match = _SPACE.match(text, start, end)
+    return match.end() if match else start

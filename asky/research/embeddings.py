@@ -1,0 +1,316 @@
+"""Text to vectors, on this machine.
+
+A model is exported once to ONNX and from then on run by onnxruntime, which needs neither torch nor
+sentence-transformers and starts in a quarter of a second. sentence-transformers runs what can't be exported, and large
+jobs on a GPU.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from asky.errors import ConfigError, NotConfigured
+from asky.events import Listener, StageFinished, StageStarted, Warned, ignore
+from asky.research.embedding_cache import (
+    ExportedModel,
+    ExportFailed,
+    Precision,
+    UnusableExport,
+    exported,
+    known_weights_hash,
+    read_exported,
+)
+from asky.research.embedding_models import find_model_folder, model_key, model_name
+from asky.research.embedding_recipe import EmbeddingModel, describe, read_recipe
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from asky.research.chunker import Tokenizer
+    from asky.research.embedding_onnx import Encoded, OnnxEncoder
+    from asky.research.embedding_tokens import ModelTokenizer
+    from asky.research.embedding_torch import TorchEncoder
+
+    Vectors = npt.NDArray[np.float32]
+
+Progress = Callable[[int, int], None]
+
+DEFAULT_MODEL = "all-MiniLM-L6-v2"
+# Texts from which a GPU is worth the 8 s that torch and sentence-transformers take to import: what a CPU core of the
+# measured machine embeds meanwhile.
+_GPU_TEXTS = 300
+_EXPORT_STAGE = "export of the embedding model"
+
+
+class Embedder(Protocol):
+    """Something that turns texts into unit vectors that are near each other where the texts mean the same."""
+
+    @property
+    def dim(self) -> int:
+        """The length of a vector."""
+        ...
+
+    @property
+    def max_tokens(self) -> int:
+        """The longest text in tokens of `tokenizer`, special tokens left out; what lies beyond is not seen."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Names everything that a vector depends on: vectors with different fingerprints must not be compared."""
+        ...
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer whose tokens `max_tokens` counts."""
+        ...
+
+    def embed(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
+        """`float32[len(texts), dim]`, one unit vector a text, in the order of `texts`.
+
+        `progress(done, total)` is called after each batch with counts of texts. A text longer than `max_tokens` is
+        embedded up to there.
+        """
+        ...
+
+    def embed_query(self, text: str) -> Vectors:
+        """`float32[dim]`: the unit vector of a question, to be compared with those of `embed`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingSettings:
+    """Which model to run and how.
+
+    `model` is a name (`all-MiniLM-L6-v2`, `BAAI/bge-small-en-v1.5`) or the path of a folder, absolute or beginning with
+    `.` or `~`. `device` is `auto`, `cpu`, `mps`, `cuda` or `cuda:N`. `batch_size` is the most texts in a batch.
+    `int8` is 1.9 times as fast and a little less exact. Exported models are kept below `cache_dir`.
+    Raises `ConfigError` for a value that is none of these.
+    """
+
+    cache_dir: Path
+    model: str = DEFAULT_MODEL
+    device: str = "auto"
+    batch_size: int = 32
+    precision: Precision = "fp32"
+    local_files_only: bool = False
+
+    def __post_init__(self) -> None:
+        if self.device.split(":")[0] not in ("auto", "cpu", "cuda", "mps"):
+            raise ConfigError(f"{self.device!r} is no device for embeddings", hint="use auto, cpu, cuda or mps")
+        if self.precision not in ("fp32", "int8"):
+            raise ConfigError(f"{self.precision!r} is no precision for embeddings", hint="use fp32 or int8")
+        if self.precision == "int8" and self.device not in ("auto", "cpu"):
+            raise ConfigError(f"int8 embeddings run on the CPU, not on {self.device}", hint="set the device to cpu")
+        if self.batch_size < 1:
+            raise ConfigError(f"a batch of {self.batch_size} texts is too small", hint="use 1 or more")
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingUsage:
+    """What a client has embedded so far. `tokens` were seen by the model; `truncated` texts were longer than that."""
+
+    texts: int = 0
+    tokens: int = 0
+    batches: int = 0
+    truncated: int = 0
+    seconds: float = 0.0
+
+
+class EmbeddingClient:
+    """An `Embedder` that runs a sentence-transformers model. Nothing is read or imported before the first use.
+
+    Every method and property may raise `NotConfigured` when the model is nowhere to be found. `listener` hears of a
+    download, of the one export, of a cache that had to be made anew and of texts that were cut. One client may serve several threads.
+    """
+
+    def __init__(self, settings: EmbeddingSettings, *, listener: Listener = ignore) -> None:
+        self._settings = settings
+        self._listener = listener
+        self._lock = threading.RLock()
+        self._usage = EmbeddingUsage()
+        self._model: EmbeddingModel | None = None
+        self._exported: ExportedModel | None = None
+        self._encoder: OnnxEncoder | TorchEncoder | None = None
+        self._gpu_encoder: TorchEncoder | None = None
+        self._gpu_tried = False
+
+    @property
+    def dim(self) -> int:
+        return self._known().dim
+
+    @property
+    def fingerprint(self) -> str:
+        """Cheap once the model was exported: read from the cache, without opening the model."""
+        return self._known().fingerprint
+
+    @property
+    def max_tokens(self) -> int:
+        model = self._known()
+        tokenizer = self._small_encoder().tokenizer
+        return min(tokenizer.room(model.query_prefix), tokenizer.room(model.document_prefix))
+
+    @property
+    def tokenizer(self) -> ModelTokenizer:
+        return self._small_encoder().tokenizer
+
+    @property
+    def device(self) -> str:
+        """The device of large jobs. Small ones run on the CPU, where starting costs less than the work."""
+        from asky.research.embedding_torch import choose_device  # imports numpy
+
+        return "cpu" if self._settings.precision == "int8" else choose_device(self._settings.device)
+
+    @property
+    def usage(self) -> EmbeddingUsage:
+        with self._lock:
+            return self._usage
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """The number of tokens of each text, special tokens left out."""
+        return self.tokenizer.count(texts)
+
+    def embed(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
+        """As `Embedder.embed`. Texts that were cut are counted in `usage` and reported once a call.
+
+        Raises `AskyError` when the model gives a vector that is not finite, and whatever `progress` raises.
+        """
+        if isinstance(texts, str):
+            raise TypeError("embed takes a sequence of texts")
+        done = 0
+
+        def advance(texts_done: int) -> None:
+            nonlocal done
+            done += texts_done
+            if progress:
+                progress(done, len(texts))
+
+        return self._embed(texts, self._known().document_prefix, advance)
+
+    def embed_query(self, text: str) -> Vectors:
+        """As `Embedder.embed_query`. Raises as `embed` does."""
+        vector: Vectors = self._embed([text], self._known().query_prefix, lambda _: None)[0]
+        return vector
+
+    def _embed(self, texts: Sequence[str], prefix: str, advance: Callable[[int], None]) -> Vectors:
+        encoder = self._encoder_for(len(texts))
+        started = time.monotonic()
+        encoded = encoder.encode(texts, prefix, advance)
+        self._count(len(texts), encoded, time.monotonic() - started)
+        if encoded.truncated:
+            self._say(f"{encoded.truncated} of {len(texts)} texts were longer than the embedding model's window: cut")
+        return encoded.vectors
+
+    def _count(self, texts: int, encoded: Encoded, seconds: float) -> None:
+        with self._lock:
+            self._usage = EmbeddingUsage(
+                texts=self._usage.texts + texts,
+                tokens=self._usage.tokens + encoded.tokens,
+                batches=self._usage.batches + encoded.batches,
+                truncated=self._usage.truncated + encoded.truncated,
+                seconds=self._usage.seconds + seconds,
+            )
+
+    def _known(self) -> EmbeddingModel:
+        """What is known of the model; opens it only when no export of it is at hand."""
+        with self._lock:
+            if self._model is None:
+                with suppress(UnusableExport):
+                    found = read_exported(self._folder)
+                    self._model = found.model if found else None
+            if self._model is None:
+                self._small_encoder()
+            assert self._model is not None
+            return self._model
+
+    def _encoder_for(self, texts: int) -> OnnxEncoder | TorchEncoder:
+        with self._lock:
+            if texts >= _GPU_TEXTS and not self._gpu_tried:
+                self._gpu_tried = True
+                self._gpu_encoder = self._open_gpu()
+            return self._gpu_encoder or self._small_encoder()
+
+    def _open_gpu(self) -> TorchEncoder | None:
+        try:
+            return self._open_torch(self.device) if self.device != "cpu" else None
+        except NotConfigured as error:
+            self._say(f"{error}: the CPU embeds instead")
+            return None
+
+    def _small_encoder(self) -> OnnxEncoder | TorchEncoder:
+        with self._lock:
+            if self._encoder is None:
+                self._encoder = self._open_exported() or self._export() or self._open_torch("cpu")
+            return self._encoder
+
+    @property
+    def _folder(self) -> Path:
+        return self._settings.cache_dir / model_key(self._settings.model) / self._settings.precision
+
+    def _open_exported(self) -> OnnxEncoder | None:
+        """The model in the cache, or `None` when there is none that can be used."""
+        try:
+            self._exported = read_exported(self._folder)
+            return self._open_onnx(self._folder, self._exported) if self._exported else None
+        except UnusableExport as error:
+            self._say(f"the exported embedding model in {self._folder} {error}: making it anew")
+            return None
+
+    def _export(self) -> OnnxEncoder | None:
+        """Exports the model and opens that, or `None` when it can't be exported."""
+        source = self._find()
+        if not read_recipe(source).exportable:
+            return None
+        started = time.monotonic()
+        self._listener(StageStarted(_EXPORT_STAGE))
+        try:
+            with exported(
+                self._folder,
+                source,
+                name=model_name(self._settings.model),
+                precision=self._settings.precision,
+                rejected=self._exported,
+                say=self._say,
+            ) as folder:
+                encoder = self._open_onnx(folder, read_exported(folder))
+        except (ExportFailed, UnusableExport) as error:
+            self._say(f"the embedding model's export {error}: sentence-transformers runs it, which is slower")
+            return None
+        finally:
+            self._listener(StageFinished(_EXPORT_STAGE, time.monotonic() - started))
+        return encoder
+
+    def _open_onnx(self, folder: Path, made: ExportedModel | None) -> OnnxEncoder:
+        from asky.research.embedding_onnx import OnnxEncoder  # imports numpy
+
+        if made is None:
+            raise UnusableExport("was removed by another process")
+        encoder = OnnxEncoder(folder, made, batch_size=self._settings.batch_size)
+        self._model = made.model
+        return encoder
+
+    def _open_torch(self, device: str) -> TorchEncoder:
+        from asky.research.embedding_torch import TorchEncoder  # imports numpy
+
+        source = self._find()
+        recipe = read_recipe(source)
+        encoder = TorchEncoder(source, recipe, device=device, batch_size=self._settings.batch_size)
+        weights_sha256 = known_weights_hash(source, self._folder.parent)
+        name = model_name(self._settings.model)
+        self._model = describe(recipe, name=name, dim=encoder.dim, precision="fp32", weights_sha256=weights_sha256)
+        return encoder
+
+    def _find(self) -> Path:
+        return find_model_folder(
+            self._settings.model, local_files_only=self._settings.local_files_only, listener=self._listener
+        )
+
+    def _say(self, message: str) -> None:
+        self._listener(Warned(message))

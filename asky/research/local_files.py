@@ -1,0 +1,328 @@
+"""Local documents: the folders that a run may read, and the only way to read a file beneath them.
+
+A file is opened first and judged by its descriptor afterwards, so nothing can be swapped between check and use.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from urllib.parse import quote
+
+from asky.errors import SourceError, SourceRefused, SourceUnreadable, UsageError
+from asky.research.local_names import TargetPath, parse_target, refuse_outside, secret_rule, show_name, show_target
+from asky.research.local_open import Opener, make_opener
+
+OWN_FILES = "asky's own files are never read as documents"
+
+_READ_BYTES = 1 << 20
+_ABSENT = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG})
+_NOT_OPENABLE = frozenset({errno.ENXIO, errno.ENODEV, errno.EOPNOTSUPP})  # sockets, and devices without a driver
+
+
+@dataclass(frozen=True, slots=True)
+class FileStat:
+    """What tells one state of a file from another. `size` in bytes, `mtime_ns` in nanoseconds since 1970."""
+
+    size: int
+    mtime_ns: int
+    inode: int
+    device: int
+
+
+@dataclass(frozen=True, slots=True)
+class LocalFile:
+    """A file or folder beneath a granted folder.
+
+    `path` is absolute and free of links; `relative` is the same below `root`, with `/` between components and no byte
+    of the name lost (undecodable ones are surrogates, so show it with `shown`).
+    """
+
+    path: Path
+    relative: str
+    root: Path
+
+    @property
+    def shown(self) -> str:
+        return show_name(self.relative)
+
+    @property
+    def uri(self) -> str:
+        """The `file://` URI, percent-encoded."""
+        return self.path.as_uri()
+
+
+class OpenedFile:
+    """A regular file that is open for reading; close it, or use it as a context manager."""
+
+    def __init__(self, descriptor: int, file: LocalFile, state: FileStat) -> None:
+        self._io = open(descriptor, "rb", buffering=0)  # noqa: SIM115 - owns the descriptor; closed by close()
+        self.file = file
+        self.stat = state
+
+    def read(self, max_bytes: int) -> bytes:
+        """The whole content. Raises `SourceUnreadable`: "too_large" once more than `max_bytes` were there to read."""
+        too_large = SourceUnreadable(
+            f"{self.file.shown}: larger than {max_bytes:,} bytes",
+            verdict="too_large",
+            hint="split it, or raise the limit",
+        )
+        if self.stat.size > max_bytes:
+            raise too_large
+        blocks: list[bytes] = []
+        left = max_bytes + 1
+        try:
+            while left and (block := self._io.read(min(left, max(_READ_BYTES, self.stat.size + 1)))):
+                blocks.append(block)
+                left -= len(block)
+        except OSError as error:
+            raise _failure(self.file.shown, error) from error
+        if not left:  # counted, not believed: a growing file or one of /proc says less than it holds
+            raise too_large
+        return b"".join(blocks)
+
+    def close(self) -> None:
+        self._io.close()
+
+    def __enter__(self) -> OpenedFile:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Root:
+    """A granted folder, or a granted file (`only`) with its folder.
+
+    `spellings` are the components of its path, as it was given and as it really is.
+    """
+
+    folder: Path
+    only: str | None
+    spellings: tuple[tuple[str, ...], ...]
+
+    @classmethod
+    def of(cls, given: Path) -> _Root:
+        try:
+            real = given.resolve(strict=True)
+            mode = real.stat().st_mode
+        except (OSError, RuntimeError, ValueError) as error:
+            raise UsageError(f"{show_name(str(given))}: no such file or folder", hint="check the path") from error
+        if not (stat.S_ISDIR(mode) or stat.S_ISREG(mode)):
+            raise UsageError(f"{show_name(str(given))}: neither a file nor a folder", hint="give a folder of documents")
+        spelled = tuple(dict.fromkeys((Path(os.path.abspath(given)).parts[1:], real.parts[1:])))  # noqa: PTH100 - resolve() would lose the spelling
+        return cls(real, None, spelled) if stat.S_ISDIR(mode) else cls(real.parent, real.name, spelled)
+
+    def below(self, parts: tuple[str, ...]) -> tuple[str, ...] | None:
+        """Components beneath `folder` for components beneath the root."""
+        if self.only is None:
+            return parts
+        return None if parts else (self.only,)
+
+    def exact(self, wanted: TargetPath) -> tuple[str, ...] | None:
+        """The rest of an absolute target that lies at or beneath this root."""
+        for spelled in self.spellings:
+            if wanted.absolute and wanted.parts[: len(spelled)] == spelled:
+                return self.below(wanted.parts[len(spelled) :])
+        return None
+
+    def tails(self, wanted: TargetPath) -> Iterator[tuple[str, ...]]:
+        """The rests of a target that begins with the last components of this root's path, the longest match first."""
+        for spelled in self.spellings:
+            for count in range(min(len(spelled), len(wanted.parts)), 0, -1):
+                if wanted.parts[:count] == spelled[-count:]:
+                    rest = self.below(wanted.parts[count:])
+                    if rest is not None:
+                        yield rest
+
+
+class LocalRoots:
+    """The folders and files that may be read; everything else on the machine is out of reach.
+
+    A target (`local://relative`, `file:///absolute`, an absolute or relative path) is looked up in this order: an
+    absolute path at or beneath a root is that file; then the target beneath each root, in the order of the roots, an
+    absolute path being taken as relative; then a target that begins with the last folders of a root's own path
+    (`docs/a.md` for the root `/home/me/docs`). The first that exists is meant. Links that stay beneath their root are
+    followed.
+
+    `denied` are files and folders that are never read although a root holds them: asky's own configuration and store.
+    `opener` is how files are opened; the default is the best one of this machine.
+    """
+
+    def __init__(self, roots: Sequence[Path], *, denied: Sequence[Path] = (), opener: Opener | None = None) -> None:
+        """Raises `UsageError` for a root that does not exist or is neither a folder nor a regular file."""
+        self._roots = tuple(dict.fromkeys(_Root.of(root) for root in roots))
+        self._denied = frozenset(path.resolve() for path in denied)
+        self._open_beneath = opener or make_opener()
+
+    def __bool__(self) -> bool:
+        return bool(self._roots)
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The real path of each root, in order."""
+        return tuple(root.folder / root.only if root.only else root.folder for root in self._roots)
+
+    @property
+    def folders(self) -> tuple[LocalFile, ...]:
+        """The roots that are folders, as files of themselves (`relative` is "")."""
+        return tuple(LocalFile(root.folder, "", root.folder) for root in self._roots if not root.only)
+
+    @property
+    def files(self) -> tuple[LocalFile, ...]:
+        """The roots that are files."""
+        return tuple(LocalFile(root.folder / root.only, root.only, root.folder) for root in self._roots if root.only)
+
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        """Every root's path as it was given (made absolute) and as it really is; the longest first."""
+        found = {"/" + "/".join(spelled) for root in self._roots for spelled in root.spellings}
+        return tuple(sorted(found, key=lambda path: (-len(path), path)))
+
+    def open(self, target: str) -> OpenedFile:
+        """Open the regular file that `target` names.
+
+        Raises `SourceRefused`: outside the roots, a secret, one of asky's own files, or not a regular file (FIFOs and
+        devices are not waited for); `SourceUnreadable` ("failed"): absent from the roots, or not permitted.
+        """
+        descriptor, file = self._find(target, folder=False)
+        return _opened(descriptor, file, show_target(target))
+
+    def read(self, target: str, max_bytes: int) -> bytes:
+        """The bytes of the file that `target` names; raises as `open` and `OpenedFile.read` do."""
+        with self.open(target) as opened:
+            return opened.read(max_bytes)
+
+    def open_file(self, file: LocalFile) -> OpenedFile:
+        """Open a file that a discovery of these roots named; raises as `open` does."""
+        for root in self._roots:
+            if root.folder == file.root and root.only in (None, file.relative):
+                try:
+                    descriptor, found = self._open_parts(root, tuple(file.relative.split("/")), folder=False)
+                except OSError as error:
+                    raise _failure(file.shown, error) from error
+                return _opened(descriptor, found, file.shown)
+        raise refuse_outside(file.relative)
+
+    def folder(self, target: str) -> LocalFile | None:
+        """The folder that `target` names, or `None` where it names something else; raises as `open` does."""
+        descriptor, file = self._find(target, folder=True)
+        try:
+            return file if stat.S_ISDIR(os.fstat(descriptor).st_mode) else None
+        finally:
+            os.close(descriptor)
+
+    def exists(self, target: str) -> bool:
+        """Whether `target` names a file or folder that may be read."""
+        try:
+            descriptor, _ = self._find(target, folder=False)
+        except SourceError:
+            return False
+        os.close(descriptor)
+        return True
+
+    def link(self, file: LocalFile) -> str | None:
+        """The shortest `local://` target that means `file` and no other, or `None` where its name allows none."""
+        names = (file.relative, f"{file.root.name}/{file.relative}", str(file.path))
+        for name in names:
+            target = "local://" + "".join(char if char.isalnum() else _quoted(char) for char in name)
+            try:
+                descriptor, found = self._find(target, folder=False)
+            except SourceError:
+                continue
+            os.close(descriptor)
+            if found.path == file.path:
+                return target
+        return None
+
+    def is_denied(self, path: Path) -> bool:
+        """Whether `path` (real) is one of asky's own files or lies in one of its folders."""
+        return bool(self._denied) and (path in self._denied or any(parent in self._denied for parent in path.parents))
+
+    def _find(self, target: str, *, folder: bool) -> tuple[int, LocalFile]:
+        if not self._roots:
+            raise SourceRefused("no folder of local documents is configured", hint="grant one with -d PATH")
+        wanted = parse_target(target)
+        for root, parts in self._candidates(wanted):
+            try:
+                return self._open_parts(root, parts, folder=folder)
+            except OSError as error:
+                if error.errno not in _ABSENT:
+                    raise _failure(show_target(target), error) from error
+        if wanted.absolute and all(root.exact(wanted) is None for root in self._roots):
+            raise refuse_outside(target)
+        raise SourceUnreadable(f"{show_target(target)}: no such file in the configured folders", hint="check its name")
+
+    def _candidates(self, wanted: TargetPath) -> Iterator[tuple[_Root, tuple[str, ...]]]:
+        exact = [(root, rest) for root in self._roots if (rest := root.exact(wanted)) is not None]
+        if exact:
+            yield from exact
+            return
+        yield from ((root, wanted.parts) for root in self._roots if root.only is None)
+        yield from ((root, rest) for root in self._roots for rest in root.tails(wanted))
+
+    def _open_parts(self, root: _Root, parts: tuple[str, ...], *, folder: bool) -> tuple[int, LocalFile]:
+        """Open `parts` beneath the root's folder; secrets are refused by name first. An `OSError` is the caller's."""
+        self._refuse_secret(root, parts, folder=folder)
+        base = os.open(root.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        try:
+            descriptor, real = self._open_beneath(base, parts)
+        finally:
+            os.close(base)
+        try:
+            if real != parts:
+                self._refuse_secret(root, real, folder=folder)
+        except SourceRefused:
+            os.close(descriptor)
+            raise
+        return descriptor, LocalFile(root.folder.joinpath(*real), "/".join(real), root.folder)
+
+    def _refuse_secret(self, root: _Root, parts: tuple[str, ...], *, folder: bool) -> None:
+        shown = show_name("/".join(parts))
+        rule = secret_rule(parts, folder=folder)
+        if rule:
+            raise SourceRefused(
+                f"{shown}: {rule} may hold secrets and is never read", hint="copy it under another name"
+            )
+        if self.is_denied(root.folder.joinpath(*parts)):
+            raise SourceRefused(f"{shown}: {OWN_FILES}")
+
+
+def stat_of(status: os.stat_result) -> FileStat:
+    return FileStat(status.st_size, status.st_mtime_ns, status.st_ino, status.st_dev)
+
+
+def _quoted(char: str) -> str:
+    return quote(os.fsencode(char), safe="/~")
+
+
+def _opened(descriptor: int, file: LocalFile, shown: str) -> OpenedFile:
+    status = os.fstat(descriptor)
+    if stat.S_ISREG(status.st_mode):
+        return OpenedFile(descriptor, file, stat_of(status))
+    os.close(descriptor)
+    if stat.S_ISDIR(status.st_mode):
+        raise SourceRefused(f"{shown}: a folder, not a file", hint="discover it, then read its files")
+    raise SourceRefused(f"{shown}: not a regular file")
+
+
+def _failure(shown: str, error: OSError) -> SourceError:
+    if error.errno == errno.EXDEV:
+        return refuse_outside(shown)
+    if error.errno in _NOT_OPENABLE:
+        return SourceRefused(f"{shown}: not a regular file")
+    if error.errno == errno.ELOOP:
+        return SourceUnreadable(f"{shown}: its links run in a circle")
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return SourceUnreadable(f"{shown}: permission denied", hint="check who may read it")
+    if error.errno in _ABSENT:
+        return SourceUnreadable(f"{shown}: no such file, or a broken link")
+    return SourceUnreadable(f"{shown}: {error.strerror or 'cannot be read'}")

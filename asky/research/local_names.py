@@ -1,0 +1,162 @@
+"""Names of local documents: what a target asks for, which names are secrets, and how a name is shown.
+
+Pure functions over strings: nothing here looks at the file system.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from asky.errors import SourceRefused
+from asky.reading.formats import format_of
+
+MAX_TARGET_CHARACTERS = 4096  # the longest path that Linux opens
+MAX_SHOWN_CHARACTERS = 200
+MAX_DECODINGS = 4  # a name that still changes after this many percent-decodings was built to be mistaken
+
+_SECRET_FOLDERS = frozenset({".git", ".ssh", ".obsidian"})
+_SECRET_FILE = re.compile(r".*\.(?:pem|key|db|sqlite.*)", re.DOTALL)
+_SSH_KEY = re.compile(r"id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?:\..*)?", re.DOTALL)
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
+_DRIVE = re.compile(r"[A-Za-z]:")
+_USERINFO = re.compile(r"(?<=://)[^/?#\s]*@")
+_SECRET_VALUE = re.compile(
+    r"([?&;#][^=&#\s]*(?:token|key|secret|passw|sig|auth|session|credential)[^=&#\s]*=)[^&#\s]+", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TargetPath:
+    """What a target asks for: path components without `.`, `..` or empty ones, and whether it began at `/`."""
+
+    parts: tuple[str, ...]
+    absolute: bool
+
+
+def parse_target(target: str) -> TargetPath:
+    """Read `local://relative`, `file:///absolute` (both percent-decoded once) or a plain path (taken as it is).
+
+    Raises `SourceRefused`: "outside the configured folders" for `..`, a leading `~`, NUL, a backslash, a drive letter,
+    a host, percent-encoded traversal however often it was encoded, and text that no file name can hold; "not a local
+    file" for any other scheme. The text depends on the target alone, never on what exists.
+    """
+    path = _path_text(target)
+    parts = tuple(part for part in path.split("/") if part not in ("", "."))
+    if len(target) > MAX_TARGET_CHARACTERS or _escapes(path) or (parts and parts[0].startswith("~")):
+        raise refuse_outside(target)
+    return TargetPath(parts, path.startswith("/"))
+
+
+def refuse_outside(target: str) -> SourceRefused:
+    """The one refusal for everything that is not beneath a configured folder."""
+    return SourceRefused(
+        f"{show_target(target)}: outside the configured folders",
+        hint="grant its folder with -d PATH or research.local_document_roots",
+    )
+
+
+def secret_rule(parts: Sequence[str], *, folder: bool = False) -> str | None:
+    """The rule that makes the path `parts` (relative to its root) a secret, or `None`; case is ignored.
+
+    Secret are: `.git`, `.ssh` and `.obsidian` folders, names that begin with `.env`, and files that match `*.pem`,
+    `*.key`, `*.db`, `*.sqlite*` or `id_*`. A file `id_*` with the suffix of a document (`id_card_rules.md`) is a
+    document, unless it is named as ssh names its keys (`id_rsa.txt`). `folder` says that the last part is a folder.
+    """
+    for index, part in enumerate(parts):
+        is_file = not folder and index == len(parts) - 1
+        rule = _secret_name(part.casefold(), is_file=is_file)
+        if rule:
+            return rule
+    return None
+
+
+def show_name(name: str) -> str:
+    """`name` on one line: control, format and undecodable characters are escaped."""
+    return name if name.isprintable() else "".join(char if char.isprintable() else _escape(char) for char in name)
+
+
+def show_target(target: str) -> str:
+    """`target` as `show_name` shows it, at most 200 characters, with passwords and tokens in it replaced by `***`."""
+    shown = show_name(_SECRET_VALUE.sub(r"\1***", _USERINFO.sub("***@", target[:MAX_TARGET_CHARACTERS])))
+    return shown if len(shown) <= MAX_SHOWN_CHARACTERS else shown[: MAX_SHOWN_CHARACTERS - 1] + "…"
+
+
+def is_local_target(text: str) -> bool:
+    """Whether `text` names something on this machine: `file:`, `local:`, a drive letter, or no scheme at all."""
+    # browsers drop these characters from a scheme, so "fi\nle:" must not pass for something else
+    compact = re.sub(r"[\x00-\x20\x7f]", "", text[:MAX_TARGET_CHARACTERS])
+    scheme = _SCHEME.match(compact)
+    return scheme is None or scheme.group(1).casefold() in ("file", "local")
+
+
+def refuse_local_target(url: str) -> None:
+    """Raise `SourceRefused` if `url` names something on this machine; the message does not repeat it."""
+    if is_local_target(url):
+        raise SourceRefused(
+            "a local path is not a web address, and the web tools read nothing else",
+            hint="local documents are read from the folders that the user granted",
+        )
+
+
+def _path_text(target: str) -> str:
+    scheme = _SCHEME.match(target)
+    if scheme is None:
+        return target
+    name, rest = scheme.group(1).casefold(), target[scheme.end() :]
+    if name == "local" and rest.startswith("//"):
+        return unquote(rest[2:], errors="surrogateescape")
+    if name == "file" and (rest.startswith("///") or re.match(r"/(?!/)", rest)):
+        return unquote(rest.removeprefix("//"), errors="surrogateescape")
+    if name in ("file", "local"):
+        raise refuse_outside(target)
+    if rest.startswith("//"):
+        raise SourceRefused(f"{show_target(target)}: not a local file")
+    return target  # a file name that holds a colon
+
+
+def _escapes(path: str) -> bool:
+    if _DRIVE.match(path):
+        return True
+    for _ in range(MAX_DECODINGS):
+        if "\0" in path or "\\" in path or ".." in path.split("/"):
+            return True
+        decoded = unquote(path, errors="surrogateescape")
+        if decoded == path:
+            return not _is_encodable(path)
+        path = decoded
+    return True
+
+
+def _is_encodable(path: str) -> bool:
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _secret_name(name: str, *, is_file: bool) -> str | None:
+    if name in _SECRET_FOLDERS:
+        return f"{name}/"
+    if name.startswith(".env"):
+        return ".env*"
+    if not is_file:
+        return None
+    if _SECRET_FILE.fullmatch(name):
+        suffix = name.rsplit(".", 1)[1]
+        return f"*.{suffix}" if suffix in ("pem", "key", "db") else "*.sqlite*"
+    if _SSH_KEY.fullmatch(name) or (name.startswith("id_") and format_of(name) is None):
+        return "id_*"
+    return None
+
+
+def _escape(char: str) -> str:
+    code = ord(char)
+    if 0xDC80 <= code <= 0xDCFF:  # a byte that is not UTF-8, as Python keeps it in a file name
+        return f"\\x{code - 0xDC00:02x}"
+    return char.encode("unicode_escape").decode("ascii")

@@ -1,0 +1,219 @@
+"""Local paths, and targets of adapters, that a question names: finding them, and keeping the paths from the model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from asky.research.local_files import LocalRoots
+from asky.research.local_names import MAX_TARGET_CHARACTERS, is_local_target, show_name, show_target
+from asky.values import Span
+
+MAX_QUOTED_CHARACTERS = 1024
+MAX_WORDS_IN_NAME = 8  # of a path that is not quoted and yet holds spaces
+
+NEUTRAL_HANDLE = "the attached documents"
+
+_QUOTED = re.compile(
+    r'"([^"\n]+)"|“([^”\n]+)”|«([^»\n]+)»|`([^`\n]+)`|(?<!\w)\'([^\'\n]+)\'(?!\w)|(?<!\w)‘([^’\n]+)’(?!\w)'
+)
+_TOKEN = re.compile(r'[^\s"“”«»`<>|]+')
+_PART = re.compile(r"[^,;=()\[\]]+")
+_QUOTES = ('""', "“”", "«»", "``", "''", "‘’")
+_OPENING = "([{'‘*"
+_CLOSING = ".,;:!?'’…*"
+_PAIRS = {")": "(", "]": "[", "}": "{"}
+_POSSESSIVE = re.compile(r"['’]s\Z")
+_LINE_NUMBER = re.compile(r"(?<=\w)(?::[0-9]+){1,2}\Z")
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(?=/)|(?:mailto|data|doi|urn):", re.IGNORECASE)
+_EXPLICIT = re.compile(r"\.\.?/.|~/.|[A-Za-z]:[\\/].|\\\\\w", re.DOTALL)
+_NUMBERS = re.compile(r"[0-9]+(?:[/.-][0-9]+)+")
+_SUFFIX = re.compile(r"[^/\s]\.\w{1,9}\Z")
+# where people keep files; /api/v1/users and the like are not paths of this machine
+_MACHINE_PATH = re.compile(
+    r"/(?:home|Users|root|tmp|private|var|etc|mnt|media|opt|srv|usr|run|proc|dev|sys|Volumes)/[^/]"
+)
+_BEFORE_ROOT = re.compile(r"(?:\b(?:file|local):)?[\w./~%-]*\Z", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A path or target in a question: `text` is what `LocalRoots` takes, `span` what stands for it, with its quotes."""
+
+    text: str
+    span: Span
+
+
+def extract_local_source_targets(prompt: str, roots: LocalRoots, prefixes: Sequence[str] = ()) -> tuple[Target, ...]:
+    """The local paths that `prompt` names, in order, not overlapping; the same prompt and folders give the same.
+
+    Named are: anything with the path of a root in it; `local://` and `file://` targets; paths that begin with `./`,
+    `../`, `~/`, a drive letter or a folder of the system (`/home/...`); and, if they exist beneath the roots, other
+    paths with a slash or a suffix, and quoted paths with spaces. Whether the explicit ones can be read is seen when
+    they are opened. Without roots there are none. Words that begin with one of `prefixes` (adapters') count too.
+    """
+    if not roots and not prefixes:
+        return ()
+    finder = _Finder(prompt, roots, tuple(prefixes))
+    finder.find_roots()
+    finder.find_quoted()
+    finder.find_tokens()
+    return tuple(sorted(finder.targets, key=lambda target: target.span.start))
+
+
+def redact_local_targets(prompt: str, targets: Iterable[Target]) -> str:
+    """`prompt` with each local target replaced by its file name in quotes, or by a neutral phrase if it names a folder.
+
+    Targets of adapters stay, without the passwords and tokens in them.
+    """
+    pieces: list[str] = []
+    end = 0
+    for target in sorted(targets, key=lambda target: target.span.start):
+        pieces += [prompt[end : target.span.start], _handle(target.text)]
+        end = target.span.end
+    return "".join([*pieces, prompt[end:]])
+
+
+class _Finder:
+    """One extraction: what was found, and which characters are taken by it."""
+
+    def __init__(self, prompt: str, roots: LocalRoots, prefixes: tuple[str, ...]) -> None:
+        self.targets: list[Target] = []
+        self._prompt = prompt
+        self._roots = roots
+        self._prefixes = prefixes
+        self._taken = bytearray(len(prompt))
+        self._known: dict[str, bool] = {}  # what was looked up; a question may repeat itself
+
+    def find_roots(self) -> None:
+        """Every occurrence of a root's path, with the path that goes on from there."""
+        for spelling in self._roots.spellings:  # the longest first, so that a nested root is not cut off
+            at = self._prompt.find(spelling) if spelling != "/" else -1
+            while at >= 0:
+                end = at + len(spelling)
+                if self._taken.find(1, at, end) < 0:
+                    end = self._find_root(at, end)
+                at = self._prompt.find(spelling, end)
+
+    def find_quoted(self) -> None:
+        for match in _QUOTED.finditer(self._prompt):
+            text = next(group for group in match.groups() if group is not None)
+            if len(text) <= MAX_QUOTED_CHARACTERS and self._free(match.start(), match.end()):
+                named = self._exists(text) if re.search(r"\s", text) else self._is_target(text)
+                if named:
+                    self._take(text, match.start(), match.end())
+
+    def find_tokens(self) -> None:
+        for match in _TOKEN.finditer(self._prompt):
+            if not self._free(match.start(), match.end()) or not re.search(r"[/.:\\]", match.group()):
+                continue
+            if not self._take_token(match.start(), match.end()) and not _SCHEME.match(match.group()):
+                for part in _PART.finditer(self._prompt, match.start(), match.end()):
+                    if part.span() != match.span():
+                        self._take_token(*part.span())
+
+    def _find_root(self, at: int, end: int) -> int:
+        """Take the target around the root's path at `[at, end)`; returns where it ends."""
+        before = _BEFORE_ROOT.search(self._prompt, max(0, at - MAX_QUOTED_CHARACTERS), at)
+        start = before.start() if before and self._free(before.start(), at) else at
+        scheme = re.fullmatch(r"(?:file|local)://", self._prompt[start:at], re.IGNORECASE)
+        first = start if scheme else at
+        stop = self._end_of_name(first, end)
+        text = self._prompt[first:stop]
+        if start and self._prompt[start - 1] + self._prompt[stop : stop + 1] in _QUOTES:
+            start, stop = start - 1, stop + 1
+        self._take(text, start, stop)
+        return stop
+
+    def _end_of_name(self, first: int, end: int) -> int:
+        """Where the path from `first` ends: after as many words as make an existing name, else after one."""
+        rest = _TOKEN.match(self._prompt, end)
+        one = max(end, self._trimmed(first, rest.end())[1]) if rest else end
+        best = one
+        if self._prompt[end : end + 1] == "/":
+            words = re.compile(r"[ \t]*[^\s\"“”«»`<>|]+").finditer(self._prompt, end, end + MAX_QUOTED_CHARACTERS)
+            for _, word in zip(range(MAX_WORDS_IN_NAME), words, strict=False):
+                if "\n" in self._prompt[end : word.start() + 1]:
+                    break
+                stop = self._trimmed(first, word.end())[1]
+                if stop > best and self._free(end, stop) and self._exists(self._prompt[first:stop]):
+                    best = stop
+        return best
+
+    def _take_token(self, start: int, end: int) -> bool:
+        start, end = self._trimmed(start, end)
+        text = self._prompt[start:end]
+        if not text or not self._is_target(text):
+            return False
+        self._take(text, start, end)
+        return True
+
+    def _trimmed(self, start: int, end: int) -> tuple[int, int]:
+        """Without the punctuation of the sentence around a path."""
+        prompt = self._prompt
+        if end - start > MAX_TARGET_CHARACTERS:
+            return start, end
+        while start < end and prompt[start] in _OPENING:
+            start += 1
+        while start < end:
+            last = prompt[end - 1]
+            tail = _POSSESSIVE.search(prompt, max(start, end - 2), end)
+            if tail is None and "://" not in prompt[start:end]:  # where it would be a port
+                tail = _LINE_NUMBER.search(prompt, max(start, end - 16), end)
+            if tail:
+                end = tail.start()
+            elif last in _CLOSING or _is_unopened(prompt[start:end]):
+                end -= 1
+            else:
+                break
+        return start, end
+
+    def _is_target(self, text: str) -> bool:
+        if any(text.startswith(prefix) and text != prefix for prefix in self._prefixes):
+            return True
+        if not self._roots or not any(char.isalnum() for char in text):
+            return False
+        scheme = _SCHEME.match(text)
+        if scheme and scheme.group(1) and scheme.group(1).casefold() in ("local", "file"):
+            return bool(text[scheme.end() :].strip("/"))
+        if scheme and not re.match(r"[A-Za-z]:[\\/]", text):
+            return False
+        if _EXPLICIT.match(text) or _MACHINE_PATH.match(text):
+            return True
+        if _NUMBERS.fullmatch(text):  # a date or a version, even where a folder has that name
+            return False
+        return ("/" in text or bool(_SUFFIX.search(text))) and self._exists(text)
+
+    def _exists(self, text: str) -> bool:
+        if text not in self._known:
+            self._known[text] = self._roots.exists(text)
+        return self._known[text]
+
+    def _free(self, start: int, end: int) -> bool:
+        return self._taken.find(1, start, end) < 0
+
+    def _take(self, text: str, start: int, end: int) -> None:
+        self.targets.append(Target(text, Span(start, end)))
+        self._taken[start:end] = b"\1" * (end - start)
+
+
+def _is_unopened(text: str) -> bool:
+    """Whether the last character closes a bracket that `text` does not open."""
+    last = text[-1]
+    return last in _PAIRS and text.count(last) > text.count(_PAIRS[last])
+
+
+def _handle(text: str) -> str:
+    if not is_local_target(text):
+        return show_target(text)
+    scheme = _SCHEME.match(text)
+    path = unquote(text[scheme.end() :], errors="replace") if scheme else text
+    name = next(_last_names(path), "")
+    return f'"{show_name(name)}"' if _SUFFIX.search(name) and '"' not in name else NEUTRAL_HANDLE
+
+
+def _last_names(path: str) -> Iterator[str]:
+    return (name for name in reversed(re.split(r"[/\\]", path)) if name)

@@ -1,0 +1,258 @@
+"""Where sentences begin and end.
+
+Two passes, each linear in the text. Lines are grouped into blocks first: a heading, a list item, a table row and a
+paragraph are blocks of their own, and the line breaks inside a wrapped paragraph are no boundaries. Blocks are then cut
+at the stops that end a sentence, which a stop after an abbreviation, inside a number or inside a URL does not.
+
+Source: the cues (token before the stop, case of the word after it, frequent sentence starters) are those of Kiss and
+Strunk, "Unsupervised Multilingual Sentence Boundary Detection", Computational Linguistics 32(4), 2006, with fixed lists
+in place of trained ones.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from asky.values import Span
+
+
+def _words(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
+
+
+# An abbreviation that a name, a number or a clause follows: its stop never ends a sentence.
+_NEVER_ENDS = _words(
+    """
+    mr mrs ms messrs dr drs prof rev hon gen col capt lt sgt maj adm sen rep gov pres supt fr mme mlle sra dra
+    v vs cf eg ie viz ca approx resp incl esp vgl bzw bspw ggf e.g i.e z.b d.h u.a p.ex
+    """
+)
+# Abbreviations only before what they count or label: "No. 5", "Fig. 3", "Sec. IV", "Jan. 5".
+_LABELS = _words(
+    """
+    no nos nr fig figs eq eqs sec secs ch chap vol vols p pp pt pts art arts tab tabs ref refs app ver thm lem def prop
+    par para ed eds cl op ser sect jan feb mar apr jun jul aug sep sept oct nov dec
+    """
+)
+# Abbreviations that may close a sentence: they do when a frequent sentence starter follows.
+_MAY_END = _words(
+    """
+    al inc ltd co corp bros jr sr st ave blvd rd dept univ assn est govt mt ft intl natl mfg dist
+    mon tue tues wed thu thur thurs fri sat sun
+    """
+)
+_ABBREVIATIONS = _NEVER_ENDS | _MAY_END | _LABELS
+_STARTERS = _words(
+    """
+    a an the this that these those in on at by for from with without as if when while after before since although
+    though however moreover furthermore therefore thus hence but and or so yet it its he she they we you i his her
+    their our my there here what who why how where which both each some many most all no not now then once another
+    other to of under over despite during because unlike also finally instead meanwhile today such
+    """
+)
+# Words whose number may stand at the start of the next line: "see Section\n3. Then" holds no list item.
+_COUNTED = _LABELS | _words("section sections chapter table tables figure figures page pages step version part item")
+
+_LINE = re.compile(r"[^\n\r\u2028\u2029]+")
+_LINE_BREAKS = frozenset(("\n", "\r\n", "\r", "\u2028", "\u2029"))
+_LIST_ITEM = re.compile(
+    r"(?:[-*+•◦▪‣·●○■□]|[–—](?=\s+[^\W\d_a-z])|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|\([ivx]{1,5}\)|\[\d{1,3}\])\s"
+)
+_NUMBERED_HEADING = re.compile(r"\d{1,2}(?:\.\d{1,2}){1,4}\.?\s+[^\W\d_]")
+_ALONE = re.compile(r"#{1,6}\s|\||```|~~~")
+_RULE = re.compile(r"[=\-*_~+\s]+")
+
+_STOPS = re.compile(r"[.!?…]+|[。！？｡।॥؟۔።။។]+")
+_CLOSERS = re.compile(r"""["'”’)\]}»›」』）】》*_`]{0,8}(?:\[[\d,;\s–-]{1,20}\]){0,4}""")
+_REFERENCES = re.compile(
+    r"[ \t]*(?:\[(?:P[0-9a-f]{4,8}|\d{1,3})(?:, ?(?:P[0-9a-f]{4,8}|\d{1,3})){0,9}\][ \t]*){1,10}(?=\s|$)"
+)
+_SPACE = re.compile(r"\s*")
+_OPENERS = re.compile(r"""["'“‘«‹(\[{¿¡*_`「『（]{0,4}""")
+_NEXT_WORD = re.compile(r"[^\W\d_]{1,16}")
+_DOTTED = re.compile(r"(?:[^\W\d_]{1,3}\.)+[^\W\d_]{1,2}")
+_LABEL_VALUE = re.compile(r"[#(\[]?(?:\d|[IVXLC]{1,6}\b|[A-Z]\b|[A-Z]{1,4}\d)")
+_NUMBER = re.compile(r"[\d.]{1,8}|[^\W\d_]|[ivxlIVXL]{1,5}")
+_MARKER = re.compile(r"[-*+•◦▪‣·●○■□\d.()\[\]]{1,7}|\(?[A-Za-z][.)]")
+_TOKEN_CHARS = 16  # longer than every abbreviation above
+
+
+class _Line(NamedTuple):
+    start: int  # of the first character that is not white space
+    end: int
+    width: int  # characters from the start of the line, indent included
+    after_blank: bool
+
+
+def sentence_spans(text: str) -> list[Span]:
+    """The sentences of `text`, in order: spans that do not overlap and neither begin nor end with white space.
+
+    Every character that is not white space lies in exactly one span. A heading, a list item and a table row are units
+    of their own, whether or not they end in a stop; a line break inside a wrapped paragraph ends nothing. Closing
+    quotes and brackets after a stop belong to the sentence before it, as do reference markers such as `[3]`. Linear in
+    the text.
+    """
+    return list(iter_sentences(text))
+
+
+def iter_sentences(text: str) -> Iterator[Span]:
+    """The spans of `sentence_spans`, one at a time: for texts whose list of sentences would be large."""
+    for start, end in _blocks(text):
+        yield from _cut(text, start, end)
+
+
+def _blocks(text: str) -> Iterator[tuple[int, int]]:
+    lines = _lines(text)
+    before = next(lines, None)
+    if before is None:
+        return
+    start, width = before.start, 0
+    for line in lines:
+        if _is_break(text, width, before, line):
+            yield start, before.end
+            start, width = line.start, 0
+        else:
+            width = before.width
+        before = line
+    yield start, before.end
+
+
+def _lines(text: str) -> Iterator[_Line]:
+    previous_end: int | None = None
+    for match in _LINE.finditer(text):
+        line = match.group()
+        stripped = line.strip()
+        if not stripped:
+            continue
+        indent = len(line) - len(line.lstrip())
+        start = match.start() + indent
+        after_blank = previous_end is not None and text[previous_end : match.start()] not in _LINE_BREAKS
+        previous_end = match.end()
+        yield _Line(start, start + len(stripped), indent + len(stripped), after_blank)
+
+
+def _is_break(text: str, width: int, before: _Line, line: _Line) -> bool:
+    """Whether `line` begins a block: it follows a blank line, or its form or that of the line before says so.
+
+    `width` is that of the line before `before` in the same block, or 0.
+    """
+    if line.after_blank or _ALONE.match(text, before.start) or _ALONE.match(text, line.start):
+        return True
+    if _is_rule(text, before) or "\t" in text[before.start : before.end] or "\t" in text[line.start : line.end]:
+        return True
+    if _is_rule(text, line):
+        return False  # the underline of a heading stays with it
+    return _begins_item(text, before, line) or _is_hard_break(text, width, before, line)
+
+
+def _is_rule(text: str, line: _Line) -> bool:
+    return line.end - line.start >= 3 and _RULE.fullmatch(text, line.start, line.end) is not None
+
+
+def _begins_item(text: str, before: _Line, line: _Line) -> bool:
+    if _LIST_ITEM.match(text, line.start, line.end):
+        return _token_before(text, before.start, before.end).rstrip(".").lower() not in _COUNTED
+    return text[before.end - 1] in ".!?:" and _NUMBERED_HEADING.match(text, line.start, line.end) is not None
+
+
+def _is_hard_break(text: str, width: int, before: _Line, line: _Line) -> bool:
+    """Whether the line `before` was ended on purpose: the next word would have fitted well within the lines' width.
+
+    0.6 of the width leaves room for the ragged lines of proportional type.
+    """
+    first = text[line.start]
+    if not (first.isalpha() or first in "\"'“‘«") or first.islower() or text[before.end - 1] in ",;-–—&":
+        return False
+    if _MARKER.fullmatch(text, before.start, before.end):
+        return False  # the number or bullet of an item whose text begins on the next line
+    widest = max(width, before.width, line.width)
+    word = text[line.start : line.start + widest].split(None, 1)[0]
+    return before.width + 1 + len(word) < 0.6 * widest
+
+
+def _cut(text: str, start: int, end: int) -> Iterator[Span]:
+    """The sentences of one block, whose first and last characters are not white space."""
+    for match in _STOPS.finditer(text, start, end):
+        stop_end = _after_closers(text, match.end(), end)
+        follow = _skip(_SPACE, text, stop_end, end)
+        if follow >= end:
+            break
+        if _ends_sentence(text, start, match, stop_end, follow, end):
+            yield Span(start, stop_end)
+            start = follow
+    yield Span(start, end)
+
+
+def _after_closers(text: str, position: int, end: int) -> int:
+    position = _skip(_CLOSERS, text, position, end)
+    references = _REFERENCES.match(text, position, end)
+    return position + len(references.group().rstrip()) if references else position
+
+
+def _skip(pattern: re.Pattern[str], text: str, position: int, end: int) -> int:
+    match = pattern.match(text, position, end)
+    return match.end() if match else position
+
+
+def _ends_sentence(text: str, start: int, stop: re.Match[str], stop_end: int, follow: int, end: int) -> bool:
+    marks = stop.group()
+    if marks[0] not in ".!?…":
+        return True  # a stop of its own script: no white space has to follow, and it ends no abbreviation
+    if follow == stop_end:
+        return _is_wide(text[follow])
+    if text[follow] in ".!?…,;:":
+        return False  # ". . ." or a stop before punctuation
+    head = _skip(_OPENERS, text, follow, end)
+    lower = head < end and text[head].islower()
+    if marks != ".":
+        return not lower or (marks[-1] == "?" and stop_end == stop.end())
+    token = _token_before(text, start, stop.start())
+    if not token:  # the text sets its stops apart with spaces, as it does those of an ellipsis
+        return not (lower and text[max(start, stop.start() - 2) : stop.start()].endswith((". ", ".\u00a0")))
+    if lower:
+        return len(token) >= 5 and token.isalpha() and token.lower() not in _ABBREVIATIONS
+    return not _is_abbreviation(text, start, stop.start(), token, follow, head)
+
+
+def _is_wide(character: str) -> bool:
+    return "\u3040" <= character <= "\u30ff" or "\u4e00" <= character <= "\u9fff" or "\uac00" <= character <= "\ud7af"
+
+
+def _token_before(text: str, start: int, position: int) -> str:
+    """The token that ends at `position`, without opening punctuation; cut where it is longer than any abbreviation."""
+    window = text[max(start, position - _TOKEN_CHARS) : position]
+    tokens = window.split()
+    return tokens[-1].lstrip("\"'“‘«([{*_") if tokens and not window[-1].isspace() else ""
+
+
+def _is_abbreviation(text: str, start: int, stop: int, token: str, follow: int, head: int) -> bool:
+    """Whether the single stop after `token` belongs to it, when no lower-case word follows."""
+    word = token.lower()
+    if word in _NEVER_ENDS or _is_number_of_item(text, start, stop, token):
+        return True
+    if len(token) == 1 and token.isalpha():
+        return not _is_starter(text, head) if token.isupper() else _LABEL_VALUE.match(text, follow) is not None
+    if word in _LABELS:
+        return _LABEL_VALUE.match(text, follow) is not None
+    return (word in _MAY_END or _DOTTED.fullmatch(token) is not None) and not _is_starter(text, head)
+
+
+def _is_number_of_item(text: str, start: int, stop: int, token: str) -> bool:
+    """Whether `token` numbers what follows it: it begins the sentence, or follows the punctuation of a running list."""
+    if stop - start == len(token):
+        return _NUMBER.fullmatch(token) is not None
+    return (
+        token.isdigit()
+        and len(token) <= 2
+        and text[stop - len(token) - 2 : stop - len(token)].rstrip()[-1:] in (";", ":")
+    )
+
+
+def _is_starter(text: str, head: int) -> bool:
+    """Whether the word at `head` often begins a sentence; a capital before a stop is an initial and doesn't."""
+    match = _NEXT_WORD.match(text, head)
+    if match is None or not match.group()[0].isupper():
+        return False
+    return match.group().lower() in _STARTERS and text[match.end() : match.end() + 1] != "."

@@ -1,0 +1,232 @@
+"""Opens everything from a configuration: the only module that knows which concrete part stands behind each port.
+
+Parts are made on first use, so that a command pays for what it touches: `session list` opens SQLite and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from asky.config.paths import Paths, ensure_private_dir, resolve_paths
+from asky.events import Listener, ignore
+from asky.storage.corpus import CorpusStore
+from asky.storage.database import Database
+from asky.storage.documents import DocumentStore
+from asky.storage.runs import RunStore
+from asky.storage.sessions import FindingStore, SessionStore
+
+if TYPE_CHECKING:
+    from asky.chat.answering import Answerer
+    from asky.config.loader import Config
+    from asky.llm.port import ChatModel
+    from asky.reading.pool import ReaderPool
+    from asky.research.acquire import Acquirer
+    from asky.research.adapters import SourceAdapters
+    from asky.research.embeddings import EmbeddingClient
+    from asky.research.local_files import LocalRoots
+    from asky.research.vector_store import VectorStore
+    from asky.storage.lexical import LexicalIndex
+
+_MIB = 1024 * 1024
+
+
+class Services:
+    """The parts of one process. Use it as a context manager: leaving it closes what was opened."""
+
+    def __init__(self, config: Config, environ: Mapping[str, str], *, listener: Listener = ignore) -> None:
+        self.config = config
+        self.listener = listener
+        self.paths: Paths = resolve_paths(environ)
+
+    def __enter__(self) -> Services:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close what was opened: the index first, because it notes in a file that it was left clean."""
+        made = vars(self)
+        if "vectors" in made:
+            self.vectors.close()
+        if "readers" in made:
+            self.readers.close()
+        if "database" in made:
+            self.database.close()
+
+    # storage
+
+    @cached_property
+    def database(self) -> Database:
+        """The store's file, opened and migrated."""
+        ensure_private_dir(self.paths.data)
+        return Database(self.paths.data / "asky.db")
+
+    @cached_property
+    def documents(self) -> DocumentStore:
+        return DocumentStore(self.database)
+
+    @cached_property
+    def corpus(self) -> CorpusStore:
+        return CorpusStore(self.database, self.documents)
+
+    @cached_property
+    def runs(self) -> RunStore:
+        return RunStore(self.database)
+
+    @cached_property
+    def sessions(self) -> SessionStore:
+        return SessionStore(self.database)
+
+    @cached_property
+    def findings(self) -> FindingStore:
+        return FindingStore(self.database)
+
+    @cached_property
+    def lexical(self) -> LexicalIndex:
+        from asky.storage.lexical import LexicalIndex
+
+        return LexicalIndex(self.database)
+
+    # research
+
+    @cached_property
+    def embedder(self) -> EmbeddingClient:
+        """The embedding model. Raises `NotConfigured` where there is none on this machine."""
+        from asky.research.embeddings import EmbeddingClient, EmbeddingSettings
+
+        chosen = self.config.research.embedding
+        ensure_private_dir(self.paths.cache / "models")
+        return EmbeddingClient(
+            EmbeddingSettings(
+                model=chosen.model,
+                device=chosen.device,
+                precision=chosen.precision,
+                batch_size=chosen.batch_size,
+                local_files_only=chosen.local_files_only,
+                cache_dir=self.paths.cache / "models",
+            ),
+            listener=self.listener,
+        )
+
+    @cached_property
+    def vectors(self) -> VectorStore:
+        """Search, over whatever has been added."""
+        from asky.research.vector_store import Tables, VectorStore
+        from asky.storage.chunks import ChunkTable
+        from asky.storage.vectors import VectorTable
+
+        tables = Tables(
+            self.documents, ChunkTable(self.database), self.lexical, VectorTable(self.database), self.findings
+        )
+        return VectorStore(
+            tables,
+            embedder=lambda: self.embedder,
+            index_folder=self.paths.data / "chroma",
+            settings=self.config.research.retrieval,
+            listener=self.listener,
+        )
+
+    @cached_property
+    def readers(self) -> ReaderPool:
+        """The processes that parse files; none is started before the first file."""
+        from asky.reading.limits import ReadLimits
+        from asky.reading.pool import ReaderPool
+
+        chosen = self.config.research.reading
+        limits = ReadLimits(
+            max_bytes=chosen.max_file_mb * _MIB, timeout_s=chosen.timeout_s, memory_bytes=chosen.memory_mb * _MIB
+        )
+        return ReaderPool(limits, workers=chosen.workers)
+
+    @cached_property
+    def acquirer(self) -> Acquirer:
+        """Reads sources into the corpus."""
+        from asky.research.acquire import Acquirer
+        from asky.research.chunker import ChunkSettings
+        from asky.research.ingest import Ingester
+
+        chosen = self.config.research
+        ingester = Ingester(
+            self.database,
+            self.corpus,
+            self.vectors,
+            chunking=ChunkSettings(chosen.chunking.max_tokens, chosen.chunking.overlap_tokens),
+        )
+        return Acquirer(
+            self.database,
+            self.corpus,
+            self.vectors,
+            ingester,
+            self.readers,
+            max_file_bytes=chosen.reading.max_file_mb * _MIB,
+            workers=chosen.reading.workers,
+            listener=self.listener,
+        )
+
+    def roots(self, granted: Sequence[Path] = ()) -> LocalRoots:
+        """The folders that may be read: those of the configuration, and `granted` for this run."""
+        from asky.research.local_files import LocalRoots
+
+        configured = self.config.research.local_document_roots
+        return LocalRoots([*granted, *configured], denied=[*vars_of(self.paths)])
+
+    def only(self, paths: Sequence[Path]) -> LocalRoots:
+        """Just these folders and files, for reading what the user named."""
+        from asky.research.local_files import LocalRoots
+
+        return LocalRoots(paths, denied=vars_of(self.paths))
+
+    def adapters(self, roots: LocalRoots) -> SourceAdapters:
+        """Where local targets and those with a configured prefix are read."""
+        from asky.research.adapters import AdapterSettings, SourceAdapters
+
+        configured = [
+            AdapterSettings(
+                name=name,
+                prefix=each.prefix,
+                tool=each.tool,
+                discover_tool=each.discover_tool,
+                read_tool=each.read_tool,
+                timeout_s=each.timeout_s,
+            )
+            for name, each in self.config.research.source_adapters.items()
+        ]
+        return SourceAdapters(
+            configured,
+            roots,
+            read_document=self.readers.read,
+            max_file_bytes=self.config.research.reading.max_file_mb * _MIB,
+        )
+
+    # models
+
+    def model(self, alias: str | None) -> ChatModel:
+        """The model of an alias, or the default one. Raises `ConfigError` for an alias that nobody defined."""
+        from asky.evidence.passages import parse_passages
+        from asky.llm.extractive import ExtractiveModel
+
+        self.config.model(alias)  # the extractive model is the only provider so far
+        return ExtractiveModel(read_passages=parse_passages, embed=self.vectors.embed_texts)
+
+    def answerer(self, model: ChatModel) -> Answerer:
+        """Answers questions with `model`."""
+        from asky.chat.answering import Answerer
+
+        return Answerer(
+            model,
+            self.vectors,
+            self.corpus,
+            self.runs,
+            self.sessions,
+            settings=self.config.research,
+            listener=self.listener,
+        )
+
+
+def vars_of(paths: Paths) -> list[Path]:
+    """asky's own folders, which are never read as documents."""
+    return [paths.config, paths.data, paths.cache, paths.state]

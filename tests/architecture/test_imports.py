@@ -1,0 +1,183 @@
+"""Habits of the code that no linter rule states: where heavy imports may stand, what may print, and no hidden state."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import asky
+
+ROOT = Path(asky.__file__).parents[1]
+MODULES = sorted((ROOT / "asky").rglob("*.py"))
+
+HEAVY = frozenset(
+    {
+        "charset_normalizer",
+        "chromadb",
+        "fitz",
+        "httpx",
+        "lxml",
+        "networkx",
+        "numpy",
+        "onnx",
+        "onnxruntime",
+        "openai",
+        "pathspec",
+        "pydantic",
+        "pymupdf",
+        "rich",
+        "sentence_transformers",
+        "tokenizers",
+        "torch",
+        "trafilatura",
+        "transformers",
+        "yake",
+    }
+)
+
+# Modules that are only ever imported by a function that needs them, and what they may therefore import at the top.
+LAZY = {
+    "asky/research/vector_store": {"numpy"},
+    "asky/research/vector_index": {"numpy"},
+    "asky/research/embedding": {"numpy"},
+    "asky/research/onnx": {"numpy"},
+    "asky/research/ranking.py": {"numpy"},
+    "asky/storage/vectors.py": {"numpy"},
+}
+
+MUTABLE_CALLS = frozenset({"list", "dict", "set", "bytearray", "defaultdict", "deque", "Counter", "OrderedDict"})
+CACHES = frozenset({"cache", "lru_cache"})
+
+
+def parse(module: Path) -> ast.Module:
+    return ast.parse(module.read_text(encoding="utf-8"), str(module))
+
+
+def name_of(module: Path) -> str:
+    return module.relative_to(ROOT).as_posix()
+
+
+def top_level(tree: ast.Module) -> Iterator[ast.stmt]:
+    """The statements that run at import, outside of `if TYPE_CHECKING`."""
+    pending = list(tree.body)
+    while pending:
+        statement = pending.pop(0)
+        yield statement
+        if isinstance(statement, ast.If):
+            if "TYPE_CHECKING" not in ast.unparse(statement.test):
+                pending += statement.body
+            pending += statement.orelse
+        elif isinstance(statement, (ast.With, ast.For, ast.While)):
+            pending += statement.body
+        elif isinstance(statement, ast.Try):
+            pending += [*statement.body, *statement.orelse, *statement.finalbody]
+            pending += [inner for handler in statement.handlers for inner in handler.body]
+        elif isinstance(statement, ast.ClassDef):
+            pending += statement.body
+
+
+def imported(statement: ast.stmt) -> set[str]:
+    if isinstance(statement, ast.Import):
+        return {alias.name.partition(".")[0] for alias in statement.names}
+    if isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:
+        return {statement.module.partition(".")[0]}
+    return set()
+
+
+def heavy_imports(tree: ast.Module) -> set[str]:
+    return {name for statement in top_level(tree) for name in imported(statement)} & HEAVY
+
+
+def called_name(node: ast.expr) -> str:
+    function = node.func if isinstance(node, ast.Call) else node
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def is_mutable(value: ast.expr | None) -> bool:
+    if isinstance(value, (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)):
+        return True
+    return isinstance(value, ast.Call) and called_name(value) in MUTABLE_CALLS
+
+
+def state_of(tree: ast.Module) -> Iterator[str]:
+    """What could keep something between two calls: variables, `global`, and caches that stand for a singleton."""
+    for statement in tree.body:
+        targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+        if isinstance(statement, (ast.Assign, ast.AnnAssign)) and is_mutable(statement.value):
+            for target in targets:
+                if isinstance(target, ast.Name) and not target.id.isupper() and target.id != "__all__":
+                    yield f"line {statement.lineno}: {target.id} is mutable"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Global):
+            yield f"line {node.lineno}: global {', '.join(node.names)}"
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and not ast.unparse(node.args):
+            cached = [d for d in node.decorator_list if called_name(d) in CACHES]
+            if cached:
+                yield f"line {node.lineno}: {node.name} is a singleton"
+
+
+def prints_of(tree: ast.Module) -> list[int]:
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return [call.lineno for call in calls if isinstance(call.func, ast.Name) and call.func.id == "print"]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=name_of)
+def test_heavy_libraries_are_imported_where_they_are_used(module: Path) -> None:
+    allowed = {name for prefix, names in LAZY.items() if name_of(module).startswith(prefix) for name in names}
+    assert heavy_imports(parse(module)) - allowed == set()
+
+
+@pytest.mark.parametrize("module", MODULES, ids=name_of)
+def test_no_module_keeps_state(module: Path) -> None:
+    assert list(state_of(parse(module))) == []
+
+
+@pytest.mark.parametrize("module", MODULES, ids=name_of)
+def test_only_the_command_line_prints(module: Path) -> None:
+    if not name_of(module).startswith("asky/cli/"):
+        assert prints_of(parse(module)) == []
+
+
+def test_these_checks_see_what_they_are_for() -> None:
+    tree = ast.parse(
+        "import numpy as np\nfrom torch.nn import Module\nif TYPE_CHECKING:\n    import yake\n"
+        "try:\n    import rich\nexcept ImportError:\n    import openai\n"
+        "def f():\n    import chromadb\n    global seen\n    print()\n"
+        "seen = []\nLIMITS = {}\n__all__ = ['f']\ncounts: dict = collections.defaultdict(int)\n"
+        "@functools.lru_cache(maxsize=None)\ndef client(): ...\n@functools.cache\ndef pure(x): ...\n"
+    )
+    assert heavy_imports(tree) == {"numpy", "torch", "rich", "openai"}
+    assert [found.partition(": ")[2] for found in state_of(tree)] == [
+        "seen is mutable",
+        "counts is mutable",
+        "client is a singleton",
+        "global seen",
+    ]
+    assert prints_of(tree) == [12]
+
+
+def test_the_layers_are_kept() -> None:
+    done = subprocess.run(
+        [str(Path(sys.executable).with_name("lint-imports"))], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_public_names_are_sorted_few_and_all_there() -> None:
+    assert asky.__all__ == sorted(asky.__all__)
+    assert len(asky.__all__) <= 12
+    for name in asky.__all__:
+        assert getattr(asky, name).__module__.startswith("asky."), name
+    assert set(asky.__all__) <= set(dir(asky))
+    with pytest.raises(AttributeError):
+        _ = asky.nothing
+
+
+def test_the_version_is_that_of_the_distribution() -> None:
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert f'\nversion = "{asky.__version__}"\n' in project or 'dynamic = ["version"]' in project

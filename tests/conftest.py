@@ -1,0 +1,16 @@
+"""Fixtures that every test may use."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def model_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for exported embedding models, the same for all tests of a run: each model is exported once."""
+    root = tmp_path_factory.getbasetemp()
+    # Parallel workers have a folder each below one that they share; the client's lock keeps them from exporting twice.
+    return (root.parent if "PYTEST_XDIST_WORKER" in os.environ else root) / "model-cache"

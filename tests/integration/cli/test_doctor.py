@@ -1,0 +1,348 @@
+"""`asky doctor`: finds nothing wrong with a healthy store, names each planted fault, and repairs indexes when asked."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from filelock import FileLock
+
+from asky.health.machine import check_readers, check_room, check_sqlite, format_bytes
+from asky.research.embedding_cache import MODEL_FILE, TOKENIZER_FILE, ExportedModel, write_meta
+from asky.research.embedding_models import model_key
+from asky.research.embedding_recipe import EmbeddingModel
+from tests.support.faults import FAULTS, build_index, cut, forget_rows
+from tests.support.in_process import Done, InProcess
+from tests.support.stores import TIDES, FilledStore
+
+QUOTE = "The moon pulls on the water"
+
+
+@pytest.fixture
+def asky(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> InProcess:
+    """A healthy home: one embedded document, one answer that cites it, and a model that can be found."""
+    home = tmp_path / "home"
+    home.mkdir()
+    command = InProcess(home, monkeypatch, capsys)
+    model = tmp_path / "model"
+    model.mkdir()
+    (model / "config.json").write_text("{}")
+    (model / "model.safetensors").write_bytes(b"weights")
+    monkeypatch.setenv("ASKY_RESEARCH__EMBEDDING__MODEL", str(model))
+    tides = tmp_path / "tides.md"
+    with FilledStore(home) as store:
+        document = store.add_text(tides, TIDES)
+        store.add_vectors(document)
+        store.answered("What pulls?", "The moon [1].", lambda run: [store.evidence(run, tides, document, QUOTE)])
+    return command
+
+
+def found(done: Done, state: str) -> list[dict[str, Any]]:
+    return [each for each in done.json["checks"] if each["state"] == state]
+
+
+def states(done: Done, name: str) -> list[str]:
+    return [each["state"] for each in done.json["checks"] if each["name"] == name]
+
+
+def snapshot(home: Path) -> dict[str, str]:
+    """The content of every file under `home`."""
+    files = (each for each in home.rglob("*") if each.is_file())
+    return {str(each.relative_to(home)): hashlib.sha256(each.read_bytes()).hexdigest() for each in files}
+
+
+# healthy
+
+
+def test_nothing_is_wrong_with_a_healthy_store_and_nothing_is_changed(asky: InProcess) -> None:
+    build_index(asky.home)
+    before = snapshot(asky.home)
+    done = asky("doctor", "--json")
+    assert (done.code, done.err) == (0, "")
+    report = done.json
+    assert report["schema"] == "asky.doctor/1"
+    assert report["problems"] == 0
+    assert found(done, "problem") == []
+    assert {each["name"] for each in found(done, "note")} <= {"SQLite", "disk"}
+    assert report["notes"] == len(found(done, "note"))
+    assert snapshot(asky.home) == before
+
+
+def test_a_full_check_looks_the_vectors_up_again(asky: InProcess) -> None:
+    build_index(asky.home)
+    done = asky("doctor", "--full")
+    assert done.code == 0
+    assert "holds the 3 vectors of the store and finds them" in done.out
+
+
+def test_without_a_store_it_is_a_note_and_none_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    asky = InProcess(home, monkeypatch, capsys)
+    done = asky("doctor")
+    assert done.code == 0
+    assert "nothing added yet" in done.out
+    assert list(home.iterdir()) == []
+
+
+def test_the_report_in_words_has_a_line_for_each_check(asky: InProcess) -> None:
+    done = asky("doctor")
+    names = [line[9:25].strip() for line in done.out.splitlines() if line[:8].strip()]
+    assert names == [
+        "Python",
+        "SQLite",
+        "readers",
+        "folders",
+        "configuration",
+        "permissions",
+        "disk",
+        "sizes",
+        "leftovers",
+        "store",
+        "references",
+        "texts",
+        "full-text index",
+        "runs",
+        "vectors",
+        "vector index",
+        "embedding model",
+    ]
+    assert done.err.startswith("0 problems, ")
+
+
+# faults, planted one by one
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_is_named_with_a_hint(asky: InProcess, fault: str) -> None:
+    plant, name, message = FAULTS[fault]
+    plant(asky.home)
+    before = snapshot(asky.home)
+    done = asky("doctor", "--json")
+    assert done.code == 1
+    matching = [each for each in found(done, "problem") if each["name"] == name and message in each["message"]]
+    assert matching, found(done, "problem")
+    assert all(each["hint"] for each in matching)
+    assert done.json["problems"] == len(found(done, "problem"))
+    after = snapshot(asky.home)
+    assert {each: after.get(each) for each in before if "-" not in each} == {
+        each: before[each] for each in before if "-" not in each
+    }
+    words = asky("doctor")
+    assert words.code == 1
+    assert "Traceback" not in words.err
+    assert any(line.startswith("problem") and message in line for line in words.out.splitlines())
+
+
+def test_a_missing_model_is_a_problem_where_the_corpus_has_vectors(
+    asky: InProcess, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("ASKY_RESEARCH__EMBEDDING__MODEL")
+    (asky.home / "config").mkdir(mode=0o700)
+    file = asky.home / "config" / "research.toml"
+    file.write_text(f"[research.embedding]\nmodel = {json.dumps(str(tmp_path / 'gone'))}\n")
+    file.chmod(0o600)
+    done = asky("doctor", "--json")
+    assert done.code == 1
+    (problem,) = found(done, "problem")
+    assert problem["name"] == "embedding model"
+    assert "gone" in problem["message"]
+    assert "words only" in problem["message"]
+
+
+def test_a_model_that_cannot_be_a_name_is_a_problem(asky: InProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASKY_RESEARCH__EMBEDDING__MODEL", "no model/of/this name")
+    done = asky("doctor", "--json")
+    assert (done.code, states(done, "embedding model")) == (1, ["problem"])
+
+
+def test_a_missing_reader_is_named(asky: InProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pymupdf", None)  # what an import system that cannot find it says
+    done = asky("doctor", "--json")
+    assert done.code == 1
+    (problem,) = found(done, "problem")
+    assert problem["message"] == "PDF and EPUB files cannot be read: pymupdf is missing"
+    assert [each.state for each in check_readers({"json": "JSON"})] == ["ok"]
+
+
+def test_a_home_that_is_a_file_is_named(asky: InProcess, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("ASKY_HOME", str(tmp_path / "file"))
+    done = asky("doctor", "--json")
+    assert done.code == 1
+    assert [each["name"] for each in found(done, "problem")] == ["folders"]
+
+
+def test_little_room_is_noted_and_none_is_a_problem(tmp_path: Path) -> None:
+    assert check_room(tmp_path / "not" / "there").name == "disk"
+    assert check_room(tmp_path, 10 << 30).state == "ok"
+    assert check_room(tmp_path, 500 << 20).state == "note"
+    full = check_room(tmp_path, 1 << 20)
+    assert (full.state, full.message) == ("problem", f"the disk is full: 1.0 MB free under {tmp_path}")
+
+
+@pytest.mark.parametrize(
+    ("version", "state"),
+    [
+        ((3, 37, 2), "problem"),
+        ((3, 38, 0), "note"),
+        ((3, 51, 2), "note"),
+        ((3, 51, 3), "ok"),
+        ((4, 0, 0), "ok"),
+    ],
+)
+def test_the_version_of_sqlite_is_judged(version: tuple[int, int, int], state: str) -> None:
+    assert check_sqlite(version).state == state
+
+
+def test_sizes_are_short() -> None:
+    assert [format_bytes(each) for each in (0, 999, 1500, 123_456_789, 10**12, 10**16)] == [
+        "0 B",
+        "999 B",
+        "1.5 kB",
+        "123 MB",
+        "1.0 TB",
+        "10000.0 TB",
+    ]
+
+
+# notes
+
+
+def test_an_answer_that_was_cut_short_long_ago_is_noted(asky: InProcess) -> None:
+    with FilledStore(asky.home, clock=lambda: "2026-01-01T00:00:00.000000Z") as store:
+        old = store.runs.start(question="?", mode="research", model="m", session_id=None)
+    with FilledStore(asky.home) as store:
+        store.runs.start(question="?", mode="research", model="m", session_id=None)
+    done = asky("doctor", "--json")
+    assert done.code == 0
+    (check,) = [each for each in done.json["checks"] if each["name"] == "runs"]
+    assert check["state"] == "note"
+    assert check["message"].startswith(f"1 began over an hour ago and never ended, {old.id} first")
+
+
+def test_temporary_files_are_noted_once_they_are_old(asky: InProcess) -> None:
+    file = asky.home / "data" / ".research.toml.x.new"
+    file.write_text("")
+    assert states(asky("doctor", "--json"), "leftovers") == ["ok"]
+    os.utime(file, (1, 1))
+    done = asky("doctor", "--json")
+    assert (done.code, states(done, "leftovers")) == (0, ["note"])
+    assert str(file) in done.out
+
+
+def test_a_passage_without_a_vector_is_noted(asky: InProcess) -> None:
+    with FilledStore(asky.home) as store:
+        store.add_text(asky.home.parent / "mill.txt", "It burned down.")
+    done = asky("doctor", "--json")
+    assert (done.code, states(done, "vectors")) == (0, ["note"])
+    assert "3 of 4 passages (test-4)" in done.out
+
+
+def test_changes_that_the_index_has_not_followed_yet_are_no_fault(asky: InProcess) -> None:
+    build_index(asky.home)
+    with FilledStore(asky.home) as store:
+        store.add_vectors(store.add_text(asky.home.parent / "mill.txt", "It burned down."))
+        store.add_text(asky.home.parent / "tides.md", "Other words now.")
+    assert states(asky("doctor", "--json"), "vector index") == ["ok"]
+
+
+def test_an_index_that_is_in_use_is_left_alone(asky: InProcess) -> None:
+    forget_rows(asky.home)
+    with FileLock(asky.home / "data" / "chroma" / "lock"):
+        done = asky("doctor", "--full", "--json")
+    assert (done.code, states(done, "vector index")) == (0, ["note"])
+
+
+def test_an_index_whose_process_was_killed_is_noted(asky: InProcess) -> None:
+    build_index(asky.home)
+    note = asky.home / "data" / "chroma" / "index.json"
+    note.write_text(note.read_text().replace("true", "false"))
+    done = asky("doctor", "--json")
+    assert (done.code, states(done, "vector index")) == (0, ["note"])
+
+
+def test_an_index_of_another_model_is_noted(asky: InProcess) -> None:
+    build_index(asky.home)
+    note = asky.home / "data" / "chroma" / "index.json"
+    note.write_text(note.read_text().replace("test-4", "test-5"))
+    assert states(asky("doctor", "--json"), "vector index") == ["note"]
+
+
+def prepare_model(home: Path, fingerprint: str) -> Path:
+    """A prepared copy of the model of the fixture, as far as a check-up looks; returns its folder."""
+    source = home.parent / "model"
+    for folder in (home / "cache", home / "cache" / "models"):
+        folder.mkdir(mode=0o700)
+    folder = home / "cache" / "models" / model_key(str(source)) / "fp32"
+    folder.mkdir(parents=True)
+    (folder / MODEL_FILE).write_bytes(b"graph")
+    (folder / TOKENIZER_FILE).write_text("{}")
+    known = EmbeddingModel(fingerprint, 4, 256, lower_case=False, query_prefix="", document_prefix="")
+    write_meta(folder, source, ExportedModel(known, 0, (1.0, 0.0, 0.0, 0.0)))
+    return folder
+
+
+def test_vectors_of_another_model_than_the_configured_one_are_noted(asky: InProcess) -> None:
+    prepare_model(asky.home, "another-4")
+    done = asky("doctor", "--json")
+    assert (done.code, states(done, "embedding model")) == (0, ["note"])
+    assert "the stored vectors are of another model" in done.out
+
+
+def test_a_prepared_model_that_was_damaged_is_noted(asky: InProcess) -> None:
+    folder = prepare_model(asky.home, "test-4")
+    assert states(asky("doctor", "--json"), "embedding model") == ["ok"]
+    (folder / MODEL_FILE).write_bytes(b"half")
+    done = asky("doctor", "--json")
+    assert (done.code, states(done, "embedding model")) == (0, ["note"])
+    assert "is damaged" in done.out
+
+
+# repair
+
+
+@pytest.mark.parametrize("fault", ["lost words", "damaged words"])
+def test_repair_makes_the_full_text_index_anew(asky: InProcess, fault: str) -> None:
+    FAULTS[fault][0](asky.home)
+    done = asky("doctor", "--repair", "--json")
+    assert done.code == 0
+    (check,) = [each for each in done.json["checks"] if each["name"] == "full-text index"]
+    assert "made anew" in check["message"]
+    with FilledStore(asky.home) as store, store.database.read() as connection:
+        hits = connection.execute("SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH 'moon'").fetchall()
+    assert len(hits) == 2
+    assert states(asky("doctor", "--json"), "full-text index") == ["ok"]
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "vector index without a passage",
+        "vector index without its rows",
+        "vector index gone",
+        "vector index without its note",
+        "vector index grown",
+    ],
+)
+def test_repair_makes_the_vector_index_anew_from_the_store(asky: InProcess, fault: str) -> None:
+    FAULTS[fault][0](asky.home)
+    done = asky("doctor", "--repair", "--json")
+    assert done.code == 0
+    (check,) = [each for each in done.json["checks"] if each["name"] == "vector index"]
+    assert check["message"].endswith("made anew, it holds the 3 vectors of the store")
+    assert states(asky("doctor", "--full", "--json"), "vector index") == ["ok"]
+
+
+def test_repair_deletes_nothing_from_a_damaged_store(asky: InProcess) -> None:
+    cut(asky.home)
+    data = (asky.home / "data" / "asky.db").read_bytes()
+    assert asky("doctor", "--repair").code == 1
+    assert (asky.home / "data" / "asky.db").read_bytes() == data

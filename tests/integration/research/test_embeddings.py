@@ -1,0 +1,302 @@
+"""The embedding client on real models: a tiny one with random weights, and the default one where it is installed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from asky.errors import AskyError
+from asky.events import Event, StageStarted, Warned, ignore
+from asky.research.embedding_cache import ExportedModel, UnusableExport, known_weights_hash, read_exported
+from asky.research.embedding_onnx import OnnxEncoder
+from asky.research.embeddings import Embedder, EmbeddingClient, EmbeddingSettings
+from tests.support.embedding_contract import TEXTS, EmbedderContract
+from tests.support.tiny_model import save_tiny_model
+
+ROOT = Path(__file__).parents[3]
+SENTENCES = ["a cat sat", "the dog runs fast. does it?", "b", "", "a much longer text of many words " * 3]
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:torch", "ignore::FutureWarning")
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_tiny_model(tmp_path_factory.mktemp("models") / "tiny")
+
+
+@pytest.fixture(scope="session")
+def tiny_cache(tiny: Path, model_cache: Path) -> Path:
+    """A cache that holds the export of `tiny`."""
+    assert client(tiny, model_cache).dim == 32
+    return model_cache
+
+
+def client(model: Path | str, cache: Path, heard: list[Event] | None = None, **more: object) -> EmbeddingClient:
+    settings = EmbeddingSettings(cache, model=str(model), local_files_only=True, **more)  # type: ignore[arg-type]  # mixed
+    return EmbeddingClient(settings, listener=ignore if heard is None else heard.append)
+
+
+def export_folder(cache: Path) -> Path:
+    (meta,) = cache.glob("tiny-*/fp32/meta.json")
+    return meta.parent
+
+
+def torch_vectors(model: Path, texts: list[str], *, query: bool = False) -> np.ndarray:
+    from sentence_transformers import SentenceTransformer
+
+    loaded = SentenceTransformer(str(model), device="cpu", local_files_only=True)
+    encode: Callable[..., np.ndarray] = loaded.encode_query if query else loaded.encode_document
+    return encode(texts, normalize_embeddings=True, show_progress_bar=False)
+
+
+def run_python(code: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+EMBED = """
+import sys
+from pathlib import Path
+from asky.research.embeddings import EmbeddingClient, EmbeddingSettings
+client = EmbeddingClient(EmbeddingSettings(Path(sys.argv[1]), model=sys.argv[2], local_files_only=True))
+client.embed_query("what is it?")
+client.embed(["one", "two"])
+print((client._folder / "model.onnx").stat().st_ino)
+heavy = {"torch", "transformers", "sentence_transformers", "onnx", "huggingface_hub", "filelock"}
+print(sorted(heavy & set(sys.modules)))
+"""
+
+
+@pytest.fixture(scope="session")
+def default_client(model_cache: Path) -> EmbeddingClient:
+    return client("all-MiniLM-L6-v2", model_cache)
+
+
+@pytest.mark.slow
+@pytest.mark.model
+class TestDefaultModel(EmbedderContract):
+    @pytest.fixture
+    def embedder(self, default_client: EmbeddingClient) -> Embedder:
+        return default_client
+
+    def test_its_window_size_and_fingerprint(self, embedder: Embedder) -> None:
+        assert (embedder.dim, embedder.max_tokens) == (384, 254)
+        assert embedder.fingerprint.startswith("all-MiniLM-L6-v2:384:mean:l2:w256:fp32:")
+
+    def test_its_vectors_are_those_of_sentence_transformers(self, embedder: Embedder) -> None:
+        from asky.research.embedding_models import find_model_folder
+
+        texts = [*TEXTS, *(f"Sentence number {i} " * i for i in range(1, 40))]
+        expected = torch_vectors(find_model_folder("all-MiniLM-L6-v2", local_files_only=True), texts)
+        assert float((embedder.embed(texts) * expected).sum(axis=1).min()) > 0.9999
+
+
+@pytest.mark.slow
+@pytest.mark.model
+def test_int8_vectors_are_near_those_of_fp32_and_do_not_pass_for_them(model_cache: Path) -> None:
+    exact, rough = (client("all-MiniLM-L6-v2", model_cache, precision=precision) for precision in ("fp32", "int8"))
+    texts = [f"The {thing} is in the house, and nobody knows why." for thing in ("cat", "moon", "tax", "engine")]
+    assert float((exact.embed(texts) * rough.embed(texts)).sum(axis=1).min()) > 0.97
+    assert exact.fingerprint != rough.fingerprint
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pooling", ["mean", "cls", "max"])
+def test_every_pooling_gives_the_vectors_of_sentence_transformers(tmp_path: Path, pooling: str) -> None:
+    prompts = {"query": "q ", "document": "doc "}
+    model = save_tiny_model(tmp_path / "tiny", pooling=pooling, prompts=prompts)
+    embedder = client(model, tmp_path / "cache")
+    documents, questions = torch_vectors(model, SENTENCES), torch_vectors(model, SENTENCES, query=True)
+    assert float((embedder.embed(SENTENCES) * documents).sum(axis=1).min()) > 0.9999
+    for text, expected in zip(SENTENCES, questions, strict=True):
+        assert float(embedder.embed_query(text) @ expected) > 0.9999
+    assert embedder.max_tokens == 40 - 2 - 3
+    assert embedder.usage.truncated == 2
+    exported = bool(list((tmp_path / "cache").rglob("model.onnx")))
+    assert exported == (pooling != "max")
+
+
+@pytest.mark.slow
+def test_after_the_export_neither_torch_nor_its_libraries_are_imported(tiny: Path, tiny_cache: Path) -> None:
+    done = run_python(EMBED, str(tiny_cache), str(tiny))
+    assert done.stdout.splitlines()[1:] == ["[]"], done.stderr
+
+
+@pytest.mark.slow
+def test_processes_that_start_at_once_export_once_and_the_source_is_needed_no_more(tiny: Path, tmp_path: Path) -> None:
+    model = shutil.copytree(tiny, tmp_path / "tiny")
+    command = [sys.executable, "-c", EMBED, str(tmp_path / "cache"), str(model)]
+    running = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    outputs = {process.communicate(timeout=300)[0].splitlines()[0] for process in running}
+    assert len(outputs) == 1
+    assert sorted(path.name for path in (tmp_path / "cache").glob("*/*")) == ["fp32", "fp32.lock"]
+    shutil.rmtree(model)
+    assert client(model, tmp_path / "cache").embed(SENTENCES).shape == (len(SENTENCES), 32)
+
+
+@pytest.mark.slow
+def test_a_cut_cache_is_noticed_and_made_anew(tiny: Path, tiny_cache: Path, tmp_path: Path) -> None:
+    cache = shutil.copytree(tiny_cache, tmp_path / "cache")
+    before = client(tiny, cache).embed(SENTENCES)
+    file = export_folder(cache) / "model.onnx"
+    file.write_bytes(file.read_bytes()[:1000])
+    heard: list[Event] = []
+    assert (client(tiny, cache, heard).embed(SENTENCES) == before).all()
+    assert any(isinstance(event, Warned) and "is damaged (model.onnx" in event.message for event in heard)
+    again: list[Event] = []
+    client(tiny, cache, again).embed(["text"])
+    assert not any(isinstance(event, StageStarted | Warned) for event in again)
+
+
+@pytest.mark.slow
+def test_a_cache_that_cannot_be_written_is_said_once_and_done_without(tiny: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder", "utf-8")
+    heard: list[Event] = []
+    embedder = client(tiny, tmp_path / "file" / "cache", heard)
+    embedder.embed(SENTENCES)
+    embedder.embed_query("question")
+    assert len([event for event in heard if isinstance(event, Warned) and "can't be kept" in event.message]) == 1
+
+
+@pytest.mark.slow
+def test_a_model_without_usable_weights_gives_an_error_and_no_vectors(tmp_path: Path) -> None:
+    model = save_tiny_model(tmp_path / "broken", weights="nan")
+    heard: list[Event] = []
+    embedder = client(model, tmp_path / "cache", heard)
+    with pytest.raises(AskyError, match="not finite"):
+        embedder.embed(["text"])
+    assert any(isinstance(event, Warned) and "differs from torch" in event.message for event in heard)
+
+
+@pytest.mark.slow
+class TestExport:
+    """What is noticed when an export is opened."""
+
+    @pytest.fixture
+    def folder(self, tiny_cache: Path, tmp_path: Path) -> Path:
+        return shutil.copytree(export_folder(tiny_cache), tmp_path / "fp32")
+
+    def made(self, folder: Path) -> ExportedModel:
+        made = read_exported(folder)
+        assert made is not None
+        return made
+
+    def test_an_export_opens(self, folder: Path) -> None:
+        assert OnnxEncoder(folder, self.made(folder), batch_size=8).dim == 32
+
+    def test_no_export_is_none(self, tmp_path: Path) -> None:
+        assert read_exported(tmp_path / "missing") is None
+
+    @pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json", "meta.json"])
+    @pytest.mark.parametrize("damage", [lambda data: data[:-20], lambda data: b"#" + data[1:], None])
+    def test_a_missing_cut_or_changed_file_is_noticed(
+        self, folder: Path, name: str, damage: Callable[[bytes], bytes] | None
+    ) -> None:
+        file = folder / name
+        if damage:
+            file.write_bytes(damage(file.read_bytes()))
+        else:
+            file.unlink()
+        with pytest.raises(UnusableExport):
+            read_exported(folder)
+
+    def test_a_change_that_keeps_size_and_time_is_noticed_by_the_vector(self, folder: Path) -> None:
+        file = folder / "model.onnx"
+        stat = file.stat()
+        data = bytearray(file.read_bytes())
+        data[len(data) // 4 : len(data) // 2] = b"\x3f" * (len(data) // 2 - len(data) // 4)
+        file.write_bytes(data)
+        os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+        with pytest.raises(UnusableExport):
+            OnnxEncoder(folder, self.made(folder), batch_size=8)
+
+    def test_a_copy_with_another_time_is_the_same_export(self, folder: Path) -> None:
+        os.utime(folder / "model.onnx", ns=(1, 1))
+        assert self.made(folder).model.dim == 32
+        assert (folder / "model.onnx").stat().st_mtime_ns > 1
+
+    def test_a_source_that_changed_since_is_noticed(self, folder: Path, tiny: Path, tmp_path: Path) -> None:
+        model = shutil.copytree(tiny, tmp_path / "tiny")
+        meta = (folder / "meta.json").read_text("utf-8").replace(str(tiny), str(model))
+        (folder / "meta.json").write_text(meta, "utf-8")
+        assert read_exported(folder) is not None
+        (model / "model.safetensors").write_bytes(b"other")
+        with pytest.raises(UnusableExport, match="changed since"):
+            read_exported(folder)
+
+    def test_an_export_of_another_version_is_not_used(self, folder: Path) -> None:
+        meta = json.loads((folder / "meta.json").read_text("utf-8"))
+        (folder / "meta.json").write_text(json.dumps({**meta, "format": 0}), "utf-8")
+        with pytest.raises(UnusableExport, match="another version"):
+            read_exported(folder)
+
+
+@pytest.mark.slow
+def test_texts_are_counted_and_what_is_cut_is_reported(tiny: Path, tiny_cache: Path) -> None:
+    heard: list[Event] = []
+    embedder = client(tiny, tiny_cache, heard)
+    embedder.embed(["a b", "a " * 100])
+    assert (embedder.usage.texts, embedder.usage.tokens, embedder.usage.truncated) == (2, 4 + 40, 1)
+    assert embedder.usage.batches == 1
+    assert embedder.usage.seconds > 0
+    assert [event.message for event in heard if isinstance(event, Warned)] == [
+        "1 of 2 texts were longer than the embedding model's window: cut"
+    ]
+    assert embedder.count_tokens(["a b", "a " * 100]) == [2, 100]
+
+
+@pytest.mark.slow
+def test_many_texts_are_embedded_in_order_in_batches_of_like_length(tiny: Path, tiny_cache: Path) -> None:
+    embedder = client(tiny, tiny_cache, batch_size=7)
+    texts = [f"{'word ' * (i * 7 % 23)}{i}" for i in range(1500)]
+    vectors = embedder.embed(texts)
+    for i in (0, 1, 700, 1023, 1024, 1499):
+        assert float(embedder.embed([texts[i]])[0] @ vectors[i]) > 0.9999
+    assert embedder.usage.batches >= 1500 // 7
+
+
+@pytest.mark.slow
+def test_a_progress_that_raises_ends_the_work(tiny: Path, tiny_cache: Path) -> None:
+    embedder = client(tiny, tiny_cache, batch_size=1)
+    calls = []
+
+    def stop(done: int, total: int) -> None:
+        calls.append(done)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        embedder.embed(["text"] * 500, progress=stop)
+    assert calls == [1]
+    assert embedder.embed(["text"]).shape == (1, 32)
+
+
+@pytest.mark.slow
+def test_the_hash_of_the_weights_is_remembered_until_they_change(tiny: Path, tmp_path: Path) -> None:
+    model = shutil.copytree(tiny, tmp_path / "tiny")
+    first = known_weights_hash(model, tmp_path / "cache")
+    memory = tmp_path / "cache" / "weights.json"
+    memory.write_text(memory.read_text("utf-8").replace(first, "remembered"), "utf-8")
+    assert known_weights_hash(model, tmp_path / "cache") == "remembered"
+    (model / "model.safetensors").write_bytes(b"other")
+    assert known_weights_hash(model, tmp_path / "cache") not in (first, "remembered")
+    memory.write_text("{", "utf-8")
+    assert known_weights_hash(model, tmp_path / "cache") not in (first, "remembered")
+
+
+def test_a_single_text_is_no_list_of_texts(tmp_path: Path) -> None:
+    with pytest.raises(TypeError):
+        client("any/model", tmp_path).embed("text")

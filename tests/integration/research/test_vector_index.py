@@ -1,0 +1,242 @@
+"""Chroma as an index: it follows SQLite, it is checked, and it is made anew when it cannot be trusted."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from asky.config.schema import Retrieval
+from asky.errors import StorageError
+from asky.events import Warned
+from asky.research.vector_index import open_index
+from tests.support.search_store import SearchStore
+
+CHROMA = Retrieval(engine="chroma")
+WORDS = ["moon", "sea", "tide", "bread", "yeast", "flour", "stone", "river", "cloud", "rain", "wind", "snow"]
+
+
+def filled(folder: Path, *, settings: Retrieval = CHROMA) -> SearchStore:
+    store = SearchStore(folder, settings=settings)
+    for number, word in enumerate(WORDS):
+        store.add(word, f"{word} is thing number {number}", f"more of {word} and {WORDS[number - 1]}")
+    store.search.store_chunk_embeddings(store.scope)
+    return store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SearchStore]:
+    opened = filled(tmp_path)
+    yield opened
+    opened.close()
+
+
+def ids_in_sqlite(store: SearchStore) -> set[int]:
+    with store.database.read() as connection:
+        return {row["id"] for row in connection.execute("SELECT id FROM chunk")}
+
+
+def ids_in_index(store: SearchStore) -> set[int]:
+    embedder = store.search.embedder()
+    assert embedder is not None
+    index = store.search.index(embedder)
+    assert index is not None
+    index.follow()
+    return index.ids()
+
+
+def warnings(store: SearchStore) -> list[str]:
+    return [each.message for each in store.heard if isinstance(each, Warned)]
+
+
+def test_both_engines_rank_alike(tmp_path: Path) -> None:
+    chroma = filled(tmp_path / "chroma")
+    exact = filled(tmp_path / "exact", settings=Retrieval(engine="exact"))
+    for word in WORDS:
+        assert chroma.found(f"number of {word}", limit=5)[:2] == exact.found(f"number of {word}", limit=5)[:2]
+    assert (tmp_path / "chroma" / "chroma" / "index.json").exists()
+    assert not (tmp_path / "exact" / "chroma").exists()
+    chroma.close()
+    exact.close()
+
+
+def test_the_index_follows_what_was_added_and_removed(store: SearchStore) -> None:
+    assert ids_in_index(store) == ids_in_sqlite(store)
+    gone = store.add("late", "a late comer")
+    store.search.store_chunk_embeddings(store.scope)
+    assert ids_in_index(store) == ids_in_sqlite(store)
+    store.corpus.remove_sources(store.collection, [gone.id])
+    assert ids_in_index(store) == ids_in_sqlite(store)
+    assert store.found("late comer", limit=1) != ["/late"]
+
+
+def test_a_second_process_searches_sqlite_directly(tmp_path: Path, store: SearchStore) -> None:
+    assert store.found("moon", limit=1) == ["/moon"]
+    second = SearchStore(tmp_path, settings=CHROMA)
+    assert second.found("moon", limit=1) == ["/moon"]
+    assert second.found("bread", limit=1) == ["/bread"]
+    assert [each for each in warnings(second) if "vector index is in use" in each] == [
+        "the vector index is in use by another process; searching SQLite directly"
+    ]
+    second.close()
+
+
+def damage_pickle(generation: Path) -> None:
+    for each in generation.rglob("index_metadata.pickle"):
+        each.write_bytes(b"")
+
+
+def cut_vectors(generation: Path) -> None:
+    for each in generation.rglob("data_level0.bin"):
+        each.write_bytes(each.read_bytes()[: each.stat().st_size // 2])
+
+
+def remove_segments(generation: Path) -> None:
+    for each in generation.iterdir():
+        if each.is_dir():
+            shutil.rmtree(each)
+
+
+def cut_database(generation: Path) -> None:
+    database = generation / "chroma.sqlite3"
+    database.write_bytes(database.read_bytes()[:5000])
+
+
+def remove_everything(generation: Path) -> None:
+    shutil.rmtree(generation)
+
+
+def flip_bytes(generation: Path) -> None:
+    database = generation / "chroma.sqlite3"
+    data = bytearray(database.read_bytes())
+    data[100:4000:7] = bytes(len(data[100:4000:7]))
+    database.write_bytes(bytes(data))
+
+
+def grow_links(generation: Path) -> None:
+    segment = next((each for each in generation.iterdir() if each.is_dir()), generation)
+    with (segment / "link_lists.bin").open("wb") as file:
+        file.truncate(100 << 30)
+
+
+def remove_rows(generation: Path) -> None:
+    code = textwrap.dedent(
+        f"""
+        import chromadb
+        client = chromadb.PersistentClient(path={str(generation)!r})
+        collection = client.get_collection("content_chunks", embedding_function=None)
+        collection.delete(ids=collection.get(include=[])["ids"][:5])
+        client.close()
+        """
+    )
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)
+
+
+def forget_the_note(generation: Path) -> None:
+    (generation.parent / "index.json").write_text("{ not json")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        damage_pickle,
+        cut_vectors,
+        remove_segments,
+        cut_database,
+        remove_everything,
+        flip_bytes,
+        grow_links,
+        remove_rows,
+        forget_the_note,
+    ],
+)
+def test_a_damaged_index_is_made_anew_without_embedding_again(tmp_path: Path, damage) -> None:
+    store = filled(tmp_path)
+    expected = {word: store.found(f"{word} number", limit=3) for word in WORDS}
+    store.close()
+    note = tmp_path / "chroma" / "index.json"
+    note.write_text(note.read_text().replace("true", "false"))  # as a process that died leaves it
+    damage(next((tmp_path / "chroma").glob("generation-*")))
+    again = SearchStore(tmp_path, settings=CHROMA)
+    assert {word: again.found(f"{word} number", limit=3) for word in WORDS} == expected
+    assert ids_in_index(again) == ids_in_sqlite(again)
+    assert again._embedder().embedded == []
+    again.close()
+
+
+_KILLED = textwrap.dedent(
+    """
+    import sys
+    from pathlib import Path
+    from tests.support.search_store import SearchStore
+    from asky.config.schema import Retrieval
+
+    store = SearchStore(Path(sys.argv[1]), settings=Retrieval(engine="chroma"))
+    first = int(sys.argv[2])
+    for number in range(first, first + 400):
+        store.add(f"doc{number}", f"document {number} about word{number % 97} and word{number % 31}")
+        store.search.store_chunk_embeddings(store.scope)
+        embedder = store.search.embedder()
+        store.search.index(embedder).follow()
+        print(number, flush=True)
+    """
+)
+
+
+@pytest.mark.slow
+def test_a_kill_while_writing_costs_nothing(tmp_path: Path) -> None:
+    acknowledged: list[int] = []
+    for round_number in range(3):
+        process = subprocess.Popen(
+            [sys.executable, "-c", _KILLED, str(tmp_path), str(round_number * 1000)],
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=Path(__file__).parents[3],
+            env={**os.environ, "PYTHONWARNINGS": "ignore"},
+        )
+        assert process.stdout is not None
+        for _ in range(25 + 10 * round_number):
+            acknowledged.append(int(process.stdout.readline()))
+        process.send_signal(signal.SIGKILL)
+        process.stdout.close()
+        process.wait()
+    store = SearchStore(tmp_path, settings=CHROMA)
+    assert ids_in_index(store) == ids_in_sqlite(store) - unembedded(store)
+    for number in acknowledged:
+        assert f"/doc{number}" in store.found(f"document {number}", limit=100)
+    store.close()
+
+
+def unembedded(store: SearchStore) -> set[int]:
+    space = store.vectors.space("fake-64-1", 64)
+    return {
+        id_
+        for document in store.vectors.incomplete_documents(space, store.scope)
+        for id_ in store.documents.chunk_ids(document)
+    }
+
+
+def test_an_index_of_another_model_is_made_anew(tmp_path: Path, store: SearchStore) -> None:
+    store.found("moon")
+    store.close()
+    space = store.vectors.space("other", 64)
+    index = open_index(tmp_path / "chroma", store.vectors, fingerprint="other", space_id=space, dim=64)
+    assert len(index) == 0
+    index.close()
+
+
+def test_a_folder_that_cannot_be_used_is_an_error_that_search_survives(tmp_path: Path) -> None:
+    (tmp_path / "chroma").write_text("a file where the folder should be")
+    store = filled(tmp_path)
+    with pytest.raises(StorageError):
+        open_index(tmp_path / "chroma", store.vectors, fingerprint="fake-64-1", space_id=1, dim=64)
+    assert store.found("moon", limit=1) == ["/moon"]
+    assert any("searching SQLite directly" in each for each in warnings(store))
+    store.close()

@@ -1,0 +1,93 @@
+"""What holds for the chunks of every text."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from asky.research.chunker import ChunkSettings, Tokenizer, chunk_document
+from asky.values import Chunk, Document, Section
+from tests.support.embedding import FakeTokenizer
+
+
+class ContextTokenizer:
+    """Sees a word at the start of a text in another way than inside it: a token more, and no space before it."""
+
+    _TOKEN = re.compile(r" ?[^\W_]{1,6}|\s|[^\w\s]|_")
+
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        spans = [match.span() for match in self._TOKEN.finditer(text)]
+        return [spans[0], *spans] if spans else []
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        return [len(self.offsets(text)) for text in texts]
+
+
+WORDS = ["word ", "Sentence one. ", "Two? ", "x" * 40, "漢字。", "👩\u200d👩\u200d👧", "e\u0301", "\x01", "\ufeff"]
+FORMS = ["\n", "\n\n", "# Head\n", "- item\n", "| a | b |\n", " ", "\t", ".", "1. ", "…", "\u2028"]
+PIECES = st.sampled_from(WORDS + FORMS)
+TEXTS = st.lists(PIECES | st.text(max_size=8), max_size=120).map("".join)
+TOKENIZERS = st.sampled_from([FakeTokenizer(), ContextTokenizer()])
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> Document:
+    text = draw(TEXTS)
+    starts = draw(st.lists(st.integers(0, len(text)), max_size=5).map(sorted))
+    sections = tuple(Section(text[start : start + 5], 1, start, len(text)) for start in starts)
+    return Document(text, "text/plain", sections=sections)
+
+
+SETTINGS = st.tuples(st.integers(16, 64), st.integers(0, 32)).map(lambda n: ChunkSettings(n[0], min(n[1], n[0] // 2)))
+
+
+def check(document: Document, tokenizer: Tokenizer, size: ChunkSettings, chunks: Sequence[Chunk]) -> None:
+    text = document.text
+    covered = 0
+    for ordinal, chunk in enumerate(chunks):
+        start, end = chunk.span.start, chunk.span.end
+        assert chunk.ordinal == ordinal
+        assert text[covered:start].strip() == ""
+        assert start < end
+        assert end > covered
+        assert text[start:end] == text[start:end].strip()
+        covered = end
+    assert text[covered:].strip() == ""
+    starts = [chunk.span.start for chunk in chunks]
+    assert starts == sorted(set(starts))
+    counts = tokenizer.count([text[chunk.span.start : chunk.span.end] for chunk in chunks])
+    assert max(counts, default=0) <= size.max_tokens
+
+
+@settings(deadline=None)
+@given(documents(), TOKENIZERS, SETTINGS)
+def test_chunks_cover_the_text_in_order_within_the_limit_and_are_the_same_again(
+    document: Document, tokenizer: Tokenizer, size: ChunkSettings
+) -> None:
+    chunks = chunk_document(document, tokenizer, size)
+    check(document, tokenizer, size, chunks)
+    assert chunk_document(document, tokenizer, size) == chunks
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["a", "a ", "漢", "é", "e\u0301", "👩‍👩‍👧", ".", "- \n", "\x01\n\n", "# h\n", "\u200d", "word, ", "A sentence. "],
+)
+def test_odd_text_is_cut_in_linear_time(piece: str) -> None:
+    def seconds(chars: int) -> float:
+        document = Document(piece * (chars // len(piece)), "text/plain")
+        size = ChunkSettings(200, 32)
+        started = time.process_time()
+        chunks = chunk_document(document, FakeTokenizer(), size)
+        spent = time.process_time() - started
+        check(document, FakeTokenizer(), size, chunks)
+        return spent
+
+    seconds(1000)
+    # 8 times the text: a quadratic pass would take 64 times as long.
+    assert seconds(160_000) < 24 * max(seconds(20_000), 0.005)

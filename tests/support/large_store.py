@@ -1,0 +1,71 @@
+"""A large store made of numbers: Zipf-distributed words and clustered random vectors, without a model or a reader."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from asky.research.vector_store_common import ids_to_bytes, vectors_to_bytes
+from asky.storage.vectors import Pack
+from asky.values import Chunk, Document, Source, Span, source_id
+from tests.support.embedding import FakeEmbedder
+from tests.support.search_store import SearchStore
+
+DIM = 384
+CHUNKS_PER_SOURCE = 20
+WORDS_PER_CHUNK = 200
+VOCABULARY = 60_000
+
+
+class RandomEmbedder(FakeEmbedder):
+    """Random unit vectors of the real model's length; a query's vector is near the cluster that its first word names."""
+
+    def __init__(self) -> None:
+        super().__init__(dim=DIM, fingerprint="random-384")
+
+    def embed_query(self, text: str) -> npt.NDArray[np.float32]:
+        return _cluster(sum(text.encode()) % 5000, 1)[0]
+
+
+def build(folder: Path, sources: int, **options: object) -> SearchStore:
+    """A store with `sources` times 20 chunks of 200 words. The first 20 sources are also the collection "session"."""
+    store = SearchStore(folder, embedder=RandomEmbedder(), **options)  # type: ignore[arg-type]
+    session = store.corpus.collection("session", create=True)
+    space = store.vectors.space("random-384", DIM)
+    words = np.array([f"w{number:x}" for number in range(VOCABULARY)])
+    chance = 1.0 / np.arange(10, VOCABULARY + 10)
+    chance /= chance.sum()
+    draw = np.random.default_rng(11)
+    for first in range(0, sources, 200):
+        with store.database.write():
+            for number in range(first, min(first + 200, sources)):
+                chosen = draw.choice(words, size=(CHUNKS_PER_SOURCE, WORDS_PER_CHUNK), p=chance)
+                _add(store, number, [" ".join(row) for row in chosen], space, session if number < 20 else None)
+    return store
+
+
+def _add(store: SearchStore, number: int, passages: list[str], space: int, session: int | None) -> None:
+    text = "\n".join(passages)
+    length = len(passages[0]) + 1
+    chunks, start = [], 0
+    for ordinal, passage in enumerate(passages):
+        length = len(passage) + (ordinal < len(passages) - 1)
+        chunks.append(Chunk(ordinal, Span(start, start + length), 250))
+        start += length
+    stored = store.documents.put_document(Document(text, "text/plain"), chunks, [""] * len(chunks))
+    uri = f"file:///large/{number}"
+    source = Source(source_id(uri), "file", uri, str(number), path=f"/large/{number}", fetched_at="now")
+    store.corpus.put_source(source, store.collection, document_id=stored.id)
+    if session is not None:
+        store.corpus.add_to_collection(session, [source.id])
+    vectors = _cluster(number, len(passages))
+    store.vectors.put(space, [Pack(stored.id, ids_to_bytes(stored.chunk_ids), vectors_to_bytes(vectors))])
+
+
+def _cluster(number: int, count: int) -> npt.NDArray[np.float32]:
+    """`count` unit vectors around the centre of cluster `number`."""
+    centre = np.random.default_rng(number).normal(size=DIM)
+    around = centre + 0.6 * np.random.default_rng(number + 1_000_000).normal(size=(count, DIM))
+    return (around / np.linalg.norm(around, axis=1, keepdims=True)).astype(np.float32)

@@ -1,0 +1,81 @@
+"""A real store in a folder, with a `VectorStore` over it and the fake embedder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from asky.config.schema import Retrieval
+from asky.events import Event
+from asky.research.vector_store import Tables, VectorStore
+from asky.storage.chunks import ChunkTable
+from asky.storage.corpus import CorpusStore
+from asky.storage.database import Database
+from asky.storage.documents import DocumentStore
+from asky.storage.lexical import LexicalIndex
+from asky.storage.scope import Scope
+from asky.storage.sessions import FindingStore
+from asky.storage.vectors import VectorTable
+from asky.values import Chunk, Document, Source, Span, source_id
+from tests.support.embedding import FakeEmbedder
+
+
+class SearchStore:
+    """Repositories, search, and short cuts to fill them. `heard` collects the events."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        settings: Retrieval | None = None,
+        embedder: FakeEmbedder | Exception | None = None,
+    ) -> None:
+        self.folder = folder
+        self.database = Database(folder / "asky.db")
+        self.documents = DocumentStore(self.database)
+        self.corpus = CorpusStore(self.database, self.documents)
+        self.vectors = VectorTable(self.database)
+        self.findings = FindingStore(self.database)
+        self.embedder = embedder or FakeEmbedder()
+        self.heard: list[Event] = []
+        tables = Tables(
+            self.documents, ChunkTable(self.database), LexicalIndex(self.database), self.vectors, self.findings
+        )
+        self.search = VectorStore(
+            tables,
+            embedder=self._embedder,
+            index_folder=folder / "chroma",
+            settings=settings or Retrieval(),
+            listener=self.heard.append,
+        )
+        self.collection = self.corpus.collection("default", create=True)
+        self.scope = Scope((self.collection,))
+
+    def _embedder(self) -> FakeEmbedder:
+        if isinstance(self.embedder, Exception):
+            raise self.embedder
+        return self.embedder
+
+    def add(self, name: str, *passages: str, title: str | None = None, collection: int | None = None) -> Source:
+        """One source whose document has one chunk a passage."""
+        text = "\n\n".join(passages)
+        chunks, start = [], 0
+        for ordinal, passage in enumerate(passages):
+            end = min(start + len(passage) + 2, len(text))
+            chunks.append(Chunk(ordinal, Span(start, end), len(passage.split())))
+            start = end
+        uri = f"file:///{name}"
+        source = Source(source_id(uri), "file", uri, title or name, path=f"/{name}", fetched_at="now")
+        with self.database.write():
+            document = Document(text, "text/plain", title)
+            stored = self.documents.put_document(document, chunks, [title or ""] * len(chunks))
+            self.corpus.put_source(source, collection or self.collection, document_id=stored.id)
+        return source
+
+    def found(self, query: str, *, limit: int = 10, scope: Scope | None = None) -> list[str]:
+        """The paths of the hits, best first."""
+        hits = self.search.search_content_chunks(query, scope or self.scope, limit=limit)
+        return [hit.source.path or "" for hit in hits]
+
+    def close(self) -> None:
+        self.search.close()
+        self.database.close()

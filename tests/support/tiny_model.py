@@ -1,0 +1,87 @@
+"""Small sentence-transformers models with random weights, saved as the library saves its own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
+_VOCABULARY = [
+    "[PAD]",
+    "[UNK]",
+    "[CLS]",
+    "[SEP]",
+    "[MASK]",
+    *_LETTERS,
+    *(f"##{letter}" for letter in _LETTERS),
+    ".",
+    "?",
+]
+_WINDOW = 40
+
+
+def save_tiny_model(
+    folder: Path,
+    *,
+    pooling: str = "mean",
+    weights: str = "random",
+    prompts: dict[str, str] | None = None,
+    seed: int = 0,
+) -> Path:
+    """Fills `folder` with a BERT of one layer and a window of 40 tokens. `weights` is `random` or `nan`."""
+    import torch
+    from transformers import BertConfig, BertModel
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    folder.mkdir(parents=True)
+    _save_tokenizer(folder)
+    torch.manual_seed(seed)
+    config = BertConfig(
+        vocab_size=len(_VOCABULARY),
+        hidden_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=64,
+        initializer_range=0.5,
+    )
+    model = BertModel(config)
+    if weights == "nan":
+        torch.nn.init.constant_(model.embeddings.word_embeddings.weight, float("nan"))
+    model.save_pretrained(str(folder))
+    kinds = [("", "Transformer"), ("1_Pooling", "Pooling"), ("2_Normalize", "Normalize")]
+    modules = [
+        {"idx": i, "name": str(i), "path": path, "type": f"sentence_transformers.models.{kind}"}
+        for i, (path, kind) in enumerate(kinds)
+    ]
+    _save(folder / "modules.json", modules)
+    _save(folder / "1_Pooling" / "config.json", {"embedding_dimension": 32, "pooling_mode": pooling})
+    _save(folder / "sentence_bert_config.json", {"max_seq_length": _WINDOW, "do_lower_case": False})
+    _save(folder / "config_sentence_transformers.json", {"prompts": prompts or {}, "default_prompt_name": None})
+    return folder
+
+
+def _save_tokenizer(folder: Path) -> None:
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+    from transformers import PreTrainedTokenizerFast
+
+    ids = {token: i for i, token in enumerate(_VOCABULARY)}
+    tokenizer = Tokenizer(models.WordPiece(ids, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.post_processor = processors.BertProcessing(("[SEP]", ids["[SEP]"]), ("[CLS]", ids["[CLS]"]))
+    names = {
+        "pad_token": "[PAD]",
+        "unk_token": "[UNK]",
+        "cls_token": "[CLS]",
+        "sep_token": "[SEP]",
+        "mask_token": "[MASK]",
+    }
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=64, **names).save_pretrained(str(folder))
+
+
+def _save(path: Path, value: Any) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(value), "utf-8")

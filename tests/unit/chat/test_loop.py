@@ -1,0 +1,466 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from asky.chat.loop import Budget, LoopResult, LoopSettings, Transcript, run_loop
+from asky.chat.prompts import ANSWER_NOW, EMPTY_REPLY
+from asky.chat.registry import ToolRegistry
+from asky.errors import AskyError, BudgetExceeded, ProviderError, SourceUnreadable, Unreachable
+from asky.events import Event, ModelCalled, ToolCalled, ToolReturned, Warned
+from asky.llm.port import Message, ModelUsage, ToolCall, ToolSpec
+from asky.llm.tools import Tool, ToolResult
+from asky.values import Failure
+from tests.support.models import ScriptedModel, Turn, calls, tool_call
+
+LOOKUP = ToolSpec(
+    "lookup",
+    "Looks it up.",
+    {"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"], "additionalProperties": False},
+)
+QUESTION = (Message("system", "Be brief."), Message("user", "When did the mill burn?"))
+
+
+def registry(run: Callable[[Mapping[str, Any]], Any] | None = None) -> ToolRegistry:
+    async def lookup(arguments: Mapping[str, Any]) -> ToolResult:
+        return ToolResult(f"found {arguments['q']}", f"1 passage for {arguments['q']}")
+
+    return ToolRegistry([Tool(LOOKUP, run or lookup)])
+
+
+def lookup(query: str, call_id: str = "c1") -> ToolCall:
+    return tool_call("lookup", {"q": query}, call_id=call_id)
+
+
+class Run:
+    """One run of the loop and everything that it said."""
+
+    def __init__(
+        self,
+        model: ScriptedModel,
+        tools: ToolRegistry | None = None,
+        limits: LoopSettings | None = None,
+        budget: Budget | None = None,
+    ) -> None:
+        self.transcript = Transcript(list(QUESTION))
+        self.events: list[Event] = []
+        self.text: list[str] = []
+        self.model = model
+        self._tools = tools or registry()
+        self._limits = limits or LoopSettings()
+        self._budget = budget
+
+    async def loop(self) -> LoopResult:
+        return await run_loop(
+            self.model,
+            self.transcript,
+            self._tools,
+            settings=self._limits,
+            listener=self.events.append,
+            on_text=self.text.append,
+            budget=self._budget,
+        )
+
+    def __call__(self) -> LoopResult:
+        return anyio.run(self.loop)
+
+
+def test_an_answer_without_tools_ends_the_loop() -> None:
+    run = Run(ScriptedModel("It burned in 1911."))
+    result = run()
+    assert result.reply_text == "It burned in 1911."
+    assert "".join(run.text) == "It burned in 1911."
+    assert len(run.text) > 1
+    assert result.messages == (*QUESTION, Message("assistant", "It burned in 1911."))
+    assert result.stopped_by is None
+    assert result.warnings == ()
+    assert run.events == [ModelCalled("scripted", "model.test", 1)]
+
+
+def test_tool_calls_are_run_and_answered_and_the_model_goes_on() -> None:
+    run = Run(ScriptedModel(calls(lookup("mill", "a"), text="Looking."), "In 1911."))
+    result = run()
+    assert result.messages[2:] == (
+        Message("assistant", "Looking.", (lookup("mill", "a"),)),
+        Message("tool", "found mill", tool_call_id="a"),
+        Message("assistant", "In 1911."),
+    )
+    assert result.turns == 2
+    assert run.events == [
+        ModelCalled("scripted", "model.test", 1),
+        ToolCalled("a", "lookup", "mill"),
+        ToolReturned("a", "lookup", "1 passage for mill"),
+        ModelCalled("scripted", "model.test", 2),
+    ]
+
+
+def test_calls_of_one_reply_run_together_and_are_answered_in_their_order() -> None:
+    started: list[str] = []
+
+    async def wait_for_the_other(arguments: Mapping[str, Any]) -> ToolResult:
+        started.append(arguments["q"])
+        while len(started) < 2:
+            await anyio.lowlevel.checkpoint()
+        if arguments["q"] == "first":
+            for _ in range(20):
+                await anyio.lowlevel.checkpoint()
+        return ToolResult(arguments["q"], "")
+
+    run = Run(ScriptedModel(calls(lookup("first", "a"), lookup("second", "b")), "Done."), registry(wait_for_the_other))
+    result = run()
+    assert [(m.tool_call_id, m.content) for m in result.messages if m.role == "tool"] == [
+        ("a", "first"),
+        ("b", "second"),
+    ]
+    assert [event.call_id for event in run.events if isinstance(event, ToolReturned)] == ["b", "a"]
+
+
+def test_calls_with_one_id_are_both_run_and_answered() -> None:
+    result = Run(ScriptedModel(calls(lookup("x", "same"), lookup("y", "same")), "Done."))()
+    assert [m.content for m in result.messages if m.role == "tool"] == ["found x", "found y"]
+
+
+def test_what_the_model_sent_is_kept_and_sent_back_verbatim() -> None:
+    raw = {"role": "assistant", "content": None, "reasoning_content": "hm", "extra": {"signature": "s"}}
+    model = ScriptedModel(calls(lookup("mill"), raw=raw), "In 1911.")
+    Run(model)()
+    assert model.sent[1][0][2].raw is raw
+
+
+def test_each_call_sends_what_the_call_before_sent_and_more() -> None:
+    model = ScriptedModel(*(calls(lookup(f"q{i}")) for i in range(5)), "Done.")
+    Run(model)()
+    for (before, tools_before), (after, tools_after) in zip(model.sent, model.sent[1:], strict=False):
+        assert after[: len(before)] == before
+        assert tools_after == tools_before
+
+
+def test_usage_is_summed_over_all_calls() -> None:
+    script = (
+        calls(lookup("mill")),
+        Turn("Done.", usage=ModelUsage(7, 3, 0.5, estimated=True)),
+    )
+    result = Run(ScriptedModel(*script))()
+    assert result.usage == ModelUsage(107, 13, 0.51, True)
+    unknown = Run(ScriptedModel(script[0], Turn("Done.", usage=ModelUsage(7, 3, None))))()
+    assert unknown.usage.cost_usd is None
+
+
+def test_an_error_of_a_tool_is_told_to_the_model_and_the_run_goes_on() -> None:
+    async def broken(_arguments: Mapping[str, Any]) -> ToolResult:
+        raise SourceUnreadable("the file is damaged", hint="mend it")
+
+    run = Run(ScriptedModel(calls(lookup("mill")), "I could not look."), registry(broken))
+    result = run()
+    assert result.messages[3].content == "error: source_unreadable: the file is damaged"
+    assert run.events[2] == ToolReturned(
+        "c1",
+        "lookup",
+        "the file is damaged",
+        Failure("lookup", "source_unreadable", "the file is damaged", "mend it"),
+    )
+
+
+def test_a_fault_of_ours_in_a_tool_is_raised_bare() -> None:
+    async def faulty(_arguments: Mapping[str, Any]) -> ToolResult:
+        raise KeyError("oops")
+
+    run = Run(ScriptedModel(calls(lookup("a"), lookup("b", "c2"))), registry(faulty))
+    with pytest.raises(KeyError, match="oops"):
+        run()
+    assert run.transcript.messages == list(QUESTION)
+
+
+def test_the_last_turn_gets_no_tools_and_is_asked_to_answer() -> None:
+    model = ScriptedModel(calls(lookup("a")), calls(lookup("b")), "What there is.")
+    run = Run(model, limits=LoopSettings(max_turns=3))
+    result = run()
+    assert [len(tools) for _, tools in model.sent] == [1, 1, 0]
+    assert model.sent[2][0][-1] == Message("user", ANSWER_NOW)
+    assert result.reply_text == "What there is."
+    assert result.stopped_by == "max_turns"
+    assert result.warnings == ("stopped after 3 turns",)
+    assert run.events[-2] == Warned("stopped after 3 turns")
+
+
+def test_calls_made_although_no_tools_were_offered_are_not_run() -> None:
+    ran: list[str] = []
+
+    async def note(arguments: Mapping[str, Any]) -> ToolResult:
+        ran.append(arguments["q"])
+        return ToolResult("", "")
+
+    model = ScriptedModel(calls(lookup("a")), calls(lookup("b"), text="So far: nothing."))
+    result = Run(model, registry(note), LoopSettings(max_turns=2))()
+    assert ran == ["a"]
+    assert result.reply_text == "So far: nothing."
+    assert result.messages[-1] == Message("assistant", "So far: nothing.")
+
+
+def test_a_run_without_tools_is_one_call_and_no_limit_stops_it() -> None:
+    model = ScriptedModel("Hello.")
+    result = Run(model, ToolRegistry([]), LoopSettings(max_turns=1))()
+    assert result.stopped_by is None
+    assert result.warnings == ()
+    assert model.sent[0] == (QUESTION, ())
+
+
+def test_a_call_made_again_and_again_is_stopped_and_the_model_made_to_answer() -> None:
+    same = '{ "q" : "mill" }'
+    model = ScriptedModel(
+        calls(lookup("mill")),
+        calls(tool_call("lookup", same)),
+        calls(lookup("mill", "x"), lookup("other", "y")),
+        "Enough.",
+    )
+    result = Run(model)()
+    assert [m.content for m in result.messages if m.role == "tool"] == [
+        "found mill",
+        "found mill",
+        "error: repeated_call: this call was made before; its result is above",
+        "found other",
+    ]
+    assert model.sent[3][1] == ()
+    assert result.reply_text == "Enough."
+    assert result.stopped_by is None
+    assert result.warnings == ("the model made the same call 3 times",)
+
+
+def test_bad_calls_are_told_twice_and_then_end_the_gathering() -> None:
+    model = ScriptedModel(
+        calls(tool_call("nope", {"n": 1})),
+        calls(tool_call("lookup", "{")),
+        calls(tool_call("lookup", {"q": 1})),
+        "I give up.",
+    )
+    result = Run(model)()
+    assert [m.content.split(":")[1].strip() for m in result.messages if m.role == "tool"] == [
+        "unknown_tool",
+        "bad_arguments",
+        "bad_arguments",
+    ]
+    assert [len(tools) for _, tools in model.sent] == [1, 1, 1, 0]
+    assert result.warnings == ("the model made only bad tool calls in 3 replies",)
+
+
+def test_a_good_call_among_bad_ones_keeps_the_gathering_alive() -> None:
+    bad = tool_call("lookup", "{")
+    model = ScriptedModel(*(calls(bad, lookup(f"q{i}", "c2")) for i in range(2)), calls(lookup("z")), "Done.")
+    assert Run(model)().warnings == ()
+
+
+def test_calls_beyond_the_cap_of_one_reply_are_answered_but_not_run() -> None:
+    many = [lookup(f"q{i}", f"c{i}") for i in range(5)]
+    result = Run(ScriptedModel(calls(*many), "Done."), limits=LoopSettings(max_calls_per_turn=3))()
+    contents = [m.content for m in result.messages if m.role == "tool"]
+    assert contents[:3] == ["found q0", "found q1", "found q2"]
+    assert contents[3:] == ["error: too_many_calls: at most 3 calls in one reply"] * 2
+
+
+@pytest.mark.parametrize("finish", ["cut", "length"])
+def test_a_call_that_was_cut_is_never_run_and_the_model_is_asked_again(finish: Any) -> None:
+    ran: list[object] = []
+
+    async def note(arguments: Mapping[str, Any]) -> ToolResult:
+        ran.append(arguments)
+        return ToolResult("", "")
+
+    model = ScriptedModel(Turn("Let me see.", (lookup("a"),), finish), "In 1911.")
+    result = Run(model, registry(note))()
+    assert ran == []
+    assert result.reply_text == "In 1911."
+    assert result.messages == (*QUESTION, Message("assistant", "In 1911."))
+    assert len(result.warnings) == 1
+
+
+def test_a_cut_answer_is_kept_and_said_to_be_incomplete() -> None:
+    result = Run(ScriptedModel(Turn("It burned in", finish="cut")))()
+    assert result.reply_text == "It burned in"
+    assert result.warnings == ("the answer is not complete: the model's stream was cut off",)
+
+
+def test_an_answer_at_the_models_limit_is_kept_and_said_to_be_incomplete() -> None:
+    result = Run(ScriptedModel(Turn("It burned in", finish="length")))()
+    assert result.reply_text == "It burned in"
+    assert result.warnings == ("the answer is not complete: it was cut at the model's limit",)
+
+
+def test_an_empty_reply_is_asked_for_once_more() -> None:
+    model = ScriptedModel(calls(lookup("mill")), " \n", "In 1911.")
+    result = Run(model)()
+    assert model.sent[2][0][-1] == Message("user", EMPTY_REPLY)
+    assert result.reply_text == "In 1911."
+    assert result.warnings == ("the model's reply was empty; asking again",)
+
+
+def test_an_empty_first_reply_is_asked_again_without_a_second_user_message() -> None:
+    model = ScriptedModel("", "In 1911.")
+    Run(model)()
+    assert model.sent[0] == model.sent[1]
+
+
+def test_two_empty_replies_are_no_answer() -> None:
+    model = ScriptedModel(calls(lookup("mill")), "", Turn("", finish="cut"))
+    result = Run(model)()
+    assert result.reply_text == ""
+    assert len(model.sent) == 3
+    assert result.warnings[-1] == "the model gave no answer: its reply was empty twice"
+
+
+def test_an_error_of_the_model_is_raised_and_the_conversation_so_far_is_kept() -> None:
+    run = Run(ScriptedModel(calls(lookup("mill")), Unreachable("gone")))
+    with pytest.raises(Unreachable):
+        run()
+    assert [message.role for message in run.transcript.messages] == ["system", "user", "assistant", "tool"]
+    assert run.transcript.usage.prompt_tokens == 100
+
+
+def test_a_stream_without_a_reply_is_an_error_of_the_provider() -> None:
+    class Silent(ScriptedModel):
+        async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Any:
+            del messages, tools
+            if self.sent:
+                yield None
+
+    with pytest.raises(ProviderError, match="scripted ended its stream without a reply"):
+        Run(Silent("never"))()
+
+
+def test_a_cancelled_run_leaves_its_partial_text_and_closes_the_stream() -> None:
+    run = Run(ScriptedModel(calls(lookup("mill")), Turn("The mill burned", hangs=True)))
+
+    async def main() -> None:
+        with anyio.CancelScope() as scope:
+            async with anyio.create_task_group() as group:
+                group.start_soon(run.loop)
+                while run.transcript.partial_text != "The mill burned":
+                    await anyio.lowlevel.checkpoint()
+                scope.cancel()
+
+    anyio.run(main)
+    assert run.transcript.partial_text == "The mill burned"
+    assert run.model.closed_early == 1
+    assert [message.role for message in run.transcript.messages] == ["system", "user", "assistant", "tool"]
+
+
+def test_a_run_cancelled_inside_a_tool_leaves_a_valid_conversation() -> None:
+    async def hang(_arguments: Mapping[str, Any]) -> ToolResult:
+        scopes[0].cancel()
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    run = Run(ScriptedModel(calls(lookup("mill"), text="Looking.")), registry(hang))
+    scopes: list[anyio.CancelScope] = []
+
+    async def main() -> None:
+        with anyio.CancelScope() as scope:
+            scopes.append(scope)
+            await run.loop()
+
+    anyio.run(main)
+    assert run.transcript.messages == list(QUESTION)
+    assert run.transcript.partial_text == ""
+
+
+def test_a_listener_that_fails_while_text_arrives_closes_the_stream() -> None:
+    model = ScriptedModel("A long enough answer.")
+
+    def fail(_text: str) -> None:
+        raise BrokenPipeError
+
+    async def main() -> None:
+        await run_loop(model, Transcript(list(QUESTION)), registry(), settings=LoopSettings(), on_text=fail)
+
+    with pytest.raises(BrokenPipeError):
+        anyio.run(main)
+    assert model.closed_early == 1
+
+
+class TokenBudget:
+    """A budget of prompt tokens, as a fake."""
+
+    def __init__(self, tokens: int, nearly: int = 0) -> None:
+        self.left = tokens
+        self._nearly = nearly
+
+    def check(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> None:
+        del messages, tools
+        if self.left <= 0:
+            raise BudgetExceeded("no tokens are left")
+
+    def nearly_spent(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> bool:
+        del messages, tools
+        return self.left <= self._nearly
+
+    def record(self, usage: ModelUsage) -> None:
+        self.left -= usage.prompt_tokens
+
+
+def test_a_spent_budget_ends_the_run_before_the_next_call() -> None:
+    model = ScriptedModel(calls(lookup("a")), calls(lookup("b")), "never")
+    result = Run(model, budget=TokenBudget(200))()
+    assert len(model.sent) == 2
+    assert result.reply_text == ""
+    assert result.stopped_by == "budget"
+    assert result.warnings == ("no tokens are left",)
+
+
+def test_a_nearly_spent_budget_ends_the_gathering_and_an_answer_is_written() -> None:
+    model = ScriptedModel(calls(lookup("a")), "What there is.")
+    result = Run(model, budget=TokenBudget(200, nearly=100))()
+    assert model.sent[1][1] == ()
+    assert result.reply_text == "What there is."
+    assert result.stopped_by == "budget"
+
+
+SCRIPTS = st.lists(
+    st.one_of(
+        st.sampled_from(["", "Text."]),
+        st.just(Unreachable("gone")),
+        st.builds(
+            Turn,
+            st.sampled_from(["", "Text."]),
+            st.lists(
+                st.builds(
+                    ToolCall,
+                    st.sampled_from(["a", "b"]),
+                    st.sampled_from(["lookup", "nope"]),
+                    st.one_of(
+                        st.just('{"q": "x"}'), st.just("{"), st.integers(0, 99).map(lambda n: json.dumps({"q": str(n)}))
+                    ),
+                ),
+                max_size=4,
+            ).map(tuple),
+            st.sampled_from([None, "cut", "length"]),
+        ),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(SCRIPTS, st.integers(1, 6))
+def test_any_script_ends_within_its_turns_and_leaves_a_valid_conversation(
+    script: list[str | Turn | AskyError], max_turns: int
+) -> None:
+    run = Run(ScriptedModel(*script), limits=LoopSettings(max_turns=max_turns))
+    try:
+        result: LoopResult | None = run()
+    except Unreachable:
+        result = None
+    assert len(run.model.sent) <= max_turns + 1
+    messages = list(run.transcript.messages)
+    while messages:
+        message = messages.pop(0)
+        for call in message.tool_calls:
+            assert messages.pop(0).tool_call_id == call.id
+    if result is not None:
+        assert result.reply_text.strip() or result.warnings

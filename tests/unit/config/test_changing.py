@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from asky.config.changing import set_value
+from asky.config.loader import load_config
+from asky.errors import ConfigError
+
+
+@pytest.fixture
+def environ(tmp_path: Path) -> dict[str, str]:
+    return {"HOME": str(tmp_path), "ASKY_HOME": str(tmp_path / "asky")}
+
+
+def test_a_value_is_set_in_the_file_that_owns_its_key(environ: dict[str, str], tmp_path: Path) -> None:
+    file = set_value("research.max_turns", "12", environ=environ, cwd=tmp_path)
+    assert file == tmp_path / "asky" / "config" / "research.toml"
+    set_value("research.local_document_roots", '["docs", "~/b"]', environ=environ, cwd=tmp_path / "here")
+    models = set_value('models."gpt-4.1".provider', "extractive", environ=environ, cwd=tmp_path)
+    assert models.name == "models.toml"
+    set_value("default", "gpt-4.1", environ=environ, cwd=tmp_path)
+    config = load_config(environ=environ, cwd=tmp_path)
+    assert config.research.max_turns == 12
+    assert config.research.local_document_roots == (tmp_path / "here" / "docs", tmp_path / "b")
+    assert config.model()[0] == "gpt-4.1"
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message", "hint"),
+    [
+        ("research.max_turn", "1", "unknown key research.max_turn", "did you mean research.max_turns?"),
+        ("research.max_turns", "x", "research.max_turns: expected a whole number", None),
+        ("research.embedding", "x", "research.embedding is a table", "see: asky config show"),
+        ("ui.color", "nevr", "ui.color: expected one of", "did you mean never?"),
+        ("research.chunking.overlap_tokens", "500", "must be less than research.chunking.max_tokens", None),
+        ("research.source_adapters.w.prefix", "w://", "give either tool", None),
+        ("default", "gpt", "there is no model called 'gpt'", "known models: extractive"),
+        ("a b = 1\n[x]", "1", "unknown key", None),
+        ("", "1", "unknown key", None),
+    ],
+)
+def test_what_would_not_be_valid_is_not_written(
+    environ: dict[str, str], tmp_path: Path, key: str, value: str, message: str, hint: str | None
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        set_value(key, value, environ=environ, cwd=tmp_path)
+    assert message in str(caught.value)
+    assert hint is None or hint == caught.value.hint
+    assert not (tmp_path / "asky" / "config" / "research.toml").exists()
+
+
+def test_a_file_that_is_already_wrong_is_reported_and_kept(environ: dict[str, str], tmp_path: Path) -> None:
+    file = set_value("research.max_turns", "12", environ=environ, cwd=tmp_path)
+    file.write_text("[research\n")
+    with pytest.raises(ConfigError, match=r"research\.toml:1:10: not valid TOML"):
+        set_value("research.max_turns", "13", environ=environ, cwd=tmp_path)
+    assert file.read_text() == "[research\n"

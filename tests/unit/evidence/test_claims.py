@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from asky.evidence.claims import plain_text, split_claims
+
+
+def claims(answer: str) -> list[tuple[str, tuple[int, ...]]]:
+    return [(answer[d.span.start : d.span.end], d.citations) for d in split_claims(answer)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("Foo does X [1]. Bar [2][3].", [("Foo does X [1].", (1,)), ("Bar [2][3].", (2, 3))]),
+        ("Foo does X. [1] Bar does Y. [2]", [("Foo does X. [1]", (1,)), ("Bar does Y. [2]", (2,))]),
+        ("Foo [2] does X [1], [2].", [("Foo [2] does X [1], [2].", (2, 1))]),
+        ("Foo does X.\n\n[1]", [("Foo does X.\n\n[1]", (1,))]),
+        ("Nobody cites this. It has none.", [("Nobody cites this.", ()), ("It has none.", ())]),
+        ("Yes. Foo does X [1].", [("Yes. Foo does X [1].", (1,))]),
+        ("Foo does X [1]. Indeed.", [("Foo does X [1].", (1,)), ("Indeed.", ())]),
+        ("A `list[1]` holds\ntwo values [2].", [("A `list[1]` holds\ntwo values [2].", (2,))]),
+        ("> Quoted words\n> go on [1].", [("Quoted words\n> go on [1].", (1,))]),
+    ],
+)
+def test_sentences_are_claims_with_the_citations_that_end_or_follow_them(
+    answer: str, expected: list[tuple[str, tuple[int, ...]]]
+) -> None:
+    assert claims(answer) == expected
+
+
+def test_list_items_are_claims_and_their_sentences_share_the_citations_after_them() -> None:
+    answer = (
+        "- Paris\n* Lyon [1]\n1. **Speed.** It is fast. It is cheap [2].\n2) Nice is nice [3]. Bare.\n- [ ] Open [4]"
+    )
+    assert claims(answer) == [
+        ("Paris", ()),
+        ("Lyon [1]", (1,)),
+        ("**Speed.** It is fast.", (2,)),
+        ("It is cheap [2].", (2,)),
+        ("Nice is nice [3].", (3,)),
+        ("Bare.", ()),
+        ("Open [4]", (4,)),
+    ]
+
+
+def test_table_rows_are_claims_and_heads_and_rules_are_not() -> None:
+    answer = "| Name | Size |\n|------|:----:|\n| Moon | Small. Very [1] |\n| Sun | Large |\n\nAfter it [2]."
+    assert claims(answer) == [("Moon | Small. Very [1]", (1,)), ("Sun | Large", ()), ("After it [2].", (2,))]
+    assert split_claims(answer)[0].text == "Moon; Small. Very"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "# A heading [1]",
+        "A heading\n=========",
+        "A heading\n---",
+        "---",
+        "**A bold line**",
+        "**Label:**",
+        "```\nCode says X. Or Y [1].\n```",
+        "Here is what the sources say:",
+        "What is it?",
+        "- [A page](https://x.test/a)\n- https://x.test/b\n- <https://x.test/c>",
+        "[a]: https://x.test",
+        "> ⚠ Stopped by the budget after 3 calls.",
+        "⚠ 2 sentences are unsupported.",
+        "I could not find an answer in the sources.",
+        "The passages do not say when it began.",
+        "The available documents don't explicitly mention a date.",
+        "There is no information about this in the sources.",
+        "[1]",
+        "... !",
+        "",
+    ],
+)
+def test_what_needs_no_source_is_no_claim(answer: str) -> None:
+    assert claims(answer) == []
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "There is no evidence that vaccines cause autism.",
+        "The sources do not say when, but it was 1912.",
+        "It does not support plugins.",
+        "The committee did not mention a date.",
+        "Is it so? [1]",
+        "He said this: [1]",
+    ],
+)
+def test_what_looks_like_an_abstention_or_a_lead_in_but_states_something_is_a_claim(answer: str) -> None:
+    assert len(claims(answer)) == 1
+
+
+def test_the_text_of_a_claim_is_what_a_reader_sees() -> None:
+    source = (
+        "The **moon** [1], see [this page](https://x.test/a_b), `pulls` ~~[P0000]~~ _hard_ <br> snake_case [7?] [2]."
+    )
+    assert plain_text(source) == "The moon, see this page , pulls hard snake_case."
+
+
+def test_an_answer_has_the_same_claims_when_it_is_marked() -> None:
+    answer = "Foo et al. do it. Bar does it [1].\n\n- Paris\n- Lyon [2]\n\n| a |\n|---|\n| b |\n\nEnd."
+    marked = (
+        "Foo et al. do it. ⚠ uncited Bar does it [1]. ⚠ unsupported\n\n- Paris ⚠ uncited\n- Lyon [2] ⚠ contradicted\n\n"
+        "| a |\n|---|\n| b ⚠ uncited |\n\nEnd. ⚠ uncited"
+    )
+    assert claims(marked) == claims(answer)
+    assert len(claims(answer)) == 6
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "a. ",
+        "[1] ",
+        "- ",
+        "|",
+        "| a |\n",
+        "> ",
+        "[",
+        "[a](b) ",
+        "a [1]. ",
+        "A. [1] ",
+        "_",
+        "<a",
+        "`",
+        "# \n",
+        "no evidence in ",
+        "\n",
+        "the sources ",
+        "I could not ",
+        "- a. b [1].\n",
+        " ⚠ uncited",
+        "the documents do not ",
+    ],
+)
+def test_hostile_answers_of_100_kilobytes_take_less_than_a_second(unit: str) -> None:
+    started = time.process_time()
+    split_claims(unit * (100_000 // len(unit)))
+    assert time.process_time() - started < 1

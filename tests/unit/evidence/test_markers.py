@@ -1,0 +1,252 @@
+from __future__ import annotations
+
+import random
+import re
+import time
+
+import pytest
+
+from asky.evidence.markers import CitationStream, number_citations, unseen_urls
+from asky.values import Evidence, Location, Source, Span
+
+
+def passage(key: str, text: str = "A passage.", url: str | None = None) -> Evidence:
+    source = Source("s1", "web", url or "file:///x", "Title", url=url)
+    return Evidence(key, source, 1, "0" * 64, Span(0, len(text)), text, Location())
+
+
+SHOWN = {key: passage(key) for key in ("P7f3a", "P09c2", "P1234567")}
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("It rains [P7f3a]. It pours [P09c2].", "It rains [1]. It pours [2]."),
+        ("[P09c2] then [P7f3a] then [P09c2]", "[1] then [2] then [1]"),
+        ("groups [P7f3a, P09c2] [P7f3a; P09c2] [P7f3a][P09c2]", "groups [1][2] [1][2] [1][2]"),
+        ("[P7f3a P09c2] [P7f3a and P09c2] [P7f3a/P09c2] [ P7f3a ,P09c2 ]", "[1][2] [1][2] [1][2] [1][2]"),
+        ("twice in one group [P7f3a, P7f3a]", "twice in one group [1]"),
+        ("[P7F3A] [p7f3a] [P1234567]", "[1] [1] [2]"),
+        ("**[P7f3a]** [**P7f3a**] _[P7f3a]_ [_P7f3a_]", "**[1]** [1] _[1]_ [1]"),
+        ("【P7f3a】 ［P7f3a］ [[P7f3a]] \\[P7f3a\\] [^P7f3a]", "[1] [1] [1] [1] [1]"),
+        ("[see P7f3a] [Source: P7f3a] [passages P7f3a, P09c2]", "[1] [1] [1][2]"),
+        ("[P7f3a, p. 3] [P7f3a: see below]", "[1] (p. 3) [1] (see below)"),
+        ("- [P7f3a]\n1. x [P7f3a]\n| a | [P7f3a] |\n## Head [P7f3a]\n> [P7f3a]", None),
+        ("as P7f3a says (P09c2).", "as [1] says ([2])."),
+        ("`[P7f3a]` and `P09c2`", "[1] and [2]"),
+    ],
+)
+def test_known_keys_become_numbers_in_order_of_first_use(written: str, shown: str | None) -> None:
+    numbered = number_citations(written, SHOWN)
+    assert numbered.text == (written.replace("P7f3a", "1") if shown is None else shown)
+    assert numbered.unknown == ()
+    assert numbered.bare_numbers == ()
+    assert all(key in SHOWN for key in numbered.order)
+
+
+def test_the_order_lists_the_key_behind_each_number() -> None:
+    assert number_citations("[P09c2] [P0000] [P7f3a, P09c2]", SHOWN).order == ("P09c2", "P7f3a")
+
+
+@pytest.mark.parametrize(
+    ("written", "shown", "unknown"),
+    [
+        ("It rains [P0000].", "It rains ~~[P0000]~~.", ("P0000",)),
+        ("[P7f3a, P0000] [P0000]", "[1]~~[P0000]~~ ~~[P0000]~~", ("P0000", "P0000")),
+        ("[p0000, p. 3]", "~~[P0000]~~ (p. 3)", ("P0000",)),
+        ("[P7f3a9] [P123456789abc]", "~~[P7f3a9]~~ ~~[P123456789abc]~~", ("P7f3a9", "P123456789abc")),
+        ("[P0000](https://evil.test)", "~~[P0000]~~(https://evil.test)", ("P0000",)),
+        ("`[P0000]` 【P0000】 \\[P0000\\]", "~~[P0000]~~ ~~[P0000]~~ ~~[P0000]~~", ("P0000",) * 3),
+    ],
+)
+def test_unknown_keys_are_struck_out_and_counted(written: str, shown: str, unknown: tuple[str, ...]) -> None:
+    numbered = number_citations(written, SHOWN)
+    assert (numbered.text, numbered.unknown) == (shown, unknown)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The Quadro P4000 and the P5000 cards; priority P1; [P1]; [Page 3]; [Paced out]",
+        "[P2000 graphics cards] are fast",
+        "see https://x.test/P7f3a and docs/P7f3a.md and id=P7f3a and xP7f3a and P7f3ax",
+        "[ ] [x] [a](b) [0, 1] [2020] [1.5] [a1] [1a] [-1] [] [ ] [[ ]] [0]",
+        "`a[P0000]` `[7]` ``x ` [7]`` a < b[i]",
+        "```python\nrow[7] = P0000  # [P7f3a]\n```\n",
+        "~~~\n[7]\n```\n[P7f3a]\n~~~~ \n",
+        "> ```\n> [P7f3a] [7]\n> ```\n1. ```\n   [7]\n   ```\n",
+        "```\nnever closed [P7f3a] [7]",
+        "\\\\ \\` \\* $x_{1}$ \u0000 é 東京 ] ) ( [",
+        "",
+    ],
+)
+def test_what_is_no_citation_stays_byte_for_byte(text: str) -> None:
+    numbered = number_citations(text, SHOWN)
+    assert numbered.text == text
+    assert (numbered.order, numbered.unknown, numbered.bare_numbers) == ((), (), ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a `[x] [P7f3a]` b [P7f3a]",
+        "```\n[P7f3a]\n``` \n[P7f3a]",
+        "~~~py\n```\n[P7f3a]\n~~~\n[P7f3a]",
+        "- item\n  ```\n  [P7f3a]\n  ```\n  [P7f3a]",
+        "a ` lone tick [P7f3a]",
+        "a ` tick\nof another line ` [P7f3a]",
+        "```not a fence``` [P7f3a]",
+        "\\` [P7f3a] \\`",
+    ],
+)
+def test_citations_right_after_code_are_found(text: str) -> None:
+    assert number_citations(text, SHOWN).text.endswith(("[1]", "[1] \\`"))
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("so [7] and [1].", "so [7?] and [1?]."),
+        (
+            "[ 7 ] [**7**] [\u200b7] \\[7\\] [[7]] 【7】 ［7］",
+            "[ 7? ] [**7?**] [\u200b7?] \\[7?\\] [[7?]] 【7?】 ［7?］",
+        ),
+        ("[1, 2] [1-3] [1][2]", "[1, 2?] [1-3?] [1?][2?]"),
+        ("note[^1]\n\n[^1]: text\n[1]: https://x.test", "note[^1?]\n\n[^1?]: text\n[1?]: https://x.test"),
+        ("[1](https://evil.test)", "[1?](https://evil.test)"),
+    ],
+)
+def test_numbers_that_the_model_wrote_cannot_pass_for_citations(written: str, shown: str) -> None:
+    numbered = number_citations(written, SHOWN)
+    assert numbered.text == shown
+    assert numbered.order == ()
+    assert len(numbered.bare_numbers) == shown.count("?")
+    assert number_citations(shown, SHOWN).text == shown
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("[P7f3a](https://evil.test)", "[1] (https://evil.test)"),
+        ("![P7f3a](//evil.test/x.png)", "![1] (//evil.test/x.png)"),
+        ("[P7f3a][evil]\n\n[evil]: https://evil.test", "[1] [evil]\n\n[evil]: https://evil.test"),
+        ("[P7f3a]: https://evil.test", "[1] : https://evil.test"),
+        ("- P7f3a: the tide", "- [1] : the tide"),
+        ("so says [P7f3a]: tides", "so says [1]: tides"),
+        ("[P7f3a][7]", "[1] [7?]"),
+    ],
+)
+def test_a_marker_never_becomes_a_link_to_somewhere_else(written: str, shown: str) -> None:
+    assert number_citations(written, SHOWN).text == shown
+
+
+def test_the_sign_of_askys_own_notes_cannot_be_written_by_a_model() -> None:
+    assert number_citations("Tides ⚠ uncited\n> ⚠ Note `⚠`", SHOWN).text == "Tides (!) uncited\n> (!) Note `⚠`"
+
+
+def test_addresses_that_no_passage_holds_are_reported_once_and_in_order() -> None:
+    shown = {
+        "P7f3a": passage("P7f3a", "See (https://seen.test/a/b). And www.seen.test/c, too.", "http://site.test/page"),
+    }
+    text = (
+        "[P7f3a] http://seen.test/a/b, <HTTPS://Seen.TEST/a/b/#part> https://seen.test/c. "
+        "https://www.site.test/page https://evil.test/?d=secret. [x](https://evil.test/?d=secret) "
+        "![y](//evil.test/z.png) [j](javascript:alert(1)) `curl https://other.test/(x)` (https://third.test/y) "
+        "[local](notes.md) https://seen.test/a"
+    )
+    assert number_citations(text, shown).unseen_urls == (
+        "https://evil.test/?d=secret",
+        "//evil.test/z.png",
+        "javascript:alert(1",
+        "https://other.test/(x)",
+        "https://third.test/y",
+        "https://seen.test/a",
+    )
+    assert unseen_urls("no address", shown.values()) == ()
+
+
+SPLIT = (
+    "Tides [P7f3a, P0000]: **P09c2** `[P7f3a]` [7] \\[1\\] [[P09c2]](x) `` a ` [P7f3a] ``\n"
+    "- ```py\n[P7f3a]\n  ```\n[P7f3a]: x [see P7f3a, p. 3][P09c2] ![a](https://e.test) ~~~ ` [P7"
+)
+
+
+def test_a_stream_shows_the_same_however_it_is_cut_in_three() -> None:
+    whole = number_citations(SPLIT, SHOWN)
+    for i in range(len(SPLIT) + 1):
+        for j in range(i, len(SPLIT) + 1, 7):
+            stream = CitationStream(SHOWN)
+            text = "".join(map(stream.feed, (SPLIT[:i], SPLIT[i:j], SPLIT[j:]))) + stream.close()
+            assert stream.numbered(text) == whole
+
+
+def test_a_stream_of_single_characters_shows_plain_text_at_once_and_holds_back_only_what_may_be_a_citation() -> None:
+    stream = CitationStream(SHOWN)
+    assert [stream.feed(character) for character in "Tide [P7f3a]. So"] == [*"Tide ", *[""] * 6, "[1]", *". So"]
+
+
+def random_answers(count: int, keys: list[str], seed: int) -> list[str]:
+    rng = random.Random(seed)
+    forms = ["[{}]", "[{}, {}]", "[{}][{}]", "[{}; {}]", "**[{}]**", "[ {} ]", "【{}】", "[see {}]", "`[{}]`", "[[{}]]"]
+    lines = ["{} {}.", "- {} {}", "| {} | {} |", "# {} {}", "> {}: {}", "1. {} {}\n", "{}{}. More."]
+
+    def mark() -> str:
+        form = rng.choice(forms)
+        return form.format(*(rng.choice(keys) for _ in range(form.count("{}"))))
+
+    return [
+        "\n".join(rng.choice(lines).format("The tide rises twice", mark()) for _ in range(rng.randint(1, 6)))
+        for _ in range(count)
+    ]
+
+
+def test_of_a_thousand_answers_with_invented_keys_none_shows_one_as_a_citation() -> None:
+    rng = random.Random(1)
+    invented = [f"P{rng.randrange(16**digits):0{digits}x}" for digits in (4, 5, 6, 7, 8) for _ in range(40)]
+    answers = random_answers(1_000, [key for key in invented if key not in SHOWN], 2)
+    started = time.process_time()
+    results = [number_citations(answer, SHOWN) for answer in answers]
+    assert time.process_time() - started < 1
+    assert all(result.order == () and result.unknown for result in results)
+    assert not any(re.search(r"(?<!~~)\[+P|\[\d", result.text) for result in results)
+
+
+def test_of_a_thousand_clean_answers_none_raises_an_alarm() -> None:
+    for answer in random_answers(1_000, list(SHOWN), 3):
+        result = number_citations(answer, SHOWN)
+        assert result.order
+        assert (result.unknown, result.bare_numbers, result.unseen_urls) == ((), (), ())
+        assert "P" not in result.text
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "[",
+        "[P",
+        "`",
+        "`` ` ",
+        "``` ",
+        "[[",
+        "\\[",
+        "P",
+        "[7] ",
+        "[P7f3a",
+        "[P7f3a, ",
+        "~",
+        "~~~\n",
+        "[ *",
+        "](a:",
+        "www.)",
+    ],
+)
+def test_hostile_answers_of_100_kilobytes_take_less_than_a_second_whole_and_by_character(unit: str) -> None:
+    text = unit * (100_000 // len(unit))
+    started = time.process_time()
+    whole = number_citations(text, SHOWN)
+    assert time.process_time() - started < 1
+    stream = CitationStream(SHOWN)
+    started = time.process_time()
+    shown = "".join(map(stream.feed, text)) + stream.close()
+    assert time.process_time() - started < 2
+    assert stream.numbered(shown) == whole

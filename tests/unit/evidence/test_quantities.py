@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from asky.evidence.quantities import quantities
+
+
+def values(text: str) -> list[set[str]]:
+    return [set(quantity.values) for quantity in quantities(text) if quantity.certain]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1,400 and 1400 and 1400.0 and 01400", [{"1400"}] * 4),
+        ("1\u202f400 and 1\u00a0400", [{"1400"}] * 2),
+        ("3.50 and 3.5", [{"3.5"}] * 2),
+        ("1.400", [{"1.4", "1400"}]),
+        ("twelve, Twenty-Five, twenty five", [{"12"}, {"25"}, {"25"}]),
+        ("one hundred and twelve thousand and five", [{"112005"}]),
+        ("two and three; a hundred; four hundred", [{"2"}, {"3"}, {"100"}, {"400"}]),
+        ("1.4 million, 1.4m, 2 thousand", [{"1400000"}, {"1.4", "1400000"}, {"2000"}]),
+        ("2010–2015 and 10-20", [{"2010"}, {"2015"}, {"10"}, {"20"}]),
+        ("3rd of the 1990s, ٤٥", [{"3"}, {"1990"}, {"45"}]),
+        ("version 1.2.3", [{"1.2.3"}]),
+        ("1,5", [{"1,5", "1.5", "1", "5"}]),
+        ("no number at all", []),
+    ],
+)
+def test_numbers_agree_however_they_are_written(text: str, expected: list[set[str]]) -> None:
+    assert values(text) == expected
+
+
+@pytest.mark.parametrize("text", ["one of them", "the third", "COVID-19", "H1N1", "5G and 3D", "x_5 and #7", "v2"])
+def test_what_may_be_no_number_is_uncertain(text: str) -> None:
+    found = quantities(text)
+    assert found
+    assert not any(quantity.certain for quantity in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [
+        ("12 km", "km"),
+        ("12km", "km"),
+        ("12-kilometre", "km"),
+        ("twelve kilometers", "km"),
+        ("12%", "%"),
+        ("12 percent", "%"),
+        ("12 per cent", "%"),
+        ("$12", "$"),
+        ("12 dollars", "$"),
+        ("12 cats", None),
+        ("the 2012s", None),
+        ("12", None),
+    ],
+)
+def test_units_are_known_by_one_name(text: str, unit: str | None) -> None:
+    assert [quantity.unit for quantity in quantities(text)] == [unit]
+
+
+@pytest.mark.parametrize(
+    "text", ["12 March 2020", "March 12, 2020", "12th of Mar. 2020", "2020-03-12", "on 13/3/2020", "3/13/2020"]
+)
+def test_dates_give_day_month_and_year_in_any_order(text: str) -> None:
+    found = quantities(text)
+    assert {quantity.month for quantity in found} == {None, 3}
+    assert {value for quantity in found for value in quantity.values} <= {"12", "13", "2020"}
+    assert len(found) == 3
+
+
+def test_a_month_counts_only_beside_a_number() -> None:
+    assert [quantity.month for quantity in quantities("They may March in May and 5 march")] == [5, None]
+    assert quantities("He may come in March") == []
+
+
+def test_a_date_that_cannot_be_is_plain_numbers() -> None:
+    assert values("2020-13-45 and 03/04/2021") == [{"2020"}, {"13"}, {"45"}, {"3"}, {"4"}, {"2021"}]
+
+
+@pytest.mark.parametrize(
+    "unit", ["1", "1,", "1.", "one ", "hundred ", "twenty-", "and ", "May ", "1 ", "1/", "10/10/2000", "½", "million "]
+)
+def test_hostile_text_of_100_kilobytes_takes_less_than_a_second(unit: str) -> None:
+    started = time.process_time()
+    quantities(unit * (100_000 // len(unit)))
+    assert time.process_time() - started < 1

@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from asky.evidence.claims import plain_text
+from asky.evidence.verify import mark_unsupported, verify_answer, verify_claim
+from asky.values import Verdict
+
+TIDES = (
+    "Tides are caused by the gravity of the moon. The highest tides of the world, of 16.3 metres, are measured in the "
+    "Bay of Fundy in Canada. In 1922 a survey counted 1,400 boats there. The old mill was closed on 12 March 2020 "
+    "because the tide did not reach its wheel any more."
+)
+SUN = "The sun adds about 46 percent to the pull of the moon."
+
+
+def verdict(claim: str, *passages: str) -> Verdict:
+    return verify_claim(claim, passages or (TIDES, SUN)).verdict
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Tides are caused by the gravity of the moon.",
+        "The gravity of the moon causes the tides.",
+        "The highest tides are measured in the Bay of Fundy.",
+        "A survey counted 1400 boats in 1922.",
+        "The mill was closed on March 12, 2020.",
+        "The old mill was closed in March 2020.",
+        "The sun adds 46% to the pull of the moon.",
+        'The source says "the tide did not reach its wheel".',
+    ],
+)
+def test_a_claim_in_the_words_of_its_passages_is_supported(claim: str) -> None:
+    check = verify_claim(claim, (TIDES, SUN))
+    assert check.verdict == "supported"
+    assert 0.55 <= check.score <= 1
+
+
+def test_every_sentence_of_a_passage_is_supported_by_it_in_full() -> None:
+    for sentence in TIDES.split(". "):
+        check = verify_claim(sentence, [TIDES])
+        assert (check.verdict, check.score) == ("supported", 1.0)
+
+
+def test_a_claim_with_another_number_in_the_same_sentence_is_contradicted() -> None:
+    for claim in (
+        "A survey counted 2,400 boats in 1922 there.",
+        "The highest tides of the world, of 18 metres, are measured in the Bay of Fundy in Canada.",
+        "The sun adds about 64 percent to the pull of the moon.",
+        "The old mill was closed on 12 May 2020 because the tide did not reach its wheel any more.",
+    ):
+        check = verify_claim(claim, (TIDES, SUN))
+        assert (check.verdict, check.checks["contradicted_by"]) == ("contradicted", "number"), claim
+        assert check.score < 0.25
+
+
+def test_a_claim_with_a_number_that_no_passage_holds_is_partial_at_most() -> None:
+    check = verify_claim("Tides in the Bay of Fundy in Canada are measured by 25 people.", (TIDES, SUN))
+    assert check.verdict == "partial"
+    assert check.checks["missing_numbers"] == ["25"]
+
+
+def test_a_number_with_another_unit_is_missing() -> None:
+    assert verify_claim("The tides are 16.3 feet.", [TIDES]).checks["missing_numbers"] == ["16.3"]
+    assert verify_claim("The tides are 16.3 meters.", [TIDES]).checks["missing_numbers"] == []
+
+
+def test_the_parts_of_a_date_must_stand_together() -> None:
+    text = "It opened on 3 May 1990. It closed on 12 June 1995."
+    assert verify_claim("It opened on 3 June 1990.", [text]).checks["missing_numbers"] == ["June"]
+    assert verify_claim("It opened on 1990-05-03.", [text]).checks["missing_numbers"] == []
+
+
+def test_number_words_and_digits_are_the_same() -> None:
+    assert verify_claim("It has twelve rooms.", ["It has 12 rooms."]).verdict == "supported"
+    assert verify_claim("One of the boats sank.", ["A boat sank, one of the boats."]).checks["missing_numbers"] == []
+
+
+def test_a_negation_on_one_side_only_contradicts() -> None:
+    text = "The drug reduces the risk of stroke in adults. The mill was not closed in winter."
+    for claim in ("The drug does not reduce the risk of stroke in adults.", "The mill was closed in winter."):
+        check = verify_claim(claim, [text])
+        assert (check.verdict, check.checks["contradicted_by"]) == ("contradicted", "negation")
+
+
+def test_a_negation_elsewhere_in_a_longer_sentence_does_not_contradict() -> None:
+    text = "Cut the large potatoes into chunks with a sharp knife, being careful to not break the long sprouts."
+    assert verdict("Cut the large potatoes into chunks with a sharp knife.", text) == "supported"
+    both = "Balance is not only important for health but for work."
+    assert verdict("Balance is important for health and work.", both) == "supported"
+
+
+def test_a_quotation_that_no_passage_holds_makes_a_claim_unsupported() -> None:
+    check = verify_claim('The survey found "the highest boats of the world" in 1922.', (TIDES, SUN))
+    assert check.verdict == "unsupported"
+    assert check.checks["missing_quotes"] == ["the highest boats of the world"]
+    assert check.score < 0.25
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        'It is about "The Highest Tides and Boats" in the Bay of Fundy, tides of the world.',
+        'To "What are the highest tides?": the highest tides of the world are in the Bay of Fundy.',
+        'The "highest boats" in the Bay of Fundy, the highest tides of the world.',
+        'The text says "the HIGHEST tides of the world ... in the Bay of Fundy," in Canada.',
+    ],
+)
+def test_titles_questions_short_quotations_ellipses_and_case_raise_no_alarm(claim: str) -> None:
+    assert verify_claim(claim, [TIDES]).checks["missing_quotes"] == []
+
+
+def test_a_quotation_is_found_whatever_the_markup_and_the_references_on_either_side() -> None:
+    passage = "Run `make demo` to _see_ the [first answer](https://x.test) [12] of the pro-\ngram."
+    for quote in (
+        "Run make demo to see the first answer of the program",
+        "Run `make demo` to _see_ the first answer [12?]",
+    ):
+        assert verify_claim(plain_text(f"It says: “{quote}.” [1]"), [passage]).checks["missing_quotes"] == []
+
+
+def test_a_claim_about_something_else_is_unsupported() -> None:
+    assert verdict("Volcanoes erupt when magma rises through cracks of the crust.") == "unsupported"
+
+
+def test_a_claim_that_goes_beyond_its_passages_is_partial() -> None:
+    assert verdict("Tides are caused by the gravity of distant galaxies and dark matter halos.") == "partial"
+
+
+def test_without_passages_a_claim_is_uncited() -> None:
+    assert verify_claim("Tides exist.", []).verdict == "uncited"
+
+
+def test_a_claim_that_two_passages_hold_together_is_supported() -> None:
+    claim = "Tides are caused by the gravity of the moon, and the sun adds 46 percent to the pull."
+    assert verdict(claim, TIDES, SUN) == "supported"
+    assert verdict(claim, TIDES) == "partial"
+
+
+@pytest.mark.parametrize("claim", ["", "It is what it is.", "the of and", "???"])
+def test_a_claim_without_terms_is_not_supported(claim: str) -> None:
+    assert verify_claim(claim, [TIDES]).verdict == "unsupported"
+
+
+ANSWER = (
+    "# Tides\n\nYes. Tides are caused by the gravity of the moon [1]. The survey counted 2,400 boats there in 1922 "
+    "[1]. Nobody knows why.\n\n- The sun adds about 46 percent to the pull of the moon [2]\n"
+    "- Volcanoes erupt daily [2]\n\nWhat else?\n"
+)
+
+
+def test_an_answer_is_checked_claim_by_claim_against_what_each_cites() -> None:
+    claims = verify_answer(ANSWER, {1: TIDES, 2: SUN})
+    assert [(claim.verdict, claim.citations) for claim in claims] == [
+        ("supported", (1,)),
+        ("contradicted", (1,)),
+        ("uncited", ()),
+        ("supported", (2,)),
+        ("unsupported", (2,)),
+    ]
+    assert all(ANSWER[claim.span.start : claim.span.end] == claim.text for claim in claims)
+
+
+def test_marks_are_added_and_nothing_else_is_changed() -> None:
+    claims = verify_answer(ANSWER, {1: TIDES, 2: SUN})
+    marked = mark_unsupported(ANSWER, claims)
+    assert marked == (
+        "# Tides\n\nYes. Tides are caused by the gravity of the moon [1]. The survey counted 2,400 boats there in 1922 "
+        "[1]. ⚠ contradicted Nobody knows why. ⚠ uncited\n\n- The sun adds about 46 percent to the pull of the moon "
+        "[2]\n- Volcanoes erupt daily [2] ⚠ unsupported\n\nWhat else?\n"
+    )
+    again = verify_answer(marked, {1: TIDES, 2: SUN})
+    assert [(c.text, c.verdict, c.score, c.citations) for c in again] == [
+        (c.text, c.verdict, c.score, c.citations) for c in claims
+    ]
+    assert all(marked[claim.span.start : claim.span.end] == claim.text for claim in again)
+
+
+def test_a_number_without_a_passage_cites_nothing() -> None:
+    (claim,) = verify_answer("Tides exist [3].", {1: TIDES})
+    assert (claim.verdict, claim.citations) == ("uncited", ())
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        ("1 2 3 ", "1 2 3 "),
+        ("May 1 ", "May 2. "),
+        ('"a b c d e" ', "a b c d "),
+        ("word ", "word "),
+        ("“", "“"),
+        ("a. ", "a. "),
+        ("5 km ", "5 miles "),
+        ("not ", "not "),
+        ("Foo is bar [1]. ", "Foo is bar. "),
+    ],
+)
+def test_hostile_claims_and_passages_of_50_kilobytes_take_less_than_a_second(claim: str, passage: str) -> None:
+    long_claim, long_passage = claim * (50_000 // len(claim)), passage * (50_000 // len(passage))
+    started = time.process_time()
+    verify_claim(long_claim, [long_passage])
+    assert time.process_time() - started < 1
+    started = time.process_time()
+    verify_answer(f"{long_claim} [1].", {1: long_passage})
+    assert time.process_time() - started < 1

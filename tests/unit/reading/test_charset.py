@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from asky.reading.charset import decode
+
+
+@given(st.binary(), st.none() | st.text(max_size=20))
+def test_no_bytes_and_no_declaration_raise(data: bytes, declared: str | None) -> None:
+    assert isinstance(decode(data, declared), str)
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=("Cs",), exclude_characters="\ufeff\x00")))
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+def test_unicode_with_its_mark_comes_back(encoding: str, text: str) -> None:
+    assert decode(text.encode(encoding)) == text
+
+
+def test_utf8_with_a_cut_last_character_stays_utf8() -> None:
+    assert decode("Füße und Käse über".encode()[:-4]) == "Füße und Käse \ufffd"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("cp1252", "Die Größe der Brücke über den Fluss wurde im Frühjahr für die Öffentlichkeit geprüft. " * 3),
+        ("koi8-r", "Съешь ещё этих мягких французских булок, да выпей чаю. Широкая электрификация южных губерний." * 3),
+        ("shift_jis", "吾輩は猫である。名前はまだ無い。どこで生れたかとんと見当がつかぬ。" * 5),
+    ],
+)
+def test_other_encodings_are_guessed(encoding: str, text: str) -> None:
+    assert decode(text.encode(encoding)) == text
+
+
+def test_a_declared_encoding_comes_before_a_guess() -> None:
+    assert decode("Łódź".encode("iso-8859-2"), "ISO-8859-2") == "Łódź"
+
+
+def test_latin_1_is_read_as_its_windows_superset() -> None:
+    assert decode(b"\x93quoted\x94 \xe9", "iso-8859-1") == "“quoted” é"
+
+
+@pytest.mark.parametrize("declared", ["rot13", "utf-7", "klingon-8", "unicode_escape", "", "punycode"])
+def test_a_declaration_that_no_page_should_make_is_not_followed(declared: str) -> None:
+    assert decode(b"caf\xe9 \\u0041", declared) == decode(b"caf\xe9 \\u0041")
+
+
+def test_text_far_behind_ascii_is_still_guessed_from_its_own_bytes() -> None:
+    tail = "Съешь ещё этих мягких французских булок, да выпей чаю. Широкая электрификация южных губерний. "
+    assert decode(b"# head\n" * 30_000 + tail.encode("cp1251")).endswith(tail)

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from asky.reading.csv_table import read
+
+CELLS = st.text(alphabet="abc äß,;\"\n'", max_size=8)
+
+
+def lines_of(data: bytes) -> list[str]:
+    return read(data, "a.csv").text.splitlines()
+
+
+def test_each_row_names_its_columns() -> None:
+    data = b"city,country,people\nParis,France,2102650\nOslo,Norway,709037\n"
+    assert lines_of(data) == [
+        "city; country; people",
+        "city: Paris; country: France; people: 2102650",
+        "city: Oslo; country: Norway; people: 709037",
+    ]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_delimiters_are_recognised(delimiter: str) -> None:
+    rows = ["a b", "c, d"], ["1; x", "two"], ["3", "4"]
+    packed = io.StringIO()
+    csv.writer(packed, delimiter=delimiter).writerows(rows)
+    assert lines_of(packed.getvalue().encode()) == ["a b; c, d", "a b: 1; x; c, d: two", "a b: 3; c, d: 4"]
+
+
+def test_without_names_the_values_stand_alone() -> None:
+    assert lines_of(b"1,2\n3,4\n") == ["1; 2", "3; 4"]
+    assert lines_of(b"a,a\nb,c\n") == ["a; a", "b; c"]
+    assert lines_of(b"apple\npear\n") == ["apple", "pear"]
+
+
+def test_empty_cells_and_rows_are_left_out_and_surplus_cells_kept() -> None:
+    assert lines_of(b"a,b\n,x\n,\n\n1,2,3\n") == ["a; b", "b: x", "a: 1; b: 2; 3"]
+
+
+def test_quoted_cells_may_hold_delimiters_quotes_and_lines() -> None:
+    assert lines_of(b'name,note\nAnn,"said ""hi"",\nthen left"\n') == [
+        "name; note",
+        'name: Ann; note: said "hi", then left',
+    ]
+
+
+def test_a_cell_beyond_the_parsers_usual_limit_is_read() -> None:
+    assert len(lines_of(b"a,b\n" + b"x" * 200_000 + b",y\n")[1]) > 200_000
+
+
+def test_a_long_name_is_whole_in_its_own_line_and_short_in_the_rows() -> None:
+    name = "n" * 500
+    header, row, _ = lines_of(f"{name},b\n1,2\n3,4\n".encode())
+    assert header == f"{name}; b"
+    assert len(row) < 100
+
+
+@given(st.lists(st.lists(CELLS, min_size=1, max_size=4), max_size=6))
+def test_every_word_of_every_cell_is_in_the_text(rows: list[list[str]]) -> None:
+    packed = io.StringIO()
+    csv.writer(packed).writerows(rows)
+    text = read(packed.getvalue().encode(), "a.csv").text
+    for cells in rows:
+        for cell in cells:
+            # Which character divides the cells is a guess; the words are kept whatever it is.
+            for word in cell.replace('"', " ").replace(",", " ").replace(";", " ").split():
+                assert word in text

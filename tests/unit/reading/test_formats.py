@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import importlib
+
+import pytest
+
+from asky.reading.formats import FORMATS, HEAD_BYTES, media_type_of
+from tests.support.files import archive, epub, pdf
+
+
+@pytest.mark.parametrize(
+    ("name", "media_type"),
+    [
+        ("a.txt", "text/plain"),
+        ("a.md", "text/markdown"),
+        ("A.MARKDOWN", "text/markdown"),
+        ("a.html", "text/html"),
+        ("b.c.HTM", "text/html"),
+        ("a.json", "application/json"),
+        ("a.csv", "text/csv"),
+    ],
+)
+def test_text_is_known_by_its_suffix_in_any_case(name: str, media_type: str) -> None:
+    assert media_type_of(name, b"some text") == media_type
+    assert media_type_of(name, b"") == media_type
+
+
+@pytest.mark.parametrize("name", ["a.exe", "README", ".txt", "txt", "a.txt.gz", "a.", "folder.txt/a"])
+def test_other_names_have_no_reader(name: str) -> None:
+    assert media_type_of(name, b"some text") is None
+
+
+def test_pdf_and_epub_need_their_mark() -> None:
+    assert media_type_of("a.pdf", pdf(["x"])[:HEAD_BYTES]) == "application/pdf"
+    assert media_type_of("a.pdf", b"\n" * 1000 + b"%PDF-1.4") == "application/pdf"
+    assert media_type_of("a.pdf", b"\n" * 1024 + b"%PDF-1.4") is None
+    assert media_type_of("a.pdf", b"<html>not found</html>") is None
+    assert media_type_of("a.epub", epub([("One", "")])[:HEAD_BYTES]) == "application/epub+zip"
+    assert media_type_of("a.epub", b"not a zip") is None
+
+
+def test_binary_files_with_the_name_of_a_text_are_refused() -> None:
+    assert media_type_of("a.txt", archive({"a": "text " * 5000})[:HEAD_BYTES]) is None
+    assert media_type_of("a.md", pdf(["x"])[:HEAD_BYTES]) is None
+    assert media_type_of("a.csv", bytes(range(256)) * 4) is None
+    assert media_type_of("a.json", b"\x00" * 100) is None
+    assert media_type_of("a.txt", "plain".encode("utf-16-le")) is None
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-8-sig", "cp1252", "shift_jis"])
+def test_text_in_other_encodings_is_text(encoding: str) -> None:
+    text = "吾輩は猫である" if encoding == "shift_jis" else "Füße"
+    assert media_type_of("a.txt", text.encode(encoding)) == "text/plain"
+
+
+def test_a_stray_control_does_not_make_a_text_binary() -> None:
+    assert media_type_of("a.txt", b"\x1b[31mred\x1b[0m and a NUL \x00 in " + b"a log line " * 20) == "text/plain"
+
+
+def test_every_row_names_a_module_with_a_reader() -> None:
+    for row in FORMATS:
+        assert callable(importlib.import_module(row.module).read)

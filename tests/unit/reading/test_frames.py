@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from asky.reading.frames import BadFrame, pack_document, unpack_document
+from asky.values import Document, Page, Section
+
+FIELDS = st.sampled_from(["media_type", "title", "sections", "pages", "metadata"])
+LEAVES = st.none() | st.integers() | st.text(max_size=3)
+VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=4), max_leaves=8)
+GOOD = Document(
+    text="# One\ntwo\fthree 😀",
+    media_type="application/pdf",
+    title="One",
+    sections=(Section("One", 1, 0, 16), Section("two", 2, 6, 9)),
+    pages=(Page(1, "i", 0, 10), Page(2, None, 10, 16)),
+    metadata={"author": "A"},
+)
+
+
+def through(header: dict[str, Any], payload: bytes) -> Document:
+    return unpack_document(json.loads(json.dumps(header)), payload)
+
+
+def test_a_document_comes_back_as_it_went() -> None:
+    assert through(*pack_document(GOOD)) == GOOD
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"sections": [["x", 1, 0, 99]]},
+        {"sections": [["x", 1, 5, 2]]},
+        {"sections": [["x", 1, 5, 6], ["y", 1, 2, 3]]},
+        {"sections": [["x", 1, -1, 3]]},
+        {"sections": [["x", "1", 0, 3]]},
+        {"sections": [["x", 1, 0]]},
+        {"sections": 5},
+        {"pages": [["i", 0, 5], ["ii", 4, 9]]},
+        {"pages": [[3, 0, 5]]},
+        {"pages": {"i": 1}},
+        {"title": 5},
+        {"title": "\ud800"},
+        {"media_type": None},
+        {"metadata": {"a": 1}},
+        {"metadata": []},
+    ],
+)
+def test_an_answer_that_cannot_be_true_is_refused(change: dict[str, Any]) -> None:
+    header, payload = pack_document(GOOD)
+    with pytest.raises(BadFrame):
+        through({**header, **change}, payload)
+
+
+def test_a_missing_field_or_broken_text_is_refused() -> None:
+    header, payload = pack_document(GOOD)
+    with pytest.raises(BadFrame):
+        through({"title": None}, payload)
+    with pytest.raises(BadFrame):
+        through(header, b"\xff\xfe")
+
+
+@given(st.dictionaries(FIELDS, VALUES))
+def test_no_answer_raises_anything_else(change: dict[str, Any]) -> None:
+    header, payload = pack_document(GOOD)
+    try:
+        document = through({**header, **change}, payload)
+    except BadFrame:
+        return
+    assert document.text == GOOD.text

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from asky.errors import SourceUnreadable
+from asky.reading.worker import read
+from tests.support.files import attempt, check_outcome
+
+TEXT_TYPES = ["text/plain", "text/markdown", "text/html", "application/json", "text/csv"]
+LINES = [
+    "# Head",
+    "text, more",
+    "---",
+    "===",
+    "```",
+    '"quoted',
+    "{",
+    "}",
+    "[1, 2]",
+    '{"a": "b"}',
+    "<p>x",
+    "</p>",
+    "\r",
+    "\x00",
+    "\ud7ff",
+    "é",
+]
+
+
+@pytest.mark.parametrize("media_type", TEXT_TYPES)
+@given(data=st.binary() | st.lists(st.sampled_from(LINES)).map("\n".join).map(str.encode) | st.text().map(str.encode))
+def test_any_bytes_give_a_sound_document_or_a_verdict(media_type: str, data: bytes) -> None:
+    outcome = attempt(lambda: read(data, name="a", media_type=media_type, max_chars=1000))
+    check_outcome(outcome, "empty", "failed", "too_large")
+    assert getattr(outcome, "media_type", media_type) == media_type
+
+
+@pytest.mark.parametrize("data", [b" \n\t\n", b"\xef\xbb\xbf", "\u3000\u00a0".encode()])
+def test_only_white_space_is_empty(data: bytes) -> None:
+    with pytest.raises(SourceUnreadable, match="a: no text in it") as caught:
+        read(data, name="a", media_type="text/plain", max_chars=10)
+    assert caught.value.verdict == "empty"
+
+
+def test_text_above_the_limit_is_refused_and_not_cut() -> None:
+    assert len(read(b"x" * 10, name="a", media_type="text/plain", max_chars=10).text) == 10
+    with pytest.raises(SourceUnreadable, match="a: 11 characters of text, the limit is 10") as caught:
+        read(b"x" * 11, name="a", media_type="text/plain", max_chars=10)
+    assert caught.value.verdict == "too_large"
+
+
+def test_text_needs_no_parser_of_other_formats() -> None:
+    program = (
+        "import sys\n"
+        "from asky.reading.worker import read\n"
+        "for kind in ('text/plain', 'text/markdown', 'text/csv', 'application/json'):\n"
+        "    read(b'1', name='a', media_type=kind, max_chars=10)\n"
+        "print(sorted({name.partition('.')[0] for name in sys.modules}))\n"
+    )
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    for heavy in ("pymupdf", "lxml", "trafilatura", "charset_normalizer", "numpy", "multiprocessing", "asyncio"):
+        assert f"'{heavy}'" not in loaded
+
+
+def test_nothing_but_answers_reaches_the_parent() -> None:
+    program = (
+        "import os, sys\n"
+        "from asky.reading.worker import take_pipes\n"
+        "requests, replies = take_pipes()\n"
+        "print('noise'); sys.stdout.flush(); os.write(1, b'noise')\n"
+        "assert sys.stdin.read() == ''\n"
+        "replies.write(requests.read()); replies.flush()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], input=b"frame", capture_output=True, check=True)
+    assert done.stdout == b"frame"

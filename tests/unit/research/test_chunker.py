@@ -1,0 +1,136 @@
+"""Where a document is cut into chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from asky.errors import ConfigError
+from asky.research.chunker import ChunkSettings, chunk_document
+from asky.values import Document, Section
+from tests.support.embedding import FakeTokenizer
+
+TOKENIZER = FakeTokenizer()
+
+
+def document(text: str, *headings: str) -> Document:
+    sections = [Section(heading, 1, text.index(heading), len(text)) for heading in headings]
+    return Document(text, "text/plain", sections=tuple(sections))
+
+
+def chunks(text: str, *headings: str, max_tokens: int = 20, overlap_tokens: int = 0) -> list[str]:
+    made = chunk_document(document(text, *headings), TOKENIZER, ChunkSettings(max_tokens, overlap_tokens))
+    assert [chunk.ordinal for chunk in made] == list(range(len(made)))
+    texts = [text[chunk.span.start : chunk.span.end] for chunk in made]
+    assert [chunk.tokens for chunk in made] == TOKENIZER.count(texts)
+    return texts
+
+
+def test_a_text_that_fits_is_one_chunk_without_the_white_space_around_it() -> None:
+    assert chunks("  One is here. Two is there.\n\n") == ["One is here. Two is there."]
+
+
+@pytest.mark.parametrize("text", ["", " \n\t"])
+def test_a_text_of_white_space_has_no_chunk(text: str) -> None:
+    assert chunks(text) == []
+
+
+def test_a_chunk_holds_as_many_whole_sentences_as_fit() -> None:
+    text = "One two three four five six. " * 2 + "Alpha beta gamma delta. One more of it."
+    assert chunks(text, max_tokens=19) == [
+        "One two three four five six. One two three four five six. Alpha beta gamma delta.",
+        "One more of it.",
+    ]
+
+
+def test_the_next_chunk_repeats_the_last_sentences_up_to_the_overlap() -> None:
+    text = "A one is here. B two is here. C three is here. D four is here. E five is here."
+    assert chunks(text, max_tokens=16, overlap_tokens=5) == [
+        "A one is here. B two is here. C three is here.",
+        "C three is here. D four is here. E five is here.",
+    ]
+    assert chunks(text, max_tokens=16, overlap_tokens=4)[1] == "D four is here. E five is here."
+
+
+def test_a_heading_is_with_what_follows_it_and_ends_a_chunk_that_is_half_full() -> None:
+    text = "One two three four five six seven eight nine.\n# Next\nTen eleven twelve."
+    assert chunks(text) == ["One two three four five six seven eight nine.", "# Next\nTen eleven twelve."]
+
+
+def test_a_heading_ends_no_chunk_that_is_nearly_empty() -> None:
+    text = "One two.\n# Next\nTen eleven twelve."
+    assert chunks(text) == [text]
+
+
+def test_a_heading_never_ends_a_chunk() -> None:
+    text = "One two three four.\n# Next\nFive six seven eight nine ten eleven twelve one two three four no."
+    assert chunks(text) == ["One two three four.", text[text.index("# Next") :]]
+
+
+def test_a_chunk_that_begins_with_a_heading_repeats_nothing() -> None:
+    text = "One two three four five six. Seven eight nine ten.\n# Next\nEleven twelve."
+    assert chunks(text, overlap_tokens=8)[1] == "# Next\nEleven twelve."
+
+
+def test_headings_alone_fill_chunks_too() -> None:
+    text = "\n".join(f"# Heading {i}" for i in range(12))
+    made = chunks(text)
+    assert [line for chunk in made for line in chunk.split("\n")] == text.split("\n")
+
+
+def test_the_sections_of_the_document_are_headings_without_a_mark() -> None:
+    text = "One two three four five six seven eight nine ten\nNext part\nTen eleven twelve."
+    assert chunks(text, "Next part") == [
+        "One two three four five six seven eight nine ten",
+        "Next part\nTen eleven twelve.",
+    ]
+
+
+def test_a_section_whose_text_does_not_begin_with_its_heading_still_ends_a_sentence() -> None:
+    text = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen, fifteen sixteen"
+    section = Section("Chapter 2", 1, text.index("fourteen,"), len(text))
+    made = chunk_document(Document(text, "text/plain", sections=(section,)), TOKENIZER, ChunkSettings(16, 0))
+    assert [text[chunk.span.start : chunk.span.end].split()[0] for chunk in made] == ["one", "fourteen,"]
+
+
+def test_a_sentence_longer_than_a_chunk_is_cut_between_words() -> None:
+    text = " ".join(f"word{i}" for i in range(100))
+    made = chunks(text)
+    assert " ".join(made) == text
+    assert len(made) <= 10
+
+
+def test_a_sentence_longer_than_a_chunk_is_rather_cut_at_a_line_break() -> None:
+    lines = [f"row {i} of it, and more" for i in range(8)]
+    made = chunks("\n".join(lines))
+    assert all(chunk.startswith("row") for chunk in made)
+
+
+def test_a_word_longer_than_a_chunk_is_cut_between_characters() -> None:
+    made = chunks("abcdefgh" * 100)
+    assert "".join(made) == "abcdefgh" * 100
+    assert len(made) > 1
+
+
+def test_text_that_is_few_tokens_is_cut_by_its_characters() -> None:
+    class OneToken(FakeTokenizer):
+        def offsets(self, text: str) -> list[tuple[int, int]]:
+            return [(0, len(text))]
+
+        def count(self, texts: Sequence[str]) -> list[int]:
+            return [1] * len(texts)
+
+    made = chunk_document(document("x" * 100_000), OneToken(), ChunkSettings(32, 0))
+    assert max(len(chunk.span) for chunk in made) == 32 * 16
+
+
+def test_a_cut_between_characters_keeps_marks_with_their_letter() -> None:
+    text = "e\u0301" * 500
+    assert all(chunk[0] == "e" and chunk[-1] == "\u0301" for chunk in chunks(text))
+
+
+@pytest.mark.parametrize(("max_tokens", "overlap_tokens"), [(15, 0), (20, 11), (20, -1)])
+def test_sizes_that_make_no_sense_are_refused(max_tokens: int, overlap_tokens: int) -> None:
+    with pytest.raises(ConfigError):
+        ChunkSettings(max_tokens, overlap_tokens)
