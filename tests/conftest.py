@@ -8,6 +8,10 @@ from pathlib import Path
 import pytest
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--data", default="", help="A folder of development sets, for the tests of quality.")
+
+
 @pytest.fixture(scope="session")
 def model_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder for exported embedding models, the same for all tests of a run: each model is exported once."""

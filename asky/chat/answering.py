@@ -194,6 +194,8 @@ class _Work:
     def _note_gate(self, numbered: Numbered) -> None:
         if numbered.unknown:
             self._warn(f"{len(numbered.unknown)} citations of passages that were never shown were struck out")
+        if numbered.bare_numbers:
+            self._warn(f"{len(numbered.bare_numbers)} bracketed numbers are the model's own and cite nothing")
         if numbered.unseen_urls:
             self._warn(f"addresses that no source holds: {', '.join(numbered.unseen_urls[:5])}")
 

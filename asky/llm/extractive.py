@@ -91,7 +91,7 @@ class ExtractiveModel:
         if state.searches == 0 and RETRIEVAL_TOOL in tools and question.text:
             return _Step(calls=_first_calls(question, tools))
         reading = self._read(question, state)
-        if state.searches == 1 and RETRIEVAL_TOOL in tools:
+        if state.searches == 1 and RETRIEVAL_TOOL in tools and not question.wants_summary:
             wanted = follow_up([part for part, _ in self._unsupported(reading)], reading.best_texts())
             if wanted:
                 return _Step(calls=(_call("follow_up", RETRIEVAL_TOOL, {"queries": wanted}),))

@@ -38,9 +38,9 @@ _COMPARISONS = tuple(
     )
 )
 _PRONOUN = re.compile(r"\b(?:it|its|they|them|their|he|him|his|she|her|this|that|these|those)\b", re.IGNORECASE)
-_NAME_WORD = r"[A-Z][\w'’.-]*"
+_NAME_WORD = r"(?:(?:[A-Z]\.)+|[A-Z][\w'’-]*)"
 _CAPITALISED = re.compile(
-    rf"(?<![.!?]\s)(?<!^)\b{_NAME_WORD}(?:\s+(?:of|the|de|la|von|van|al|for)\s+{_NAME_WORD}|\s+[A-Z0-9][\w'’.-]*)*"
+    rf"(?<![.!?]\s)(?<!^)\b{_NAME_WORD}(?:\s+(?:of|the|de|la|von|van|al|for)\s+{_NAME_WORD}|\s+{_NAME_WORD}|\s+\d+\b)*"
 )
 
 _WHICH = r"\b(?:what|which)\s+(?:\w+\s+)?"
@@ -95,8 +95,9 @@ def read_question(text: str) -> Question:
 
 def queries(question: Question) -> list[str]:
     """What to search for: the whole question, then its parts; at most 6, of at most 400 characters each."""
-    more = SUMMARY_QUERIES if question.wants_summary else question.parts
-    wanted = [shorten(query) for query in (question.text, *more)]
+    if question.wants_summary:
+        return list(SUMMARY_QUERIES)
+    wanted = [shorten(query) for query in (question.text, *question.parts)]
     return [query for query in dict.fromkeys(wanted) if query][:MAX_QUERIES]
 
 
@@ -157,7 +158,7 @@ def _sides(question: str) -> Iterator[str]:
     """A comparison as one question about each side."""
     for pattern in _COMPARISONS:
         match = pattern.search(question)
-        if match is None or any(_ASKS.match(side) for side in match.groups()):
+        if match is None or _ASKS.match(match.group(2)):
             continue
         rest = (question[: match.start()] + " " + question[match.end() :]).split()
         about = " ".join(word for word in rest if content_terms(word))

@@ -19,8 +19,14 @@ if TYPE_CHECKING:
 Embed = Callable[[Sequence[str]], "np.ndarray | None"]
 """Texts to vectors of length 1, `float32[n, dim]`; `None` where there is no embedding model."""
 
-_IN_TITLE, _IN_SENTENCE_BEFORE = 0.5, 0.3
-_MEANING, _RANK, _KIND, _POSITION, _COMPLETE = 0.7, 0.1, 0.1, 0.1, 0.2
+# What each cue is worth beside the coverage. Source: docs/concepts/extractive-model.md; the optimum is flat.
+_MEANING = 0.7
+_RANK = 0.1
+_POSITION = 0.1
+_KIND = 0.1
+_COMPLETE = 0.2
+_IN_TITLE = 0.5
+_IN_SENTENCE_BEFORE = 0.3
 
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t|tember)?|oct(?:ober)?|"
@@ -94,15 +100,17 @@ class Scorer:
         ]
 
     def centrality(self, sentence: Sentence, chosen: Collection[Sentence] = ()) -> float:
-        """How much a sentence says of what all say: the mean share of the sentences that hold its terms, in [0, 1].
+        """How much a sentence says of what all say; passages open with what they are about, so that openings gain.
 
-        A term that a sentence of `chosen` holds has been said; its share is squared.
+        Each term counts for the share of the sentences that hold it, squared once a sentence of `chosen` has said it.
 
-        Source: SumBasic, Nenkova and Vanderwende, Microsoft Research MSR-TR-2005-101.
+        Source: SumBasic, Nenkova and Vanderwende, Microsoft Research MSR-TR-2005-101; divided by the root of the number
+        of terms, because the mean favours the shortest sentences.
         """
         said = {term for other in chosen for term in other.terms}
-        shares = {term: self._counts[term] / self._total for term in sentence.terms}
-        return math.fsum(s * s if term in said else s for term, s in shares.items()) / (len(shares) or 1)
+        shares = [self._counts[term] / self._total for term in sentence.terms - said]
+        shares += [(self._counts[term] / self._total) ** 2 for term in sentence.terms & said]
+        return math.fsum(shares) / math.sqrt(len(shares) or 1) * (1 + 1 / (1 + sentence.position))
 
     @property
     def quotable(self) -> Sequence[Sentence]:

@@ -53,17 +53,21 @@ class Sentence:
 
 _MIN_WORDS = 4
 _MAX_WORDS = 90
+_MAX_CHARS = 1_000
+_TAIL_CHARS = 80
 _MIN_LETTERS = 0.5
-_MAX_SYMBOLS = 0.06
+_MAX_SYMBOLS = 0.08
 _LIST_MARKER = re.compile(r"(?:[-*+•◦▪‣·●○■□–—]|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|\([ivx]{1,5}\))\s+")
-_FENCE = re.compile(r"^(```|~~~)[^\n]*\n.*?(?:^\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
+_CODE = re.compile(r"^(```|~~~)[^\n]*\n.*?(?:^\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
+_REFERENCE_ENTRY = re.compile(r"^(?:\[\^?\d{1,3}\]|[^\n]*\b(?:doi:|ISBN\b|arXiv:))[^\n]*$", re.MULTILINE)
 _ENDED = re.compile(r"""[.!?…。！？｡।॥؟۔።]["'”’)\]}»›」』）】》*_`]*(?:\s*\[[\d,;\s–-]{1,20}\])*$""")
 _NOT_PROSE = re.compile(
-    r"^#{1,6}\s|^\||\|.*\||\t.*\t|^[$>]|^!\[|^\[\^?\d{1,3}\]|^={3,}|\n\s*[=-]{3,}\s*$|\bdoi:|\bISBN\b|https?://\S+\s*$"
+    r"^#{1,6}\s|^\||\|.*\||\t.*\t|^[$>]|^!\[|^={3,}|\n\s*[=-]{3,}\s*$|https?://\S+\s*$|[:：]$"
+    r"|^(?:For more (?:information|details)|See also|Learn more|To learn more|Read more)\b"
 )
 _REFERENCE_NUMBER = re.compile(r"\s?\[\^?\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*\]")
 _KEY_LIKE = re.compile(r"\[\s*P[0-9a-fA-F]{4,8}\b")  # would read as a citation of ours
-_SYMBOLS = frozenset("{}[]<>=;|\\_$#~^@`")
+_SYMBOLS = frozenset("{}<>=;|\\$#~^@")
 
 
 def read_sentences(passages: Sequence[PassageText]) -> list[Sentence]:
@@ -71,10 +75,10 @@ def read_sentences(passages: Sequence[PassageText]) -> list[Sentence]:
     seen: set[str] = set()
     found: list[Sentence] = []
     for index, passage in enumerate(passages):
-        fences = [match.span() for match in _FENCE.finditer(passage.text)]
+        asides = [match.span() for pattern in (_CODE, _REFERENCE_ENTRY) for match in pattern.finditer(passage.text)]
         for position, span in enumerate(sentence_spans(passage.text)):
-            code = any(start < span.end and span.start < end for start, end in fences)
-            sentence = _sentence(index, position, span, passage.text, code)
+            aside = any(start < span.end and span.start < end for start, end in asides)
+            sentence = _sentence(index, position, span, passage.text, aside)
             if sentence.quote in seen:
                 continue
             seen.add(sentence.quote)
@@ -82,24 +86,26 @@ def read_sentences(passages: Sequence[PassageText]) -> list[Sentence]:
     return found
 
 
-def _sentence(passage: int, position: int, span: Span, text: str, code: bool) -> Sentence:
+def _sentence(passage: int, position: int, span: Span, text: str, aside: bool) -> Sentence:
     whole = text[span.start : span.end]
     marker = _LIST_MARKER.match(whole)
     start = span.start + (marker.end() if marker and marker.end() < len(whole) else 0)
     body = text[start : span.end]
-    complete = _ENDED.search(body) is not None
+    complete = _ENDED.search(body[-_TAIL_CHARS:]) is not None
     return Sentence(
         passage,
         position,
         Span(start, span.end),
         body,
         frozenset(content_terms(body)),
-        not code and _is_prose(body),
+        not aside and _is_prose(body),
         complete,
     )
 
 
 def _is_prose(text: str) -> bool:
+    if len(text) > _MAX_CHARS:
+        return False
     if _NOT_PROSE.search(text) or _KEY_LIKE.search(text):
         return False
     terms = content_terms(text)

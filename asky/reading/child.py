@@ -20,8 +20,8 @@ _FILES = 500
 _PEAK_BYTES = 256 * 1024 * 1024
 _READ_BYTES = 1024 * 1024
 _ENDING_S = 2.0
-# All that a child gets to know of its surroundings.
 _PACKAGE_ROOT = Path(__file__).resolve().parents[2]
+# All that a child gets to know of its surroundings.
 _PASSED_ON = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 
 
@@ -87,6 +87,7 @@ class Child:
         return answer, payload
 
     def is_running(self) -> bool:
+        """Whether the process has not ended."""
         return self._process.poll() is None
 
     def kill(self) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _MEDIA_TYPE = "text/html"
 _DECLARATION_WITHIN = 1024
 _DECLARED = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})""", re.IGNORECASE)
-# The extractor reads about 0.8 MB a second: a manual on one page would use up its time, and is read plainly.
+# The extractor reads about 1 MB a second: a manual on one page would use up its time, and is read plainly.
 _EXTRACTED_CHARS = 4 * 1024 * 1024
 
 

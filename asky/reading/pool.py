@@ -67,19 +67,20 @@ class ReaderPool:
             children = list(self._children)
         for child in children:
             child.kill()
-        for slot in self._drain():
-            if slot is not None:
-                self._drop(slot)
-            self._slots.put(None)
+        self._empty_slots()
 
-    def _drain(self) -> list[Child | None]:
-        """The slots that no `read` holds."""
-        slots: list[Child | None] = []
+    def _empty_slots(self) -> None:
+        """Drop the children of the slots that no `read` holds; the slots stay, for those that wait for one."""
+        emptied = 0
         try:
             while True:
-                slots.append(self._slots.get_nowait())
+                child = self._slots.get_nowait()
+                emptied += 1
+                if child is not None:
+                    self._drop(child)
         except queue.Empty:
-            return slots
+            for _ in range(emptied):
+                self._slots.put(None)
 
     def _check_size(self, data: bytes, name: str) -> None:
         if not data:
@@ -91,14 +92,15 @@ class ReaderPool:
 
     def _take(self, name: str) -> Child:
         """A child of one's own: one that runs and is idle, else a new one. Waits for a free slot."""
-        slot = self._slots.get()
+        child = self._slots.get()
+        if child is not None and child.is_running() and not self._closed:
+            return child
         try:
-            if slot is not None and not slot.is_running():
-                self._drop(slot)  # it ended while it was idle: not the next file's fault
-                slot = None
-            return slot if slot is not None and not self._closed else self._start(name)
+            if child is not None:
+                self._drop(child)  # it ended while it was idle, which is not the next file's fault
+            return self._start(name)
         except BaseException:
-            self._slots.put(slot)
+            self._slots.put(None)
             raise
 
     def _start(self, name: str) -> Child:
@@ -113,11 +115,11 @@ class ReaderPool:
             return child
 
     def _give_back(self, child: Child) -> None:
-        if child.usable and not self._closed:
-            self._slots.put(child)
-        else:
+        if not child.usable:
             self._drop(child)
-            self._slots.put(None)
+        self._slots.put(child if child.usable else None)
+        if self._closed:
+            self._empty_slots()  # `close` may have looked just before
 
     def _drop(self, child: Child) -> None:
         with self._lock:

@@ -64,8 +64,8 @@ def find_model_folder(model: str, *, local_files_only: bool, listener: Listener 
     """The folder of the files of `model`; the first of: the path itself, the Hugging Face cache, a package, a download.
 
     Raises `NotConfigured`, with what was tried and what to do, when there is none; a network that does not answer is
-    noticed within 10 s. `local_files_only`, or `HF_HUB_OFFLINE=1` in the environment, rules the download out; `listener`
-    hears of one.
+    noticed within 10 s. `local_files_only`, or `HF_HUB_OFFLINE=1` in the environment, rules the download out;
+    `listener` hears of one.
     """
     if is_folder(model):
         folder = Path(model).expanduser()

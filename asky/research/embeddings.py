@@ -128,7 +128,8 @@ class EmbeddingClient:
     """An `Embedder` that runs a sentence-transformers model. Nothing is read or imported before the first use.
 
     Every method and property may raise `NotConfigured` when the model is nowhere to be found. `listener` hears of a
-    download, of the one export, of a cache that had to be made anew and of texts that were cut. One client may serve several threads.
+    download, of the one export, of a cache that had to be made anew and of texts that were cut. One client may serve
+    several threads.
     """
 
     def __init__(self, settings: EmbeddingSettings, *, listener: Listener = ignore) -> None:

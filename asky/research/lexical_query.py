@@ -18,6 +18,8 @@ NEAR_TOKENS = 15
 """Tokens that may lie between two words of a pair. Source: 4, 8, 15 and 30 lie within .001 of each other."""
 
 _WORD = re.compile(r"\w+")
+_LEFT_OVERS = frozenset({"s", "t", "d", "m", "re", "ve", "ll"})  # of "what's", "don't", "we're"
+_STOP_WORDS = STOP_WORDS | _LEFT_OVERS
 
 
 def word_expression(question: str) -> str:
@@ -40,12 +42,12 @@ def pair_expression(question: str) -> str:
 def content_words(question: str) -> list[str]:
     """The words of `question`, lower case, in order, without stop words if others are left; at most `MAX_WORDS`."""
     words = _WORD.findall(question.lower())
-    return ([word for word in words if word not in STOP_WORDS] or words)[:MAX_WORDS]
+    return ([word for word in words if word not in _STOP_WORDS] or words)[:MAX_WORDS]
 
 
 def _phrases(question: str) -> Iterator[str]:
     for left, right in pairwise(_WORD.findall(question.lower())[: 2 * MAX_WORDS]):
-        if left not in STOP_WORDS and right not in STOP_WORDS:
+        if left not in _STOP_WORDS and right not in _STOP_WORDS:
             yield _quoted(f"{left} {right}")
 
 

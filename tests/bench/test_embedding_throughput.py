@@ -21,7 +21,28 @@ from asky.values import Document
 pytestmark = [pytest.mark.slow, pytest.mark.model]
 
 ROOT = Path(__file__).parents[2]
-SYLLABLES = ["ka", "lo", "mi", "ter", "ben", "dra", "sol", "ing", "ation", "re", "pro", "con", "ver", "da", "tu", "po", "li", "ne", "sa", "wo"]
+SYLLABLES = [
+    "ka",
+    "lo",
+    "mi",
+    "ter",
+    "ben",
+    "dra",
+    "sol",
+    "ing",
+    "ation",
+    "re",
+    "pro",
+    "con",
+    "ver",
+    "da",
+    "tu",
+    "po",
+    "li",
+    "ne",
+    "sa",
+    "wo",
+]
 
 EMBED_ONE = """
 import sys

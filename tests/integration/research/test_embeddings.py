@@ -8,12 +8,13 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from asky.errors import AskyError
+from asky.errors import AskyError, NotConfigured
 from asky.events import Event, StageStarted, Warned, ignore
 from asky.research.embedding_cache import ExportedModel, UnusableExport, known_weights_hash, read_exported
 from asky.research.embedding_onnx import OnnxEncoder
@@ -282,6 +283,31 @@ def test_a_progress_that_raises_ends_the_work(tiny: Path, tiny_cache: Path) -> N
         embedder.embed(["text"] * 500, progress=stop)
     assert calls == [1]
     assert embedder.embed(["text"]).shape == (1, 32)
+
+
+@pytest.mark.slow
+def test_a_device_that_torch_cannot_use_is_said_and_the_cpu_embeds(tiny: Path, tiny_cache: Path) -> None:
+    import torch
+
+    if torch.cuda.is_available():
+        pytest.skip("this machine has a GPU")
+    heard: list[Event] = []
+    embedder = client(tiny, tiny_cache, heard, device="cuda")
+    with pytest.raises(NotConfigured, match="cuda"):
+        _ = embedder.device
+    for _ in range(2):
+        assert embedder.embed(["text"] * 400).shape == (400, 32)
+    assert len([event for event in heard if isinstance(event, Warned) and "the CPU embeds" in event.message]) == 1
+
+
+@pytest.mark.slow
+def test_threads_share_one_client(tiny: Path, tiny_cache: Path) -> None:
+    embedder = client(tiny, tiny_cache)
+    expected = client(tiny, tiny_cache).embed(SENTENCES)
+    with ThreadPoolExecutor(8) as pool:
+        results = list(pool.map(lambda _: embedder.embed(SENTENCES), range(40)))
+    assert all(np.allclose(result, expected, atol=1e-5) for result in results)
+    assert embedder.usage.texts == 40 * len(SENTENCES)
 
 
 @pytest.mark.slow

@@ -1,0 +1,265 @@
+"""`asky -r -d docs "..."` as a user runs it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.asky_command import ROOT, clean_environment, run_asky, run_python
+
+pytestmark = pytest.mark.model
+
+# Uses nothing but the export; what a stranger would write to check an answer.
+_CHECK = """
+import hashlib, json, sys
+export = json.load(sys.stdin)
+texts = {document["sha256"]: document["text"] for document in export["documents"]}
+citations = export["answer"]["citations"]
+assert citations
+for citation in citations:
+    text = texts[citation["sha256"]]
+    assert hashlib.sha256(text.encode()).hexdigest() == citation["sha256"]
+    assert text[citation["start"]:citation["end"]] == citation["quote"]
+answer = export["answer"]["answer"]
+for claim in export["answer"]["claims"]:
+    assert answer[claim["start"]:claim["end"]] == claim["text"]
+    assert set(claim["citations"]) <= {citation["n"] for citation in citations}
+print("ok", len(citations))
+"""
+
+
+def test_an_answer_is_cited_and_checks_out_with_the_export_alone(home: Path, docs: Path) -> None:
+    done = run_asky("-r", "-d", str(docs), "How many high tides does the moon raise in a day?", "--json", home=home)
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["schema"] == "asky.answer/1"
+    assert "two high tides a day" in answer["answer"]
+    assert answer["citations"][0]["title"] == "Tides"
+    assert answer["citations"][0]["section"].startswith("Tides")
+    assert all(claim["verdict"] == "supported" for claim in answer["claims"])
+    assert "no model is configured" in done.stderr
+    export = run_asky("runs", "export", answer["run"], home=home)
+    checked = run_python(["-I", "-c", _CHECK], home=home, stdin=export.stdout)
+    assert checked.stdout.startswith("ok"), checked.stderr
+
+
+def test_why_opens_the_passage_even_after_the_file_is_gone(home: Path, docs: Path) -> None:
+    run_asky("-r", "-d", str(docs), "How many high tides does the moon raise in a day?", home=home)
+    (docs / "tides.md").unlink()
+    run_asky("search", "-d", str(docs), "bread", home=home)
+    why = run_asky("why", "1", "--json", home=home)
+    assert why.returncode == 0, why.stderr
+    assert "two high tides a day" in why.stdout
+
+
+def test_an_unanswerable_question_ends_with_11_and_what_was_searched(home: Path, docs: Path) -> None:
+    done = run_asky("-r", "-d", str(docs), "Who painted the ceiling of the Sistine Chapel?", home=home)
+    assert done.returncode == 11
+    assert done.stdout.startswith("I could not find an answer in the sources.")
+    assert "Sistine Chapel" in done.stdout
+    assert "of 3 sources" in done.stdout
+
+
+def test_piped_text_is_a_source_like_any_other(home: Path) -> None:
+    text = "The meeting moved to Thursday at nine because the train from Basel was cancelled.\n"
+    done = run_asky("When is the meeting?", "--json", home=home, stdin=text)
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert "Thursday" in answer["answer"]
+    assert answer["citations"][0]["quote"] in text
+    assert answer["citations"][0]["sha256"] == hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_a_question_from_standard_input_and_from_a_file(home: Path, docs: Path, tmp_path: Path) -> None:
+    asked = run_asky("-r", "-d", str(docs), "-", home=home, stdin="How long is the Nile?\n")
+    assert "6,650" in asked.stdout, asked.stderr
+    prompt = tmp_path / "prompt.txt"
+    prompt.write_text("How long is the Nile?")
+    assert "6,650" in run_asky("-r", "-d", str(docs), f"file://{prompt}", home=home).stdout
+
+
+def test_a_path_in_the_question_is_read_first_and_kept_from_the_answer(home: Path, docs: Path) -> None:
+    roots = {"ASKY_RESEARCH__LOCAL_DOCUMENT_ROOTS": json.dumps([str(docs)])}
+    done = run_asky("-r", f"How long is the Nile according to {docs}/rivers.html ?", "--json", home=home, environ=roots)
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert "6,650" in answer["answer"]
+    assert [source["title"] for source in answer["sources"]] == ["Rivers"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "message"),
+    [
+        (["-r", ""], "", "the question is empty"),
+        (["-r", "-"], "   \n", "the question is empty"),
+        (["-r", "-"], "why " * 300_000, "characters"),
+        (["-r", "-d", "no/such/folder", "why?"], "", "no/such/folder"),
+        (["-r", "why?"], "", "nothing to answer from"),
+        (["-r", "why?", "-o", "answer.docx"], "", "not .md"),
+        (["-r", "-m", "gpt-99", "why?"], "", "gpt-99"),
+        (["search", "why?"], "", "no documents yet"),
+        (["corpus", "add", "https://example.org/"], "", "web pages"),
+        (["corpus", "add"], "", "nothing to add"),
+    ],
+)
+def test_bad_input_is_one_line_and_a_hint(home: Path, arguments: list[str], stdin: str, message: str) -> None:
+    done = run_asky(*arguments, home=home, stdin=stdin)
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    errors = [line for line in done.stderr.splitlines() if line.startswith("asky: ")]
+    assert len(errors) == 1
+    assert message in errors[0]
+    assert "Traceback" not in done.stderr
+
+
+def test_a_question_of_operators_and_quotes_is_only_a_question(home: Path, docs: Path) -> None:
+    done = run_asky("-r", "-d", str(docs), 'moon" OR NEAR( * tides) AND -"x" col:y ^z', "--json", home=home)
+    assert done.returncode in (0, 11), done.stderr
+    assert json.loads(done.stdout)["schema"] == "asky.answer/1"
+
+
+def test_errors_are_json_under_json(home: Path) -> None:
+    done = run_asky("-r", "-d", "nowhere", "why?", "--json", home=home)
+    assert done.stdout == ""
+    error = json.loads([line for line in done.stderr.splitlines() if line.startswith("{")][-1])
+    assert error["schema"] == "asky.error/1"
+    assert error["code"] == "usage"
+
+
+def test_an_answer_is_written_to_a_file(home: Path, docs: Path, tmp_path: Path) -> None:
+    file = tmp_path / "answer.md"
+    assert run_asky("-r", "-d", str(docs), "How long is the Nile?", "-o", str(file), home=home).returncode == 0
+    assert "6,650" in file.read_text()
+    assert "> " in file.read_text()
+
+
+def test_every_bad_file_is_named_beside_the_good_ones(home: Path, docs: Path) -> None:
+    (docs / "broken.pdf").write_bytes(b"%PDF-1.4\nnothing of the kind")
+    (docs / "empty.txt").write_bytes(b"")
+    os.mkfifo(docs / "pipe.txt")
+    (docs / "loop").symlink_to(docs)
+    with (docs / "sparse.txt").open("wb") as file:
+        file.truncate(2 << 30)
+    done = run_asky("corpus", "add", str(docs), home=home)
+    assert done.returncode == 0, done.stderr
+    for name in ("broken.pdf", "empty.txt", "pipe.txt", "sparse.txt"):
+        assert f"{name}: " in done.stderr
+    assert "3 of 7 files searchable" in done.stderr
+
+
+def test_a_cold_search_loads_no_heavy_library(home: Path, docs: Path) -> None:
+    run_asky("corpus", "add", str(docs), home=home)
+    code = (
+        "import json, sys\nfrom asky.__main__ import run\nrun(['search', 'the moon', '--json'])\n"
+        "print(json.dumps(sorted(sys.modules)), file=sys.stderr)"
+    )
+    done = run_python(["-c", code], home=home)
+    assert json.loads(done.stdout)["hits"][0]["title"] == "Tides"
+    loaded = set(json.loads(done.stderr.splitlines()[-1]))
+    heavy = {
+        "torch",
+        "transformers",
+        "sentence_transformers",
+        "chromadb",
+        "openai",
+        "pymupdf",
+        "trafilatura",
+        "rich",
+        "anyio",
+    }
+    assert loaded & heavy == set()
+
+
+def test_search_answers_a_batch_line_by_line(home: Path, docs: Path, tmp_path: Path) -> None:
+    batch = tmp_path / "batch.jsonl"
+    batch.write_text('{"id": 1, "query": "moon tides"}\n{"id": "b", "query": "yeast"}\n')
+    done = run_asky("search", "-d", str(docs), "--batch", str(batch), "-k", "1", home=home)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [line["id"] for line in lines] == [1, "b"]
+    assert [line["hits"][0]["title"] for line in lines] == ["Tides", "bread.txt"]
+    hit = lines[0]["hits"][0]
+    text = (docs / "tides.md").read_text()
+    assert text[hit["start"] : hit["end"]] == hit["text"]
+
+
+def test_a_reader_that_goes_away_ends_the_command_quietly(home: Path, docs: Path) -> None:
+    run_asky("corpus", "add", str(docs), home=home)
+    command = f"{sys.executable} -m asky search -k 3 'the moon and the sea' | head -n 1"
+    done = subprocess.run(
+        ["bash", "-c", command],
+        capture_output=True,
+        text=True,
+        env=clean_environment(home),
+        cwd=home,
+        timeout=60,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr
+    assert done.stdout.count("\n") == 1
+
+
+def many_files(folder: Path, count: int) -> Path:
+    folder.mkdir()
+    for number in range(count):
+        (folder / f"note{number}.md").write_text(
+            f"# Note {number}\n\n" + f"Entry {number} tells of the subject word{number}. " * 60
+        )
+    return folder
+
+
+def test_ctrl_c_stops_at_once_and_the_next_run_finishes_the_work(home: Path, tmp_path: Path) -> None:
+    folder = many_files(tmp_path / "many", 200)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "asky", "corpus", "add", "-v", str(folder)],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        env=clean_environment(home),
+        cwd=ROOT,
+    )
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.startswith("read"):  # everything is indexed, embedding has begun
+            break
+    process.send_signal(signal.SIGINT)
+    process.stderr.read()
+    process.stderr.close()
+    assert process.wait(timeout=10) == 130
+    finished = run_asky("corpus", "sync", home=home)
+    assert finished.returncode == 0, finished.stderr
+    assert "200 unchanged" in finished.stderr
+    status = json.loads(run_asky("corpus", "status", "--json", home=home).stdout)
+    assert status["embedded"] == status["chunks"] > 200
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("processes", [2, 8])
+def test_processes_share_one_store(home: Path, tmp_path: Path, processes: int) -> None:
+    folders = [many_files(tmp_path / f"folder{number}", 4) for number in range(processes)]
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-m", "asky", "corpus", "add", "--collection", f"c{number}", str(folder)],
+            stderr=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            text=True,
+            env=clean_environment(home) | {"ASKY_RESEARCH__RETRIEVAL__ENGINE": "chroma"},
+            cwd=ROOT,
+        )
+        for number, folder in enumerate(folders)
+    ]
+    for process in running:
+        _, errors = process.communicate(timeout=180)
+        assert process.returncode == 0, errors
+    for number in range(processes):
+        status = json.loads(run_asky("corpus", "status", "--collection", f"c{number}", "--json", home=home).stdout)
+        assert status["sources"] == 4
+        assert status["embedded"] == status["chunks"]
+    doctor = run_asky("doctor", "--json", home=home)
+    assert doctor.returncode == 0, doctor.stdout
