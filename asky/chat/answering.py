@@ -49,27 +49,17 @@ class Question:
     preloaded: bool = True
 
 
+@dataclass(frozen=True, slots=True)
 class Answerer:
-    """Answers questions with one model over the corpus."""
+    """Answers questions with one model over the corpus. `settings` limits turns and passages."""
 
-    def __init__(
-        self,
-        model: ChatModel,
-        store: VectorStore,
-        corpus: CorpusStore,
-        runs: RunStore,
-        sessions: SessionStore,
-        *,
-        settings: Research,
-        listener: Listener,
-    ) -> None:
-        self._model = model
-        self._store = store
-        self._corpus = corpus
-        self._runs = runs
-        self._sessions = sessions
-        self._settings = settings
-        self._listener = listener
+    model: ChatModel
+    store: VectorStore
+    corpus: CorpusStore
+    runs: RunStore
+    sessions: SessionStore
+    settings: Research
+    listener: Listener
 
     async def answer(self, question: Question, session: Session, *, keep: Callable[[Answer], None]) -> None:
         """Answer `question` and hand the stored answer to `keep`.
@@ -77,9 +67,7 @@ class Answerer:
         A cancelled run hands over what there was of its answer, stored and marked as such, before the cancellation goes
         on. Raises what the model raises; the run is then kept as failed, with its ledger.
         """
-        run = self._runs.start(
-            question=question.text, mode=question.mode, model=self._model.name, session_id=session.id
-        )
+        run = self.runs.start(question=question.text, mode=question.mode, model=self.model.name, session_id=session.id)
         work = _Work(self, question, session, run, keep)
         try:
             await work.gather_and_write()
@@ -87,8 +75,8 @@ class Answerer:
             work.finish_cancelled()
             raise
         except AskyError as error:
-            self._runs.record(run.id, "failed", {"code": error.code, "message": error.message})
-            self._runs.finish(run.id, "failed", None)
+            self.runs.record(run.id, "failed", {"code": error.code, "message": error.message})
+            self.runs.finish(run.id, "failed", None)
             raise
 
 
@@ -109,28 +97,28 @@ class _Work:
             run.id,
             session.id,
             question.scope,
-            owner._settings.passage_tokens,
-            owner._settings.max_passages,
+            owner.settings.passage_tokens,
+            owner.settings.max_passages,
         )
         self._transcript = Transcript([])
 
     async def gather_and_write(self) -> None:
         owner = self._owner
-        tools = ToolRegistry(ResearchTools(self._research, owner._store, owner._corpus, owner._runs).all())
+        tools = ToolRegistry(ResearchTools(self._research, owner.store, owner.corpus, owner.runs).all())
         if self._question.preloaded:
             tools = tools.without(ACQUISITION_TOOL_NAMES)
-        sources = owner._corpus.sources(self._question.scope)
+        sources = owner.corpus.sources(self._question.scope)
         system = research_system_prompt(tools.specs(), sources_summary=_summary(sources))
         self._transcript.messages += [Message("system", system), Message("user", self._question.shown)]
-        owner._runs.record(
-            self._run.id, "asked", {"model": owner._model.name, "host": owner._model.host, "sources": len(sources)}
+        owner.runs.record(
+            self._run.id, "asked", {"model": owner.model.name, "host": owner.model.host, "sources": len(sources)}
         )
         result = await run_loop(
-            owner._model,
+            owner.model,
             self._transcript,
             tools,
-            settings=LoopSettings(max_turns=owner._settings.max_turns),
-            listener=owner._listener,
+            settings=LoopSettings(max_turns=owner.settings.max_turns),
+            listener=owner.listener,
         )
         self._finish(result)
 
@@ -150,8 +138,8 @@ class _Work:
     def _abstention(self, text: str) -> str:
         """What the model said of its failure, and what was searched."""
         run = self._research
-        chunks = self._owner._store.tables.chunks.count(run.scope)
-        sources = len(self._owner._corpus.sources(run.scope))
+        chunks = self._owner.store.tables.chunks.count(run.scope)
+        sources = len(self._owner.corpus.sources(run.scope))
         searched = f"Searched {chunks:,} passages of {sources:,} sources"
         if run.queries:
             searched += " for " + "; ".join(f"“{query}”" for query in run.queries)
@@ -161,16 +149,16 @@ class _Work:
         numbered = number_citations(text, self._research.shown)
         citations = build_citations(numbered.order, self._research.shown)
         self._note_gate(numbered)
-        self._owner._listener(StageStarted("verify"))
+        self._owner.listener(StageStarted("verify"))
         started = time.monotonic()
         final, claims = self._checked(numbered.text, citations, abstained=stopped_by == "no_evidence")
-        self._owner._listener(StageFinished("verify", time.monotonic() - started, f"{len(claims)} sentences"))
+        self._owner.listener(StageFinished("verify", time.monotonic() - started, f"{len(claims)} sentences"))
         answer = Answer(
             run=self._run.id,
             session=self._session.name,
             mode=self._question.mode,
             question=self._question.text,
-            model=self._owner._model.name,
+            model=self._owner.model.name,
             text=final,
             citations=citations,
             claims=claims,
@@ -201,7 +189,7 @@ class _Work:
 
     def _warn(self, message: str) -> None:
         self._warnings.append(message)
-        self._owner._listener(Warned(message))
+        self._owner.listener(Warned(message))
 
     def _sources(self, citations: Sequence[Citation]) -> tuple[tuple[Source, float, bool], ...]:
         """Every source that was shown, by its best passage's score, and whether the answer cites it."""
@@ -226,16 +214,16 @@ class _Work:
     def _record(self, answer: Answer) -> None:
         owner, run = self._owner, self._run
         exported = answer_json(answer)
-        owner._runs.record(run.id, "cited", {"keys": [each.key for each in answer.citations]})
+        owner.runs.record(run.id, "cited", {"keys": [each.key for each in answer.citations]})
         verdicts = [
             {"verdict": each.verdict, "score": each.score, "citations": each.citations} for each in answer.claims
         ]
-        owner._runs.record(run.id, "checked", {"claims": verdicts})
-        owner._runs.record(run.id, "used", exported["usage"])
+        owner.runs.record(run.id, "checked", {"claims": verdicts})
+        owner.runs.record(run.id, "used", exported["usage"])
         status: Literal["finished", "cancelled"] = "cancelled" if answer.stopped_by == "cancelled" else "finished"
-        owner._runs.finish(run.id, status, exported)
-        owner._sessions.append(self._session.id, "user", answer.question, run_id=run.id)
-        owner._sessions.append(self._session.id, "assistant", answer.text, run_id=run.id)
+        owner.runs.finish(run.id, status, exported)
+        owner.sessions.append(self._session.id, "user", answer.question, run_id=run.id)
+        owner.sessions.append(self._session.id, "assistant", answer.text, run_id=run.id)
 
 
 def _summary(sources: Sequence[Source]) -> str:

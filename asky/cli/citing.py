@@ -14,8 +14,14 @@ def page_text(citation: Mapping[str, Any]) -> str | None:
     return f"p. {page}" if label in (None, "", str(page)) else f"p. {label} (PDF {page})"
 
 
+def section_text(citation: Mapping[str, Any]) -> str | None:
+    """The headings above the passage without the title that many documents begin with; `None` if nothing is left."""
+    section = citation["section"] or ""
+    return None if section == citation["title"] else section.removeprefix(f"{citation['title']} › ") or None
+
+
 def reference(citation: Mapping[str, Any]) -> str:
     """`Title, Section, p. 3 - /path/to/file`, as far as each is known."""
-    place = ", ".join(part for part in (citation["title"], citation["section"], page_text(citation)) if part)
+    place = ", ".join(part for part in (citation["title"], section_text(citation), page_text(citation)) if part)
     where = citation["url"] or citation["path"]
     return f"{place} - {where}" if where else place

@@ -180,7 +180,7 @@ def _sync(bench: Workbench, collection: str, new: list[Path]) -> AcquireReport:
 
 
 def _add_records(bench: Workbench, collection: str, path: Path) -> AcquireReport:
-    from asky.research.acquire import open_lines
+    from asky.research.records import open_lines
 
     lines = open_lines(path)
     collection_id = bench.services.corpus.collection(collection, create=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from asky.cli.citing import page_text
+from asky.cli.citing import page_text, section_text
 from asky.cli.documents import scope_of
 from asky.cli.options import json_option, verbosity_options
 from asky.cli.workbench import Workbench, workbench
@@ -121,8 +121,7 @@ def _print(bench: Workbench, hits: list[Hit]) -> None:
         terminal.note("nothing found")
     for hit in hits:
         shown = _hit_json(hit)
-        section = (hit.location.section or "").removeprefix(hit.source.title).removeprefix(" › ")
-        place = " · ".join(part for part in (hit.source.title, section, page_text(shown)) if part)
+        place = " · ".join(part for part in (hit.source.title, section_text(shown), page_text(shown)) if part)
         terminal.out.write(terminal.paint(f"{hit.rank}. {place}", 1) + f"  {hit.score:.3f}\n")
         if hit.source.path or hit.source.url:
             terminal.out.write(terminal.paint(f"   {hit.source.path or hit.source.url}", 2) + "\n")

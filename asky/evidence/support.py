@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 
 from asky.evidence.claims import without_markup
@@ -84,13 +83,8 @@ def read_statement(text: str) -> Statement:
 
 def _terms(text: str) -> list[str]:
     """The content terms of `text`, small number words as digits."""
-    digits = _digits_of_number_terms()
+    digits = {stem(name): str(value) for name, value in NUMBER_WORDS.items()}  # stems are remembered: microseconds
     return [digits.get(term, term) for term in content_terms(text)]
-
-
-@lru_cache(maxsize=1)
-def _digits_of_number_terms() -> dict[str, str]:
-    return {stem(name): str(value) for name, value in NUMBER_WORDS.items()}
 
 
 def _is_negated(said: list[str]) -> bool:

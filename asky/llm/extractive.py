@@ -23,6 +23,7 @@ MEMORY_TOOL = "query_research_memory"
 
 _CONTEXT_TOKENS = 1_000_000  # it reads only the tool results of the question at hand
 _MAX_CLOSEST = 2
+_CLOSE = 0.5  # of the support that an answer needs
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ class ExtractiveModel:
             return _Step(calls=_first_calls(question, tools))
         reading = self._read(question, state)
         if state.searches == 1 and RETRIEVAL_TOOL in tools and not question.wants_summary:
-            wanted = follow_up([part for part, _ in self._unsupported(reading)], reading.best_texts())
+            wanted = self._follow_up(reading)
             if wanted:
                 return _Step(calls=(_call("follow_up", RETRIEVAL_TOOL, {"queries": wanted}),))
         return _Step(tuple(self._write(reading, state)))
@@ -109,15 +110,19 @@ class ExtractiveModel:
             scored = scorer.score(questions, embed=None, max_embedded=limit)
         return _Reading(ranked, scorer, list(zip(questions, scored, strict=True)))
 
-    def _unsupported(self, reading: _Reading) -> list[tuple[Question, list[Scored]]]:
-        """The parts of the question, or the whole where it has none, that no sentence answers."""
-        asked = reading.scored[1:] or reading.scored
-        return [(question, scored) for question, scored in asked if not self._is_supported(scored)]
+    def _follow_up(self, reading: _Reading) -> list[str]:
+        """Queries for the parts that nothing answers, with the names that the answers to the others brought."""
+        parts = reading.scored[1:]
+        missing = [part for part, scored in parts if not self._is_supported(scored)]
+        answers = [scored[0].sentence.text for _, scored in parts if self._is_supported(scored)]
+        return follow_up(missing, answers)
 
-    def _is_supported(self, scored: Sequence[Scored]) -> bool:
+    def _is_supported(self, scored: Sequence[Scored], share: float = 1.0) -> bool:
+        """Whether a sentence has `share` of the support that an answer needs."""
         limits = self._settings
         return any(
-            each.support >= (limits.min_coverage if each.meaning is None else limits.min_support) for each in scored
+            each.support >= share * (limits.min_coverage if each.meaning is None else limits.min_support)
+            for each in scored
         )
 
     def _write(self, reading: _Reading, state: _State) -> Iterator[str]:
@@ -131,8 +136,8 @@ class ExtractiveModel:
             chosen = select_sentences(reading.scorer, question, answers, parts, settings)
         if chosen:
             return quote_sentences(chosen, reading.passages)
-        closest = [scored.sentence for scored in whole[:_MAX_CLOSEST] if scored.support > 0]
-        return abstain(closest, reading.passages, state.trouble())
+        closest = [each.sentence for each in whole[:_MAX_CLOSEST] if self._is_supported([each], _CLOSE)]
+        return abstain(closest, reading.passages, None if reading.passages else state.trouble())
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +157,10 @@ class _State:
     results: tuple[str, ...]
 
     def trouble(self) -> str | None:
-        """Why there are no passages, where that is not because nothing was found."""
+        """What kept a search from working, where one did not."""
         if not self.results:
             return "nothing could be searched"
-        errors = [result for result in self.results if result.startswith("error:")]
-        return errors[0] if len(errors) == len(self.results) else None
+        return next((result for result in self.results if result.startswith("error:")), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,9 +170,6 @@ class _Reading:
     passages: Sequence[PassageText]
     scorer: Scorer
     scored: Sequence[tuple[Question, list[Scored]]]
-
-    def best_texts(self) -> list[str]:
-        return [scored.sentence.text for scored in self.scored[0][1][:_MAX_CLOSEST]]
 
 
 def _read_state(messages: Sequence[Message]) -> _State:

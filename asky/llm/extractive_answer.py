@@ -36,7 +36,7 @@ def abstain(closest: Sequence[Sentence], passages: Sequence[PassageText], troubl
     elif trouble is not None:
         yield f"\n\nThe search did not work: {' '.join(trouble.split())[:_MAX_TROUBLE_CHARS]}"
     elif passages:
-        yield "\n\nThe passages that were found hold no sentence that can be quoted."
+        yield "\n\nNo passage that was found comes close."
     else:
         yield "\n\nNo passage was found."
 

@@ -102,11 +102,11 @@ def queries(question: Question) -> list[str]:
 
 
 def follow_up(unanswered: Sequence[Question], found: Sequence[str]) -> list[str]:
-    """What to search for next: the words of each question without an answer, with names from the texts `found`.
+    """What to search for next: the words of each question without an answer, with the first names in the texts `found`.
 
-    Empty when there is no question or no name that the questions do not hold already. The same limits as `queries`.
+    Empty when there is no question or no name that it does not hold already. The same limits as `queries`.
 
-    Source: the idea of pseudo-relevance feedback: the best texts of a first search name what a second needs.
+    Source: pseudo-relevance feedback, in its simplest form: what a first search found names what a second needs.
     """
     wanted = []
     for question in unanswered:

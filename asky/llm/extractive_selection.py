@@ -65,7 +65,8 @@ def select_sentences(
 def select_central(scorer: Scorer, passages: Sequence[PassageText], settings: SelectionSettings) -> list[Sentence]:
     """The sentences that say most of what all passages say, best first; every source has its turn."""
     chosen = _Chosen(scorer, settings)
-    left = [sentence for sentence in scorer.quotable if sentence.complete] or list(scorer.quotable)
+    alone = [each for each in scorer.quotable if each.complete and not _POINTS_BACK.match(each.text)]
+    left = alone or list(scorer.quotable)
     titles = Counter(passages[sentence.passage].title for sentence in left)
     quota = max(1, settings.max_sentences // max(1, len(titles)))
     while left and not chosen.is_full():

@@ -63,6 +63,7 @@ _REFERENCE_ENTRY = re.compile(r"^(?:\[\^?\d{1,3}\]|[^\n]*\b(?:doi:|ISBN\b|arXiv:
 _ENDED = re.compile(r"""[.!?…。！？｡।॥؟۔።]["'”’)\]}»›」』）】》*_`]*(?:\s*\[[\d,;\s–-]{1,20}\])*$""")
 _NOT_PROSE = re.compile(
     r"^#{1,6}\s|^\||\|.*\||\t.*\t|^[$>]|^!\[|^={3,}|\n\s*[=-]{3,}\s*$|https?://\S+\s*$|[:：]$"
+    r"|^\*\*[^*]+\*\*$|^__[^_]+__$"  # a heading in bold
     r"|^(?:For more (?:information|details)|See also|Learn more|To learn more|Read more)\b"
 )
 _REFERENCE_NUMBER = re.compile(r"\s?\[\^?\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*\]")
@@ -75,10 +76,11 @@ def read_sentences(passages: Sequence[PassageText]) -> list[Sentence]:
     seen: set[str] = set()
     found: list[Sentence] = []
     for index, passage in enumerate(passages):
+        title = frozenset(content_terms(passage.title))
         asides = [match.span() for pattern in (_CODE, _REFERENCE_ENTRY) for match in pattern.finditer(passage.text)]
         for position, span in enumerate(sentence_spans(passage.text)):
             aside = any(start < span.end and span.start < end for start, end in asides)
-            sentence = _sentence(index, position, span, passage.text, aside)
+            sentence = _sentence(index, position, span, passage.text, title=title, aside=aside)
             if sentence.quote in seen:
                 continue
             seen.add(sentence.quote)
@@ -86,20 +88,16 @@ def read_sentences(passages: Sequence[PassageText]) -> list[Sentence]:
     return found
 
 
-def _sentence(passage: int, position: int, span: Span, text: str, aside: bool) -> Sentence:
+def _sentence(passage: int, position: int, span: Span, text: str, *, title: frozenset[str], aside: bool) -> Sentence:
     whole = text[span.start : span.end]
     marker = _LIST_MARKER.match(whole)
     start = span.start + (marker.end() if marker and marker.end() < len(whole) else 0)
     body = text[start : span.end]
+    terms = frozenset(content_terms(body))
+    says_more = not terms <= title  # the title repeated is a heading
     complete = _ENDED.search(body[-_TAIL_CHARS:]) is not None
     return Sentence(
-        passage,
-        position,
-        Span(start, span.end),
-        body,
-        frozenset(content_terms(body)),
-        not aside and _is_prose(body),
-        complete,
+        passage, position, Span(start, span.end), body, terms, says_more and not aside and _is_prose(body), complete
     )
 
 
@@ -108,9 +106,9 @@ def _is_prose(text: str) -> bool:
         return False
     if _NOT_PROSE.search(text) or _KEY_LIKE.search(text):
         return False
-    terms = content_terms(text)
-    count = max(len(words(text)), len(terms))  # scripts without spaces have few words and many terms
-    if count < _MIN_WORDS or len(words(text)) > _MAX_WORDS or not terms:
+    word_count = len(words(text))
+    # Scripts without spaces have few words and many terms.
+    if max(word_count, len(content_terms(text))) < _MIN_WORDS or word_count > _MAX_WORDS:
         return False
     visible = [character for character in text if not character.isspace()]
     letters = sum(unicodedata.category(character)[0] in "LM" for character in visible)

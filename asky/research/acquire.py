@@ -8,24 +8,21 @@ indexed for words first, in batches of one transaction each; embedding is a step
 from __future__ import annotations
 
 import hashlib
-import json
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 from asky.concurrency import gather, in_thread
 from asky.errors import SourceError, SourceUnreadable, UsageError
 from asky.events import FileRead, FileVerdict, Listener, StageAdvanced, StageFinished, StageStarted
 from asky.reading.formats import HEAD_BYTES, format_of, media_type_of
-from asky.reading.scrub import scrub
 from asky.research.ingest import FileFacts, Ingester
 from asky.research.local_discovery import Found, Unread, discover
 from asky.research.local_files import LocalRoots
 from asky.research.local_names import is_local_target, show_name
+from asky.research.records import parse_record
 from asky.storage.scope import Scope
 from asky.values import Chunk, Document, Failure, Source, source_id
 
@@ -149,7 +146,7 @@ class Acquirer:
             if not line.strip():
                 continue
             try:
-                batch.append(_record(line, collection))
+                batch.append(parse_record(line, collection))
             except UsageError as error:
                 tally.say(f"{name}:{number}", "failed", error.message)
             if len(batch) >= _BATCH_FILES:
@@ -376,41 +373,3 @@ def _verdict(error: SourceError) -> FileVerdict:
 
 def _reason(error: SourceError, shown: str) -> str:
     return error.message.removeprefix(f"{shown}: ")
-
-
-def _record(line: bytes, collection: str) -> tuple[Source, Document]:
-    """The source and document of one line. Raises `UsageError` saying what is wrong with it."""
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"not JSON: {error}") from error
-    if not isinstance(record, dict) or not isinstance(record.get("text"), str):
-        raise UsageError('not an object with "id" and "text"')
-    external_id = record.get("id")
-    if not isinstance(external_id, str | int) or isinstance(external_id, bool) or external_id == "":
-        raise UsageError('"id" must be a text or a number')
-    for key in ("title", "url"):
-        if not isinstance(record.get(key), str | None):
-            raise UsageError(f'"{key}" must be a text')
-    metadata = record.get("metadata") or {}
-    if not isinstance(metadata, dict):
-        raise UsageError('"metadata" must be an object')
-    title = scrub(record.get("title") or "").strip() or None
-    uri = f"jsonl:{quote(collection)}/{quote(str(external_id), safe='')}"
-    source = Source(
-        source_id(uri), "file", uri, title or str(external_id), url=record.get("url"), external_id=str(external_id)
-    )
-    plain = {
-        scrub(str(key)): scrub(value if isinstance(value, str) else json.dumps(value))
-        for key, value in metadata.items()
-    }
-    return source, Document(scrub(record["text"]), "text/plain", title, metadata=plain)
-
-
-def open_lines(path: Path) -> Iterator[bytes]:
-    """The lines of a file, read as they are needed. Raises `UsageError` if it cannot be read."""
-    try:
-        with path.open("rb") as file:
-            yield from file
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from error

@@ -11,8 +11,6 @@ import os
 import re
 import threading
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -158,6 +156,8 @@ def _endpoint() -> str:
 
 def _unreachable() -> str | None:
     """Why the model hub can't be reached, or `None`. Its own library would retry for more than a minute."""
+    import urllib.request
+
     endpoint = _endpoint()
     outcome = [f"{endpoint} does not answer"]
 

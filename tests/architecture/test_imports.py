@@ -45,9 +45,8 @@ LAZY = {
     "asky/research/vector_store": {"numpy"},
     "asky/research/vector_index": {"numpy"},
     "asky/research/embedding": {"numpy"},
-    "asky/research/onnx": {"numpy"},
+    "asky/research/embedding_export.py": {"torch"},  # runs as a process of its own
     "asky/research/ranking.py": {"numpy"},
-    "asky/storage/vectors.py": {"numpy"},
 }
 
 MUTABLE_CALLS = frozenset({"list", "dict", "set", "bytearray", "defaultdict", "deque", "Counter", "OrderedDict"})

@@ -20,7 +20,7 @@ VOCABULARY = 60_000
 
 
 class RandomEmbedder(FakeEmbedder):
-    """Random unit vectors of the real model's length; a query's vector is near the cluster that its first word names."""
+    """Random unit vectors of the real model's length; a query's vector is near one of the clusters."""
 
     def __init__(self) -> None:
         super().__init__(dim=DIM, fingerprint="random-384")

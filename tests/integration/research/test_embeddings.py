@@ -17,6 +17,7 @@ import pytest
 from asky.errors import AskyError, NotConfigured
 from asky.events import Event, StageStarted, Warned, ignore
 from asky.research.embedding_cache import ExportedModel, UnusableExport, known_weights_hash, read_exported
+from asky.research.embedding_models import find_model_folder, model_key
 from asky.research.embedding_onnx import OnnxEncoder
 from asky.research.embeddings import Embedder, EmbeddingClient, EmbeddingSettings
 from tests.support.embedding_contract import TEXTS, EmbedderContract
@@ -99,8 +100,6 @@ class TestDefaultModel(EmbedderContract):
         assert embedder.fingerprint.startswith("all-MiniLM-L6-v2:384:mean:l2:w256:fp32:")
 
     def test_its_vectors_are_those_of_sentence_transformers(self, embedder: Embedder) -> None:
-        from asky.research.embedding_models import find_model_folder
-
         texts = [*TEXTS, *(f"Sentence number {i} " * i for i in range(1, 40))]
         expected = torch_vectors(find_model_folder("all-MiniLM-L6-v2", local_files_only=True), texts)
         assert float((embedder.embed(texts) * expected).sum(axis=1).min()) > 0.9999
@@ -140,6 +139,7 @@ def test_after_the_export_neither_torch_nor_its_libraries_are_imported(tiny: Pat
 @pytest.mark.slow
 def test_processes_that_start_at_once_export_once_and_the_source_is_needed_no_more(tiny: Path, tmp_path: Path) -> None:
     model = shutil.copytree(tiny, tmp_path / "tiny")
+    (tmp_path / "cache" / model_key(str(model)) / ".fp32-of-a-killed-process").mkdir(parents=True)
     command = [sys.executable, "-c", EMBED, str(tmp_path / "cache"), str(model)]
     running = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     outputs = {process.communicate(timeout=300)[0].splitlines()[0] for process in running}

@@ -40,6 +40,7 @@ def test_prose_is_quotable_sentence_by_sentence() -> None:
         "For more information, see the report on the fire.",
         "$ mill --burn --year 1911 now",
         "for (i = 0; i < n; i++) { burn(mills[i]); }",
+        "**Why the mill burned down in 1911.**",
         "![a picture of the burning mill](fire.png)",
         "As shown in [P7f3a], the mill burned in 1911.",
         "1911 1912 1913 1914 1915 1916 a b c",
@@ -49,6 +50,11 @@ def test_prose_is_quotable_sentence_by_sentence() -> None:
 )
 def test_what_is_no_prose_is_not_quotable(text: str) -> None:
     assert quotable(text) == []
+
+
+def test_the_title_repeated_is_not_quotable() -> None:
+    passage = Passage("The old mill at Clare. The old mill at Clare burned.", title="The old mill at Clare")
+    assert [s.quote for s in read_sentences([passage]) if s.quotable] == ["The old mill at Clare burned."]
 
 
 def test_fenced_code_is_not_quotable_even_where_it_reads_like_prose() -> None:

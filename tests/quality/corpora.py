@@ -1,0 +1,174 @@
+"""Retrieval sets as stores of the product: read, cut, indexed and embedded by the parts that `asky corpus add` uses.
+
+Stores lie in the folder that `ASKY_QUALITY_CACHE` names and are used again by later runs, or in a folder that lasts for
+one run. A store is made anew when its set, or how texts are cut and embedded, has changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+
+from asky.config.loader import load_config
+from asky.research import chunker, ingest
+from asky.research.vector_store_chunk_link_ops import embedding_text
+from asky.storage.corpus import DEFAULT_COLLECTION
+from asky.storage.scope import Scope
+from asky.text import sentences
+from asky.values import Hit
+from asky.wiring import Services
+from tests.quality.datasets import CorpusText, RetrievalSet, load_set, subset
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from asky.research.chunker import Tokenizer
+    from asky.research.embeddings import Embedder, Progress
+
+    Vectors = npt.NDArray[np.float32]
+
+CACHE_VARIABLE = "ASKY_QUALITY_CACHE"
+_DOCUMENTS = {"scifact": 2000, "squad2_articles": 95}
+"""Sets that would take too long to embed whole: every document that a question needs, and others up to so many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """A set and a store that holds its documents, all embedded."""
+
+    data: RetrievalSet
+    services: Services
+    collection: int
+
+    @property
+    def scope(self) -> Scope:
+        return Scope((self.collection,))
+
+    def search(self, query: str, *, limit: int) -> list[Hit]:
+        return self.services.vectors.search_content_chunks(query, self.scope, limit=limit)
+
+    @property
+    def chunks(self) -> int:
+        return self.services.vectors.tables.chunks.count(Scope())
+
+
+class Corpora:
+    """Opens each set's store once. `folder` holds the stores and the exported embedding model."""
+
+    def __init__(self, data: Path, folder: Path) -> None:
+        self.folder = folder
+        self._data = data
+        self._open: dict[tuple[str, str], Corpus] = {}
+
+    def open(self, name: str, *, precision: str = "fp32") -> Corpus:
+        """The store of the set in the data folder's folder `name`, filled if it is not yet."""
+        key = (name, precision)
+        if key not in self._open:
+            whole = load_set(self._data / name)
+            data = subset(whole, _DOCUMENTS[name]) if name in _DOCUMENTS else whole
+            services = services_in(self.folder, f"{name}-{precision}-{_version(data)}", precision=precision)
+            self._open[key] = _filled(data, services)
+        return self._open[key]
+
+    def close(self) -> None:
+        for corpus in self._open.values():
+            corpus.services.close()
+
+
+def services_in(folder: Path, name: str, *, precision: str = "fp32") -> Services:
+    """The product's parts over a store of its own below `folder`; the exported model is shared by all stores there."""
+    environ = {"HOME": str(folder), "XDG_CACHE_HOME": str(folder / "cache")}
+    environ |= {f"XDG_{each}_HOME": str(folder / "stores" / name) for each in ("CONFIG", "DATA", "STATE")}
+    folder.mkdir(parents=True, exist_ok=True)
+    flags = {"research.embedding.precision": precision, "research.embedding.local_files_only": True}
+    return RememberingServices(load_config(environ=environ, cwd=folder, flags=flags), environ)
+
+
+class RememberingServices(Services):
+    """The product's parts with an embedder that embeds no text twice, for measuring a store whose vectors are gone."""
+
+    @cached_property
+    def embedder(self) -> RememberingEmbedder:  # type: ignore[override]  # an Embedder, which is what its users ask for
+        made = super().embedder
+        return RememberingEmbedder(made)
+
+
+class RememberingEmbedder:
+    """An embedder in front of another one: what it has embedded once it knows."""
+
+    def __init__(self, inner: Embedder) -> None:
+        self._inner = inner
+        self._known: dict[str, Vectors] = {}
+
+    @property
+    def dim(self) -> int:
+        return self._inner.dim
+
+    @property
+    def max_tokens(self) -> int:
+        return self._inner.max_tokens
+
+    @property
+    def fingerprint(self) -> str:
+        return self._inner.fingerprint
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        return self._inner.tokenizer
+
+    def embed(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
+        import numpy as np  # as everywhere: only where vectors are touched
+
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        self._known |= zip(new, self._inner.embed(new, progress=progress), strict=True)
+        return np.stack([self._known[text] for text in texts]) if texts else self._inner.embed([])
+
+    def embed_query(self, text: str) -> Vectors:
+        return self._inner.embed_query(text)
+
+
+def cache_folder(otherwise: Path) -> Path:
+    """Where stores are kept: the folder of the environment variable, or `otherwise`."""
+    return Path(os.environ[CACHE_VARIABLE]).resolve() if os.environ.get(CACHE_VARIABLE) else otherwise
+
+
+def add_documents(services: Services, documents: Iterable[CorpusText]) -> int:
+    """Put documents into the default collection, indexed for words only; returns the collection."""
+    collection = services.corpus.collection(DEFAULT_COLLECTION, create=True)
+    anyio.run(services.acquirer.add_records, collection, DEFAULT_COLLECTION, _lines(documents), "set")
+    return collection
+
+
+def _filled(data: RetrievalSet, services: Services) -> Corpus:
+    corpus = Corpus(data, services, add_documents(services, data.documents))
+    anyio.run(services.acquirer.embed, corpus.scope)
+    return corpus
+
+
+def _lines(documents: Iterable[CorpusText]) -> Iterator[bytes]:
+    for each in documents:
+        record: Mapping[str, str] = {"id": each.id, "title": each.title, "text": each.text}
+        yield json.dumps(record).encode()
+
+
+def _version(data: RetrievalSet) -> str:
+    """Changes with the set and with the code that decides what is embedded."""
+    parts = [data.sha256, *(each.id for each in data.documents)]
+    parts += [inspect.getsource(each) for each in (chunker, ingest, sentences, embedding_text)]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
+
+
+def without(data: RetrievalSet, *, keep: int) -> RetrievalSet:
+    """`data` with its first `keep` questions in the order of the hash of their ids: a sample that is the same always."""
+    ordered = sorted(data.questions, key=lambda each: hashlib.sha256(each.id.encode()).digest())
+    return replace(data, questions=tuple(ordered[:keep]))
