@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +14,7 @@ import click
 
 from asky.cli.documents import tell
 from asky.cli.options import json_option, verbosity_options
+from asky.cli.running import Stopped
 from asky.cli.workbench import Workbench, workbench
 from asky.errors import UsageError
 from asky.storage.corpus import DEFAULT_COLLECTION
@@ -50,7 +54,7 @@ def add(
     """Add files and folders (with everything below them) and keep following them."""
     if not paths and jsonl is None:
         raise UsageError("nothing to add", hint="name files or folders, or --jsonl FILE")
-    with workbench(quiet=quiet, verbose=verbose) as bench:
+    with workbench(quiet=quiet, verbose=verbose) as bench, _resumable(collection):
         roots = [_local(each) for each in paths]
         reports = []
         if roots:
@@ -68,7 +72,7 @@ def add(
 @verbosity_options
 def sync(collection: str, everything: bool, as_json: bool, quiet: bool, verbose: bool) -> None:
     """Bring collections up to date with their folders, and embed what is not embedded."""
-    with workbench(quiet=quiet, verbose=verbose) as bench:
+    with workbench(quiet=quiet, verbose=verbose) as bench, _resumable(collection):
         names = bench.services.corpus.collections() if everything else [collection]
         for name in names:
             report = _sync(bench, name, [])
@@ -162,6 +166,17 @@ def rebuild(collection: str, embeddings: bool, quiet: bool, verbose: bool) -> No
         bench.terminal.note(
             f"rebuilt the word index{'' if count is None else f' and the vector index of {count:,} passages'}"
         )
+
+
+@contextmanager
+def _resumable(collection: str) -> Iterator[None]:
+    """Say after Ctrl-C that nothing has to be done again."""
+    try:
+        yield
+    except Stopped as stop:
+        option = "" if collection == DEFAULT_COLLECTION else f" --collection {shlex.quote(collection)}"
+        stop.hint = f"what is done is kept; `asky corpus sync{option}` goes on from there"
+        raise
 
 
 def _local(path: str) -> Path:

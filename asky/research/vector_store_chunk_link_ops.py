@@ -27,7 +27,7 @@ from asky.values import Hit
 
 if TYPE_CHECKING:
     from asky.research.chunker import Tokenizer
-    from asky.research.embeddings import Embedder
+    from asky.research.embeddings import Embedder, Progress
     from asky.research.vector_store import VectorStore
     from asky.research.vector_store_common import Ids, Scores, Vectors
     from asky.storage.chunks import StoredChunk
@@ -54,7 +54,7 @@ def embedding_text(context: str, text: str, tokenizer: Tokenizer) -> str:
 # embedding
 
 
-def store_chunk_embeddings(store: VectorStore, scope: Scope, progress: Callable[[int, int], None] | None) -> int:
+def store_chunk_embeddings(store: VectorStore, scope: Scope, progress: Progress | None) -> int:
     """See `VectorStore.store_chunk_embeddings`."""
     embedder = store.embedder()
     if embedder is None:
@@ -63,18 +63,30 @@ def store_chunk_embeddings(store: VectorStore, scope: Scope, progress: Callable[
     coverage = store.tables.vectors.coverage(space_id, scope)
     total, done = coverage.chunks - coverage.embedded, 0
     missing = _missing_chunks(store, space_id, scope)
+    report = progress or _unheard
+    report(0, total)
     while batch := list(islice(missing, _EMBED_BATCH)):
-        embed_chunks(store, embedder, batch)
+        embed_chunks(store, embedder, batch, progress=_from(done, total, report))
         done += len(batch)
-        if progress:
-            progress(done, total)
     return done
 
 
-def embed_chunks(store: VectorStore, embedder: Embedder, chunk_ids: Sequence[int]) -> None:
+def _from(before: int, total: int, report: Progress) -> Progress:
+    """Progress within a batch, told as progress of the whole."""
+    return lambda done, _: report(before + done, total)
+
+
+def _unheard(done: int, total: int) -> None:
+    """A progress that nobody follows."""
+
+
+def embed_chunks(
+    store: VectorStore, embedder: Embedder, chunk_ids: Sequence[int], *, progress: Progress | None = None
+) -> None:
     """Embed these chunks and keep their vectors, in one transaction; chunks that are gone are passed over."""
     inputs = list(store.tables.documents.chunk_inputs(chunk_ids))
-    vectors = embedder.embed([embedding_text(context, text, embedder.tokenizer) for _, context, text in inputs])
+    texts = [embedding_text(context, text, embedder.tokenizer) for _, context, text in inputs]
+    vectors = embedder.embed(texts, progress=progress)
     check_vectors(vectors, count=len(inputs), dim=embedder.dim)
     documents = store.tables.chunks.documents_of([id_ for id_, _, _ in inputs])
     rows: dict[int, list[int]] = defaultdict(list)

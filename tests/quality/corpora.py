@@ -11,7 +11,7 @@ import inspect
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -150,7 +150,9 @@ def add_documents(services: Services, documents: Iterable[CorpusText]) -> int:
 
 
 def _filled(data: RetrievalSet, services: Services) -> Corpus:
-    corpus = Corpus(data, services, add_documents(services, data.documents))
+    if len(services.corpus.sources(Scope())) < len(data.documents):
+        add_documents(services, data.documents)
+    corpus = Corpus(data, services, services.corpus.collection(DEFAULT_COLLECTION))
     anyio.run(services.acquirer.embed, corpus.scope)
     return corpus
 
@@ -167,8 +169,3 @@ def _version(data: RetrievalSet) -> str:
     parts += [inspect.getsource(each) for each in (chunker, ingest, sentences, embedding_text)]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
 
-
-def without(data: RetrievalSet, *, keep: int) -> RetrievalSet:
-    """`data` with its first `keep` questions in the order of the hash of their ids: a sample that is the same always."""
-    ordered = sorted(data.questions, key=lambda each: hashlib.sha256(each.id.encode()).digest())
-    return replace(data, questions=tuple(ordered[:keep]))
