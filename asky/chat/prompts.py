@@ -50,7 +50,9 @@ def research_system_prompt(specs: Sequence[ToolSpec], *, sources_summary: str) -
     searched (counts and titles, never paths). The same arguments give the same bytes, and prompts for the same tools
     share everything up to the sources.
     """
-    guidelines = [f"- {spec.name}: {spec.guideline.strip()}" for spec in specs if spec.guideline]
+    guidelines = [
+        f"- {spec.name}: {spec.system_prompt_guideline.strip()}" for spec in specs if spec.system_prompt_guideline
+    ]
     parts = [_RESEARCH_INSTRUCTIONS]
     if guidelines:
         parts.append("\n".join(["Tools:", *guidelines]))

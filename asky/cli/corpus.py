@@ -146,7 +146,9 @@ def rm(sources: tuple[str, ...], collection: str, everything: bool, quiet: bool,
         if everything:
             removed = store.remove_collection(collection_id)
         else:
-            removed = store.remove_sources(collection_id, _chosen(bench, collection_id, sources))
+            chosen = _chosen(bench, collection_id, sources)
+            _stop_following(bench, collection_id, sources)
+            removed = store.remove_sources(collection_id, chosen)
         bench.terminal.note(f"removed {removed:,} documents")
 
 
@@ -190,7 +192,11 @@ def _sync(bench: Workbench, collection: str, new: list[Path]) -> AcquireReport:
     collection_id = store.collection(collection, create=bool(new))
     for each in new:
         store.add_root(collection_id, os.path.realpath(each))
-    roots = bench.services.only([Path(each) for each in store.roots(collection_id)])
+    followed = store.roots(collection_id)
+    for path in followed:
+        if not os.path.lexists(path):
+            bench.terminal.note(f"{path} is not there: its documents are kept; `asky corpus rm` forgets them")
+    roots = bench.services.only([Path(each) for each in followed if os.path.lexists(each)])
     return bench.run(lambda: bench.services.acquirer.sync(collection_id, roots))
 
 
@@ -227,6 +233,18 @@ def _report_json(report: AcquireReport) -> dict[str, Any]:
     }
 
 
+def _stop_following(bench: Workbench, collection_id: int, given: tuple[str, ...]) -> None:
+    """Follow the named paths no longer, and say what a folder that is still followed will bring back."""
+    store = bench.services.corpus
+    for each in given:
+        if not store.remove_root(collection_id, os.path.realpath(each)):
+            kept = [root for root in store.roots(collection_id) if os.path.realpath(each).startswith(root + os.sep)]
+            if kept:
+                bench.terminal.note(
+                    f"{each} lies in {kept[0]}, and the next sync adds it again unless .askyignore names it"
+                )
+
+
 def _chosen(bench: Workbench, collection_id: int, given: tuple[str, ...]) -> list[str]:
     """Source ids for what the user named: ids, paths, folders, external ids."""
     sources = bench.services.corpus.sources(Scope((collection_id,)))
@@ -238,7 +256,7 @@ def _chosen(bench: Workbench, collection_id: int, given: tuple[str, ...]) -> lis
             for s in sources
             if each in (s.id, s.external_id, s.url) or (s.path and (s.path == real or s.path.startswith(real + os.sep)))
         ]
-        if not found:
+        if not found and real not in bench.services.corpus.roots(collection_id):
             raise UsageError(f"{each}: not in this collection", hint="`asky corpus list` shows what there is")
         chosen += found
     return chosen

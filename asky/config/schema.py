@@ -54,7 +54,11 @@ def _table(factory: Any, meaning: str) -> Any:
 class Chunking:
     max_tokens: int = _key(200, "Longest chunk, in tokens of the embedding model.", low=16, high=8192, project=True)
     overlap_tokens: int = _key(
-        30, "Tokens that a chunk repeats from the one before it; less than max_tokens.", low=0, high=4096, project=True
+        30,
+        "Tokens that a chunk repeats from the one before it; at most half of max_tokens.",
+        low=0,
+        high=4096,
+        project=True,
     )
 
 
@@ -133,10 +137,6 @@ class Ui:
 @dataclass(frozen=True, slots=True)
 class Model:
     provider: Provider = _key(_REQUIRED, "Who answers; extractive quotes sentences and needs no key and no network.")
-    model: str | None = _key(None, "The provider's name of the model.")
-    context_tokens: int | None = _key(
-        None, "Largest prompt plus answer, in tokens, where the provider does not say.", low=512, high=100_000_000
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,12 +19,16 @@ ABSTENTION = "I could not find an answer in the sources."
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """A tool as a model sees it. `parameters` is a JSON Schema object; `guideline` is a line for the system prompt."""
+    """A tool as a model sees it.
+
+    `parameters` is a JSON Schema object; `system_prompt_guideline` is a line for the system prompt of runs that have
+    the tool.
+    """
 
     name: str
     description: str
     parameters: Mapping[str, Any]
-    guideline: str | None = None
+    system_prompt_guideline: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

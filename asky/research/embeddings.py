@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
-# Texts from which a GPU is worth the 5 to 8 s that torch and sentence-transformers take to import: what a CPU core of the
+# Texts from which a GPU is worth the 5 to 8 s that torch and sentence-transformers take to import: what one core of the
 # measured machine embeds meanwhile.
 _GPU_TEXTS = 300
 _EXPORT_STAGE = "export of the embedding model"

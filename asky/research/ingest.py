@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from asky.research.chunker import ChunkSettings, chunk_document
 from asky.research.locations import SEPARATOR
-from asky.research.vector_store_chunk_link_ops import embedding_text
+from asky.research.vector_store_chunk_link_ops import MAX_CONTEXT_TOKENS, embedding_text
 from asky.research.vector_store_common import ids_from_bytes, ids_to_bytes, vectors_from_bytes, vectors_to_bytes
 from asky.storage.vectors import Pack
 from asky.values import Chunk, Document, Source
@@ -42,8 +42,16 @@ class Ingester:
 
     def cut(self, document: Document) -> tuple[list[Chunk], list[str]]:
         """The document's chunks and the context of each: its title and the headings above it."""
-        chunks = chunk_document(document, self._store.tokenizer(), self._chunking)
+        chunks = chunk_document(document, self._store.tokenizer(), self._settings())
         return chunks, [context_of(document, chunk) for chunk in chunks]
+
+    def _settings(self) -> ChunkSettings:
+        """The settings, made to fit the window of a model that sees less of a text, with its context before it."""
+        embedder = self._store.embedder()
+        room = embedder.max_tokens - MAX_CONTEXT_TOKENS if embedder else self._chunking.max_tokens
+        if room >= self._chunking.max_tokens:
+            return self._chunking
+        return ChunkSettings(room, min(self._chunking.overlap_tokens, room // 4))
 
     def keep(
         self,

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _EMBED_BATCH = 512  # chunks a commit: about 15 s of work on two cores, which is what a kill can cost
 _SMALLEST_SHARE = 0.2  # of the store that a scope must be for Chroma to be asked without a filter
-_MAX_CONTEXT_TOKENS = 32  # of a title and headings in front of a chunk; the rest of the window is the chunk's
+MAX_CONTEXT_TOKENS = 32  # of a title and headings in front of a chunk; the rest of the window is the chunk's
 
 
 def embedding_text(context: str, text: str, tokenizer: Tokenizer) -> str:
@@ -46,8 +46,8 @@ def embedding_text(context: str, text: str, tokenizer: Tokenizer) -> str:
     if not context or text.startswith(context):
         return text
     tokens = tokenizer.offsets(context)
-    if len(tokens) > _MAX_CONTEXT_TOKENS:
-        context = context[: tokens[_MAX_CONTEXT_TOKENS - 1][1]]
+    if len(tokens) > MAX_CONTEXT_TOKENS:
+        context = context[: tokens[MAX_CONTEXT_TOKENS - 1][1]]
     return f"{context}\n{text}"
 
 

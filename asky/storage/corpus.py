@@ -84,6 +84,14 @@ class CorpusStore:
             )
             return [row["path"] for row in rows]
 
+    def remove_root(self, collection_id: int, path: str) -> bool:
+        """Follow `path` no longer; `False` if the collection did not."""
+        with self._db.write() as connection:
+            cursor = connection.execute(
+                "DELETE FROM collection_root WHERE collection_id = ? AND path = ?", (collection_id, path)
+            )
+            return cursor.rowcount > 0
+
     def remove_collection(self, collection_id: int) -> int:
         """Forget the collection, its roots and the sources that no other collection holds; returns their number."""
         with self._db.write() as connection:

@@ -77,10 +77,16 @@ class VectorTable:
             return [row["fingerprint"] for row in rows]
 
     def put(self, space_id: int, packs: Sequence[Pack]) -> None:
-        """Store packs and note them for the vector index; packs of documents that are gone are passed over."""
+        """Store packs and note them for the vector index.
+
+        What another process has stored meanwhile is left out, and so are documents that are gone.
+        """
         with self._db.write() as connection:
-            for pack in packs:
-                if connection.execute("SELECT 1 FROM document WHERE id = ?", (pack.document_id,)).fetchone() is None:
+            for given in packs:
+                if connection.execute("SELECT 1 FROM document WHERE id = ?", (given.document_id,)).fetchone() is None:
+                    continue
+                pack = _without(given, self.packs_of(space_id, given.document_id))
+                if not pack.chunk_ids:
                     continue
                 cursor = connection.execute(
                     "INSERT INTO vector_pack(space_id, document_id, chunk_ids, vectors) VALUES (?,?,?,?)",
@@ -193,3 +199,18 @@ class VectorTable:
         """Forget all pending changes of a space: its index is being made anew."""
         with self._db.write() as connection:
             connection.execute("DELETE FROM outbox WHERE space_id = ?", (space_id,))
+
+
+def _without(pack: Pack, others: Sequence[Pack]) -> Pack:
+    """`pack` without the chunks that the others hold."""
+    have = {each.chunk_ids[at : at + 8] for each in others for at in range(0, len(each.chunk_ids), 8)}
+    count = len(pack.chunk_ids) // 8
+    rows = [row for row in range(count) if pack.chunk_ids[8 * row : 8 * row + 8] not in have]
+    if len(rows) == count:
+        return pack
+    width = len(pack.vectors) // count
+    return Pack(
+        pack.document_id,
+        b"".join(pack.chunk_ids[8 * row : 8 * row + 8] for row in rows),
+        b"".join(pack.vectors[width * row : width * (row + 1)] for row in rows),
+    )

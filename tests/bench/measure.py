@@ -67,9 +67,9 @@ def measure_asky(*arguments: str, home: Path) -> Measured:
     return measure_python(("-m", "asky", *arguments), home)
 
 
-def median_cpu_s(run: Callable[[], Measured], repeats: int = 3) -> float:
-    """The median CPU time of some runs."""
-    return statistics.median(run().cpu_s for _ in range(repeats))
+def median_cpu_s(run: Callable[[], float], repeats: int = 3) -> float:
+    """The median of what some runs say that they cost."""
+    return statistics.median(run() for _ in range(repeats))
 
 
 def on_this_machine(reference_s: float, home: Path) -> float:
@@ -79,7 +79,7 @@ def on_this_machine(reference_s: float, home: Path) -> float:
 
 @cache
 def _unit_s(home: Path) -> float:
-    return median_cpu_s(lambda: measure_python(("-c", "import click"), home), repeats=7)
+    return median_cpu_s(lambda: measure_python(("-c", "import click"), home).cpu_s, repeats=7)
 
 
 def own_cpu_s(work: Callable[[], object]) -> float:

@@ -239,6 +239,26 @@ def test_ctrl_c_stops_at_once_and_the_next_run_finishes_the_work(home: Path, tmp
     assert status["embedded"] == status["chunks"] > 200
 
 
+def test_a_folder_that_is_gone_keeps_its_documents_until_it_is_removed(home: Path, docs: Path) -> None:
+    run_asky("corpus", "add", "--no-embed", str(docs), home=home)
+    docs.rename(docs.with_name("moved"))
+    synced = run_asky("corpus", "sync", home=home)
+    assert synced.returncode == 0, synced.stderr
+    assert "its documents are kept" in synced.stderr
+    assert json.loads(run_asky("search", "moon", "--json", home=home).stdout)["hits"]
+    removed = run_asky("corpus", "rm", str(docs), home=home)
+    assert "removed 3 documents" in removed.stderr
+    assert json.loads(run_asky("search", "moon", "--json", home=home).stdout)["hits"] == []
+    assert "not there" not in run_asky("corpus", "sync", home=home).stderr
+
+
+def test_a_removed_file_of_a_followed_folder_is_said_to_come_back(home: Path, docs: Path) -> None:
+    run_asky("corpus", "add", "--no-embed", str(docs), home=home)
+    removed = run_asky("corpus", "rm", str(docs / "bread.txt"), home=home)
+    assert "removed 1 documents" in removed.stderr
+    assert ".askyignore" in removed.stderr
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("processes", [2, 8])
 def test_processes_share_one_store(home: Path, tmp_path: Path, processes: int) -> None:

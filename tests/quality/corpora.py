@@ -168,4 +168,3 @@ def _version(data: RetrievalSet) -> str:
     parts = [data.sha256, *(each.id for each in data.documents)]
     parts += [inspect.getsource(each) for each in (chunker, ingest, sentences, embedding_text)]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
-

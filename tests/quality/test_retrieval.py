@@ -7,9 +7,8 @@ half of each. `ASKY_QUALITY_SETS=all` measures the large sets too, which takes h
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +18,7 @@ from asky.research.lexical_query import word_expression
 from asky.research.vector_store_common import best
 from asky.storage.scope import Scope
 from asky.values import Span
-from tests.quality.corpora import Corpora, Corpus, cache_folder
+from tests.quality.corpora import Corpora, Corpus
 from tests.quality.datasets import Question
 from tests.quality.metrics import Interval, bootstrap, first_occurrences, ndcg, recall, span_recall
 
@@ -144,7 +143,9 @@ class Half:
         words = Words(self.corpus).scores(query, CANDIDATES)
         cosine_of = dict(zip(ids.tolist(), cosines.tolist(), strict=True))
         union = list(dict.fromkeys([*words, *(int(ids[row]) for row in best(cosines, CANDIDATES))]))
-        words |= self.corpus.services.lexical.scores(word_expression(query), [each for each in union if each not in words])
+        words |= self.corpus.services.lexical.scores(
+            word_expression(query), [each for each in union if each not in words]
+        )
         half = scaled([cosine_of[each] for each in union]) + scaled([words.get(each, 0.0) for each in union])
         return described(self.corpus, [union[place] for place in best(half, DEPTH)])
 
@@ -191,10 +192,8 @@ def gold_of(question: Question) -> list[tuple[str, Span]]:
 
 
 @pytest.fixture(scope="module")
-def bench(data_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
-    corpora = Corpora(data_folder, cache_folder(tmp_path_factory.getbasetemp() / "quality"))
-    yield Bench(corpora)
-    corpora.close()
+def bench(corpora: Corpora) -> Bench:
+    return Bench(corpora)
 
 
 def wanted(floor: Floor) -> bool:
@@ -264,7 +263,9 @@ def report(name: str, measured: Measured) -> None:
     print(f"\n{name}: {documents} documents, {corpus.chunks} chunks, {questions} questions")
     for label, figures in measured.ways.items():
         values = (figures.ndcg, figures.recall, figures.hits_ndcg, figures.hits_recall)
-        print(f"  {label:13}", "  ".join(f"{title} {bootstrap(each)}" for title, each in zip(TITLES, values, strict=True)))
+        print(
+            f"  {label:13}", "  ".join(f"{title} {bootstrap(each)}" for title, each in zip(TITLES, values, strict=True))
+        )
 
 
 TITLES = ("nDCG@10", "recall@10", "of 10 hits: nDCG", "recall")

@@ -4,9 +4,9 @@ from asky.chat.prompts import research_system_prompt
 from asky.llm.port import ABSTENTION, ToolSpec
 
 SPECS = (
-    ToolSpec("find", "Finds.", {"type": "object"}, guideline="Ask short questions."),
+    ToolSpec("find", "Finds.", {"type": "object"}, system_prompt_guideline="Ask short questions."),
     ToolSpec("plain", "Has none.", {"type": "object"}),
-    ToolSpec("save", "Saves.", {"type": "object"}, guideline="Save what lasts."),
+    ToolSpec("save", "Saves.", {"type": "object"}, system_prompt_guideline="Save what lasts."),
 )
 
 

@@ -160,3 +160,17 @@ def test_dropping_a_document_tells_the_vector_index(store: Store) -> None:
     ]
     assert store.vectors.version() > before
     assert store.vectors.coverage(space, Scope()).embedded == 0
+
+
+def test_a_vector_that_is_there_is_not_stored_twice(store: Store) -> None:
+    document_id = store.add("file:///a", "x" * 250)
+    first, second, third = (each.to_bytes(8, "little") for each in store.documents.chunk_ids(document_id))
+    space = store.vectors.space("model", 2)
+    store.vectors.put(space, [Pack(document_id, first + second, b"A" * 8 + b"B" * 8)])
+    store.vectors.put(space, [Pack(document_id, second + third, b"X" * 8 + b"C" * 8)])
+    store.vectors.put(space, [Pack(document_id, first, b"X" * 8)])
+    assert store.vectors.packs_of(space, document_id) == [
+        Pack(document_id, first + second, b"A" * 8 + b"B" * 8),
+        Pack(document_id, third, b"C" * 8),
+    ]
+    assert len(store.vectors.outbox(space, limit=10)) == 2

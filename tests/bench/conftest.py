@@ -1,0 +1,49 @@
+"""Stores that several benchmarks measure."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from asky.config.schema import Retrieval
+from tests.support.large_store import CHUNKS_PER_SOURCE, RandomEmbedder, build
+from tests.support.search_store import SearchStore
+
+INDEXED_CHUNKS = 10_000
+
+
+@pytest.fixture(scope="session")
+def indexed_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of a store with 10,000 chunks of 200 words that Chroma has taken in."""
+    folder = tmp_path_factory.mktemp("indexed")
+    store = build(folder, INDEXED_CHUNKS // CHUNKS_PER_SOURCE, settings=Retrieval(engine="chroma"))
+    index = store.search.index(RandomEmbedder())
+    assert index is not None
+    assert len(index) == INDEXED_CHUNKS
+    store.close()
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def large_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SearchStore]:
+    """A store with 100,000 chunks of 200 words, 400 of them in the collection "session"."""
+    folder = tmp_path_factory.mktemp("large")
+    store = build(folder, 100_000 // CHUNKS_PER_SOURCE, settings=Retrieval(engine="exact"))
+    yield store
+    store.close()
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Path:
+    """A home folder whose asky finds the exported model of this test run."""
+    folder = tmp_path_factory.mktemp("home")
+    models = folder / "asky" / "cache" / "models"
+    models.parent.mkdir(parents=True, mode=0o700)
+    model_cache.mkdir(exist_ok=True, mode=0o700)
+    models.symlink_to(model_cache)
+    return folder

@@ -1,0 +1,84 @@
+"""Floors of the extractive answer, each with the hash of its questions. A floor only rises; the ceiling only falls."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from asky.research.embeddings import EmbeddingClient, EmbeddingSettings
+from tests.quality.extractive import SETS, measure
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """What `measure` must reach with embeddings, on the questions of `path` with this hash."""
+
+    name: str
+    path: str
+    sha256: str
+    quoted: float
+    cited: float
+    least_abstained: float
+    most_abstained: float
+
+
+FLOORS = [
+    Floor(
+        "clapnq-answerable",
+        "clapnq_dev/split/answerable.dev.jsonl",
+        "47c3f657a486f115acdf7ec1caea90ed2016c75995793332a6b6905cfafb748e",
+        quoted=0.87,
+        cited=0.91,
+        least_abstained=0.0,
+        most_abstained=0.09,
+    ),
+    Floor(
+        "clapnq-unanswerable",
+        "clapnq_dev/split/unanswerable.dev.jsonl",
+        "3c76ec37949ff1c172e785d2962c574b7eb64892af19fcd733ca0b4779aa8471",
+        quoted=0.0,
+        cited=0.0,
+        least_abstained=0.66,
+        most_abstained=1.0,
+    ),
+    Floor(
+        "squad2-answerable",
+        "squad2_articles/split/queries.dev.jsonl",
+        "526b81d55312070166412bf8bb07ea2258ca3e4200af87e62390cb6805dc7dc6",
+        quoted=0.90,
+        cited=0.92,
+        least_abstained=0.0,
+        most_abstained=0.04,
+    ),
+    Floor(
+        "squad2-unanswerable",
+        "squad2_articles/split/queries.dev.jsonl",
+        "526b81d55312070166412bf8bb07ea2258ca3e4200af87e62390cb6805dc7dc6",
+        quoted=0.0,
+        cited=0.0,
+        least_abstained=0.12,
+        most_abstained=1.0,
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def embedder(tmp_path_factory: pytest.TempPathFactory) -> EmbeddingClient:
+    return EmbeddingClient(EmbeddingSettings(tmp_path_factory.mktemp("models")))
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("floor", FLOORS, ids=lambda floor: floor.name)
+def test_answers_quote_and_abstain_at_least_as_well_as_before(
+    floor: Floor, data_folder: Path, embedder: EmbeddingClient
+) -> None:
+    file = data_folder / floor.path
+    assert hashlib.sha256(file.read_bytes()).hexdigest() == floor.sha256, "the floor was measured on other data"
+    figures = measure(list(SETS[floor.name](data_folder)), embedder.embed)
+    print(f"\n{floor.name}: {figures}")
+    assert figures.quoted >= floor.quoted
+    assert figures.cited >= floor.cited
+    assert floor.least_abstained <= figures.abstained <= floor.most_abstained
