@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -77,9 +78,9 @@ def read_sentences(passages: Sequence[PassageText]) -> list[Sentence]:
     found: list[Sentence] = []
     for index, passage in enumerate(passages):
         title = frozenset(content_terms(passage.title))
-        asides = [match.span() for pattern in (_CODE, _REFERENCE_ENTRY) for match in pattern.finditer(passage.text)]
+        asides = [[match.span() for match in pattern.finditer(passage.text)] for pattern in (_CODE, _REFERENCE_ENTRY)]
         for position, span in enumerate(sentence_spans(passage.text)):
-            aside = any(start < span.end and span.start < end for start, end in asides)
+            aside = any(_touches(spans, span) for spans in asides)
             sentence = _sentence(index, position, span, passage.text, title=title, aside=aside)
             if sentence.quote in seen:
                 continue
@@ -99,6 +100,12 @@ def _sentence(passage: int, position: int, span: Span, text: str, *, title: froz
     return Sentence(
         passage, position, Span(start, span.end), body, terms, says_more and not aside and _is_prose(body), complete
     )
+
+
+def _touches(spans: Sequence[tuple[int, int]], span: Span) -> bool:
+    """Whether `span` overlaps one of `spans`, which are in order and apart."""
+    last = bisect_left(spans, (span.end,)) - 1
+    return last >= 0 and spans[last][1] > span.start
 
 
 def _is_prose(text: str) -> bool:

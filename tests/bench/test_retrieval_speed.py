@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -147,11 +147,12 @@ def test_the_search_command_takes_a_second_in_a_new_process(home: Path, tmp_path
     assert spent <= limit
 
 
-def test_chroma_finds_what_the_exact_scan_finds(indexed_folder: Path) -> None:
+def test_chroma_finds_what_the_exact_scan_finds(indexed_folder: Callable[[int], Path]) -> None:
+    folder = indexed_folder(10_000)
     asked = ["\x01" * cluster for cluster in range(1, 500, 5)]  # no words, so that the vectors alone decide
     found = {}
     for engine in ("chroma", "exact"):
-        store = SearchStore(indexed_folder, settings=Retrieval(engine=engine), embedder=RandomEmbedder())  # type: ignore[arg-type]  # both are
+        store = SearchStore(folder, settings=Retrieval(engine=engine), embedder=RandomEmbedder())  # type: ignore[arg-type]  # both are
         found[engine] = [
             {hit.chunk_id for hit in store.search.search_content_chunks(query, store.scope, limit=LIMIT)}
             for query in asked

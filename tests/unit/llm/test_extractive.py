@@ -206,7 +206,8 @@ def test_a_search_that_failed_is_told_apart_from_one_that_found_nothing() -> Non
     def broken(_queries: list[str]) -> list[Passage]:
         raise StoreDamaged("the database file is not usable")
 
-    for memory in (None, []):
+    memories: tuple[list[Passage] | None, ...] = (None, [])
+    for memory in memories:
         asked = Asked("Who built the mill?", broken, memory=memory)
         assert asked.text == (
             f"{ABSTENTION}\n\nThe search did not work: error: store_damaged: the store could not be used"
