@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import anyio
@@ -18,12 +18,14 @@ from asky.chat.registry import ToolRegistry
 from asky.errors import AskyError
 from asky.events import Listener, StageFinished, StageStarted, Warned
 from asky.evidence.answer import answer_json, build_citations
+from asky.evidence.claims import split_claims
 from asky.evidence.markers import Numbered, number_citations
 from asky.evidence.passages import shown_title
+from asky.evidence.quotes import find_quote
 from asky.evidence.verify import mark_unsupported, verify_answer
 from asky.llm.port import ABSTENTION, Message
 from asky.research.tools import ACQUISITION_TOOL_NAMES, ResearchRun, ResearchTools
-from asky.values import Answer, Citation, Claim, Source, StoppedBy, Usage
+from asky.values import Answer, Citation, Claim, Source, Span, StoppedBy, Usage
 
 if TYPE_CHECKING:
     from asky.config.schema import Research
@@ -147,7 +149,7 @@ class _Work:
 
     def _store_answer(self, text: str, stopped_by: StoppedBy | None) -> None:
         numbered = number_citations(text, self._research.shown)
-        citations = build_citations(numbered.order, self._research.shown)
+        citations = self._located(build_citations(numbered.order, self._research.shown), numbered.text)
         self._note_gate(numbered)
         self._owner.listener(StageStarted("verify"))
         started = time.monotonic()
@@ -170,6 +172,24 @@ class _Work:
         )
         self._record(answer)
         self._keep(answer)
+
+    def _located(self, citations: Sequence[Citation], text: str) -> tuple[Citation, ...]:
+        """Citations with the section and page of the sentence that is quoted, where one stands in the passage as it is.
+
+        A passage may begin in one section or on one page and hold the sentence in the next.
+        """
+        drafts = split_claims(text)
+        located = []
+        for each in citations:
+            quoted = (find_quote(draft.text, each.quote) for draft in drafts if each.n in draft.citations)
+            place = next((span for span in quoted if span is not None), None)
+            if place is not None:
+                begin = each.span.start + place.start
+                document_id = self._research.shown[each.key].document_id
+                location = self._owner.store.location(document_id, Span(begin, begin + len(place)))
+                each = replace(each, location=location)
+            located.append(each)
+        return tuple(located)
 
     def _checked(self, text: str, citations: Sequence[Citation], *, abstained: bool) -> tuple[str, tuple[Claim, ...]]:
         """The text with its unsupported sentences marked, and its claims; an abstention claims nothing."""
