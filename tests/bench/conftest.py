@@ -12,6 +12,7 @@ from asky.config.schema import Retrieval
 from tests.support.large_store import CHUNKS_PER_SOURCE, RandomEmbedder, build
 from tests.support.search_store import SearchStore
 
+
 @pytest.fixture(scope="session")
 def indexed_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[int], Path]]:
     """Makes the folder of a store with so many chunks of 200 words that Chroma has taken in; each size once."""

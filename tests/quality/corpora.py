@@ -7,7 +7,6 @@ one run. A store is made anew when its set, or how texts are cut and embedded, h
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,12 +18,12 @@ from typing import TYPE_CHECKING
 import anyio
 
 from asky.config.loader import load_config
-from asky.research import chunker, ingest
+from asky.research.chunker import ChunkSettings, chunk_document
+from asky.research.ingest import context_of
 from asky.research.vector_store_chunk_link_ops import embedding_text
 from asky.storage.corpus import DEFAULT_COLLECTION
 from asky.storage.scope import Scope
-from asky.text import sentences
-from asky.values import Hit
+from asky.values import Document, Hit
 from asky.wiring import Services
 from tests.quality.datasets import CorpusText, RetrievalSet, load_set, subset
 
@@ -40,6 +39,8 @@ if TYPE_CHECKING:
 CACHE_VARIABLE = "ASKY_QUALITY_CACHE"
 _DOCUMENTS = {"scifact": 2000, "squad2_articles": 95}
 """Sets that would take too long to embed whole: every document that a question needs, and others up to so many."""
+
+_SAMPLE = 20  # documents whose chunks show whether a kept store is still what would be made now
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,9 @@ class Corpora:
         if key not in self._open:
             whole = load_set(self._data / name)
             data = subset(whole, _DOCUMENTS[name]) if name in _DOCUMENTS else whole
-            services = services_in(self.folder, f"{name}-{precision}-{_version(data)}", precision=precision)
+            with services_in(self.folder, "empty", precision=precision) as empty:
+                version = _version(data, empty)
+            services = services_in(self.folder, f"{name}-{precision}-{version}", precision=precision)
             self._open[key] = _filled(data, services)
         return self._open[key]
 
@@ -163,8 +166,15 @@ def _lines(documents: Iterable[CorpusText]) -> Iterator[bytes]:
         yield json.dumps(record).encode()
 
 
-def _version(data: RetrievalSet) -> str:
-    """Changes with the set and with the code that decides what is embedded."""
+def _version(data: RetrievalSet, services: Services) -> str:
+    """Changes with the set, and with what is embedded for its first documents."""
+    tokenizer = services.vectors.tokenizer()
+    chosen = services.config.research.chunking
+    size = ChunkSettings(chosen.max_tokens, chosen.overlap_tokens)
     parts = [data.sha256, *(each.id for each in data.documents)]
-    parts += [inspect.getsource(each) for each in (chunker, ingest, sentences, embedding_text)]
+    for each in data.documents[:_SAMPLE]:
+        document = Document(each.text, "text/plain", each.title or None)
+        for chunk in chunk_document(document, tokenizer, size):
+            text = each.text[chunk.span.start : chunk.span.end]
+            parts.append(embedding_text(context_of(document, chunk), text, tokenizer))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]

@@ -142,4 +142,4 @@ def test_an_answer_has_the_same_claims_when_it_is_marked() -> None:
 def test_hostile_answers_of_100_kilobytes_take_less_than_a_second(unit: str) -> None:
     started = time.process_time()
     split_claims(unit * (100_000 // len(unit)))
-    assert time.process_time() - started < 1
+    assert time.process_time() - started < 5  # usually a tenth of it; quadratic time would be minutes

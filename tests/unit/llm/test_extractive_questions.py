@@ -129,4 +129,4 @@ def test_awkward_questions_are_read_quickly(text: str) -> None:
     started = time.process_time()
     queries(read_question(text))
     follow_up([read_question(text)], [text])
-    assert time.process_time() - started < 1.0
+    assert time.process_time() - started < 5  # usually a tenth of it; quadratic time would be minutes

@@ -84,4 +84,4 @@ def test_a_hostile_pattern_costs_no_more_than_the_length_of_the_name() -> None:
     started = time.process_time()
     assert not rules.excludes(("a" * 255,), folder=False)
     assert not rules.excludes(("a",) * 500 + ("b",), folder=False)
-    assert time.process_time() - started < 1.0
+    assert time.process_time() - started < 5  # usually a tenth of it; quadratic time would be minutes

@@ -57,10 +57,10 @@ def test_a_stem_is_the_same_from_every_thread() -> None:
 
 
 @pytest.mark.parametrize("unit", ["a", "a-", "1,", "1,1", "y", "\u0301", "a'", "東", "c++", "a\u0301", "+#%'"])
-def test_hostile_text_of_100_kilobytes_takes_less_than_a_second(unit: str) -> None:
+def test_hostile_text_of_100_kilobytes_takes_linear_time(unit: str) -> None:
     started = time.process_time()
     content_terms(unit * (100_000 // len(unit)))
-    assert time.process_time() - started < 1
+    assert time.process_time() - started < 5  # usually a tenth of it; quadratic time would be minutes
 
 
 @given(st.text())

@@ -1,0 +1,116 @@
+"""What ingest costs beside the embedding model's own work."""
+
+from __future__ import annotations
+
+import resource
+import time
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+from asky.config.schema import Retrieval
+from asky.events import ignore
+from asky.reading.limits import ReadLimits
+from asky.reading.pool import ReaderPool
+from asky.research.acquire import Acquirer
+from asky.research.chunker import ChunkSettings
+from asky.research.embeddings import EmbeddingClient, EmbeddingSettings, Progress
+from asky.research.ingest import Ingester
+from asky.research.local_files import LocalRoots
+from tests.bench.prose import real_text
+from tests.support.search_store import SearchStore
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+pytestmark = [pytest.mark.slow, pytest.mark.model]
+
+FILES = 16
+CHARACTERS = 16_000
+
+
+class TimedEmbedder(EmbeddingClient):
+    """The real model; `spent_s` is the CPU time of its computing."""
+
+    spent_s = 0.0
+
+    def embed(self, texts: Sequence[str], *, progress: Progress | None = None) -> npt.NDArray[np.float32]:
+        started = time.process_time()
+        vectors = super().embed(texts, progress=progress)
+        self.spent_s += time.process_time() - started
+        return vectors
+
+
+@pytest.fixture
+def embedder(model_cache: Path) -> TimedEmbedder:
+    opened = TimedEmbedder(EmbeddingSettings(model_cache, local_files_only=True))
+    opened.embed(["opens the model"])
+    opened.spent_s = 0.0
+    return opened
+
+
+def write_documents(folder: Path) -> None:
+    folder.mkdir()
+    for number in range(FILES):
+        kind = "md" if number % 2 else "txt"
+        (folder / f"{number}.{kind}").write_text(real_text(CHARACTERS, CHARACTERS * number), "utf-8")
+
+
+def cpu_s() -> float:
+    """CPU seconds of this process and of the readers that have ended."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
+@pytest.mark.parametrize("engine", ["exact", "chroma"])
+def test_all_but_the_model_is_at_most_a_twentieth(engine: str, embedder: TimedEmbedder, tmp_path: Path) -> None:
+    write_documents(tmp_path / "docs")
+    store = SearchStore(tmp_path / "home", settings=Retrieval(engine=engine), embedder=embedder)  # type: ignore[arg-type]  # both are
+    if engine == "chroma":
+        store.search.index(embedder)  # opened while it is empty: importing Chroma is no part of the work
+    ingester = Ingester(store.database, store.corpus, store.search, chunking=ChunkSettings(200, 30))
+    steps = [time.process_time()]
+    started = cpu_s()
+    with ReaderPool(ReadLimits(), workers=2) as readers:
+        acquirer = Acquirer(
+            store.database,
+            store.corpus,
+            store.search,
+            ingester,
+            readers,
+            max_file_bytes=1 << 20,
+            workers=2,
+            listener=ignore,
+        )
+        report = anyio.run(partial(acquirer.sync, store.collection, LocalRoots([tmp_path / "docs"])))
+        steps.append(time.process_time())
+        embedded = anyio.run(partial(acquirer.embed, store.scope))
+        steps.append(time.process_time())
+    if engine == "chroma":
+        index = store.search.index(embedder)
+        assert index is not None
+        index.follow()
+        assert len(index) == embedded
+    steps.append(time.process_time())
+    whole = cpu_s() - started
+    store.close()
+    assert report.problems == ()
+    assert embedded == report.chunks_added
+    beside = whole - embedder.spent_s
+    names = {
+        "reading and storing": steps[1] - steps[0],
+        "keeping vectors": steps[2] - steps[1] - embedder.spent_s,
+        "Chroma": steps[3] - steps[2],
+        "reader processes": beside - (steps[3] - steps[0] - embedder.spent_s),
+    }
+    print(
+        f"\n{embedded} chunks, {1000 * embedder.spent_s / embedded:.1f} ms of CPU each in the model, beside it ", end=""
+    )
+    print(", ".join(f"{name} {1000 * spent / embedded:.2f} ms" for name, spent in names.items()))
+    print(f"all but the model: {100 * beside / whole:.1f} % of the CPU time")
+    assert beside <= 0.05 * whole
