@@ -88,10 +88,15 @@ class Corpora:
             corpus.services.close()
 
 
-def services_in(folder: Path, name: str, *, precision: str = "fp32") -> Services:
-    """The product's parts over a store of its own below `folder`; the exported model is shared by all stores there."""
+def environ_in(folder: Path, name: str) -> dict[str, str]:
+    """The variables that keep a store of its own below `folder`; the exported model is shared by all stores there."""
     environ = {"HOME": str(folder), "XDG_CACHE_HOME": str(folder / "cache")}
-    environ |= {f"XDG_{each}_HOME": str(folder / "stores" / name) for each in ("CONFIG", "DATA", "STATE")}
+    return environ | {f"XDG_{each}_HOME": str(folder / "stores" / name) for each in ("CONFIG", "DATA", "STATE")}
+
+
+def services_in(folder: Path, name: str, *, precision: str = "fp32") -> RememberingServices:
+    """The product's parts over the store of that name."""
+    environ = environ_in(folder, name)
     folder.mkdir(parents=True, exist_ok=True)
     flags = {"research.embedding.precision": precision, "research.embedding.local_files_only": True}
     return RememberingServices(load_config(environ=environ, cwd=folder, flags=flags), environ)
