@@ -10,9 +10,11 @@ from asky.config.schema import Settings, SourceAdapter
 
 def find_contradictions(settings: Settings) -> Iterator[tuple[KeyPath, str]]:
     """The key at fault and what is wrong with it, for each contradiction."""
-    chunking = settings.research.chunking
-    if chunking.overlap_tokens >= chunking.max_tokens:
-        yield ("research", "chunking", "overlap_tokens"), "must be less than research.chunking.max_tokens"
+    chunking, embedding = settings.research.chunking, settings.research.embedding
+    if chunking.overlap_tokens > chunking.max_tokens // 2:
+        yield ("research", "chunking", "overlap_tokens"), "must be at most half of research.chunking.max_tokens"
+    if embedding.precision == "int8" and embedding.device == "cuda":
+        yield ("research", "embedding", "precision"), "int8 runs on the CPU, not on the device cuda"
     for name, adapter in settings.research.source_adapters.items():
         yield from _check_adapter(("research", "source_adapters", name), adapter)
 

@@ -17,7 +17,7 @@ _NAMES: Mapping[type, str] = MappingProxyType(
 )
 _TRUE = frozenset({"true", "1", "yes", "on"})
 _FALSE = frozenset({"false", "0", "no", "off"})
-_WHOLE = re.compile(r"[+-]?[0-9]{1,18}\Z")
+_WHOLE = re.compile(r"[+-]?[0-9](?:_?[0-9]){0,17}\Z")
 
 Expand = Callable[[str], Path]
 """Makes an absolute path of a written one, or raises `WrongValue`."""
@@ -73,7 +73,7 @@ def parse_text(leaf: Leaf, text: str) -> object:
         return _parse_list(text)
     if leaf.type is bool and text.lower() in _TRUE | _FALSE:
         return text.lower() in _TRUE
-    if leaf.type is int and _WHOLE.match(text.replace("_", "")):
+    if leaf.type is int and _WHOLE.match(text):
         return int(text)
     if leaf.type is float:
         try:

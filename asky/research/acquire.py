@@ -11,11 +11,11 @@ import hashlib
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from asky.concurrency import gather, in_thread
-from asky.errors import SourceError, SourceUnreadable, UsageError
+from asky.errors import AskyError, SourceError, SourceUnreadable, UsageError
 from asky.events import FileRead, FileVerdict, Listener, StageAdvanced, StageFinished, StageStarted
 from asky.reading.formats import HEAD_BYTES, format_of, media_type_of
 from asky.research.ingest import FileFacts, Ingester
@@ -83,13 +83,17 @@ class _Tally:
 
 @dataclass(frozen=True, slots=True)
 class _ReadFile:
-    """A file's text, or the document that the store already has of its bytes, or why there is neither."""
+    """A file's text, or the document that the store already has of its bytes, or why there is neither.
+
+    `trouble` is not the file's: it ends the run.
+    """
 
     found: Found
     content_sha256: str
     document: Document | None = None
     document_id: int | None = None
     error: SourceError | None = None
+    trouble: AskyError | None = None
 
 
 class Acquirer:
@@ -177,25 +181,28 @@ class Acquirer:
                 self._note(unread, tally, [])
         for link in links:
             try:
-                payload = adapters.read(link)
+                self._add_link(link, adapters, roots, collection_id)
             except SourceError as error:
                 if links == [target]:
                     raise
                 tally.say(link, _verdict(error), error.message)
-                continue
-            source = self._target_source(link, payload.document, roots)
-            self.add_text(source, payload.document, collection_id)
-            tally.say(link, "indexed")
+            else:
+                tally.say(link, "indexed")
         return tally.problems
 
-    def _target_source(self, link: str, document: Document, roots: LocalRoots) -> Source:
+    def _add_link(self, link: str, adapters: SourceAdapters, roots: LocalRoots, collection_id: int) -> None:
+        """Read one file or one source of an adapter, and keep it."""
         if not is_local_target(link):
-            return Source(source_id(link), "file", link, document.title or link)
-        with roots.open(link) as opened:
-            file = opened.file
-        return Source(
-            source_id(file.uri), "file", file.uri, document.title or file.path.name, path=show_name(str(file.path))
-        )
+            document = adapters.read(link).document
+            self.add_text(Source(source_id(link), "file", link, document.title or link), document, collection_id)
+            return
+        with roots.open(link) as opened:  # before it is read: a later change is then noticed by the next look
+            file, state = opened.file, opened.stat
+        document = adapters.read(link).document
+        title = document.title or file.path.name
+        source = Source(source_id(file.uri), "file", file.uri, title, path=show_name(str(file.path)))
+        facts = FileFacts(state.size, state.mtime_ns, None)
+        self._ingester.keep(source, document, self._ingester.cut(document), collection_id, facts)
 
     async def embed(self, scope: Scope) -> int:
         """Embed what is not embedded in scope; returns how many chunks were."""
@@ -252,8 +259,10 @@ class Acquirer:
 
         self._listener(StageStarted("read", len(fresh)))
         for batch in _batches(fresh):
-            read = await gather(batch, read_one, limit=self._workers, subject=lambda found: found.file.shown)
-            await in_thread(self._keep_files, read, collection_id, tally)
+            left = batch
+            while left:
+                read = await gather(left, read_one, limit=self._workers)
+                left = await in_thread(self._keep_files, read, collection_id, tally)
             done += len(batch)
             self._listener(StageAdvanced("read", done, len(fresh)))
         self._listener(StageFinished("read", time.monotonic() - started, f"{done} files"))
@@ -275,37 +284,52 @@ class Acquirer:
             return _ReadFile(found, digest, self._readers.read(data, name=found.file.shown, media_type=media_type))
         except SourceError as error:
             return _ReadFile(found, digest, error=error)
+        except AskyError as error:
+            return _ReadFile(found, digest, trouble=error)
 
     # keeping
 
-    def _keep_files(self, read: Sequence[_ReadFile | Failure], collection_id: int, tally: _Tally) -> None:
-        cuts = {
-            id(each): self._ingester.cut(each.document)
-            for each in read
-            if isinstance(each, _ReadFile) and each.document
-        }
-        with self._database.write():
-            for each in read:
-                assert isinstance(each, _ReadFile)  # _read turns every AskyError of a file into a value
-                self._keep_file(each, cuts.get(id(each)), collection_id, tally)
+    def _keep_files(self, outcomes: Sequence[_ReadFile | Failure], collection_id: int, tally: _Tally) -> list[Found]:
+        """Keep what was read; returns the files to read again, because the text they were to share is gone."""
+        read = [each for each in outcomes if isinstance(each, _ReadFile)]
+        assert len(read) == len(outcomes)  # _read turns every AskyError into a value
         for each in read:
-            assert isinstance(each, _ReadFile)
+            if each.trouble is not None:
+                raise each.trouble
+        cuts = {id(each): self._ingester.cut(each.document) for each in read if each.document}
+        again: dict[int, Found] = {}
+        with self._database.write():
+            # Files that share a text go first: the one that held it until now may let go of it in this very batch.
+            for each in sorted(read, key=lambda each: each.document_id is None):
+                if not self._keep_file(each, cuts.get(id(each)), collection_id, tally):
+                    again[id(each)] = each.found
+        for each in read:
+            if id(each) in again:
+                continue
             if each.error is None:
                 tally.say(each.found.file.shown, "indexed")
             else:
                 tally.say(each.found.file.shown, _verdict(each.error), _reason(each.error, each.found.file.shown))
+        return list(again.values())
 
     def _keep_file(
         self, read: _ReadFile, cut: tuple[list[Chunk], list[str]] | None, collection_id: int, tally: _Tally
-    ) -> None:
+    ) -> bool:
+        """Keep one file; `False` where its text was to be one that the store has dropped since."""
         found = read.found
+        if read.document_id is not None:
+            # Asked again inside the transaction: files that change places take each other's text away.
+            same = self._corpus.same_content(read.content_sha256, found.file.path.suffix)
+            if same is None:
+                return False
+            read = replace(read, document_id=same)
         title = (read.document.title if read.document else None) or found.file.shown.rsplit("/", 1)[-1]
         source = Source(source_id(found.file.uri), "file", found.file.uri, title, path=show_name(str(found.file.path)))
         facts = FileFacts(found.stat.size, found.stat.mtime_ns, read.content_sha256)
         if read.document is not None and cut is not None:
             stored = self._ingester.keep(source, read.document, cut, collection_id, facts)
             tally.chunks += len(stored.chunk_ids) if stored.is_new else 0
-            return
+            return True
         self._corpus.put_source(
             source,
             collection_id,
@@ -316,6 +340,7 @@ class Acquirer:
             mtime_ns=facts.mtime_ns,
             content_sha256=facts.content_sha256,
         )
+        return True
 
     def _keep_records(self, batch: Sequence[tuple[Source, Document]], collection_id: int, tally: _Tally) -> None:
         cuts = [self._ingester.cut(document) for _, document in batch]

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """What tells one state of a file from another."""
+    """What tells one state of a file from another; `content_sha256` is `None` where its bytes were not hashed."""
 
     size: int
     mtime_ns: int
-    content_sha256: str
+    content_sha256: str | None
 
 
 class Ingester:
@@ -101,7 +101,7 @@ class Ingester:
     def _vectors_by_text(self, space_id: int, document_id: int, embedder: Embedder) -> dict[str, Vectors]:
         documents = self._store.tables.documents
         vectors: dict[int, Vectors] = {}
-        for pack in self._store.tables.vectors.packs_of(space_id, document_id):
+        for pack in self._store.tables.vectors.packs_of(space_id, [document_id]):
             vectors |= zip(
                 ids_from_bytes(pack.chunk_ids).tolist(), vectors_from_bytes(pack.vectors, embedder.dim), strict=True
             )

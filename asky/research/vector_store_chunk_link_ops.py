@@ -102,12 +102,12 @@ def embed_chunks(
 
 def _missing_chunks(store: VectorStore, space_id: int, scope: Scope) -> Iterator[int]:
     for document_id in store.tables.vectors.incomplete_documents(space_id, scope):
-        have = _embedded_of(store, space_id, document_id)
+        have = _embedded_of(store, space_id, [document_id])
         yield from (each for each in store.tables.documents.chunk_ids(document_id) if each not in have)
 
 
-def _embedded_of(store: VectorStore, space_id: int, document_id: int) -> set[int]:
-    packs = store.tables.vectors.packs_of(space_id, document_id)
+def _embedded_of(store: VectorStore, space_id: int, document_ids: Sequence[int]) -> set[int]:
+    packs = store.tables.vectors.packs_of(space_id, document_ids)
     return {each for pack in packs for each in ids_from_bytes(pack.chunk_ids).tolist()}
 
 
@@ -208,7 +208,7 @@ def _rows_in_matrix(ids: Ids, vectors: Vectors, wanted: Ids) -> tuple[Ids, Vecto
 
 def _rows_in_packs(store: VectorStore, embedder: Embedder, wanted: Ids) -> tuple[Ids, Vectors]:
     documents = set(store.tables.chunks.documents_of(wanted.tolist()).values())
-    packs = [pack for each in documents for pack in store.tables.vectors.packs_of(store.space(embedder), each)]
+    packs = store.tables.vectors.packs_of(store.space(embedder), sorted(documents))
     return _rows_in_matrix(*join_packs(packs, embedder.dim), wanted)
 
 
@@ -228,7 +228,7 @@ def _embed_best(store: VectorStore, embedder: Embedder, lexical_ids: Sequence[in
     space_id = store.space(embedder)
     wanted = list(lexical_ids[: store.settings.embed_at_once])
     documents = set(store.tables.chunks.documents_of(wanted).values())
-    have = {each for document in documents for each in _embedded_of(store, space_id, document)}
+    have = _embedded_of(store, space_id, sorted(documents))
     if missing := [each for each in wanted if each not in have]:
         embed_chunks(store, embedder, missing)
 

@@ -24,7 +24,7 @@ def ids_to_bytes(ids: Sequence[int] | Ids) -> bytes:
     return np.asarray(ids, dtype="<i8").tobytes()
 
 
-def ids_from_bytes(data: bytes) -> Ids:
+def ids_from_bytes(data: bytes | bytearray) -> Ids:
     """The int64[n] of `ids_to_bytes`."""
     return np.frombuffer(data, dtype="<i8")
 
@@ -34,7 +34,7 @@ def vectors_to_bytes(vectors: Vectors) -> bytes:
     return np.ascontiguousarray(vectors, dtype="<f4").tobytes()
 
 
-def vectors_from_bytes(data: bytes, dim: int) -> Vectors:
+def vectors_from_bytes(data: bytes | bytearray, dim: int) -> Vectors:
     """The float32[n, dim] of `vectors_to_bytes`."""
     return np.frombuffer(data, dtype="<f4").reshape(-1, dim)
 
@@ -49,11 +49,11 @@ def check_vectors(vectors: Vectors, *, count: int, dim: int) -> None:
 
 def join_packs(packs: Iterable[Pack], dim: int) -> tuple[Ids, Vectors]:
     """All ids and vectors of `packs`: int64[n] and float32[n, dim], in their order."""
-    ids, blobs = [], []
+    ids, rows = bytearray(), bytearray()  # which grow in place: a list of packs would be held beside their sum
     for pack in packs:
-        ids.append(pack.chunk_ids)
-        blobs.append(pack.vectors)
-    return ids_from_bytes(b"".join(ids)), vectors_from_bytes(b"".join(blobs), dim)
+        ids += pack.chunk_ids
+        rows += pack.vectors
+    return ids_from_bytes(ids), vectors_from_bytes(rows, dim)
 
 
 def best(scores: Scores, limit: int) -> Ids:

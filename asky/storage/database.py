@@ -85,7 +85,7 @@ class Database:
                 "foreign_keys=ON",
                 "synchronous=FULL",
                 "temp_store=MEMORY",
-                "cache_size=-32768",
+                "cache_size=-8192",  # a connection; most pages are read from the map below, so more only costs memory
                 "mmap_size=268435456",
             ):
                 connection.execute(f"PRAGMA {pragma}")

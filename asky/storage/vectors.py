@@ -6,6 +6,7 @@ little-endian int64 chunk ids and float32 rows, in the same order, some chunks o
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -85,7 +86,7 @@ class VectorTable:
             for given in packs:
                 if connection.execute("SELECT 1 FROM document WHERE id = ?", (given.document_id,)).fetchone() is None:
                     continue
-                pack = _without(given, self.packs_of(space_id, given.document_id))
+                pack = _without(given, self.packs_of(space_id, [given.document_id]))
                 if not pack.chunk_ids:
                     continue
                 cursor = connection.execute(
@@ -133,12 +134,13 @@ class VectorTable:
             for row in connection.execute(sql, parameters):
                 yield Pack(row["document_id"], row["chunk_ids"], row["vectors"])
 
-    def packs_of(self, space_id: int, document_id: int) -> list[Pack]:
-        """The packs of one document."""
+    def packs_of(self, space_id: int, document_ids: Sequence[int]) -> list[Pack]:
+        """The packs of some documents."""
         with self._db.read() as connection:
             rows = connection.execute(
-                "SELECT document_id, chunk_ids, vectors FROM vector_pack WHERE space_id = ? AND document_id = ?",
-                (space_id, document_id),
+                "SELECT document_id, chunk_ids, vectors FROM vector_pack"
+                " WHERE space_id = ? AND document_id IN (SELECT value FROM json_each(?))",
+                (space_id, json.dumps(list(document_ids))),
             )
             return [Pack(*row) for row in rows]
 

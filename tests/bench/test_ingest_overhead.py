@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from asky.config.schema import Retrieval
+from asky.config.schema import Engine, Retrieval
 from asky.events import ignore
 from asky.reading.limits import ReadLimits
 from asky.reading.pool import ReaderPool
@@ -68,9 +68,10 @@ def cpu_s() -> float:
 
 
 @pytest.mark.parametrize("engine", ["exact", "chroma"])
-def test_all_but_the_model_is_at_most_a_twentieth(engine: str, embedder: TimedEmbedder, tmp_path: Path) -> None:
+def test_all_but_the_model_is_at_most_a_twentieth(engine: Engine, embedder: TimedEmbedder, tmp_path: Path) -> None:
     write_documents(tmp_path / "docs")
-    store = SearchStore(tmp_path / "home", settings=Retrieval(engine=engine), embedder=embedder)  # type: ignore[arg-type]  # both are
+    settings = Retrieval(engine=engine)
+    store = SearchStore(tmp_path / "home", settings=settings, embedder=embedder)  # type: ignore[arg-type]  # the real one
     if engine == "chroma":
         store.search.index(embedder)  # opened while it is empty: importing Chroma is no part of the work
     ingester = Ingester(store.database, store.corpus, store.search, chunking=ChunkSettings(200, 30))

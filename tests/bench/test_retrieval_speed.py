@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from asky.config.schema import Retrieval
+from asky.config.schema import Engine, Retrieval
 from asky.research.lexical_query import word_expression
 from asky.storage.scope import Scope
 from tests.bench.measure import measure_asky, measure_python, median_cpu_s, on_this_machine, own_cpu_s
@@ -116,6 +116,20 @@ def test_hits_cost_at_most_one_statement_each(large_store: SearchStore) -> None:
     assert counts[LIMIT] - counts[1] <= LIMIT - 1
 
 
+def test_statements_of_a_search_with_chroma_do_not_grow_with_the_sources(
+    indexed_folder: Callable[[int], Path],
+) -> None:
+    settings = Retrieval(engine="chroma")
+    store = SearchStore(indexed_folder(10_000), settings=settings, embedder=RandomEmbedder())
+    store.found(queries(1)[0], limit=1)
+    with statements(store) as seen:
+        assert store.found(queries(1)[0], limit=1)
+    assert store.heard == []
+    store.close()
+    print(f"\nstatements a search with Chroma: {len(seen)}")
+    assert len(seen) <= 24
+
+
 def test_the_first_search_of_100000_chunks_in_a_new_process_takes_a_second(
     large_store: SearchStore, tmp_path: Path
 ) -> None:
@@ -151,8 +165,9 @@ def test_chroma_finds_what_the_exact_scan_finds(indexed_folder: Callable[[int], 
     folder = indexed_folder(10_000)
     asked = ["\x01" * cluster for cluster in range(1, 500, 5)]  # no words, so that the vectors alone decide
     found = {}
-    for engine in ("chroma", "exact"):
-        store = SearchStore(folder, settings=Retrieval(engine=engine), embedder=RandomEmbedder())  # type: ignore[arg-type]  # both are
+    engines: tuple[Engine, ...] = ("chroma", "exact")
+    for engine in engines:
+        store = SearchStore(folder, settings=Retrieval(engine=engine), embedder=RandomEmbedder())
         found[engine] = [
             {hit.chunk_id for hit in store.search.search_content_chunks(query, store.scope, limit=LIMIT)}
             for query in asked

@@ -26,7 +26,7 @@ from tests.quality.metrics import bootstrap
 
 pytestmark = [pytest.mark.slow, pytest.mark.model]
 
-SAMPLE = 60
+SAMPLE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one question. `cited` and `quoted` say whether a cited passage, and the answer, hold what is asked."""
+    """What became of one question: whether a cited passage, and whether the answer itself, holds what was asked for."""
 
     abstained: bool
     cited: bool
@@ -78,7 +78,7 @@ def expectations(name: str, data: Path, corpora: Corpora) -> tuple[Corpus, list[
     corpus = corpora.open(folder)
     if kind:
         return corpus, [Expected(each.text) for each in sampled(q for q in corpus.data.questions if not q.answerable)]
-    rows = {row["_id"]: row for path in (data / folder).rglob("queries*.jsonl") for row in read_lines(path)}
+    rows = {str(row["_id"]): row for path in (data / folder).rglob("queries*.jsonl") for row in read_lines(path)}
     texts = {each.id: each.text for each in corpus.data.documents}
     expected = READERS[folder](corpus.data.judged, rows, texts)
     return corpus, sampled(each for each in expected if each.gold)

@@ -49,16 +49,16 @@ def folder(data_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
     root = tmp_path_factory.mktemp("first")
     sets = [subset(load_set(data_folder / "squad2_articles"), 95), load_set(data_folder / "covidqa")]
     write_files(root / "files", [document for each in sets for document in each.documents])
-    with services_in(root, "full") as services:
-        services.embedder.embed_query("makes the exported model")
-        collection = services.corpus.collection(DEFAULT_COLLECTION, create=True)
-        anyio.run(services.acquirer.sync, collection, services.only([root / "files"]))
-        scope = Scope((collection,))
-        started = time.process_time()
-        anyio.run(services.acquirer.embed, scope)
-        spent = time.process_time() - started
-        questions = tuple(text for each in sets for text in sampled(each))
-        yield Folder(root / "files", questions, services, scope, spent)
+    services = services_in(root, "full")
+    services.embedder.embed_query("makes the exported model")
+    collection = services.corpus.collection(DEFAULT_COLLECTION, create=True)
+    anyio.run(services.acquirer.sync, collection, services.only([root / "files"]))
+    scope = Scope((collection,))
+    started = time.process_time()
+    anyio.run(services.acquirer.embed, scope)
+    spent = time.process_time() - started
+    yield Folder(root / "files", tuple(text for each in sets for text in sampled(each)), services, scope, spent)
+    services.close()
 
 
 def write_files(folder: Path, documents: list[CorpusText]) -> None:
@@ -75,7 +75,7 @@ def parts(text: str, size: int) -> Iterator[str]:
     start = 0
     for number in range(1, count + 1):
         end = text.find(". ", len(text) * number // count) + 1
-        end = end if 0 < end and number < count else len(text)
+        end = end if end > 0 and number < count else len(text)
         if text[start:end].strip():
             yield text[start:end].strip() + "\n"
         start = end

@@ -169,7 +169,7 @@ def test_a_vector_that_is_there_is_not_stored_twice(store: Store) -> None:
     store.vectors.put(space, [Pack(document_id, first + second, b"A" * 8 + b"B" * 8)])
     store.vectors.put(space, [Pack(document_id, second + third, b"X" * 8 + b"C" * 8)])
     store.vectors.put(space, [Pack(document_id, first, b"X" * 8)])
-    assert store.vectors.packs_of(space, document_id) == [
+    assert store.vectors.packs_of(space, [document_id]) == [
         Pack(document_id, first + second, b"A" * 8 + b"B" * 8),
         Pack(document_id, third, b"C" * 8),
     ]
