@@ -29,9 +29,6 @@ class Span:
     def __len__(self) -> int:
         return self.end - self.start
 
-    def overlaps(self, other: Span) -> bool:
-        return self.start < other.end and other.start < self.end
-
 
 @dataclass(frozen=True, slots=True)
 class Section:

@@ -5,13 +5,15 @@ Parts are made on first use, so that a command pays for what it touches: `sessio
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from asky.config.paths import Paths, ensure_private_dir, resolve_paths
-from asky.events import Listener, ignore
+from asky.events import Listener, Warned, ignore
 from asky.storage.corpus import CorpusStore
 from asky.storage.database import Database
 from asky.storage.documents import DocumentStore
@@ -50,12 +52,10 @@ class Services:
     def close(self) -> None:
         """Close what was opened: the index first, because it notes in a file that it was left clean."""
         made = vars(self)
-        if "vectors" in made:
-            self.vectors.close()
-        if "readers" in made:
-            self.readers.close()
-        if "database" in made:
-            self.database.close()
+        with ExitStack() as closing:  # last in, first out, and each is closed whatever befalls the others
+            for name in ("database", "readers", "vectors"):
+                if name in made:
+                    closing.callback(made[name].close)
 
     # storage
 
@@ -168,17 +168,22 @@ class Services:
         )
 
     def roots(self, granted: Sequence[Path] = ()) -> LocalRoots:
-        """The folders that may be read: those of the configuration, and `granted` for this run."""
+        """The folders that may be read: those of the configuration that are there, and `granted` for this run."""
         from asky.research.local_files import LocalRoots
 
-        configured = self.config.research.local_document_roots
-        return LocalRoots([*granted, *configured], denied=[*vars_of(self.paths)])
+        configured = []
+        for each in self.config.research.local_document_roots:
+            if os.path.exists(each):  # noqa: PTH110 - False, not an error, in a folder that may not be searched
+                configured.append(each)
+            else:
+                self.listener(Warned(f"{each} is not there", hint="research.local_document_roots names it"))
+        return LocalRoots([*granted, *configured], denied=own_folders(self.paths))
 
     def only(self, paths: Sequence[Path]) -> LocalRoots:
         """Just these folders and files, for reading what the user named."""
         from asky.research.local_files import LocalRoots
 
-        return LocalRoots(paths, denied=vars_of(self.paths))
+        return LocalRoots(paths, denied=own_folders(self.paths))
 
     def adapters(self, roots: LocalRoots) -> SourceAdapters:
         """Where local targets and those with a configured prefix are read."""
@@ -227,6 +232,6 @@ class Services:
         )
 
 
-def vars_of(paths: Paths) -> list[Path]:
+def own_folders(paths: Paths) -> list[Path]:
     """asky's own folders, which are never read as documents."""
     return [paths.config, paths.data, paths.cache, paths.state]

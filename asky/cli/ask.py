@@ -97,12 +97,14 @@ def _give(bench: Workbench, answer: Answer, output: Path | None, *, as_json: boo
     from asky.cli.answers import print_answer, write_answer  # with the evidence layer: not for a usage error
     from asky.evidence.answer import answer_json
 
-    if output is not None:
-        write_answer(output, answer)
-    if as_json:
-        bench.terminal.json(answer_json(answer))
-    else:
-        print_answer(bench.terminal, answer)
+    try:
+        if output is not None:
+            write_answer(output, answer)
+    finally:  # an answer whose file cannot be written is printed all the same
+        if as_json:
+            bench.terminal.json(answer_json(answer))
+        else:
+            print_answer(bench.terminal, answer)
 
 
 def _answer(

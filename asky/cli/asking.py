@@ -11,7 +11,7 @@ from asky.cli.documents import sync_folder
 from asky.cli.running import Stopped
 from asky.cli.workbench import Workbench
 from asky.errors import SourceError, UsageError
-from asky.reading.scrub import scrub
+from asky.reading.scrub import scrub_in_place
 from asky.research.local_targets import extract_local_source_targets, redact_local_targets
 from asky.storage.scope import Scope
 from asky.values import Answer, Document, Source, source_id
@@ -84,7 +84,7 @@ class Asking:
 
     def _add_text(self, session: Session, text: str) -> None:
         """Piped text becomes a source of the session."""
-        clean = scrub(text)
+        clean = scrub_in_place(text)
         uri = f"stdin:{hashlib.sha256(clean.encode()).hexdigest()}"
         source = Source(source_id(uri), "file", uri, "standard input")
         collection_id = self._bench.services.corpus.collection(f"session {session.id}", create=True)

@@ -52,6 +52,10 @@ def _only_member(error: BaseException) -> BaseException:
 
 def _describe_usage(error: click.ClickException) -> Report:
     context = getattr(error, "ctx", None)
+    if isinstance(error, click.exceptions.NoArgsIsHelpError) and isinstance(error.ctx.command, click.Group):
+        names = ", ".join(error.ctx.command.list_commands(error.ctx))
+        path = error.ctx.command_path
+        return Report(2, "usage", f"{path} needs a command: {names}", f"see: {path} --help")
     hint = f"see: {context.command_path} --help" if context is not None else None
     if context is not None and context.parent is not None and context.info_name != "ask":
         words = context.meta.get("asky.words", ())

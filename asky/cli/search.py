@@ -50,8 +50,11 @@ def search(
         scope = scope_of(bench, docs, collection)
         if batch is not None:
             for number, line in enumerate(_lines(batch), start=1):
-                id_, text = _parse(line, number, batch)
+                if not line.strip():
+                    continue
+                id_, text = _parse(line, f"{batch}, line {number}")
                 bench.terminal.json({"id": id_, **hits_json(text, _find(bench, text, scope, limit))})
+                bench.terminal.out.flush()  # whoever writes the queries may be waiting for this line
             return
         text = " ".join(query)
         hits = _find(bench, text, scope, limit)
@@ -69,25 +72,30 @@ def _find(bench: Workbench, query: str, scope: Scope, limit: int) -> list[Hit]:
     return bench.services.vectors.search_content_chunks(query, scope, limit=limit)
 
 
-def _lines(batch: Path) -> Iterator[str]:
+def _lines(batch: Path) -> Iterator[bytes]:
+    """The lines of the file, or of standard input for `-`, blank ones too. Raises `UsageError` if it cannot be read."""
     try:
         if str(batch) == "-":
-            yield from (line for line in sys.stdin if line.strip())
+            yield from sys.stdin.buffer
             return
-        with batch.open(encoding="utf-8") as file:
-            yield from (line for line in file if line.strip())
+        with batch.open("rb") as file:
+            yield from file
     except OSError as error:
         raise UsageError(f"cannot read {batch}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{batch} is not UTF-8") from error
 
 
-def _parse(line: str, number: int, batch: Path) -> tuple[object, str]:
+def _parse(line: bytes, place: str) -> tuple[object, str]:
+    """The id and the query of a line. Raises `UsageError` naming `place`."""
     try:
-        record = json.loads(line)
-        return record["id"], str(record["query"])
+        record = json.loads(line)  # of bytes: UTF-8 in every locale, with or without a byte order mark
+        id_, query = record["id"], record["query"]
+    except UnicodeDecodeError:
+        raise UsageError(f"{place}: not UTF-8") from None
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise UsageError(f'{batch}, line {number}: not an object with "id" and "query"') from None
+        raise UsageError(f'{place}: not an object with "id" and "query"') from None
+    if not isinstance(query, str) or not query.strip():
+        raise UsageError(f'{place}: "query" must be a text that is not empty')
+    return id_, query
 
 
 def hits_json(query: str, hits: list[Hit]) -> dict[str, Any]:

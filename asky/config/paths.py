@@ -99,7 +99,7 @@ def write_private(path: Path, text: str) -> None:
     import tempfile  # 4 ms: only where something is written
 
     target = path.resolve()
-    ensure_private_dir(target.parent)
+    _prepare_folder(path, target)
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".new")  # made 0600
         try:
@@ -124,7 +124,9 @@ def update_private(path: Path, change: Callable[[str | None], str]) -> None:
 
     from asky.config.documents import read_text
 
-    folder = ensure_private_dir(path.resolve().parent)
+    target = path.resolve()
+    _prepare_folder(path, target)
+    folder = target.parent
     try:
         lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     except OSError as error:
@@ -134,6 +136,12 @@ def update_private(path: Path, change: Callable[[str | None], str]) -> None:
         write_private(path, change(read_text(path)))
     finally:
         os.close(lock)
+
+
+def _prepare_folder(path: Path, target: Path) -> None:
+    """Make the folder of a file of ours private; one that a symlink leads to is the user's own and stays as it is."""
+    if target.parent == path.parent.resolve():
+        ensure_private_dir(target.parent)
 
 
 def _unwritable(path: Path, error: OSError) -> ConfigError | StoreFull:

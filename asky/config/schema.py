@@ -1,4 +1,4 @@
-"""Every key of the configuration: its type, its default and what it means. Nothing else in asky repeats these numbers.
+"""Every key of the configuration: its type, its default and what it means. `asky.wiring` hands the values down.
 
 A table of TOML is a frozen dataclass, a family of named tables is a `Mapping` from name to one, and anything else is a
 value. `asky.config.keys` reads this file; the packaged `research.toml` and the reference page are generated from it.

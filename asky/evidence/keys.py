@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import threading
 
 from asky.values import Span
 
@@ -17,11 +18,12 @@ class KeyRing:
 
     A key is `P` and the first 4 hexadecimal digits of a hash over the run, the document and the span; where another
     passage already has that key, up to 8 digits. It says nothing about the passage or its rank, cannot be guessed from
-    the passage alone, and asking again for the same passage gives the same key. A ring is filled by one thread.
+    the passage alone, and asking again for the same passage gives the same key. Threads may share a ring.
     """
 
     def __init__(self, run_id: str) -> None:
         self._run_id = run_id
+        self._lock = threading.Lock()  # or two passages that are shown at once could get one key
         self._passage_of: dict[str, tuple[str, Span]] = {}
         self._key_of: dict[tuple[str, Span], str] = {}
 
@@ -31,16 +33,17 @@ class KeyRing:
         Raises `ValueError` when even 8 digits collide, which needs tens of thousands of passages in one run.
         """
         passage = (sha256_of_document, span)
-        known = self._key_of.get(passage)
-        if known is not None:
-            return known
-        digest = self._digest(passage)
-        for digits in range(MIN_DIGITS, MAX_DIGITS + 1):
-            key = "P" + digest[:digits]
-            if key not in self._passage_of:
-                self._passage_of[key] = passage
-                self._key_of[passage] = key
-                return key
+        with self._lock:
+            known = self._key_of.get(passage)
+            if known is not None:
+                return known
+            digest = self._digest(passage)
+            for digits in range(MIN_DIGITS, MAX_DIGITS + 1):
+                key = "P" + digest[:digits]
+                if key not in self._passage_of:
+                    self._passage_of[key] = passage
+                    self._key_of[passage] = key
+                    return key
         raise ValueError(f"no key is left for passage {span.start}-{span.end} of {sha256_of_document[:12]}")
 
     def _digest(self, passage: tuple[str, Span]) -> str:

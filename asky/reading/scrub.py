@@ -28,6 +28,15 @@ def scrub(text: str) -> str:
     return _REMOVED.sub("", _REPLACED.sub("\ufffd", _BROKEN.sub("\n", text)))
 
 
+def scrub_in_place(text: str) -> str:
+    """`text` scrubbed character for character, so that its offsets stay those of the text that was given.
+
+    NUL and lone surrogates become U+FFFD, and what `scrub` removes becomes a space. Line ends stay as they are. Almost
+    every text is returned unchanged.
+    """
+    return _REMOVED.sub(" ", _REPLACED.sub("\ufffd", text))
+
+
 def one_line(text: str, max_chars: int = 200) -> str:
     """`text` scrubbed, its white space collapsed, and shortened with an ellipsis: for titles, headings and labels."""
     line = " ".join(scrub(text[: 8 * max_chars]).split())

@@ -29,7 +29,7 @@ _POSSESSIVE = re.compile(r"['’]s\Z")
 _LINE_NUMBER = re.compile(r"(?<=\w)(?::[0-9]+){1,2}\Z")
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(?=/)|(?:mailto|data|doi|urn):", re.IGNORECASE)
-_EXPLICIT = re.compile(r"\.\.?/.|~/.|[A-Za-z]:[\\/].|\\\\\w", re.DOTALL)
+_EXPLICIT = re.compile(r"\.\.?/.|~/.|[A-Za-z]:[\\/].|\\\\\w|(?:[^/]+/)+\.\./[^/]", re.DOTALL)
 _NUMBERS = re.compile(r"[0-9]+(?:[/.-][0-9]+)+")
 _SUFFIX = re.compile(r"[^/\s]\.\w{1,9}\Z")
 # where people keep files; /api/v1/users and the like are not paths of this machine

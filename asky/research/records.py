@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from asky.errors import UsageError
-from asky.reading.scrub import scrub
+from asky.reading.scrub import scrub, scrub_in_place
 from asky.values import Document, Source, source_id
 
 
@@ -29,7 +29,7 @@ def parse_record(line: bytes, collection: str) -> tuple[Source, Document]:
     metadata = record.get("metadata") or {}
     if not isinstance(metadata, dict):
         raise UsageError('"metadata" must be an object')
-    title = scrub(record.get("title") or "").strip() or None
+    title = " ".join(scrub(record.get("title") or "").split()) or None
     uri = f"jsonl:{quote(collection)}/{quote(str(external_id), safe='')}"
     source = Source(
         source_id(uri), "file", uri, title or str(external_id), url=record.get("url"), external_id=str(external_id)
@@ -38,7 +38,7 @@ def parse_record(line: bytes, collection: str) -> tuple[Source, Document]:
         scrub(str(key)): scrub(value if isinstance(value, str) else json.dumps(value))
         for key, value in metadata.items()
     }
-    return source, Document(scrub(record["text"]), "text/plain", title, metadata=plain)
+    return source, Document(scrub_in_place(record["text"]), "text/plain", title, metadata=plain)
 
 
 def open_lines(path: Path) -> Iterator[bytes]:

@@ -25,11 +25,13 @@ if TYPE_CHECKING:
     from asky.research.vector_store import VectorStore
     from asky.storage.corpus import CorpusStore
     from asky.storage.runs import RunStore
+    from asky.storage.sessions import Finding
 
 ACQUISITION_TOOL_NAMES = frozenset({"extract_links", "get_link_summaries", "get_full_content"})
 RETRIEVAL_TOOL_NAMES = frozenset({"get_relevant_content", "save_finding", "query_research_memory"})
 
 _MAX_QUERY_CHARS = 400
+_FINDINGS = 5  # where the model asks for no number
 _HITS_PER_PASSAGE = 2  # neighbouring hits join into one passage, so more are asked for than are shown
 
 
@@ -73,27 +75,20 @@ class ResearchTools:
         """Passages for one or several queries, each query having its turn at every rank."""
         limit = min(arguments.get("max_passages", self._run.max_passages), self._run.max_passages)
         found = await in_thread(self._retrieve, arguments["queries"], arguments.get("sources"), limit)
-        return self._passages(found, f"for {_listed(arguments['queries'])}")
+        return await self._passages(found, f"for {_listed(arguments['queries'])}")
 
     async def get_full_content(self, arguments: Mapping[str, Any]) -> ToolResult:
         """The text of one source from `start` on, as passages of whole sentences, within the budget."""
         found, rest = await in_thread(self._read_source, arguments["source"], arguments.get("start", 0))
-        result = self._passages(found, f"of {arguments['source']}")
+        result = await self._passages(found, f"of {arguments['source']}")
         if rest is None:
             return result
         return ToolResult(f"{result.content}\n\nThe text goes on: ask again with start={rest}.", result.summary)
 
     async def query_research_memory(self, arguments: Mapping[str, Any]) -> ToolResult:
         """Findings of this session about a query."""
-        found = await in_thread(
-            lambda: self._store.search_findings(
-                arguments["query"], session_id=self._run.session_id, limit=arguments.get("limit", 5)
-            )
-        )
-        lines = [f"- {finding.text} (saved {finding.created_at[:10]})" for finding, _ in found]
-        self._runs.record(
-            self._run.run_id, "recalled", {"query": arguments["query"], "findings": [f.id for f, _ in found]}
-        )
+        found = await in_thread(self._recall, arguments["query"], arguments.get("limit", _FINDINGS))
+        lines = [f"- {finding.text} (saved {finding.created_at[:10]})" for finding in found]
         if not lines:
             return ToolResult("No finding of this session is about that.", "no findings")
         head = "Findings saved earlier. They are notes, not sources: cite passages, not these."
@@ -108,20 +103,30 @@ class ResearchTools:
             {"source_id": each.source.id, "sha256": each.sha256, "start": each.span.start, "end": each.span.end}
             for each in (self._run.shown[key] for key in arguments["passages"])
         ]
-        id_ = await in_thread(
-            lambda: self._store.store_finding(
-                arguments["finding"],
-                session_id=self._run.session_id,
-                run_id=self._run.run_id,
-                tags=arguments.get("tags", ()),
-                trust="model",
-                passages=passages,
-            )
-        )
-        self._runs.record(self._run.run_id, "saved", {"finding": id_})
+        id_ = await in_thread(self._save, arguments["finding"], arguments.get("tags", ()), passages)
         return ToolResult(f"Saved as finding {id_}.", "saved a finding")
 
-    # retrieval
+    # what touches the disk, in threads
+
+    def _recall(self, query: str, limit: int) -> list[Finding]:
+        found = self._store.search_findings(query, session_id=self._run.session_id, limit=limit)
+        findings = [finding for finding, _ in found]
+        self._runs.record(
+            self._run.run_id, "recalled", {"query": query, "findings": [finding.id for finding in findings]}
+        )
+        return findings
+
+    def _save(self, text: str, tags: Sequence[str], passages: Sequence[Mapping[str, Any]]) -> int:
+        id_ = self._store.store_finding(
+            text,
+            session_id=self._run.session_id,
+            run_id=self._run.run_id,
+            tags=tags,
+            trust="model",
+            passages=passages,
+        )
+        self._runs.record(self._run.run_id, "saved", {"finding": id_})
+        return id_
 
     def _retrieve(self, queries: Sequence[str], sources: Sequence[str] | None, limit: int) -> list[Evidence]:
         scope = self._run.scope if sources is None else Scope(self._run.scope.collections, tuple(sources))
@@ -157,7 +162,7 @@ class ResearchTools:
         sha256, length = self._store.tables.documents.digest(document_id)
         if start >= length:
             raise UsageError(f"the text of {source_id} has {length} characters")
-        # No token is shorter than a character, so this much text is never less than the budget.
+        # More than prose of the budget's length has: tokens are four to five characters on average.
         part = self._store.tables.documents.text(
             document_id, Span(start, min(length, start + 8 * self._run.passage_tokens))
         )
@@ -184,11 +189,11 @@ class ResearchTools:
                 high = middle - 1
         return min(ends[low], 4 * self._run.passage_tokens) if ends else len(text)
 
-    def _passages(self, evidence: Sequence[Evidence], what: str) -> ToolResult:
+    async def _passages(self, evidence: Sequence[Evidence], what: str) -> ToolResult:
         """Show passages: they are in the ledger before the model sees them."""
         if not evidence:
             return ToolResult(f"Nothing found {what}.", f"nothing found {what}")
-        self._runs.show(self._run.run_id, evidence)
+        await in_thread(self._runs.show, self._run.run_id, evidence)
         self._run.shown |= {each.key: each for each in evidence}
         count = f"{len(evidence)} passage{'s' if len(evidence) > 1 else ''}"
         return ToolResult(f"{count} {what}:\n\n{render_passages(evidence, marker=self._run.marker)}", f"{count} {what}")

@@ -17,7 +17,9 @@ import secrets
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,7 +65,11 @@ class IndexState:
 
 
 class ChromaIndex:
-    """The vector index of one embedding space. Open it with `open_index`; `close` it to leave it clean."""
+    """The vector index of one embedding space. Open it with `open_index`; `close` it to leave it clean.
+
+    `follow`, `query` and `len()` raise `IndexUnavailable` where Chroma fails; the index is then not called clean any
+    more. Threads may share it.
+    """
 
     def __init__(
         self, folder: Path, state: IndexState, lock: Any, vectors: VectorTable, space_id: int, dim: int
@@ -74,21 +80,26 @@ class ChromaIndex:
         self._vectors = vectors
         self._space_id = space_id
         self._dim = dim
+        self._sound = True
+        self._following = threading.Lock()  # or a deletion could be overtaken by the addition before it
         self._client = _client(folder / state.generation)
         self._collection = self._client.get_or_create_collection(
             _COLLECTION, configuration={"hnsw": _HNSW}, embedding_function=None
         )
 
     def __len__(self) -> int:
-        return int(self._collection.count())
+        with self._guarded():
+            return int(self._collection.count())
 
     def follow(self) -> int:
         """Take in everything that the outbox holds and return the number of changes."""
         applied = 0
-        while entries := self._vectors.outbox(self._space_id, limit=_OUTBOX_BATCH):
-            self._apply(entries)
-            self._vectors.acknowledge(entries)
-            applied += len(entries)
+        with self._following:
+            while entries := self._vectors.outbox(self._space_id, limit=_OUTBOX_BATCH):
+                with self._guarded():
+                    self._apply(entries)
+                self._vectors.acknowledge(entries)
+                applied += len(entries)
         return applied
 
     def query(self, vector: Vectors, limit: int) -> list[tuple[int, float]]:
@@ -96,7 +107,8 @@ class ChromaIndex:
         limit = min(limit, len(self))
         if limit == 0:
             return []
-        found = self._collection.query(query_embeddings=[vector.tolist()], n_results=limit, include=["distances"])
+        with self._guarded():
+            found = self._collection.query(query_embeddings=[vector.tolist()], n_results=limit, include=["distances"])
         return [
             (int(id_), 1.0 - distance) for id_, distance in zip(found["ids"][0], found["distances"][0], strict=True)
         ]
@@ -107,13 +119,24 @@ class ChromaIndex:
 
     def close(self) -> None:
         """Close Chroma and give the index to whoever comes next."""
-        self._client.close()
-        _write_state(self._folder, replace(self._state, clean=True))
-        self._lock.release()
+        try:
+            self._client.close()
+            if self._sound:
+                _write_state(self._folder, replace(self._state, clean=True))
+        finally:
+            self._lock.release()
 
     def abandon(self) -> None:
         """Close Chroma without calling the index clean; the lock stays with the caller."""
         self._client.close()
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:  # Chroma raises whatever its Rust core gives it
+            self._sound = False
+            raise _unavailable(error) from error
 
     def _apply(self, entries: Sequence[OutboxEntry]) -> None:
         """Apply additions, then deletions: a chunk id is never used twice, so none is added after its deletion."""
@@ -177,11 +200,9 @@ def open_index(
         if len(index) != vectors.coverage(space_id, Scope()).embedded:
             index.abandon()
             index = _rebuild(folder, lock, vectors, fingerprint, space_id, dim)
-    except Exception as error:  # Chroma raises whatever its Rust core gives it, ImportError and panics among it
+    except Exception as error:  # Chroma raises whatever its Rust core gives it, ImportError among it
         lock.release()
-        raise IndexUnavailable(
-            f"the vector index cannot be used: {type(error).__name__}: {_one_line(error)}"
-        ) from error
+        raise _unavailable(error) from error
     return index
 
 
@@ -273,5 +294,6 @@ def _write_state(folder: Path, state: IndexState) -> None:
     temporary.replace(folder / "index.json")
 
 
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())[:200]
+def _unavailable(error: Exception) -> IndexUnavailable:
+    reason = " ".join(str(error).split())[:200]
+    return IndexUnavailable(f"the vector index cannot be used: {type(error).__name__}: {reason}")

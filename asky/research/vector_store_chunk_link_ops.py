@@ -13,6 +13,7 @@ import numpy as np
 from asky.research.lexical_query import pair_expression, word_expression
 from asky.research.locations import location_of
 from asky.research.ranking import diversify, fuse
+from asky.research.vector_index import IndexUnavailable
 from asky.research.vector_store_common import (
     best,
     check_vectors,
@@ -107,8 +108,8 @@ def _missing_chunks(store: VectorStore, space_id: int, scope: Scope) -> Iterator
 
 
 def _embedded_of(store: VectorStore, space_id: int, document_ids: Sequence[int]) -> set[int]:
-    packs = store.tables.vectors.packs_of(space_id, document_ids)
-    return {each for pack in packs for each in ids_from_bytes(pack.chunk_ids).tolist()}
+    packs = store.tables.vectors.ids_of(space_id, document_ids)
+    return {each for ids in packs for each in ids_from_bytes(ids).tolist()}
 
 
 def clear_cache_embeddings(store: VectorStore, scope: Scope) -> int:
@@ -248,11 +249,15 @@ def _ask_index(store: VectorStore, embedder: Embedder, vector: Vectors, scope: S
     index = store.index(embedder)
     if index is None:
         return None
-    index.follow()
-    share = store.tables.chunks.count(scope) / max(len(index), 1)
-    if share < _SMALLEST_SHARE:
+    try:
+        index.follow()
+        share = store.tables.chunks.count(scope) / max(len(index), 1)
+        if share < _SMALLEST_SHARE:
+            return None
+        near = index.query(vector, int(count / min(share, 1.0)))
+    except IndexUnavailable as error:
+        store.say_once("index", f"{error.message}; searching SQLite directly", error.hint)
         return None
-    near = index.query(vector, int(count / min(share, 1.0)))
     documents = store.tables.chunks.documents_of([each for each, _ in near])
     inside = store.tables.chunks.sources_of(sorted(set(documents.values())), scope)
     return [each for each, _ in near if documents.get(each) in inside][:count]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from asky.errors import UsageError
@@ -159,11 +159,6 @@ class CorpusStore:
             if before is not None and before["document_id"] not in (None, document_id):
                 self._documents.release(connection, before["document_id"])
 
-    def touch_file(self, source_id: str, *, size: int, mtime_ns: int) -> None:
-        """Note a new stat of a file whose bytes did not change."""
-        with self._db.write() as connection:
-            connection.execute("UPDATE source SET size = ?, mtime_ns = ? WHERE id = ?", (size, mtime_ns, source_id))
-
     def remove_sources(self, collection_id: int, source_ids: Iterable[str]) -> int:
         """Take the sources out of the collection; those in no collection are forgotten. Returns how many were."""
         removed = 0
@@ -183,13 +178,6 @@ class CorpusStore:
                     if row["document_id"] is not None:
                         self._documents.release(connection, row["document_id"])
         return removed
-
-    def add_to_collection(self, collection_id: int, source_ids: Sequence[str]) -> None:
-        """Put sources that the store already has into the collection."""
-        with self._db.write() as connection:
-            connection.executemany(
-                "INSERT OR IGNORE INTO collection_source VALUES (?, ?)", [(collection_id, each) for each in source_ids]
-            )
 
     def sources(self, scope: Scope) -> list[Source]:
         """The sources in scope, readable or not, in order of uri."""

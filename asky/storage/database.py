@@ -7,6 +7,7 @@ lock too.
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 import threading
@@ -15,10 +16,11 @@ from contextlib import contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
 
-from asky.errors import StorageError, StoreBusy, StoreDamaged, StoreFull, StoreTooNew
+from asky.errors import StorageError, StoreBusy, StoreDamaged, StoreFull, StoreTooNew, UsageError
 from asky.storage.migrations import APPLICATION_ID, MIGRATIONS
 
 BUSY_TIMEOUT_MS = 30_000
+_SHOWN_CHARS = 200
 PAGE_BYTES = 8192  # five 384-d float32 vectors a page; 4096 holds two and wastes a quarter
 
 
@@ -41,8 +43,8 @@ class Database:
         self._local = threading.local()
         self._lock = threading.Lock()
         self._connections: list[sqlite3.Connection] = []
+        _create_private(path)
         with self._explained():
-            _create_private(path)
             self._migrate(self._connect())
 
     @contextmanager
@@ -114,10 +116,9 @@ class Database:
             yield
         except sqlite3.DatabaseError as error:
             raise _explain(error, self.path) from error
-        except PermissionError as error:
-            raise StorageError(
-                f"cannot write {self.path}: {error.strerror}", hint="set ASKY_HOME to a folder that you own"
-            ) from error
+        except UnicodeEncodeError as error:  # a name from the command line or the disk, in bytes that are no text
+            shown = error.object[:_SHOWN_CHARS]
+            raise UsageError(f"cannot be kept, because it is not UTF-8: {shown!a}", hint="rename it") from error
 
 
 @contextmanager
@@ -147,17 +148,21 @@ def _version(connection: sqlite3.Connection, path: Path) -> int:
 
 
 def _create_private(path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise _full(path) from error
+        reason = error.strerror or type(error).__name__
+        raise StorageError(f"cannot write {path}: {reason}", hint="set ASKY_HOME to a folder that you own") from error
 
 
 def _explain(error: sqlite3.DatabaseError, path: Path) -> StorageError:
     """The error of ours that says what an SQLite error means for the user."""
     text = str(error)
     if "disk is full" in text or "disk I/O error" in text:
-        return StoreFull(
-            f"disk full while saving to {path}; nothing was changed", hint="free some space and run it again"
-        )
+        return _full(path)
     if "locked" in text or "busy" in text:
         return StoreBusy(f"the store {path} was held by another process for over {BUSY_TIMEOUT_MS // 1000} s")
     if "readonly" in text or "unable to open" in text:
@@ -165,3 +170,7 @@ def _explain(error: sqlite3.DatabaseError, path: Path) -> StorageError:
     if "malformed" in text or "not a database" in text or "corrupt" in text:
         return StoreDamaged(f"the store {path} is damaged: {text}", hint="run `asky doctor`; nothing was deleted")
     return StorageError(f"the store {path} failed: {text}")
+
+
+def _full(path: Path) -> StoreFull:
+    return StoreFull(f"disk full while saving to {path}; nothing was changed", hint="free some space and run it again")

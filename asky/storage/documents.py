@@ -12,6 +12,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
+from asky.errors import StorageError
 from asky.storage.database import Database
 from asky.storage.migrations import BLOCK_CHARACTERS
 from asky.values import Chunk, Document, Page, Section, Span
@@ -80,9 +81,8 @@ class DocumentStore:
         return document_id
 
     def document(self, document_id: int) -> Document:
-        """The whole document with its structure."""
-        with self._db.read() as connection:
-            row = connection.execute("SELECT * FROM document WHERE id = ?", (document_id,)).fetchone()
+        """The whole document with its structure. Raises as `digest` does."""
+        row = self._row(document_id, "*")
         return Document(
             text=self.text(document_id),
             media_type=row["media_type"],
@@ -93,17 +93,31 @@ class DocumentStore:
         )
 
     def structure(self, document_id: int) -> tuple[tuple[Section, ...], tuple[Page, ...]]:
-        """The document's sections and pages, without its text."""
-        with self._db.read() as connection:
-            row = connection.execute("SELECT sections, pages FROM document WHERE id = ?", (document_id,)).fetchone()
+        """The document's sections and pages, without its text. Raises as `digest` does."""
+        row = self._row(document_id, "sections, pages")
         sections = tuple(Section(*each) for each in json.loads(row["sections"]))
         return sections, tuple(Page(*each) for each in json.loads(row["pages"]))
 
     def digest(self, document_id: int) -> tuple[str, int]:
-        """The SHA-256 of the document's text, and its length in characters."""
-        with self._db.read() as connection:
-            row = connection.execute("SELECT sha256, characters FROM document WHERE id = ?", (document_id,)).fetchone()
+        """The SHA-256 of the document's text, and its length in characters.
+
+        Raises `StorageError`, which a retry can help, for a document that another process has dropped meanwhile.
+        """
+        row = self._row(document_id, "sha256, characters")
         return row["sha256"], row["characters"]
+
+    def _row(self, document_id: int, columns: str) -> sqlite3.Row:
+        with self._db.read() as connection:
+            row: sqlite3.Row | None = connection.execute(
+                f"SELECT {columns} FROM document WHERE id = ?", (document_id,)
+            ).fetchone()
+        if row is None:
+            raise StorageError(
+                f"document {document_id} is not in the store any more",
+                hint="another process has changed the corpus; run it again",
+                retryable=True,
+            )
+        return row
 
     def text(self, document_id: int, span: Span | None = None) -> str:
         """The document's text, or the part of it in `span`; reads only the blocks that it needs."""

@@ -86,7 +86,7 @@ class VectorTable:
             for given in packs:
                 if connection.execute("SELECT 1 FROM document WHERE id = ?", (given.document_id,)).fetchone() is None:
                     continue
-                pack = _without(given, self.packs_of(space_id, [given.document_id]))
+                pack = _without(given, self.ids_of(space_id, [given.document_id]))
                 if not pack.chunk_ids:
                     continue
                 cursor = connection.execute(
@@ -115,13 +115,6 @@ class VectorTable:
             connection.execute(f"DELETE FROM vector_pack WHERE {where}", [space_id, *parameters])
         return int(removed)
 
-    def drop_space(self, space_id: int) -> None:
-        """Delete the vectors of a space that is no longer used."""
-        with self._db.write() as connection:
-            connection.execute("DELETE FROM outbox WHERE space_id = ?", (space_id,))
-            connection.execute("DELETE FROM vector_pack WHERE space_id = ?", (space_id,))
-            connection.execute("DELETE FROM space WHERE id = ?", (space_id,))
-
     def packs(self, space_id: int, scope: Scope) -> Iterator[Pack]:
         """The packs of the documents in scope, in order of insertion."""
         sql = "SELECT document_id, chunk_ids, vectors FROM vector_pack WHERE space_id = ?"
@@ -143,6 +136,16 @@ class VectorTable:
                 (space_id, json.dumps(list(document_ids))),
             )
             return [Pack(*row) for row in rows]
+
+    def ids_of(self, space_id: int, document_ids: Sequence[int]) -> list[bytes]:
+        """The `chunk_ids` of the packs of some documents, without reading their vectors: 200 times fewer bytes."""
+        with self._db.read() as connection:
+            rows = connection.execute(
+                "SELECT chunk_ids FROM vector_pack"
+                " WHERE space_id = ? AND document_id IN (SELECT value FROM json_each(?))",
+                (space_id, json.dumps(list(document_ids))),
+            )
+            return [row["chunk_ids"] for row in rows]
 
     def version(self) -> int:
         """A number that changes with every change of vectors, collections or documents, in whatever process."""
@@ -203,9 +206,9 @@ class VectorTable:
             connection.execute("DELETE FROM outbox WHERE space_id = ?", (space_id,))
 
 
-def _without(pack: Pack, others: Sequence[Pack]) -> Pack:
-    """`pack` without the chunks that the others hold."""
-    have = {each.chunk_ids[at : at + 8] for each in others for at in range(0, len(each.chunk_ids), 8)}
+def _without(pack: Pack, others: Sequence[bytes]) -> Pack:
+    """`pack` without the chunks whose ids, int64[n] as bytes, are among the others."""
+    have = {each[at : at + 8] for each in others for at in range(0, len(each), 8)}
     count = len(pack.chunk_ids) // 8
     rows = [row for row in range(count) if pack.chunk_ids[8 * row : 8 * row + 8] not in have]
     if len(rows) == count:

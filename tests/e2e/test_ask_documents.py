@@ -140,6 +140,13 @@ def test_an_answer_is_written_to_a_file(home: Path, docs: Path, tmp_path: Path) 
     assert "> " in file.read_text()
 
 
+def test_an_answer_whose_file_cannot_be_written_is_printed_all_the_same(home: Path, docs: Path) -> None:
+    done = run_asky("-r", "-d", str(docs), "How long is the Nile?", "-o", "no/such/folder/a.md", home=home)
+    assert done.returncode == 2
+    assert "6,650" in done.stdout
+    assert "no/such/folder/a.md" in done.stderr
+
+
 def test_every_bad_file_is_named_beside_the_good_ones(home: Path, docs: Path) -> None:
     (docs / "broken.pdf").write_bytes(b"%PDF-1.4\nnothing of the kind")
     (docs / "empty.txt").write_bytes(b"")
@@ -187,6 +194,25 @@ def test_search_answers_a_batch_line_by_line(home: Path, docs: Path, tmp_path: P
     hit = lines[0]["hits"][0]
     text = (docs / "tides.md").read_text()
     assert text[hit["start"] : hit["end"]] == hit["text"]
+
+
+def test_a_batch_is_utf8_in_every_locale_and_may_begin_with_a_byte_order_mark(home: Path, docs: Path) -> None:
+    line = '\ufeff{"id": 1, "query": "how big is a caf\u00e9"}\r\n\r\n'
+    latin = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = run_asky("search", "-d", str(docs), "--batch", "-", home=home, stdin=line, environ=latin)
+    assert json.loads(done.stdout)["query"] == "how big is a caf\u00e9", done.stderr
+
+
+@pytest.mark.parametrize("query", ["null", '""', '"  "', "7"])
+def test_a_batch_line_without_a_query_is_named_and_what_was_answered_stays(
+    home: Path, docs: Path, tmp_path: Path, query: str
+) -> None:
+    batch = tmp_path / "batch.jsonl"
+    batch.write_text('{"id": 1, "query": "moon"}\n\n{"id": 2, "query": ' + query + "}\n")
+    done = run_asky("search", "-d", str(docs), "--batch", str(batch), home=home)
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["id"] == 1
+    assert "batch.jsonl, line 3" in done.stderr
 
 
 def test_a_reader_that_goes_away_ends_the_command_quietly(home: Path, docs: Path) -> None:

@@ -51,10 +51,10 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """What answers to the questions of one kind must reach.
+    """What answers to the questions of a set must reach.
 
     `cited` is the share of all questions whose cited passages hold the answer, `quoted` that of those whose answer
-    holds it; `abstained` the share of abstentions, at most where there is an answer and at least where there is none.
+    holds it; an abstention counts for neither. `abstained` is the largest share of abstentions.
     """
 
     name: str
@@ -64,9 +64,30 @@ class Floor:
     abstained: float
 
 
-FLOORS: list[Floor] = []
+@dataclass(frozen=True, slots=True)
+class Abstention:
+    """The smallest share of abstentions where there is no answer; the hash is that of the set that is searched."""
 
-NO_ANSWER_FLOORS: list[Floor] = []
+    name: str
+    sha256: str
+    abstained: float
+
+
+FLOORS = [
+    Floor("clapnq_dev", "dd9b84509c8faea25a910414296c00f112c61d6e8c8c73b2241bf881ad889419", 0.94, 0.88, 0.06),
+    Floor("squad2_articles", "79c61b92f0457704560f37344806680d8e63a31c23671b8d18e44795b1180fe4", 0.92, 0.91, 0.04),
+    Floor("hotpot200", "437cb517162ef7c93535b84369034e31b664aedc99540f712af8ecbc449af351", 0.66, 0.59, 0.02),
+    Floor("covidqa", "88b10a26316f473e2098e986b089132d01be0a35e306dba2ad49050b244c1589", 0.72, 0.64, 0.06),
+]
+"""Measured, less .01; abstentions .01 more."""
+
+ABSTENTIONS = [
+    Abstention("clapnq_dev without", "dd9b84509c8faea25a910414296c00f112c61d6e8c8c73b2241bf881ad889419", 0.60),
+    Abstention("squad2_articles without", "79c61b92f0457704560f37344806680d8e63a31c23671b8d18e44795b1180fe4", 0.10),
+    Abstention("multihoprag_lite without", "e18e0aedc78c828b866b492adbd63ee018e5250bc794731677ccfe9a4cff060a", 0.96),
+    Abstention("squad2 of other documents", "c7d6d679fe8b9d5930337ef2faa3db48dadf963a505c1beadc92291517ea7fce", 0.98),
+]
+"""The kinds "without" are the questions that a set marks as having no answer."""
 
 
 def expectations(name: str, data: Path, corpora: Corpora) -> tuple[Corpus, list[Expected]]:
@@ -214,8 +235,8 @@ def test_answers_cite_passages_that_hold_the_answer(floor: Floor, data_folder: P
     assert share(each.abstained for each in found) <= floor.abstained
 
 
-@pytest.mark.parametrize("floor", NO_ANSWER_FLOORS, ids=lambda floor: floor.name)
-def test_questions_without_an_answer_get_none(floor: Floor, data_folder: Path, corpora: Corpora) -> None:
+@pytest.mark.parametrize("floor", ABSTENTIONS, ids=lambda floor: floor.name)
+def test_questions_without_an_answer_get_none(floor: Abstention, data_folder: Path, corpora: Corpora) -> None:
     corpus, found = outcomes(floor.name, data_folder, corpora)
     assert corpus.data.sha256 == floor.sha256, "the floor was measured on other data"
     report(floor.name, found)

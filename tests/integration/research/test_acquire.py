@@ -13,6 +13,7 @@ import anyio
 import pytest
 
 from asky.config.schema import Retrieval
+from asky.errors import Interrupted
 from asky.reading.limits import ReadLimits
 from asky.reading.pool import ReaderPool
 from asky.research.acquire import Acquirer, AcquireReport
@@ -126,6 +127,36 @@ def test_a_renamed_file_is_neither_parsed_nor_embedded_again(library: Library) -
     assert library.readers.parsed == []
     assert library.embedder.embedded == []
     assert library.store.found("moon")[0].endswith("new.md")
+
+
+def test_files_that_change_places_are_read_again_and_found(library: Library) -> None:
+    moon, bread = library.write("a.md", paragraphs(2, "the moon")), library.write("b.md", paragraphs(2, "bread"))
+    library.sync()
+    aside = moon.rename(library.docs / "aside")
+    bread.rename(library.docs / "a.md")
+    aside.rename(library.docs / "b.md")
+    assert library.sync().verdicts == {"indexed": 2}
+    assert library.store.found("bread")[0].endswith("a.md")
+    assert library.store.found("moon")[0].endswith("b.md")
+
+
+def test_a_moved_file_whose_name_another_took_keeps_its_vectors(library: Library) -> None:
+    path = library.write("a.md", paragraphs(2, "the moon"))
+    library.sync()
+    path.rename(library.docs / "z.md")
+    library.write("a.md", paragraphs(1, "bread"))
+    assert library.sync().verdicts == {"indexed": 2}
+    assert library.readers.parsed == ["a.md"]
+    assert all("bread" in each for each in library.embedder.embedded)
+    assert library.store.found("moon")[0].endswith("z.md")
+
+
+def test_trouble_with_the_reading_itself_ends_the_sync_with_its_own_error(library: Library) -> None:
+    library.write("a.md", paragraphs(1, "the moon"))
+    library.readers.close()
+    with pytest.raises(Interrupted):
+        library.sync()
+    assert library.store.found("moon") == []
 
 
 def test_an_edited_file_embeds_only_its_changed_chunks(library: Library) -> None:

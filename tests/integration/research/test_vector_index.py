@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from chromadb.config import Settings
 
 from asky.config.schema import Retrieval
 from asky.errors import StorageError
@@ -75,6 +76,23 @@ def test_the_index_follows_what_was_added_and_removed(store: SearchStore) -> Non
     store.corpus.remove_sources(store.collection, [gone.id])
     assert ids_in_index(store) == ids_in_sqlite(store)
     assert store.found("late comer", limit=1) != ["/late"]
+
+
+def test_an_index_that_fails_at_work_is_said_once_and_sqlite_answers(tmp_path: Path, store: SearchStore) -> None:
+    import chromadb
+
+    assert ids_in_index(store) == ids_in_sqlite(store)
+    generation = next((tmp_path / "chroma").glob("generation-*"))
+    behind_its_back = chromadb.PersistentClient(path=str(generation), settings=Settings(anonymized_telemetry=False))
+    behind_its_back.delete_collection("content_chunks")
+    behind_its_back.close()
+    for word in WORDS[:2]:
+        assert store.found(f"number of {word}")
+    assert len([each for each in warnings(store) if "searching SQLite directly" in each]) == 1
+    store.search.close()
+    next_time = SearchStore(tmp_path, settings=CHROMA)
+    assert ids_in_index(next_time) == ids_in_sqlite(next_time)
+    next_time.close()
 
 
 def test_a_second_process_searches_sqlite_directly(tmp_path: Path, store: SearchStore) -> None:

@@ -33,9 +33,10 @@ def test_a_value_is_set_in_the_file_that_owns_its_key(environ: dict[str, str], t
     [
         ("research.max_turn", "1", "unknown key research.max_turn", "did you mean research.max_turns?"),
         ("research.max_turns", "x", "research.max_turns: expected a whole number", None),
+        ("research.max_turns", "1__0", "research.max_turns: expected a whole number", None),
         ("research.embedding", "x", "research.embedding is a table", "see: asky config show"),
         ("ui.color", "nevr", "ui.color: expected one of", "did you mean never?"),
-        ("research.chunking.overlap_tokens", "500", "must be less than research.chunking.max_tokens", None),
+        ("research.chunking.overlap_tokens", "500", "must be at most half of research.chunking.max_tokens", None),
         ("research.source_adapters.w.prefix", "w://", "give either tool", None),
         ("default", "gpt", "there is no model called 'gpt'", "known models: extractive"),
         ("a b = 1\n[x]", "1", "unknown key", None),

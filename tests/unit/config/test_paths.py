@@ -105,9 +105,11 @@ def test_a_symlink_to_a_file_is_kept(tmp_path: Path) -> None:
     write_private(target, "one")
     link = tmp_path / "f.toml"
     link.symlink_to(target)
+    target.parent.chmod(0o755)
     write_private(link, "two")
     assert link.is_symlink()
     assert target.read_text() == "two"
+    assert mode(target.parent) == 0o755
 
 
 def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asky.reading.scrub import one_line, scrub
+from asky.reading.scrub import one_line, scrub, scrub_in_place
 from tests.support.files import FORBIDDEN
 
 ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=()))
@@ -37,6 +37,18 @@ def test_every_line_end_becomes_lf_and_tab_and_form_feed_stay() -> None:
 def test_marks_that_languages_need_stay() -> None:
     text = "\u200fשלום\u200e می\u200cخواهم naïve 👩\u200d🔬"
     assert scrub(text) == text
+
+
+@given(ANY_TEXT)
+def test_scrubbing_in_place_moves_no_character(text: str) -> None:
+    clean = scrub_in_place(text)
+    assert len(clean) == len(text)
+    assert all(new == old or FORBIDDEN.match(old) for new, old in zip(clean, text, strict=True))
+    clean.encode("utf-8")
+
+
+def test_scrubbing_in_place_keeps_line_ends() -> None:
+    assert scrub_in_place("a\r\nb\x00\x1b[2J\u202ec\ud800") == "a\r\nb\ufffd [2J c\ufffd"
 
 
 def test_one_line_collapses_and_shortens() -> None:

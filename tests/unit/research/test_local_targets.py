@@ -74,6 +74,7 @@ def redacted(prompt: str, roots: LocalRoots) -> str:
         ("C:\\Users\\me\\a.md or \\\\server\\share", ["C:\\Users\\me\\a.md", "\\\\server\\share"]),
         ("/home/bob/x.md and /etc/passwd", ["/home/bob/x.md", "/etc/passwd"]),
         ("/sub/a.md", ["/sub/a.md"]),
+        ("docs/../../up.md and sub/../guide.md", ["docs/../../up.md", "sub/../guide.md"]),
     ],
 )
 def test_local_paths_of_a_question_are_found(prompt: str, expected: list[str], roots: LocalRoots) -> None:

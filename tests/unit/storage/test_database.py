@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from asky.errors import StoreDamaged, StoreTooNew
+from asky.errors import StorageError, StoreDamaged, StoreTooNew, UsageError
 from asky.storage.database import Database
 from asky.storage.migrations import MIGRATIONS
 
@@ -69,6 +69,23 @@ def test_a_file_that_is_no_database_is_refused_and_kept(tmp_path: Path) -> None:
     with pytest.raises(StoreDamaged):
         Database(path)
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("place", ["a-folder", "a-file/asky.db"])
+def test_a_place_that_cannot_hold_a_store_is_named(tmp_path: Path, place: str) -> None:
+    (tmp_path / "a-folder").mkdir()
+    (tmp_path / "a-file").touch()
+    with pytest.raises(StorageError, match=f"cannot write .*{place}"):
+        Database(tmp_path / place)
+
+
+def test_bytes_that_are_no_text_are_refused_by_name(tmp_path: Path) -> None:
+    database = Database(tmp_path / "asky.db")
+    with pytest.raises(UsageError, match=r"not UTF-8: 'q\\udcff'"), database.write() as connection:
+        connection.execute("INSERT INTO collection(name, created_at) VALUES (?, 'now')", ("q\udcff",))
+    with database.write() as connection:  # the transaction is over
+        assert connection.execute("SELECT count(*) FROM collection").fetchone()[0] == 0
+    database.close()
 
 
 def test_a_failed_transaction_changes_nothing(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from asky.errors import StorageError
 from asky.storage.corpus import CorpusStore
 from asky.storage.database import Database
 from asky.storage.documents import DocumentStore
@@ -110,6 +111,15 @@ def test_a_cited_text_stays_readable_after_its_source_changed_but_is_not_found(s
     store.add("file:///a", "oranges and lemons")
     assert store.documents.text(document_id) == "apples and pears"
     assert store.found("apples") == []
+
+
+def test_a_document_that_was_dropped_meanwhile_is_a_trouble_that_a_retry_can_help(store: Store) -> None:
+    document_id = store.add("file:///a", "apples and pears")
+    store.add("file:///a", "oranges and lemons")
+    for look in (store.documents.document, store.documents.structure, store.documents.digest):
+        with pytest.raises(StorageError, match="not in the store any more") as caught:
+            look(document_id)
+        assert caught.value.retryable
 
 
 def test_a_cited_text_that_comes_back_is_found_again_in_its_old_document(store: Store) -> None:

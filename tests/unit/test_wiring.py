@@ -1,0 +1,21 @@
+"""The services of a process: what they take from the configuration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from asky.config.loader import load_config
+from asky.events import Event, Warned
+from asky.wiring import Services
+
+
+def test_a_configured_folder_that_is_not_there_is_named_and_left_out(tmp_path: Path) -> None:
+    there, gone = tmp_path / "there", tmp_path / "gone"
+    there.mkdir()
+    environ = {"HOME": str(tmp_path), "ASKY_HOME": str(tmp_path / "asky")}
+    flags = {"research.local_document_roots": [str(gone), str(there)]}
+    config = load_config(environ=environ, cwd=tmp_path, flags=flags)
+    heard: list[Event] = []
+    with Services(config, environ, listener=heard.append) as services:
+        assert services.roots().paths == (there,)
+    assert heard == [Warned(f"{gone} is not there", hint="research.local_document_roots names it")]
