@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from asky.config.paths import Paths, ensure_private_dir, resolve_paths
-from asky.events import Listener, Warned, ignore
+from asky.events import Event, Listener, Warned, ignore
 from asky.storage.corpus import CorpusStore
 from asky.storage.database import Database
 from asky.storage.documents import DocumentStore
@@ -40,7 +40,8 @@ class Services:
 
     def __init__(self, config: Config, environ: Mapping[str, str], *, listener: Listener = ignore) -> None:
         self.config = config
-        self.listener = listener
+        self.warned: list[str] = []
+        self._listener = listener
         self.paths: Paths = resolve_paths(environ)
 
     def __enter__(self) -> Services:
@@ -56,6 +57,12 @@ class Services:
             for name in ("database", "readers", "vectors"):
                 if name in made:
                     closing.callback(made[name].close)
+
+    def listener(self, event: Event) -> None:
+        """Hand `event` on, and remember what was warned of: it belongs to the answer."""
+        if isinstance(event, Warned) and event.message not in self.warned:
+            self.warned.append(event.message)
+        self._listener(event)
 
     # storage
 
@@ -229,6 +236,7 @@ class Services:
             self.sessions,
             settings=self.config.research,
             listener=self.listener,
+            warned=self.warned,
         )
 
 

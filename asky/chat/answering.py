@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -15,7 +16,7 @@ import anyio
 from asky.chat.loop import LoopResult, LoopSettings, Transcript, run_loop
 from asky.chat.prompts import research_system_prompt
 from asky.chat.registry import ToolRegistry
-from asky.errors import AskyError
+from asky.errors import AskyError, StorageError
 from asky.events import Listener, StageFinished, StageStarted, Warned
 from asky.evidence.answer import answer_json, build_citations
 from asky.evidence.claims import split_claims
@@ -53,7 +54,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Answerer:
-    """Answers questions with one model over the corpus. `settings` limits turns and passages."""
+    """Answers questions with one model over the corpus.
+
+    `settings` limits turns and passages; `warned` is what the user was warned of, in this process and so far.
+    """
 
     model: ChatModel
     store: VectorStore
@@ -62,6 +66,7 @@ class Answerer:
     sessions: SessionStore
     settings: Research
     listener: Listener
+    warned: Sequence[str] = ()
 
     async def answer(self, question: Question, session: Session, *, keep: Callable[[Answer], None]) -> None:
         """Answer `question` and hand the stored answer to `keep`.
@@ -76,9 +81,11 @@ class Answerer:
         except anyio.get_cancelled_exc_class():
             work.finish_cancelled()
             raise
-        except AskyError as error:
-            self.runs.record(run.id, "failed", {"code": error.code, "message": error.message})
-            self.runs.finish(run.id, "failed", None)
+        except Exception as error:
+            code = error.code if isinstance(error, AskyError) else "unexpected"
+            with suppress(StorageError):  # where the store itself has failed, the first error is the one to show
+                self.runs.record(run.id, "failed", {"code": code, "message": str(error)})
+                self.runs.finish(run.id, "failed", None)
             raise
 
 
@@ -133,7 +140,7 @@ class _Work:
         stopped_by = result.stopped_by
         text = result.reply_text
         if not text.strip() or text.lstrip().startswith(ABSTENTION):
-            stopped_by = "no_evidence"
+            stopped_by = stopped_by or "no_evidence"
             text = self._abstention(text)
         self._store_answer(text, stopped_by)
 
@@ -153,7 +160,8 @@ class _Work:
         self._note_gate(numbered)
         self._owner.listener(StageStarted("verify"))
         started = time.monotonic()
-        final, claims = self._checked(numbered.text, citations, abstained=stopped_by == "no_evidence")
+        abstained = text.lstrip().startswith(ABSTENTION)
+        final, claims = self._checked(numbered.text, citations, abstained=abstained)
         self._owner.listener(StageFinished("verify", time.monotonic() - started, f"{len(claims)} sentences"))
         answer = Answer(
             run=self._run.id,
@@ -168,7 +176,7 @@ class _Work:
             rejected=self._question.rejected,
             usage=self._usage(),
             stopped_by=stopped_by,
-            warnings=tuple(self._warnings),
+            warnings=tuple(dict.fromkeys([*self._owner.warned, *self._warnings])),
         )
         self._record(answer)
         self._keep(answer)

@@ -15,7 +15,7 @@ from asky.chat.arguments import canonical, describe
 from asky.chat.prompts import ANSWER_NOW, EMPTY_REPLY
 from asky.chat.registry import ToolRegistry, refusal
 from asky.concurrency import gather
-from asky.errors import BudgetExceeded, ProviderError
+from asky.errors import BudgetExceeded, ProviderError, StorageError
 from asky.events import Listener, ModelCalled, ToolCalled, ToolReturned, Warned, ignore
 from asky.llm.port import ChatModel, Message, ModelUsage, Reply, TextDelta, ToolCall, ToolSpec
 from asky.llm.tools import ToolResult
@@ -166,6 +166,7 @@ class _Loop:
     seen: dict[tuple[str, str], int] = field(default_factory=dict)
     refused_turns: int = 0
     asked_again: bool = False
+    broken: StorageError | None = None
 
     async def run(self) -> LoopResult:
         self.tools = self.registry.specs()
@@ -236,10 +237,12 @@ class _Loop:
     async def _run_calls(self, message: Message) -> None:
         calls = message.tool_calls
         results = await gather(list(enumerate(calls)), self._run_call, limit=self.settings.max_concurrent_calls)
+        if self.broken is not None:
+            raise self.broken
         answers = []
         codes = []
         for call, result in zip(calls, results, strict=True):
-            assert isinstance(result, ToolResult)  # the registry lets no AskyError through
+            assert isinstance(result, ToolResult)  # the registry lets no other AskyError through
             answers.append(Message("tool", result.content, tool_call_id=call.id))
             codes.append(result.failure.code if result.failure else None)
         self.transcript.messages += [message, *answers]
@@ -255,7 +258,11 @@ class _Loop:
         elif self._count(call) >= self.settings.max_identical_calls:
             result = refusal(call, "repeated_call", "this call was made before; its result is above")
         else:
-            result = await self.registry.call(call)
+            try:
+                result = await self.registry.call(call)
+            except StorageError as error:
+                self.broken = error
+                raise
         self.listener(ToolReturned(call.id, call.name, result.summary, result.failure))
         return result
 

@@ -44,8 +44,8 @@ class ToolRegistry:
     async def call(self, call: ToolCall) -> ToolResult:
         """Run one call of a model.
 
-        An unknown tool, bad arguments and an `AskyError` of the tool come back as a result with a `failure`; other
-        exceptions are faults of ours and pass through.
+        An unknown tool, bad arguments and an `AskyError` of the tool come back as a result with a `failure`. Raised are
+        `StorageError`, and other exceptions, which are faults of ours.
         """
         tool = self._tools.get(call.name)
         if tool is None:
@@ -57,15 +57,12 @@ class ToolRegistry:
             return refusal(call, "bad_arguments", str(error))
         try:
             return await tool.run(arguments)
+        except StorageError:
+            raise  # no model can do anything about it, and "nothing found" would not be true
         except AskyError as error:
-            return ToolResult(f"error: {error.code}: {_told(error)}", error.message, failure(error, call.name))
+            return ToolResult(f"error: {error.code}: {error.message}", error.message, failure(error, call.name))
 
 
 def refusal(call: ToolCall, code: str, message: str) -> ToolResult:
     """The result of a call that was not run, and why."""
     return ToolResult(f"error: {code}: {message}", message, Failure(call.name, code, message))
-
-
-def _told(error: AskyError) -> str:
-    """What a model is told of `error`; the trouble of a store names files of this machine, which are not for it."""
-    return "the store could not be used" if isinstance(error, StorageError) else error.message

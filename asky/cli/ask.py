@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ import click
 from asky.cli.options import json_option, verbosity_options
 from asky.cli.running import Stopped
 from asky.cli.workbench import Workbench, workbench
-from asky.errors import NotEnoughEvidence, UnsupportedClaim, UsageError
+from asky.errors import BudgetExceeded, NotEnoughEvidence, UnsupportedClaim, UsageError
 from asky.storage.corpus import DEFAULT_COLLECTION
 from asky.values import Answer
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 _MAX_QUESTION_CHARS = 20_000
 _MAX_INPUT_BYTES = 32 << 20
+_PATIENCE_S = 2.0  # after which a pipe that says nothing is mentioned
+_BUILTIN = "no model is configured: answering with sentences quoted from the sources"
 _DOUBTFUL = ("unsupported", "contradicted", "uncited")
 
 
@@ -80,7 +83,7 @@ def ask(
         flags["research.embedding.local_files_only"] = True
     if max_turns is not None:
         flags["research.max_turns"] = max_turns
-    with workbench(quiet=quiet, verbose=verbose, flags=flags) as bench:
+    with workbench(quiet=quiet, verbose=verbose, as_json=as_json, flags=flags) as bench:
         mode: Mode = "research" if research else "standard"
         try:
             answer = _answer(bench, asked, mode, docs, collection, (session, resume), model)
@@ -90,6 +93,8 @@ def ask(
             raise
         _give(bench, answer, output, as_json=as_json)
         _judge(answer, strict=strict)
+        if as_json and not quiet and _is_builtin(answer.model, model):
+            click.echo(_BUILTIN, err=True)
 
 
 def _give(bench: Workbench, answer: Answer, output: Path | None, *, as_json: bool) -> None:
@@ -119,8 +124,8 @@ def _answer(
     from asky.cli.asking import Asking  # the research stack: not for a usage error
 
     model = bench.services.model(model_name)
-    if model.name == "extractive" and model_name is None:
-        bench.terminal.note("no model is configured: answering with sentences quoted from the sources")
+    if _is_builtin(model.name, model_name):
+        bench.terminal.note(_BUILTIN)
     asking = Asking(bench, model, mode)
     for path in docs:
         asking.add_folder(path)
@@ -131,10 +136,16 @@ def _answer(
     return asking.ask(asked.question, asked.context, *session)
 
 
+def _is_builtin(model: str, asked_for: str | None) -> bool:
+    return model == "extractive" and asked_for is None
+
+
 def _judge(answer: Answer, *, strict: bool) -> None:
     """End with the exit code that says how far the answer can be trusted."""
     if answer.stopped_by == "no_evidence":
         raise NotEnoughEvidence("the sources hold too little to answer this", hint="`asky search` shows what there is")
+    if answer.stopped_by in ("budget", "max_turns"):
+        raise BudgetExceeded("stopped at a limit before the answer was complete", hint="raise --max-turns")
     doubtful = [claim for claim in answer.claims if claim.verdict in _DOUBTFUL]
     if strict and doubtful:
         raise UnsupportedClaim(f"{len(doubtful)} of {len(answer.claims)} sentences are not supported by their sources")
@@ -165,6 +176,8 @@ def _piped() -> str | None:
     """What was piped in; `None` on a terminal. Raises `UsageError` for more than 32 MiB."""
     if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
         return None
+    if not select.select([sys.stdin], [], [], _PATIENCE_S)[0]:
+        click.echo("asky: waiting for the end of standard input (for none, add: < /dev/null)", err=True)
     data = sys.stdin.buffer.read(_MAX_INPUT_BYTES + 1)
     if len(data) > _MAX_INPUT_BYTES:
         raise UsageError(f"more than {_MAX_INPUT_BYTES >> 20} MiB on standard input", hint="name files with -d")

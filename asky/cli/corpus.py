@@ -16,7 +16,7 @@ from asky.cli.documents import tell
 from asky.cli.options import json_option, verbosity_options
 from asky.cli.running import Stopped
 from asky.cli.workbench import Workbench, workbench
-from asky.errors import UsageError
+from asky.errors import SourceError, UsageError
 from asky.storage.corpus import DEFAULT_COLLECTION
 from asky.storage.scope import Scope
 
@@ -54,7 +54,7 @@ def add(
     """Add files and folders (with everything below them) and keep following them."""
     if not paths and jsonl is None:
         raise UsageError("nothing to add", hint="name files or folders, or --jsonl FILE")
-    with workbench(quiet=quiet, verbose=verbose) as bench, _resumable(collection):
+    with workbench(quiet=quiet, verbose=verbose, as_json=as_json) as bench, _resumable(collection):
         roots = [_local(each) for each in paths]
         reports = []
         if roots:
@@ -72,7 +72,7 @@ def add(
 @verbosity_options
 def sync(collection: str, everything: bool, as_json: bool, quiet: bool, verbose: bool) -> None:
     """Bring collections up to date with their folders, and embed what is not embedded."""
-    with workbench(quiet=quiet, verbose=verbose) as bench, _resumable(collection):
+    with workbench(quiet=quiet, verbose=verbose, as_json=as_json) as bench, _resumable(collection):
         names = bench.services.corpus.collections() if everything else [collection]
         for name in names:
             report = _sync(bench, name, [])
@@ -220,6 +220,9 @@ def _finish(bench: Workbench, collection: str, reports: list[AcquireReport], *, 
         bench.terminal.json(
             {"schema": "asky.added/1", "collection": collection, "embedded": embedded, "reports": found}
         )
+    looked_at = sum(sum(each.verdicts.values()) for each in reports)
+    if looked_at and not any(each.verdicts.get(usable) for each in reports for usable in ("indexed", "unchanged")):
+        raise SourceError(f"none of {looked_at:,} could be added", hint="the reasons are above")
 
 
 def _report_json(report: AcquireReport) -> dict[str, Any]:

@@ -46,7 +46,7 @@ def search(
     """Find the passages that fit QUERY best, by meaning and by words."""
     if bool(query) == (batch is not None):
         raise UsageError("give a query, or --batch FILE", hint='for example: asky search -d docs "how search works"')
-    with workbench(quiet=quiet, verbose=verbose) as bench:
+    with workbench(quiet=quiet, verbose=verbose, as_json=as_json or batch is not None) as bench:
         scope = scope_of(bench, docs, collection)
         if batch is not None:
             for number, line in enumerate(_lines(batch), start=1):

@@ -38,10 +38,18 @@ class Workbench:
 
 @contextmanager
 def workbench(
-    *, quiet: bool = False, verbose: bool = False, flags: Mapping[str, object] | None = None
+    *,
+    quiet: bool = False,
+    verbose: bool = False,
+    as_json: bool = False,
+    flags: Mapping[str, object] | None = None,
 ) -> Iterator[Workbench]:
-    """Open the services of this process; what was opened is closed on leaving."""
+    """Open the services of this process; what was opened is closed on leaving.
+
+    Under `as_json` stderr is silent too, so that it holds nothing but the error object if there is one.
+    """
     config = configured(flags)
+    quiet = quiet or (as_json and not verbose)
     progress = Progress(
         sys.stderr,
         clock=time.monotonic,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -92,10 +92,12 @@ def chunk_document(document: Document, tokenizer: Tokenizer, settings: ChunkSett
     begins and ends with a character that is not white space, and has at most `settings.max_tokens` tokens when its text
     is tokenised by itself. It shares the last sentences of the chunk before, up to `settings.overlap_tokens`, unless it
     begins with a heading; a heading is in the chunk of what follows it, and ends the chunk before where that is half
-    full. A sentence that is longer than a chunk is cut at a line break, else between words, else between characters.
+    full. No chunk crosses from one page to the next: each has one page to be cited by. A sentence that is longer than a
+    chunk is cut at a line break, else between words, else between characters.
     The same document, tokenizer and settings give the same chunks.
     """
-    counter = _Counter(document.text, tokenizer, settings.max_tokens)
+    pages = [page.start for page in document.pages]
+    counter = _Counter(document.text, tokenizer, settings.max_tokens, pages)
     packed = _pack(_units(document, counter), counter, settings.overlap_tokens)
     return [
         Chunk(ordinal, Span(units[0].start, units[-1].end), counter.tokens(units[0], units[-1]))
@@ -106,8 +108,9 @@ def chunk_document(document: Document, tokenizer: Tokenizer, settings: ChunkSett
 class _Counter:
     """Counts the tokens of spans of one text against the limit of a chunk."""
 
-    def __init__(self, text: str, tokenizer: Tokenizer, max_tokens: int) -> None:
+    def __init__(self, text: str, tokenizer: Tokenizer, max_tokens: int, page_starts: Sequence[int]) -> None:
         self.text = text
+        self._page_starts = page_starts
         self.max_tokens = max_tokens
         self.max_chars = max_tokens * _CHARS_PER_TOKEN
         self._tokenizer = tokenizer
@@ -118,6 +121,9 @@ class _Counter:
     def last_characters(self, start: int, end: int) -> list[int]:
         """The offset of the last character of each token of the stretch `[start, end)`, in order."""
         return [start + max(a, b - 1) for a, b in self._tokenizer.offsets(self.text[start:end])]
+
+    def same_page(self, one: _Unit, other: _Unit) -> bool:
+        return bisect_right(self._page_starts, one.start) == bisect_right(self._page_starts, other.start)
 
     def tokens(self, first: _Unit, last: _Unit) -> int:
         return min(last.after - first.before, self.max_tokens)
@@ -135,6 +141,10 @@ def _pack(units: Iterable[_Unit], counter: _Counter, overlap_tokens: int) -> Ite
     chunk: list[_Unit] = []
     shared = 0  # that many units at its start are in the chunk before too
     for unit in units:
+        if chunk and not counter.same_page(chunk[-1], unit):
+            if len(chunk) > shared:
+                yield chunk
+            chunk, shared = [], 0
         while len(chunk) > shared and _ends_before(unit, chunk, counter):
             held = _trailing_headings(chunk, shared)
             if held == len(chunk) - shared and shared:
@@ -205,11 +215,12 @@ def _stretches(sentences: Iterable[_Sentence]) -> Iterator[list[_Sentence]]:
 
 
 def _sentences(document: Document) -> Iterator[_Sentence]:
-    """The sentences, which also end where a section or its heading's line does, in parts of bounded length."""
+    """The sentences, which also end where a page, a section or its heading's line does, in parts of bounded length."""
     text = document.text
     headings = _heading_lines(document)
     starts = {start for start, _ in headings}
-    edges = sorted({section.start for section in document.sections} | starts | {end for _, end in headings})
+    pages = {page.start for page in document.pages}
+    edges = sorted({section.start for section in document.sections} | pages | starts | {end for _, end in headings})
     following = 0
     for span in iter_sentences(text):
         start = span.start

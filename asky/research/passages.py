@@ -24,8 +24,8 @@ class _Passage:
     score: float
 
     def takes(self, hit: Hit) -> bool:
-        """Whether `hit` touches the passage, and the two together are not too long to be one."""
-        if self.document_id != hit.document_id:
+        """Whether `hit` touches the passage on the same page, and the two together are not too long to be one."""
+        if (self.document_id, self.location.page) != (hit.document_id, hit.location.page):
             return False
         touches = hit.span.start <= self.span.end and self.span.start <= hit.span.end
         return touches and len(_around(self.span, hit.span)) <= MAX_PASSAGE_CHARACTERS

@@ -20,6 +20,7 @@ from asky.errors import StorageError, StoreBusy, StoreDamaged, StoreFull, StoreT
 from asky.storage.migrations import APPLICATION_ID, MIGRATIONS
 
 BUSY_TIMEOUT_MS = 30_000
+BUSY_TRIES = 3
 _SHOWN_CHARS = 200
 PAGE_BYTES = 8192  # five 384-d float32 vectors a page; 4096 holds two and wastes a quarter
 
@@ -57,15 +58,15 @@ class Database:
     def write(self) -> Iterator[sqlite3.Connection]:
         """A transaction: committed on leaving, rolled back on any exception. Inside one, joins it.
 
-        Raises `StoreBusy` after 30 s of waiting for another writer and `StoreFull` when the disk is full; in both
-        cases nothing was changed.
+        Raises `StoreBusy` after 90 s of waiting for other writers and `StoreFull` when the disk is full; in both cases
+        nothing was changed.
         """
         with self._explained():
             connection = self._connect()
             if connection.in_transaction:
                 yield connection
                 return
-            connection.execute("BEGIN IMMEDIATE")
+            _begin(connection)
             with _finishing(connection):
                 yield connection
 
@@ -121,6 +122,19 @@ class Database:
             raise UsageError(f"cannot be kept, because it is not UTF-8: {shown!a}", hint="rename it") from error
 
 
+def _begin(connection: sqlite3.Connection) -> None:
+    """Wait for the write lock. SQLite's wait is not fair: in a crowd one process can be passed over for 30 s."""
+    for _ in range(BUSY_TRIES - 1):
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error):
+                raise
+        else:
+            return
+    connection.execute("BEGIN IMMEDIATE")
+
+
 @contextmanager
 def _finishing(connection: sqlite3.Connection) -> Iterator[None]:
     """Commit on leaving; on any exception, also of the commit itself, roll back what is still open."""
@@ -164,7 +178,9 @@ def _explain(error: sqlite3.DatabaseError, path: Path) -> StorageError:
     if "disk is full" in text or "disk I/O error" in text:
         return _full(path)
     if "locked" in text or "busy" in text:
-        return StoreBusy(f"the store {path} was held by another process for over {BUSY_TIMEOUT_MS // 1000} s")
+        return StoreBusy(
+            f"the store {path} was held by another process for over {BUSY_TRIES * BUSY_TIMEOUT_MS // 1000} s"
+        )
     if "readonly" in text or "unable to open" in text:
         return StorageError(f"cannot write {path}: {text}", hint="check its permissions, or set ASKY_HOME")
     if "malformed" in text or "not a database" in text or "corrupt" in text:

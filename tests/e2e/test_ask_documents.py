@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.asky_command import ROOT, clean_environment, run_asky, run_python
+from tests.support.files import pdf
 
 pytestmark = pytest.mark.model
 
@@ -125,12 +126,37 @@ def test_a_question_of_operators_and_quotes_is_only_a_question(home: Path, docs:
     assert json.loads(done.stdout)["schema"] == "asky.answer/1"
 
 
-def test_errors_are_json_under_json(home: Path) -> None:
+def test_errors_are_one_json_object_under_json(home: Path) -> None:
     done = run_asky("-r", "-d", "nowhere", "why?", "--json", home=home)
     assert done.stdout == ""
-    error = json.loads([line for line in done.stderr.splitlines() if line.startswith("{")][-1])
+    error = json.loads(done.stderr)
     assert error["schema"] == "asky.error/1"
     assert error["code"] == "usage"
+
+
+def test_a_turn_limit_ends_with_10(home: Path, docs: Path) -> None:
+    done = run_asky("-r", "-d", str(docs), "How long is the Nile?", "--max-turns", "1", home=home)
+    assert done.returncode == 10, done.stderr
+
+
+def test_each_page_of_a_pdf_is_cited_by_its_own_number(home: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "slides"
+    folder.mkdir()
+    animals = ["The numbat eats termites.", "The quokka smiles at visitors.", "The bilby digs deep burrows."]
+    (folder / "animals.pdf").write_bytes(pdf(animals))
+    done = run_asky("-d", str(folder), "What does the quokka do?", "--json", home=home)
+    assert done.returncode == 0, done.stderr
+    citation = json.loads(done.stdout)["citations"][0]
+    assert citation["page"] == 2
+    assert citation["quote"] == animals[1]
+
+
+def test_nothing_that_could_be_added_ends_with_1(home: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text("not json\n[]\n")
+    done = run_asky("corpus", "add", "--jsonl", str(broken), home=home)
+    assert done.returncode == 1
+    assert "none of 2 could be added" in done.stderr
 
 
 def test_an_answer_is_written_to_a_file(home: Path, docs: Path, tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from asky.config.loader import Config
     from asky.research.chunker import Tokenizer
     from asky.research.embeddings import Embedder, Progress
 
@@ -70,6 +71,7 @@ class Corpora:
         self.folder = folder
         self._data = data
         self._open: dict[tuple[str, str], Corpus] = {}
+        self._empty: dict[str, RememberingServices] = {}
 
     def open(self, name: str, *, precision: str = "fp32") -> Corpus:
         """The store of the set in the data folder's folder `name`, filled if it is not yet."""
@@ -77,15 +79,21 @@ class Corpora:
         if key not in self._open:
             whole = load_set(self._data / name)
             data = subset(whole, _DOCUMENTS[name]) if name in _DOCUMENTS else whole
-            with services_in(self.folder, "empty", precision=precision) as empty:
-                version = _version(data, empty)
-            services = services_in(self.folder, f"{name}-{precision}-{version}", precision=precision)
+            empty = self._without_documents(precision)
+            where = f"{name}-{precision}-{_version(data, empty)}"
+            services = services_in(self.folder, where, precision=precision, embedder=empty.embedder)
             self._open[key] = _filled(data, services)
         return self._open[key]
 
     def close(self) -> None:
-        for corpus in self._open.values():
-            corpus.services.close()
+        for services in (*self._empty.values(), *(corpus.services for corpus in self._open.values())):
+            services.close()
+
+    def _without_documents(self, precision: str) -> RememberingServices:
+        """Parts whose embedder all stores share: an open model takes some hundred megabytes."""
+        if precision not in self._empty:
+            self._empty[precision] = services_in(self.folder, "empty", precision=precision)
+        return self._empty[precision]
 
 
 def environ_in(folder: Path, name: str) -> dict[str, str]:
@@ -94,21 +102,26 @@ def environ_in(folder: Path, name: str) -> dict[str, str]:
     return environ | {f"XDG_{each}_HOME": str(folder / "stores" / name) for each in ("CONFIG", "DATA", "STATE")}
 
 
-def services_in(folder: Path, name: str, *, precision: str = "fp32") -> RememberingServices:
-    """The product's parts over the store of that name."""
+def services_in(
+    folder: Path, name: str, *, precision: str = "fp32", embedder: RememberingEmbedder | None = None
+) -> RememberingServices:
+    """The product's parts over the store of that name, with `embedder` or one of their own."""
     environ = environ_in(folder, name)
     folder.mkdir(parents=True, exist_ok=True)
     flags = {"research.embedding.precision": precision, "research.embedding.local_files_only": True}
-    return RememberingServices(load_config(environ=environ, cwd=folder, flags=flags), environ)
+    return RememberingServices(load_config(environ=environ, cwd=folder, flags=flags), environ, embedder)
 
 
 class RememberingServices(Services):
     """The product's parts with an embedder that embeds no text twice, for measuring a store whose vectors are gone."""
 
+    def __init__(self, config: Config, environ: Mapping[str, str], embedder: RememberingEmbedder | None) -> None:
+        super().__init__(config, environ)
+        self._shared = embedder
+
     @cached_property
     def embedder(self) -> RememberingEmbedder:  # type: ignore[override]  # an Embedder, which is what its users ask for
-        made = super().embedder
-        return RememberingEmbedder(made)
+        return self._shared or RememberingEmbedder(super().embedder)
 
 
 class RememberingEmbedder:

@@ -11,7 +11,7 @@ import pytest
 
 from asky.chat.answering import Answerer, Question
 from asky.config.schema import Research, Retrieval
-from asky.errors import ProviderError
+from asky.errors import ProviderError, StorageError
 from asky.evidence.answer import answer_json
 from asky.llm.port import ABSTENTION
 from asky.storage.runs import RunStore
@@ -244,6 +244,20 @@ def test_a_cancelled_run_keeps_what_there_is_of_its_answer(room: Room) -> None:
     assert answer.stopped_by == "cancelled"
     assert answer.text.startswith("The moon raises two")
     assert room.runs.find(answer.run).status == "cancelled"
+
+
+def test_a_store_that_fails_is_an_error_and_not_an_answer_without_evidence(room: Room) -> None:
+    with room.store.database.write() as connection:
+        connection.execute("DROP TABLE chunk_fts")
+    with pytest.raises(StorageError):
+        room.ask(ScriptedModel(SEARCH, "I found nothing."))
+    assert room.runs.find(None).status == "failed"
+
+
+def test_a_limit_that_ends_a_run_without_an_answer_is_said_as_that(room: Room) -> None:
+    searches = [calls(tool_call("get_relevant_content", {"queries": [f"tides {n}"]})) for n in range(7)]
+    answer = room.ask(ScriptedModel(*searches, ABSTENTION))
+    assert answer.stopped_by == "max_turns"
 
 
 def test_turns_run_out_and_the_model_is_made_to_answer(room: Room) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from asky.errors import ConfigError
 from asky.research.chunker import ChunkSettings, chunk_document
-from asky.values import Document, Section
+from asky.values import Document, Page, Section
 from tests.support.embedding import FakeTokenizer
 
 TOKENIZER = FakeTokenizer()
@@ -134,3 +134,15 @@ def test_a_cut_between_characters_keeps_marks_with_their_letter() -> None:
 def test_sizes_that_make_no_sense_are_refused(max_tokens: int, overlap_tokens: int) -> None:
     with pytest.raises(ConfigError):
         ChunkSettings(max_tokens, overlap_tokens)
+
+
+def test_no_chunk_crosses_from_one_page_to_the_next_even_inside_a_sentence() -> None:
+    pages = ["The first page begins a sentence that\f", "goes on here. And ends.\f", "Short.\f", "Last one."]
+    text = "".join(pages)
+    starts = [sum(map(len, pages[:number])) for number in range(len(pages))]
+    spans = tuple(
+        Page(number + 1, None, start, start + len(page))
+        for number, (start, page) in enumerate(zip(starts, pages, strict=True))
+    )
+    made = chunk_document(Document(text, "application/pdf", pages=spans), TOKENIZER, ChunkSettings(40, 20))
+    assert [text[chunk.span.start : chunk.span.end] for chunk in made] == [page.strip() for page in pages]
