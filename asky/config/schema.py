@@ -84,7 +84,7 @@ class Retrieval:
     )
     candidates: int = _key(200, "Best chunks of each leg that are ranked together.", low=1, high=10_000, project=True)
     embed_at_once: int = _key(
-        256,
+        128,
         "Passages that a question embeds at once where some are not embedded yet.",
         low=1,
         high=100_000,

@@ -58,9 +58,9 @@ class RunStore:
         self._db = database
 
     def start(self, *, question: str, mode: str, model: str, session_id: str | None) -> Run:
-        """Record that a run begins. Its id sorts by time: `YYYYMMDD-HHMMSS-xxxx`."""
+        """Record that a run begins. Its id sorts by time: `YYYYMMDD-HHMMSS-xxxxxxxx`."""
         now = self._db.clock()
-        id_ = f"{now[:19].replace('-', '').replace(':', '').replace('T', '-')}-{secrets.token_hex(2)}"
+        id_ = f"{now[:19].replace('-', '').replace(':', '').replace('T', '-')}-{secrets.token_hex(4)}"
         with self._db.write() as connection:
             connection.execute(
                 "INSERT INTO run(id, session_id, mode, question, model, status, started_at)"

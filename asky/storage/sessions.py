@@ -70,7 +70,7 @@ class SessionStore:
             return found
         now = self._db.clock()
         id_ = secrets.token_hex(6)
-        chosen = _checked_name(name) if name is not None else f"{now[:10]}-{id_[:4]}"
+        chosen = _checked_name(name) if name is not None else f"{now[:10]}-{id_[:8]}"
         with self._db.write() as connection:
             connection.execute("INSERT OR IGNORE INTO session VALUES (?,?,?,?,?)", (id_, chosen, mode, now, now))
         found = self.find(chosen)

@@ -59,7 +59,7 @@ def _add(store: SearchStore, number: int, passages: list[str], space: int, sessi
     source = Source(source_id(uri), "file", uri, str(number), path=f"/large/{number}", fetched_at="now")
     store.corpus.put_source(source, store.collection, document_id=stored.id)
     if session is not None:
-        store.corpus.add_to_collection(session, [source.id])
+        store.corpus.put_source(source, session, document_id=stored.id)
     vectors = _cluster(number, len(passages))
     store.vectors.put(space, [Pack(stored.id, ids_to_bytes(stored.chunk_ids), vectors_to_bytes(vectors))])
 
