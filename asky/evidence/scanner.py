@@ -187,7 +187,10 @@ class AnswerScanner:
             if self._missing(match.end() + 1):
                 return None
             if match.group() == run:
-                return self._code(self._text[start : match.start()].strip(), match.end())
+                content = self._text[start : match.start()]
+                if run == "``" and "''" in content:  # quotation marks as TeX writes them: ``so''
+                    return self._take("text", start)
+                return self._code(content.strip(), match.end())
         return None if self._missing(reach) else self._take("text", start)
 
     def _code(self, content: str, end: int) -> Piece:

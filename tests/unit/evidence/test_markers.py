@@ -250,3 +250,10 @@ def test_hostile_answers_of_100_kilobytes_take_less_than_a_second_whole_and_by_c
     shown = "".join(map(stream.feed, text)) + stream.close()
     assert time.process_time() - started < 5  # usually a tenth of it; quadratic time would be minutes
     assert stream.numbered(shown) == whole
+
+
+def test_quotation_marks_as_tex_writes_them_are_no_code_span_around_a_citation() -> None:
+    shown = {"P4415": passage("P4415")}
+    answer = "The `` Purple '' star fell [P4415]. The `` King '' saw it [P4415]."
+    assert number_citations(answer, shown).text == "The `` Purple '' star fell [1]. The `` King '' saw it [1]."
+    assert number_citations("Write ``[P4415] so`` in code.", shown).order == ()
