@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from asky.chat.loop import LoopResult, LoopSettings, Transcript, run_loop
 from asky.chat.registry import ToolRegistry
-from asky.errors import AskyError, NotConfigured, StoreDamaged
+from asky.errors import AskyError, NotConfigured, Unreachable
 from asky.llm.extractive import ExtractiveModel, ExtractiveSettings
 from asky.llm.port import ABSTENTION, Message, ModelUsage, Reply, ToolSpec
 from asky.llm.tools import Tool, ToolResult
@@ -204,14 +204,12 @@ def test_nothing_found_and_nothing_searched_are_different_abstentions() -> None:
 
 def test_a_search_that_failed_is_told_apart_from_one_that_found_nothing() -> None:
     def broken(_queries: list[str]) -> list[Passage]:
-        raise StoreDamaged("the database file is not usable")
+        raise Unreachable("the index did not answer")
 
     memories: tuple[list[Passage] | None, ...] = (None, [])
     for memory in memories:
         asked = Asked("Who built the mill?", broken, memory=memory)
-        assert asked.text == (
-            f"{ABSTENTION}\n\nThe search did not work: error: store_damaged: the store could not be used"
-        )
+        assert asked.text == (f"{ABSTENTION}\n\nThe search did not work: error: unreachable: the index did not answer")
 
 
 def test_passages_without_a_sentence_to_quote_are_no_answer() -> None:
