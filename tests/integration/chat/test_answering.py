@@ -35,6 +35,7 @@ class Room:
         self.sessions = SessionStore(self.store.database)
         self.session = self.sessions.open("lab", mode="research")
         self.kept: list[Answer] = []
+        self.preloaded = True
 
     def ask(self, model: ScriptedModel, text: str = "How many tides does the moon raise?") -> Answer:
         anyio.run(self._answer, model, text)
@@ -50,7 +51,7 @@ class Room:
             settings=Research(),
             listener=self.store.heard.append,
         )
-        question = Question(text, text, "research", self.store.scope)
+        question = Question(text, text, "research", self.store.scope, preloaded=self.preloaded)
         await answerer.answer(question, self.session, keep=self.kept.append)
 
     def key_of(self, word: str) -> str:
@@ -265,3 +266,18 @@ def test_turns_run_out_and_the_model_is_made_to_answer(room: Room) -> None:
     answer = room.ask(ScriptedModel(*searches, "Here is what I have."))
     assert answer.stopped_by == "max_turns"
     assert answer.usage.llm_calls == 8
+
+
+def test_a_source_can_be_read_in_full_where_the_corpus_was_not_preloaded(room: Room) -> None:
+    room.preloaded = False
+    source = next(each for each in room.store.corpus.sources(room.store.scope) if each.title == "Tides")
+    model = ScriptedModel(calls(tool_call("get_full_content", {"source": source.id})), "Done.")
+    room.ask(model)
+    assert "get_full_content" in {spec.name for spec in model.sent[0][1]}
+    told = next(message.content for message in model.sent[1][0] if message.role == "tool")
+    assert TIDES in told
+    past_the_end = calls(tool_call("get_full_content", {"source": source.id, "start": 10_000}))
+    model = ScriptedModel(past_the_end, "Done.")
+    room.ask(model)
+    told = next(message.content for message in model.sent[1][0] if message.role == "tool")
+    assert told.startswith("error: usage")
