@@ -86,6 +86,46 @@ def test_processes_write_to_one_store_at_once(tmp_path: Path, processes: int) ->
         assert _stored(path, f"w{number}") == set(range(25))
 
 
+# Opens the store named by each line of its input, and answers each with a line.
+_OPENER = textwrap.dedent(
+    """
+    import sys
+    from pathlib import Path
+    from asky.errors import AskyError
+    from asky.storage.database import Database
+
+    print("ready", flush=True)
+    for line in sys.stdin:
+        try:
+            Database(Path(line.rstrip())).close()
+            print("opened", flush=True)
+        except AskyError as error:
+            print(f"{error.message}: {error.__cause__!r}", flush=True)
+    """
+)
+
+
+def test_processes_make_a_new_store_at_the_same_moment(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", _OPENER]
+    openers = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    heard = [[_answer(opener)] for opener in openers]
+    for number in range(100):  # each round begins when all have ended the one before
+        for opener in openers:
+            assert opener.stdin is not None
+            opener.stdin.write(f"{tmp_path / str(number)}.db\n")
+            opener.stdin.flush()
+        for answers, opener in zip(heard, openers, strict=True):
+            answers.append(_answer(opener))
+    for opener in openers:
+        opener.communicate()
+    assert heard == [["ready"] + ["opened"] * 100] * 3
+
+
+def _answer(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().rstrip()
+
+
 # RLIMIT_FSIZE makes writes beyond a size fail as a full disk does.
 _FULL = textwrap.dedent(
     """
