@@ -9,6 +9,7 @@
     +- RateLimited             6    an endpoint refused for rate or quota
     +- TimedOut                7    a deadline passed
     +- ProviderError           8    an endpoint answered with a failure of its own
+    |  +- ContextOverflow      8    the conversation is longer than the model can read
     +- BudgetExceeded         10    a budget ended the run; a partial answer exists
     +- NotEnoughEvidence      11    the sources hold too little to answer
     +- UnsupportedClaim       12    `--strict` and a sentence that its sources do not support
@@ -91,6 +92,16 @@ class TimedOut(AskyError):
 class ProviderError(AskyError):
     exit_code = 8
     code = "provider"
+
+
+class ContextOverflow(ProviderError):
+    """The prompt does not fit; `limit_tokens` is the model's context where the endpoint named it."""
+
+    code = "context_overflow"
+
+    def __init__(self, message: str, *, hint: str | None = None, limit_tokens: int | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.limit_tokens = limit_tokens
 
 
 class BudgetExceeded(AskyError):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from asky.errors import AskyError
 from asky.llm.extractive_answer import abstain, quote_sentences
@@ -16,7 +17,7 @@ from asky.llm.extractive_questions import Question, follow_up, queries, read_que
 from asky.llm.extractive_scoring import Embed, Scored, Scorer
 from asky.llm.extractive_selection import SelectionSettings, select_central, select_sentences
 from asky.llm.extractive_sentences import PassageText, read_sentences
-from asky.llm.port import Message, ModelUsage, Reply, TextDelta, ToolCall, ToolSpec
+from asky.llm.port import Message, ModelUsage, Reply, TextDelta, ToolCall, ToolChoice, ToolSpec
 
 RETRIEVAL_TOOL = "get_relevant_content"
 MEMORY_TOOL = "query_research_memory"
@@ -72,12 +73,18 @@ class ExtractiveModel:
         return _CONTEXT_TOKENS
 
     async def stream(
-        self, messages: Sequence[Message], tools: Sequence[ToolSpec]
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        *,
+        tool_choice: ToolChoice = "auto",
+        schema: Mapping[str, Any] | None = None,  # noqa: ARG002 - the port's parameter: it can only quote
     ) -> AsyncGenerator[TextDelta | Reply, None]:
-        """One step with the last question of `messages`: a search where one is due and offered, else the answer."""
+        """One step with the last question of `messages`: a search where one is due and allowed, else the answer."""
         from asky.concurrency import in_thread  # anyio: only when there is something to answer
 
-        step = await in_thread(self._next, tuple(messages), frozenset(spec.name for spec in tools))
+        callable_ = frozenset(spec.name for spec in tools) if tool_choice == "auto" else frozenset()
+        step = await in_thread(self._next, tuple(messages), callable_)
         for piece in step.pieces:
             yield TextDelta(piece)
         yield Reply(

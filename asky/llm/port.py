@@ -12,6 +12,7 @@ from typing import Any, Literal, Protocol
 
 Role = Literal["system", "user", "assistant", "tool"]
 Finish = Literal["stop", "tool_calls", "length", "cut"]
+ToolChoice = Literal["auto", "none"]
 
 ABSTENTION = "I could not find an answer in the sources."
 """The first line of a reply that does not answer because the sources do not; drivers recognise it."""
@@ -53,12 +54,17 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class ModelUsage:
-    """Tokens of one call; `cost_usd` is `None` without a known price; `estimated` where the endpoint reported none."""
+    """Tokens of one call.
+
+    `cached_tokens` of the prompt were read from the endpoint's cache. `cost_usd` is `None` without a known price;
+    `estimated` where the endpoint reported no tokens.
+    """
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cost_usd: float | None = None
     estimated: bool = False
+    cached_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +80,14 @@ class Reply:
 
     `finish` is `tool_calls` exactly when `message.tool_calls` is not empty and complete; `length` when the model's
     limit cut the reply; `cut` when the stream ended without saying so. A reply that was cut inside a tool call holds
-    what came of it, which is never run.
+    what came of it, which is never run. `warnings` are for the user: a prompt that the endpoint cut silently, a
+    parameter that it refused.
     """
 
     message: Message
     finish: Finish
     usage: ModelUsage
+    warnings: tuple[str, ...] = ()
 
 
 class ChatModel(Protocol):
@@ -100,11 +108,23 @@ class ChatModel(Protocol):
         """The largest prompt plus answer, in the model's own tokens."""
         ...
 
-    def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> AsyncGenerator[TextDelta | Reply, None]:
+    def stream(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        *,
+        tool_choice: ToolChoice = "auto",
+        schema: Mapping[str, Any] | None = None,
+    ) -> AsyncGenerator[TextDelta | Reply, None]:
         """Yield any number of `TextDelta`, then exactly one `Reply`.
 
-        The concatenated deltas equal `Reply.message.content`. Raises an `AskyError` (`Unreachable`,
-        `AuthenticationFailed`, `RateLimited`, `TimedOut`, `ProviderError`) when the call fails; closing the
-        generator early closes the call.
+        With the tool choice `none` the tools are named, because a conversation that used them must name them and a
+        prompt that keeps its beginning stays cached, but none may be called. `schema` (a JSON Schema) asks for a reply
+        that is one JSON value of that shape; the model may still send something else.
+
+        The concatenated deltas equal `Reply.message.content`. Raises an `AskyError` when the call fails:
+        `NotConfigured`, `AuthenticationFailed`, `Unreachable`, `RateLimited`, `TimedOut`, `ContextOverflow`,
+        `ProviderError`. Nothing waits beyond the deadline of the surrounding cancel scope. Closing the generator early
+        closes the call.
         """
         ...

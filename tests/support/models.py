@@ -11,7 +11,7 @@ import anyio
 import anyio.lowlevel
 
 from asky.errors import AskyError
-from asky.llm.port import Finish, Message, ModelUsage, Reply, TextDelta, ToolCall, ToolSpec
+from asky.llm.port import Finish, Message, ModelUsage, Reply, TextDelta, ToolCall, ToolChoice, ToolSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ def calls(*tool_calls: ToolCall, text: str = "", raw: Mapping[str, Any] | None =
 class ScriptedModel:
     """Plays `script` one entry a call: a string is a text reply, an error is raised. The last entry repeats for ever.
 
-    `sent` records what each call was given.
+    `sent` records the messages and tools of each call, `choices` and `schemas` the rest.
     """
 
     name = "scripted"
@@ -50,13 +50,22 @@ class ScriptedModel:
     def __init__(self, *script: str | Turn | AskyError) -> None:
         self._script = script
         self.sent: list[tuple[tuple[Message, ...], tuple[ToolSpec, ...]]] = []
+        self.choices: list[ToolChoice] = []
+        self.schemas: list[Mapping[str, Any] | None] = []
         self.closed_early = 0
 
     async def stream(
-        self, messages: Sequence[Message], tools: Sequence[ToolSpec]
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        *,
+        tool_choice: ToolChoice = "auto",
+        schema: Mapping[str, Any] | None = None,
     ) -> AsyncGenerator[TextDelta | Reply, None]:
         entry = self._script[min(len(self.sent), len(self._script) - 1)]
         self.sent.append((tuple(messages), tuple(tools)))
+        self.choices.append(tool_choice)
+        self.schemas.append(schema)
         if isinstance(entry, AskyError):
             raise entry
         turn = Turn(entry) if isinstance(entry, str) else entry
