@@ -96,6 +96,16 @@ class TextStreamed:
 
 
 @dataclass(frozen=True, slots=True)
+class TextDiscarded:
+    """What was streamed since the last of these is not the answer: tools are called first, or it is written again.
+
+    `text` is the model's own wording of it.
+    """
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Warned:
     """Something the user should know; the run goes on."""
 
@@ -112,6 +122,7 @@ Event = (
     | ToolCalled
     | ToolReturned
     | TextStreamed
+    | TextDiscarded
     | Warned
 )
 Listener = Callable[[Event], None]

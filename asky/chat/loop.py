@@ -1,7 +1,8 @@
 """The tool-calling loop: ask the model, run the tools it calls, and end with an answer.
 
-Every way in which a model can keep a loop alive ends in one last call without tools, with the request to answer from
-what there is: the turn limit, a budget that is nearly spent, the same call again and again, calls that are all refused.
+Every way in which a model can keep a loop alive ends in one last reply in which it may call no tool, with the request
+to answer from what there is: the turn limit, a budget that is nearly spent, the same call again and again, calls that
+are all refused. The tools are still named then: the beginning of the prompt stays the same, and stays cached.
 """
 
 from __future__ import annotations
@@ -12,15 +13,17 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from asky.chat.arguments import canonical, describe
+from asky.chat.compaction import compact
 from asky.chat.prompts import ANSWER_NOW, EMPTY_REPLY
 from asky.chat.registry import ToolRegistry, refusal
 from asky.concurrency import gather
-from asky.errors import BudgetExceeded, ProviderError, StorageError
-from asky.events import Listener, ModelCalled, ToolCalled, ToolReturned, Warned, ignore
-from asky.llm.port import ChatModel, Message, ModelUsage, Reply, TextDelta, ToolCall, ToolSpec
+from asky.errors import AskyError, BudgetExceeded, ContextOverflow, ProviderError, StorageError
+from asky.events import Listener, ModelCalled, TextDiscarded, ToolCalled, ToolReturned, Warned, ignore
+from asky.llm.port import ChatModel, Message, ModelUsage, Reply, TextDelta, ToolCall, ToolChoice, ToolSpec
 from asky.llm.tools import ToolResult
 from asky.values import StoppedBy
 
+_CHARACTERS_A_TOKEN = 2  # code and tables have so few; prose has four
 _REFUSED = frozenset({"bad_arguments", "unknown_tool"})
 
 
@@ -28,9 +31,9 @@ _REFUSED = frozenset({"bad_arguments", "unknown_tool"})
 class LoopSettings:
     """Limits of one run of the loop.
 
-    `max_turns` counts model calls; the last one gets no tools, and only an empty reply to it is asked for once more. Of
-    `max_identical_calls` calls with one name and equal arguments the last is not run. `max_refused_turns` replies in a
-    row may consist of bad calls only. Calls of one reply beyond `max_calls_per_turn` are refused.
+    `max_turns` counts replies; the last one may call no tools, and only an empty or broken one is asked for once more.
+    Of `max_identical_calls` calls with one name and equal arguments the last is not run. `max_refused_turns` replies in
+    a row may consist of bad calls only. Calls of one reply beyond `max_calls_per_turn` are refused.
     """
 
     max_turns: int = 20
@@ -142,9 +145,10 @@ async def run_loop(
 ) -> LoopResult:
     """Let `model` work with the tools of `registry` until it answers the last message of `transcript`.
 
-    `on_text` gets the text of every reply as it arrives. Text before a tool call is the model thinking aloud: a
-    `ToolCalled` event after some text says that it was not the answer. Tool calls of one reply run together; their
-    results are added in the order of the calls, and messages are kept as the model sent them.
+    `on_text` gets the text of every reply as it arrives. Text before a tool call is the model thinking aloud, and text
+    of a reply that broke off is asked for again: a `TextDiscarded` event says that what came was not the answer. Tool
+    calls of one reply run together; their results are added in the order of the calls, and messages are kept as the
+    model sent them. A conversation that is too long for the model loses its oldest tool results, once.
 
     Raises what `ChatModel.stream` raises, `ProviderError` when a stream ends without a reply, and what a tool raises
     apart from an `AskyError`. Cancellation passes through. In each case `transcript` holds what there is.
@@ -162,6 +166,8 @@ class _Loop:
     on_text: Callable[[str], None]
     budget: Budget
     tools: tuple[ToolSpec, ...] = ()
+    gathering: bool = True
+    compacted: bool = False
     stopped_by: StoppedBy | None = None
     seen: dict[tuple[str, str], int] = field(default_factory=dict)
     refused_turns: int = 0
@@ -170,6 +176,7 @@ class _Loop:
 
     async def run(self) -> LoopResult:
         self.tools = self.registry.specs()
+        self.gathering = bool(self.tools)
         while True:
             try:
                 self.budget.check(self.transcript.messages, self.tools)
@@ -179,9 +186,12 @@ class _Loop:
                 return self._result("")
             self._stop_gathering_at_a_limit()
             reply = await self._ask()
-            if reply.finish == "tool_calls" and self.tools:
+            if reply is None:
+                continue
+            if reply.finish == "tool_calls" and self.gathering:
+                self._discard(reply.message.content)
                 await self._run_calls(reply.message)
-            elif _is_answer(reply):
+            elif _is_answer(reply) and (self.asked_again or reply.finish != "cut"):
                 return self._finish(reply)
             elif self.asked_again:
                 self._warn("the model gave no answer: its reply was empty twice")
@@ -190,7 +200,7 @@ class _Loop:
                 self._ask_again(reply)
 
     def _stop_gathering_at_a_limit(self) -> None:
-        if not self.tools:
+        if not self.gathering:
             return
         if self.transcript.turns + 1 >= self.settings.max_turns:
             self._stop_gathering(f"stopped after {self.settings.max_turns} turns", "max_turns")
@@ -198,8 +208,8 @@ class _Loop:
             self._stop_gathering("stopped gathering: the budget is nearly spent", "budget")
 
     def _stop_gathering(self, why: str, stopped_by: StoppedBy | None = None) -> None:
-        """Offer no more tools; a message that asks for the answer follows tool results only, where roles alternate."""
-        self.tools = ()
+        """Allow no more calls; a message that asks for the answer follows tool results only, where roles alternate."""
+        self.gathering = False
         self.stopped_by = stopped_by
         self._warn(why)
         self._prompt(ANSWER_NOW)
@@ -208,6 +218,7 @@ class _Loop:
         self.asked_again = True
         if reply.finish == "cut":
             self._warn("the model's reply was cut off; asking again")
+            self._discard(reply.message.content)
             return
         self._warn("the model's reply was empty; asking again")
         self._prompt(EMPTY_REPLY)
@@ -216,11 +227,30 @@ class _Loop:
         if self.transcript.messages[-1].role == "tool":
             self.transcript.messages.append(Message("user", text))
 
-    async def _ask(self) -> Reply:
+    async def _ask(self) -> Reply | None:
+        """The model's next reply, or `None` where the same call is worth a second try and can be made now."""
+        try:
+            return await self._call()
+        except ContextOverflow as error:
+            if self.compacted or not self._compact(error.limit_tokens):
+                raise
+            self.compacted = True
+        except AskyError as error:
+            # Before any text the endpoint's adapter has tried again by itself; after some, the reader must be told.
+            if not error.retryable or self.asked_again or not self.transcript.partial:
+                raise
+            self.asked_again = True
+            self._warn(f"{error.message}; asking again")
+            self._discard(self.transcript.partial_text)
+        return None
+
+    async def _call(self) -> Reply:
         self.listener(ModelCalled(self.model.name, self.model.host, self.transcript.turns + 1))
         self.transcript.partial.clear()
         reply: Reply | None = None
-        async with aclosing(self.model.stream(tuple(self.transcript.messages), self.tools)) as stream:
+        choice: ToolChoice = "auto" if self.gathering else "none"
+        messages = tuple(self.transcript.messages)
+        async with aclosing(self.model.stream(messages, self.tools, tool_choice=choice)) as stream:
             async for item in stream:
                 if isinstance(item, TextDelta):
                     self.transcript.partial.append(item.text)
@@ -232,7 +262,25 @@ class _Loop:
         self.transcript.calls.append(reply.usage)
         self.transcript.partial.clear()
         self.budget.record(reply.usage)
+        for warning in reply.warnings:
+            if warning not in self.transcript.warnings:
+                self._warn(warning)
         return reply
+
+    def _compact(self, limit_tokens: int | None) -> bool:
+        """Give up tool results; `False` if there is none to give up."""
+        size = sum(len(message.content) for message in self.transcript.messages)
+        target = size // 2 if limit_tokens is None else min(limit_tokens * _CHARACTERS_A_TOKEN, size // 2)
+        messages, shortened = compact(self.transcript.messages, target)
+        if shortened:
+            self.transcript.messages[:] = messages
+            self._warn(f"the conversation was too long for the model: {shortened} tool results were cut")
+        return shortened > 0
+
+    def _discard(self, text: str) -> None:
+        """Tell the reader that `text` was not the answer."""
+        if text:
+            self.listener(TextDiscarded(text))
 
     async def _run_calls(self, message: Message) -> None:
         calls = message.tool_calls

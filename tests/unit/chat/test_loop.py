@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import anyio
@@ -10,12 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from asky.chat.compaction import OMITTED
 from asky.chat.loop import Budget, LoopResult, LoopSettings, Transcript, run_loop
 from asky.chat.prompts import ANSWER_NOW, EMPTY_REPLY
 from asky.chat.registry import ToolRegistry
-from asky.errors import AskyError, BudgetExceeded, ProviderError, SourceUnreadable, Unreachable
-from asky.events import Event, ModelCalled, ToolCalled, ToolReturned, Warned
-from asky.llm.port import Message, ModelUsage, ToolCall, ToolSpec
+from asky.errors import AskyError, BudgetExceeded, ContextOverflow, ProviderError, SourceUnreadable, Unreachable
+from asky.events import Event, ModelCalled, TextDiscarded, ToolCalled, ToolReturned, Warned
+from asky.llm.port import Message, ModelUsage, Reply, ToolCall, ToolSpec
 from asky.llm.tools import Tool, ToolResult
 from asky.values import Failure
 from tests.support.models import ScriptedModel, Turn, calls, tool_call
@@ -95,6 +97,7 @@ def test_tool_calls_are_run_and_answered_and_the_model_goes_on() -> None:
     assert result.turns == 2
     assert run.events == [
         ModelCalled("scripted", "model.test", 1),
+        TextDiscarded("Looking."),
         ToolCalled("a", "lookup", "mill"),
         ToolReturned("a", "lookup", "1 passage for mill"),
         ModelCalled("scripted", "model.test", 2),
@@ -182,7 +185,8 @@ def test_the_last_turn_gets_no_tools_and_is_asked_to_answer() -> None:
     model = ScriptedModel(calls(lookup("a")), calls(lookup("b")), "What there is.")
     run = Run(model, limits=LoopSettings(max_turns=3))
     result = run()
-    assert [len(tools) for _, tools in model.sent] == [1, 1, 0]
+    assert model.choices == ["auto", "auto", "none"]
+    assert [tools for _, tools in model.sent] == [(LOOKUP,)] * 3
     assert model.sent[2][0][-1] == Message("user", ANSWER_NOW)
     assert result.reply_text == "What there is."
     assert result.stopped_by == "max_turns"
@@ -227,7 +231,7 @@ def test_a_call_made_again_and_again_is_stopped_and_the_model_made_to_answer() -
         "error: repeated_call: this call was made before; its result is above",
         "found other",
     ]
-    assert model.sent[3][1] == ()
+    assert model.choices == ["auto", "auto", "auto", "none"]
     assert result.reply_text == "Enough."
     assert result.stopped_by is None
     assert result.warnings == ("the model made the same call 3 times",)
@@ -246,7 +250,7 @@ def test_bad_calls_are_told_twice_and_then_end_the_gathering() -> None:
         "bad_arguments",
         "bad_arguments",
     ]
-    assert [len(tools) for _, tools in model.sent] == [1, 1, 1, 0]
+    assert model.choices == ["auto", "auto", "auto", "none"]
     assert result.warnings == ("the model made only bad tool calls in 3 replies",)
 
 
@@ -280,10 +284,69 @@ def test_a_call_that_was_cut_is_never_run_and_the_model_is_asked_again(finish: A
     assert len(result.warnings) == 1
 
 
-def test_a_cut_answer_is_kept_and_said_to_be_incomplete() -> None:
+def test_a_broken_reply_is_asked_for_once_more_and_its_text_taken_back() -> None:
+    run = Run(ScriptedModel(Turn("It burned in", finish="cut"), "In 1911."))
+    result = run()
+    assert result.reply_text == "In 1911."
+    assert result.warnings == ("the model's reply was cut off; asking again",)
+    assert TextDiscarded("It burned in") in run.events
+    assert run.model.sent[0] == run.model.sent[1]
+
+
+def test_an_answer_that_breaks_off_twice_is_kept_and_said_to_be_incomplete() -> None:
     result = Run(ScriptedModel(Turn("It burned in", finish="cut")))()
     assert result.reply_text == "It burned in"
-    assert result.warnings == ("the answer is not complete: the model's stream was cut off",)
+    assert result.warnings[-1] == "the answer is not complete: the model's stream was cut off"
+    assert result.turns == 2
+
+
+def test_a_failure_after_some_text_is_tried_once_more() -> None:
+    class Failing(ScriptedModel):
+        async def stream(self, messages: Any, tools: Any, **options: Any) -> Any:
+            async for item in super().stream(messages, tools, **options):
+                yield item
+                if len(self.sent) <= failures:
+                    raise ProviderError("the upstream went away", retryable=True)
+
+    failures = 1
+    run = Run(Failing("It burned in 1911."))
+    assert run().reply_text == "It burned in 1911."
+    assert run.transcript.warnings == ["the upstream went away; asking again"]
+    assert TextDiscarded("It burn") in run.events
+    failures = 2
+    run = Run(Failing("It burned in 1911."))
+    with pytest.raises(ProviderError):
+        run()
+    assert run.transcript.partial_text == "It burn"
+
+
+def test_a_conversation_that_is_too_long_loses_its_oldest_results_once() -> None:
+    async def find(arguments: Mapping[str, Any]) -> ToolResult:
+        return ToolResult("x" * int(arguments["q"]), "much")
+
+    script = (calls(lookup("6000")), calls(lookup("3000")), ContextOverflow("too long"), "In 1911.")
+    run = Run(ScriptedModel(*script), registry(find))
+    assert run().reply_text == "In 1911."
+    contents = [message.content for message in run.model.sent[3][0] if message.role == "tool"]
+    assert contents == [OMITTED, "x" * 3000]
+    assert run.transcript.warnings == ["the conversation was too long for the model: 1 tool results were cut"]
+    with pytest.raises(ContextOverflow):
+        Run(ScriptedModel(*script[:3]), registry(find))()
+
+
+def test_a_conversation_without_results_to_give_up_stays_too_long() -> None:
+    with pytest.raises(ContextOverflow):
+        Run(ScriptedModel(ContextOverflow("too long")))()
+
+
+def test_what_the_endpoint_warns_of_is_said_once() -> None:
+    class Worried(ScriptedModel):
+        async def stream(self, messages: Any, tools: Any, **options: Any) -> Any:
+            async for item in super().stream(messages, tools, **options):
+                yield replace(item, warnings=("the prompt was cut",)) if isinstance(item, Reply) else item
+
+    result = Run(Worried(calls(lookup("mill")), "In 1911."))()
+    assert result.warnings == ("the prompt was cut",)
 
 
 def test_an_answer_at_the_models_limit_is_kept_and_said_to_be_incomplete() -> None:
@@ -324,8 +387,8 @@ def test_an_error_of_the_model_is_raised_and_the_conversation_so_far_is_kept() -
 
 def test_a_stream_without_a_reply_is_an_error_of_the_provider() -> None:
     class Silent(ScriptedModel):
-        async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Any:
-            del messages, tools
+        async def stream(self, messages: Any, tools: Any, **options: Any) -> Any:
+            del messages, tools, options
             if self.sent:
                 yield None
 
@@ -415,7 +478,7 @@ def test_a_spent_budget_ends_the_run_before_the_next_call() -> None:
 def test_a_nearly_spent_budget_ends_the_gathering_and_an_answer_is_written() -> None:
     model = ScriptedModel(calls(lookup("a")), "What there is.")
     result = Run(model, budget=TokenBudget(200, nearly=100))()
-    assert model.sent[1][1] == ()
+    assert model.choices == ["auto", "none"]
     assert result.reply_text == "What there is."
     assert result.stopped_by == "budget"
 
