@@ -230,7 +230,7 @@ class Services:
 
         return Answerer(
             model,
-            self.vectors,
+            lambda: self.vectors,
             self.corpus,
             self.runs,
             self.sessions,

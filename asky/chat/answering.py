@@ -1,4 +1,4 @@
-"""One question through the evidence path: gather and write in the loop, then number, verify and keep.
+"""One question through the evidence path: gather and write in the loop, then number, verify, mend and keep.
 
 Everything that was shown, cited and checked is in the run's ledger before the answer is printed.
 """
@@ -8,25 +8,25 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal
 
 import anyio
 
-from asky.chat.loop import LoopResult, LoopSettings, Transcript, run_loop
-from asky.chat.prompts import research_system_prompt
+from asky.chat.checking import CheckedReply, check_reply
+from asky.chat.loop import Budget, LoopResult, LoopSettings, NoBudget, Transcript, run_loop
+from asky.chat.prompts import CONVERSATION_PROMPT, LEAN_PROMPT, research_system_prompt, with_material
 from asky.chat.registry import ToolRegistry
+from asky.chat.repair import is_better, repair_prompt
+from asky.concurrency import in_thread
 from asky.errors import AskyError, StorageError
-from asky.events import Listener, StageFinished, StageStarted, Warned
-from asky.evidence.answer import answer_json, build_citations
-from asky.evidence.claims import split_claims
-from asky.evidence.markers import Numbered, number_citations
+from asky.events import Event, Listener, StageFinished, StageStarted, TextDiscarded, TextStreamed, Warned
+from asky.evidence.answer import answer_json
+from asky.evidence.markers import CitationStream
 from asky.evidence.passages import shown_title
-from asky.evidence.quotes import find_quote
-from asky.evidence.verify import mark_unsupported, verify_answer
-from asky.llm.port import ABSTENTION, Message
+from asky.llm.port import ABSTENTION, Message, ModelUsage, ToolSpec
 from asky.research.tools import ACQUISITION_TOOL_NAMES, ResearchRun, ResearchTools
-from asky.values import Answer, Citation, Claim, Source, Span, StoppedBy, Usage
+from asky.values import Answer, Location, Source, Span, StoppedBy, Usage
 
 if TYPE_CHECKING:
     from asky.config.schema import Research
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from asky.storage.sessions import Session, SessionStore
 
 Mode = Literal["research", "standard", "lean"]
+
+_NO_SOURCES = "no source was searched: nothing in this answer is cited"
+_NOT_WRITTEN = "Stopped at a limit before an answer was written."
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,25 +57,31 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Answerer:
-    """Answers questions with one model over the corpus.
+    """Answers questions with one model over the corpus, or without any source where the question's scope holds none.
 
-    `settings` limits turns and passages; `warned` is what the user was warned of, in this process and so far.
+    `store` opens the search when something is to be searched. `settings` limits turns and passages, `budget` what the
+    calls may cost, `max_time_s` how long the gathering and writing may take. `warned` is what the user was warned of,
+    in this process and so far.
     """
 
     model: ChatModel
-    store: VectorStore
+    store: Callable[[], VectorStore]
     corpus: CorpusStore
     runs: RunStore
     sessions: SessionStore
     settings: Research
     listener: Listener
     warned: Sequence[str] = ()
+    budget: Budget | None = None
+    max_time_s: float | None = None
 
     async def answer(self, question: Question, session: Session, *, keep: Callable[[Answer], None]) -> None:
         """Answer `question` and hand the stored answer to `keep`.
 
-        A cancelled run hands over what there was of its answer, stored and marked as such, before the cancellation goes
-        on. Raises what the model raises; the run is then kept as failed, with its ledger.
+        The answer is streamed to the listener as `TextStreamed`, its citations numbered; what is kept has been checked
+        as well, and may have been mended by the model since. A cancelled run hands over what there was of its answer,
+        stored and marked as such, before the cancellation goes on. Raises what the model raises; the run is then kept
+        as failed, with its ledger and what had been written.
         """
         run = self.runs.start(question=question.text, mode=question.mode, model=self.model.name, session_id=session.id)
         work = _Work(self, question, session, run, keep)
@@ -81,11 +90,8 @@ class Answerer:
         except anyio.get_cancelled_exc_class():
             work.finish_cancelled()
             raise
-        except Exception as error:
-            code = error.code if isinstance(error, AskyError) else "unexpected"
-            with suppress(StorageError):  # where the store itself has failed, the first error is the one to show
-                self.runs.record(run.id, "failed", {"code": code, "message": str(error)})
-                self.runs.finish(run.id, "failed", None)
+        except Exception as error:  # recorded whatever it is, and raised on
+            work.finish_failed(error)
             raise
 
 
@@ -102,77 +108,203 @@ class _Work:
         self._keep = keep
         self._started = time.monotonic()
         self._warnings: list[str] = []
+        self._has_sources = False
         self._research = ResearchRun(
             run.id,
             session.id,
             question.scope,
-            owner.settings.passage_tokens,
+            min(owner.settings.passage_tokens, owner.model.context_tokens * 2 // 5),
             owner.settings.max_passages,
         )
+        self._budget = _Recorded(owner.budget or NoBudget(), self._record_call)
         self._transcript = Transcript([])
+        self._tools = ToolRegistry([])
+        self._stream = CitationStream(self._research.shown)
 
     async def gather_and_write(self) -> None:
         owner = self._owner
-        tools = ToolRegistry(ResearchTools(self._research, owner.store, owner.corpus, owner.runs).all())
-        if self._question.preloaded:
-            tools = tools.without(ACQUISITION_TOOL_NAMES)
-        sources = owner.corpus.sources(self._question.scope)
-        system = research_system_prompt(tools.specs(), sources_summary=_summary(sources))
-        self._transcript.messages += [Message("system", system), Message("user", self._question.shown)]
+        sources = await in_thread(owner.corpus.sources, self._question.scope)
+        self._has_sources = bool(sources)
         owner.runs.record(
             self._run.id, "asked", {"model": owner.model.name, "host": owner.model.host, "sources": len(sources)}
         )
-        result = await run_loop(
-            owner.model,
-            self._transcript,
-            tools,
-            settings=LoopSettings(max_turns=owner.settings.max_turns),
-            listener=owner.listener,
-        )
-        self._finish(result)
+        result: LoopResult | None = None
+        with anyio.move_on_after(owner.max_time_s):
+            self._tools = await self._prepare(sources)
+            result = await run_loop(
+                owner.model,
+                self._transcript,
+                self._tools,
+                settings=LoopSettings(max_turns=owner.settings.max_turns),
+                listener=self._hear,
+                on_text=self._show,
+                budget=self._budget,
+            )
+        self._say(self._stream.close())
+        if result is None:
+            self._warn(f"stopped after {owner.max_time_s:g} s")
+            await self._finish(self._transcript.partial_text, "budget")
+            return
+        await self._finish(result.reply_text, result.stopped_by)
 
     def finish_cancelled(self) -> None:
         """Keep what there is of an answer that was interrupted."""
-        self._store_answer(self._transcript.partial_text, "cancelled")
+        checked = self._checked(self._transcript.partial_text)
+        self._warnings += [*self._transcript.warnings, *checked.warnings()]
+        self._store_answer(checked, "cancelled")
 
-    def _finish(self, result: LoopResult) -> None:
-        self._warnings += result.warnings
-        stopped_by = result.stopped_by
-        text = result.reply_text
-        if not text.strip() or text.lstrip().startswith(ABSTENTION):
+    def finish_failed(self, error: Exception) -> None:
+        """Keep why the run ended, and what had been written of an answer."""
+        code = error.code if isinstance(error, AskyError) else "unexpected"
+        data = {"code": code, "message": str(error), "partial": self._transcript.partial_text}
+        with suppress(StorageError):  # where the store itself has failed, the first error is the one to show
+            self._owner.runs.record(self._run.id, "failed", data)
+            self._owner.runs.finish(self._run.id, "failed", None)
+
+    # before the model
+
+    async def _prepare(self, sources: Sequence[Source]) -> ToolRegistry:
+        """Begin the conversation; returns the tools for it."""
+        if not sources:
+            self._begin(CONVERSATION_PROMPT, self._question.shown)
+            return ToolRegistry([])
+        owner = self._owner
+        research = ResearchTools(self._research, owner.store(), owner.corpus, owner.runs)
+        if self._question.mode == "lean" and owner.model.host is not None:  # the built-in model does its own searching
+            found = await research.get_relevant_content({"queries": [self._question.shown]})
+            self._begin(LEAN_PROMPT, with_material(self._question.shown, found.content))
+            return ToolRegistry([])
+        tools = ToolRegistry(research.all())
+        if self._question.preloaded:
+            tools = tools.without(ACQUISITION_TOOL_NAMES)
+        recalled = ""
+        if self._question.mode == "research" and owner.model.host is not None:
+            found = await research.query_research_memory({"query": self._question.shown})
+            recalled = found.content if found.summary != "no findings" else ""
+        system = research_system_prompt(tools.specs(), sources_summary=_summary(sources))
+        self._begin(system, with_material(self._question.shown, recalled))
+        return tools
+
+    def _begin(self, system: str, user: str) -> None:
+        self._transcript.messages += [Message("system", system), Message("user", user)]
+
+    # while it writes
+
+    def _show(self, delta: str) -> None:
+        self._say(self._stream.feed(delta))
+
+    def _say(self, text: str) -> None:
+        if text:
+            self._owner.listener(TextStreamed(text))
+
+    def _hear(self, event: Event) -> None:
+        if isinstance(event, TextDiscarded):
+            self._stream = CitationStream(self._research.shown)
+        self._owner.listener(event)
+
+    # after it
+
+    async def _finish(self, text: str, stopped_by: StoppedBy | None) -> None:
+        self._warnings += [each for each in self._transcript.warnings if each not in self._warnings]
+        abstains = not text.strip() or _is_abstention(text)
+        if not text.strip() and stopped_by is not None:
+            text = await in_thread(self._with_searches, _NOT_WRITTEN)
+        elif abstains:
             stopped_by = stopped_by or "no_evidence"
-            text = self._abstention(text)
-        self._store_answer(text, stopped_by)
+            text = await in_thread(self._with_searches, text.strip() or ABSTENTION)
+        self._owner.listener(StageStarted("verify"))
+        started = time.monotonic()
+        checked = await in_thread(self._checked, text, not abstains)
+        if not abstains and stopped_by is None:
+            checked = await self._mended(checked)
+        self._owner.listener(StageFinished("verify", time.monotonic() - started, f"{len(checked.claims)} sentences"))
+        if not self._has_sources:
+            self._warn(_NO_SOURCES)
+        for warning in checked.warnings():
+            self._warn(warning)
+        await in_thread(self._store_answer, checked, stopped_by)
 
-    def _abstention(self, text: str) -> str:
-        """What the model said of its failure, and what was searched."""
+    def _with_searches(self, text: str) -> str:
+        """What came instead of an answer, and what was searched."""
+        if not self._has_sources:
+            return text
         run = self._research
-        chunks = self._owner.store.tables.chunks.count(run.scope)
+        chunks = self._owner.store().tables.chunks.count(run.scope)
         sources = len(self._owner.corpus.sources(run.scope))
         searched = f"Searched {chunks:,} passages of {sources:,} sources"
         if run.queries:
             searched += " for " + "; ".join(f"“{query}”" for query in run.queries)
-        return f"{text.strip() or ABSTENTION}\n\n{searched}."
+        return f"{text}\n\n{searched}."
 
-    def _store_answer(self, text: str, stopped_by: StoppedBy | None) -> None:
-        numbered = number_citations(text, self._research.shown)
-        citations = self._located(build_citations(numbered.order, self._research.shown), numbered.text)
-        self._note_gate(numbered)
-        self._owner.listener(StageStarted("verify"))
-        started = time.monotonic()
-        abstained = text.lstrip().startswith(ABSTENTION)
-        final, claims = self._checked(numbered.text, citations, abstained=abstained)
-        self._owner.listener(StageFinished("verify", time.monotonic() - started, f"{len(claims)} sentences"))
+    def _checked(self, text: str, claims_anything: bool = True) -> CheckedReply:
+        return check_reply(
+            text, self._research.shown, self._locate, claims_anything=claims_anything and self._has_sources
+        )
+
+    def _locate(self, document_id: int, span: Span) -> Location:
+        return self._owner.store().location(document_id, span)
+
+    async def _mended(self, checked: CheckedReply) -> CheckedReply:
+        """The answer after the model has been asked once to mend it; as it is where that brought nothing better."""
+        owner = self._owner
+        if not checked.faults or not self._has_sources or owner.model.host is None:  # one that quotes mends nothing
+            return checked
+        prompt = await in_thread(self._repair_prompt, checked)
+        repair = Transcript([*self._transcript.messages, Message("user", prompt)])
+        if self._budget.nearly_spent(repair.messages, self._tools.specs()):
+            return checked
+        with anyio.move_on_after(self._time_left_s()):
+            try:
+                result = await run_loop(
+                    owner.model,
+                    repair,
+                    self._tools,
+                    settings=LoopSettings(max_turns=owner.settings.max_turns),
+                    listener=self._hear_repair,
+                    budget=self._budget,
+                    gathering=False,
+                )
+            except AskyError as error:  # the answer is there: a failure to mend it is not a failure to answer
+                self._warn(f"the answer could not be mended: {error.message}")
+                return checked
+            finally:
+                self._transcript.calls += repair.calls
+            return await self._better_of(checked, result.reply_text)
+        return checked
+
+    def _repair_prompt(self, checked: CheckedReply) -> str:
+        return repair_prompt(checked, self._research.shown, marker=self._research.marker)
+
+    def _hear_repair(self, event: Event) -> None:
+        if not isinstance(event, TextDiscarded):  # nothing of a repair was shown
+            self._owner.listener(event)
+
+    def _time_left_s(self) -> float | None:
+        allowed = self._owner.max_time_s
+        return None if allowed is None else max(0.0, allowed - (time.monotonic() - self._started))
+
+    async def _better_of(self, checked: CheckedReply, text: str) -> CheckedReply:
+        owner = self._owner
+        mended = await in_thread(self._checked, text) if text.strip() and not _is_abstention(text) else None
+        better = mended is not None and is_better(mended, checked)
+        owner.runs.record(
+            self._run.id,
+            "mended",
+            {"before": checked.faults, "after": mended.faults if mended is not None else None, "kept": better},
+        )
+        return mended if mended is not None and better else checked
+
+    def _store_answer(self, checked: CheckedReply, stopped_by: StoppedBy | None) -> None:
         answer = Answer(
             run=self._run.id,
             session=self._session.name,
             mode=self._question.mode,
             question=self._question.text,
             model=self._owner.model.name,
-            text=final,
-            citations=citations,
-            claims=claims,
-            sources=self._sources(citations),
+            text=checked.text,
+            citations=checked.citations,
+            claims=checked.claims,
+            sources=self._sources(checked),
             rejected=self._question.rejected,
             usage=self._usage(),
             stopped_by=stopped_by,
@@ -181,47 +313,16 @@ class _Work:
         self._record(answer)
         self._keep(answer)
 
-    def _located(self, citations: Sequence[Citation], text: str) -> tuple[Citation, ...]:
-        """Citations with the section and page of the sentence that is quoted, where one stands in the passage as it is.
-
-        A passage may begin in one section or on one page and hold the sentence in the next.
-        """
-        drafts = split_claims(text)
-        located = []
-        for each in citations:
-            quoted = (find_quote(draft.text, each.quote) for draft in drafts if each.n in draft.citations)
-            place = next((span for span in quoted if span is not None), None)
-            if place is not None:
-                begin = each.span.start + place.start
-                document_id = self._research.shown[each.key].document_id
-                location = self._owner.store.location(document_id, Span(begin, begin + len(place)))
-                each = replace(each, location=location)
-            located.append(each)
-        return tuple(located)
-
-    def _checked(self, text: str, citations: Sequence[Citation], *, abstained: bool) -> tuple[str, tuple[Claim, ...]]:
-        """The text with its unsupported sentences marked, and its claims; an abstention claims nothing."""
-        if abstained:
-            return text, ()
-        passages = {each.n: each.quote for each in citations}
-        marked = mark_unsupported(text, verify_answer(text, passages))
-        return marked, verify_answer(marked, passages)
-
-    def _note_gate(self, numbered: Numbered) -> None:
-        if numbered.unknown:
-            self._warn(f"{len(numbered.unknown)} citations of passages that were never shown were struck out")
-        if numbered.bare_numbers:
-            self._warn(f"{len(numbered.bare_numbers)} bracketed numbers are the model's own and cite nothing")
-        if numbered.unseen_urls:
-            self._warn(f"addresses that no source holds: {', '.join(numbered.unseen_urls[:5])}")
-
     def _warn(self, message: str) -> None:
         self._warnings.append(message)
         self._owner.listener(Warned(message))
 
-    def _sources(self, citations: Sequence[Citation]) -> tuple[tuple[Source, float, bool], ...]:
+    def _record_call(self, usage: ModelUsage) -> None:
+        self._owner.runs.record(self._run.id, "called", asdict(usage))
+
+    def _sources(self, checked: CheckedReply) -> tuple[tuple[Source, float, bool], ...]:
         """Every source that was shown, by its best passage's score, and whether the answer cites it."""
-        cited = {each.source.id for each in citations}
+        cited = {each.source.id for each in checked.citations}
         found: dict[str, tuple[Source, float, bool]] = {}
         for each in self._research.shown.values():
             score = max(each.score or 0.0, found[each.source.id][1] if each.source.id in found else 0.0)
@@ -252,6 +353,28 @@ class _Work:
         owner.runs.finish(run.id, status, exported)
         owner.sessions.append(self._session.id, "user", answer.question, run_id=run.id)
         owner.sessions.append(self._session.id, "assistant", answer.text, run_id=run.id)
+
+
+@dataclass(frozen=True, slots=True)
+class _Recorded:
+    """A budget whose every call is in the ledger too, as soon as it has ended."""
+
+    inner: Budget
+    note: Callable[[ModelUsage], None]
+
+    def check(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> None:
+        self.inner.check(messages, tools)
+
+    def nearly_spent(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> bool:
+        return self.inner.nearly_spent(messages, tools)
+
+    def record(self, usage: ModelUsage) -> None:
+        self.inner.record(usage)
+        self.note(usage)
+
+
+def _is_abstention(text: str) -> bool:
+    return text.lstrip().startswith(ABSTENTION)
 
 
 def _summary(sources: Sequence[Source]) -> str:

@@ -142,18 +142,20 @@ async def run_loop(
     listener: Listener = ignore,
     on_text: Callable[[str], None] = discard,
     budget: Budget | None = None,
+    gathering: bool = True,
 ) -> LoopResult:
     """Let `model` work with the tools of `registry` until it answers the last message of `transcript`.
 
     `on_text` gets the text of every reply as it arrives. Text before a tool call is the model thinking aloud, and text
     of a reply that broke off is asked for again: a `TextDiscarded` event says that what came was not the answer. Tool
     calls of one reply run together; their results are added in the order of the calls, and messages are kept as the
-    model sent them. A conversation that is too long for the model loses its oldest tool results, once.
+    model sent them. A conversation that is too long for the model loses its oldest tool results, once. Where
+    `gathering` is false the tools are named and none may be called.
 
     Raises what `ChatModel.stream` raises, `ProviderError` when a stream ends without a reply, and what a tool raises
     apart from an `AskyError`. Cancellation passes through. In each case `transcript` holds what there is.
     """
-    return await _Loop(model, transcript, registry, settings, listener, on_text, budget or NoBudget()).run()
+    return await _Loop(model, transcript, registry, settings, listener, on_text, budget or NoBudget(), gathering).run()
 
 
 @dataclass(slots=True)
@@ -165,8 +167,8 @@ class _Loop:
     listener: Listener
     on_text: Callable[[str], None]
     budget: Budget
+    gathering: bool
     tools: tuple[ToolSpec, ...] = ()
-    gathering: bool = True
     compacted: bool = False
     stopped_by: StoppedBy | None = None
     seen: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -176,7 +178,7 @@ class _Loop:
 
     async def run(self) -> LoopResult:
         self.tools = self.registry.specs()
-        self.gathering = bool(self.tools)
+        self.gathering = self.gathering and bool(self.tools)
         while True:
             try:
                 self.budget.check(self.transcript.messages, self.tools)

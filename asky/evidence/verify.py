@@ -35,7 +35,9 @@ _MAX_NUMBERS = 50  # a claim with more numbers or quotations is no sentence; wha
 _MAX_QUOTES = 50
 _ADJACENT = 2  # in words and signs: "12 March, 2020"
 
-_MARKED: tuple[Verdict, ...] = ("uncited", "unsupported", "contradicted")
+MARKED: tuple[Verdict, ...] = ("uncited", "unsupported", "contradicted")
+"""The verdicts that are shown in the answer itself."""
+
 _QUOTED = re.compile(r'"([^"\n]{1,4000})"|“([^“”\n]{1,4000})”|«([^«»\n]{1,4000})»|„([^„“”\n]{1,4000})[“”]')
 _ELLIPSIS = re.compile(r"\[?(?:\.\.\.|…)\]?")
 
@@ -77,7 +79,7 @@ def mark_unsupported(answer: str, claims: Sequence[Claim]) -> str:
     parts: list[str] = []
     position = 0
     for claim in claims:
-        if claim.verdict in _MARKED:
+        if claim.verdict in MARKED:
             parts += [answer[position : claim.span.end], mark(claim.verdict)]
             position = claim.span.end
     return "".join([*parts, answer[position:]])
