@@ -43,6 +43,11 @@ _NO_SOURCES = "no source was searched: nothing in this answer is cited"
 _NOT_WRITTEN = "Stopped at a limit before an answer was written."
 
 
+def no_budget(run_id: str) -> Budget:  # noqa: ARG001 - every run has the same: none
+    """For a model that costs nothing."""
+    return NoBudget()
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """What is asked, of what. `text` is what the user wrote, `shown` what the model sees of it: without local paths."""
@@ -59,9 +64,8 @@ class Question:
 class Answerer:
     """Answers questions with one model over the corpus, or without any source where the question's scope holds none.
 
-    `store` opens the search when something is to be searched. `settings` limits turns and passages, `budget` what the
-    calls may cost, `max_time_s` how long the gathering and writing may take. `warned` is what the user was warned of,
-    in this process and so far.
+    `store` opens the search when something is to be searched. `settings` limits turns and passages; `budget` makes the
+    budget of a run, by its id, as it begins. `warned` is what the user was warned of, in this process and so far.
     """
 
     model: ChatModel
@@ -72,8 +76,7 @@ class Answerer:
     settings: Research
     listener: Listener
     warned: Sequence[str] = ()
-    budget: Budget | None = None
-    max_time_s: float | None = None
+    budget: Callable[[str], Budget] = no_budget
 
     async def answer(self, question: Question, session: Session, *, keep: Callable[[Answer], None]) -> None:
         """Answer `question` and hand the stored answer to `keep`.
@@ -116,7 +119,7 @@ class _Work:
             min(owner.settings.passage_tokens, owner.model.context_tokens * 2 // 5),
             owner.settings.max_passages,
         )
-        self._budget = _Recorded(owner.budget or NoBudget(), self._record_call)
+        self._budget = _Recorded(owner.budget(run.id), self._record_call)
         self._transcript = Transcript([])
         self._tools = ToolRegistry([])
         self._stream = CitationStream(self._research.shown)
@@ -129,7 +132,8 @@ class _Work:
             self._run.id, "asked", {"model": owner.model.name, "host": owner.model.host, "sources": len(sources)}
         )
         result: LoopResult | None = None
-        with anyio.move_on_after(owner.max_time_s):
+        allowed_s = self._budget.deadline_s()
+        with anyio.move_on_after(allowed_s):
             self._tools = await self._prepare(sources)
             result = await run_loop(
                 owner.model,
@@ -142,7 +146,7 @@ class _Work:
             )
         self._say(self._stream.close())
         if result is None:
-            self._warn(f"stopped after {owner.max_time_s:g} s")
+            self._warn(f"stopped after {allowed_s:g} s")
             await self._finish(self._transcript.partial_text, "budget")
             return
         await self._finish(result.reply_text, result.stopped_by)
@@ -253,7 +257,7 @@ class _Work:
         repair = Transcript([*self._transcript.messages, Message("user", prompt)])
         if self._budget.nearly_spent(repair.messages, self._tools.specs()):
             return checked
-        with anyio.move_on_after(self._time_left_s()):
+        with anyio.move_on_after(self._budget.deadline_s()):
             try:
                 result = await run_loop(
                     owner.model,
@@ -278,10 +282,6 @@ class _Work:
     def _hear_repair(self, event: Event) -> None:
         if not isinstance(event, TextDiscarded):  # nothing of a repair was shown
             self._owner.listener(event)
-
-    def _time_left_s(self) -> float | None:
-        allowed = self._owner.max_time_s
-        return None if allowed is None else max(0.0, allowed - (time.monotonic() - self._started))
 
     async def _better_of(self, checked: CheckedReply, text: str) -> CheckedReply:
         owner = self._owner
@@ -371,6 +371,14 @@ class _Recorded:
     def record(self, usage: ModelUsage) -> None:
         self.inner.record(usage)
         self.note(usage)
+
+    def record_partial(self, text: str) -> ModelUsage:
+        usage = self.inner.record_partial(text)
+        self.note(usage)
+        return usage
+
+    def deadline_s(self) -> float | None:
+        return self.inner.deadline_s()
 
 
 def _is_abstention(text: str) -> bool:

@@ -12,6 +12,8 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Protocol
 
+import anyio
+
 from asky.chat.arguments import canonical, describe
 from asky.chat.compaction import compact
 from asky.chat.prompts import ANSWER_NOW, EMPTY_REPLY
@@ -58,6 +60,14 @@ class Budget(Protocol):
         """Take note of what a call used."""
         ...
 
+    def record_partial(self, text: str) -> ModelUsage:
+        """Take note of a call that ended without a report after `text`; returns the estimate."""
+        ...
+
+    def deadline_s(self) -> float | None:
+        """Seconds from now until the time is over; `None` without such a limit."""
+        ...
+
 
 class NoBudget:
     """A budget without limits."""
@@ -76,14 +86,21 @@ class NoBudget:
     def record(self, usage: ModelUsage) -> None:
         """Nothing to count."""
 
+    def record_partial(self, text: str) -> ModelUsage:  # noqa: ARG002 - the port's parameter
+        """Nothing to count."""
+        return ModelUsage(estimated=True)
+
+    def deadline_s(self) -> float | None:
+        """Never."""
+        return None
+
 
 @dataclass(slots=True)
 class Transcript:
     """A conversation while it grows; the caller keeps it and can read it when the loop was cancelled or failed.
 
     `messages` is a valid conversation at any time: an assistant message with tool calls is added together with the
-    results of all of them. `calls` holds the usage of each model call that was answered, `partial` the deltas of the
-    reply under way.
+    results of all of them. `calls` holds the usage of each model call, `partial` the deltas of the reply under way.
     """
 
     messages: list[Message]
@@ -98,7 +115,7 @@ class Transcript:
 
     @property
     def turns(self) -> int:
-        """Model calls that were answered."""
+        """Model calls that brought something."""
         return len(self.calls)
 
     @property
@@ -252,13 +269,21 @@ class _Loop:
         reply: Reply | None = None
         choice: ToolChoice = "auto" if self.gathering else "none"
         messages = tuple(self.transcript.messages)
-        async with aclosing(self.model.stream(messages, self.tools, tool_choice=choice)) as stream:
-            async for item in stream:
-                if isinstance(item, TextDelta):
-                    self.transcript.partial.append(item.text)
-                    self.on_text(item.text)
-                else:
-                    reply = item
+        try:
+            async with aclosing(self.model.stream(messages, self.tools, tool_choice=choice)) as stream:
+                async for item in stream:
+                    if isinstance(item, TextDelta):
+                        self.transcript.partial.append(item.text)
+                        self.on_text(item.text)
+                    else:
+                        reply = item
+        except anyio.get_cancelled_exc_class():
+            self._count_partial()
+            raise
+        except AskyError:
+            if self.transcript.partial:  # else nothing was begun that anybody would charge for
+                self._count_partial()
+            raise
         if reply is None:
             raise ProviderError(f"{self.model.name} ended its stream without a reply")
         self.transcript.calls.append(reply.usage)
@@ -268,6 +293,10 @@ class _Loop:
             if warning not in self.transcript.warnings:
                 self._warn(warning)
         return reply
+
+    def _count_partial(self) -> None:
+        """The endpoint has read the prompt and written what came, whatever it would have reported."""
+        self.transcript.calls.append(self.budget.record_partial(self.transcript.partial_text))
 
     def _compact(self, limit_tokens: int | None) -> bool:
         """Give up tool results; `False` if there is none to give up."""

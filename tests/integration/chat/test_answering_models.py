@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from asky.chat.answering import Answerer, Mode, Question
-from asky.chat.loop import Budget
+from asky.chat.loop import Budget, NoBudget
 from asky.config.schema import Research, Retrieval
 from asky.errors import ProviderError
 from asky.events import TextDiscarded, TextStreamed
@@ -52,8 +52,7 @@ class Room:
         self.sessions = SessionStore(self.store.database)
         self.scope = self.store.scope
         self.mode: Mode = "research"
-        self.budget: Budget | None = None
-        self.max_time_s: float | None = None
+        self.budget: Budget = NoBudget()
         self.opened = 0
 
     def ask(self, model: ScriptedModel, text: str = "How many tides does the moon raise?") -> Answer:
@@ -66,8 +65,7 @@ class Room:
             self.sessions,
             settings=Research(),
             listener=self.store.heard.append,
-            budget=self.budget,
-            max_time_s=self.max_time_s,
+            budget=lambda _: self.budget,
         )
         session = self.sessions.open("lab", mode="research")
         question = Question(text, text, self.mode, self.scope)
@@ -148,7 +146,7 @@ def test_a_wrong_number_is_named_in_the_repair_and_in_the_warnings(room: Room) -
     assert any("1911" in warning for warning in answer.warnings)
 
 
-class Limit:
+class Limit(NoBudget):
     """A budget of so many calls."""
 
     def __init__(self, calls_left: int) -> None:
@@ -169,6 +167,13 @@ class Limit:
         self.heard.append(usage)
 
 
+class Time(NoBudget):
+    """Half a second."""
+
+    def deadline_s(self) -> float:
+        return 0.5
+
+
 def test_nothing_is_mended_where_the_budget_is_nearly_spent(room: Room) -> None:
     room.budget = limit = Limit(3)
     answer = room.ask(Keyed(SEARCH, BAD, GOOD))
@@ -186,7 +191,7 @@ def test_a_spent_budget_ends_the_gathering_and_is_named(room: Room) -> None:
 
 
 def test_time_that_runs_out_keeps_what_was_written(room: Room) -> None:
-    room.max_time_s = 0.5
+    room.budget = Time()
     answer = room.ask(Keyed(SEARCH, Turn("The moon raises two", hangs=True)))
     assert answer.stopped_by == "budget"
     assert answer.text.startswith("The moon raises two")
@@ -194,7 +199,7 @@ def test_time_that_runs_out_keeps_what_was_written(room: Room) -> None:
 
 
 def test_time_that_runs_out_before_a_word_is_said_as_that(room: Room) -> None:
-    room.max_time_s = 0.5
+    room.budget = Time()
     answer = room.ask(Keyed(SEARCH, Turn("", hangs=True)))
     assert answer.stopped_by == "budget"
     assert answer.text.startswith("Stopped at a limit before an answer was written.")

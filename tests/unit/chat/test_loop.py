@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asky.chat.compaction import OMITTED
-from asky.chat.loop import Budget, LoopResult, LoopSettings, Transcript, run_loop
+from asky.chat.loop import Budget, LoopResult, LoopSettings, NoBudget, Transcript, run_loop
 from asky.chat.prompts import ANSWER_NOW, EMPTY_REPLY
 from asky.chat.registry import ToolRegistry
 from asky.errors import AskyError, BudgetExceeded, ContextOverflow, ProviderError, SourceUnreadable, Unreachable
@@ -446,7 +446,7 @@ def test_a_listener_that_fails_while_text_arrives_closes_the_stream() -> None:
     assert model.closed_early == 1
 
 
-class TokenBudget:
+class TokenBudget(NoBudget):
     """A budget of prompt tokens, as a fake."""
 
     def __init__(self, tokens: int, nearly: int = 0) -> None:
