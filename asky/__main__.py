@@ -54,10 +54,11 @@ def _report(error: BaseException, arguments: Sequence[str]) -> int:
     if isinstance(error, SystemExit):
         return error.code if isinstance(error.code, int) else 1 if error.code else 0
     from asky.cli.failures import describe, render
+    from asky.cli.surroundings import key_variables
 
     options = arguments[: arguments.index("--")] if "--" in arguments else arguments
     debug = bool(os.environ.get("ASKY_DEBUG")) or "-v" in options or "--verbose" in options
-    report = describe(error, environ=os.environ, debug=debug)
+    report = describe(error, environ=os.environ, key_variables=key_variables(), debug=debug)
     as_json = "--json" in options or "--json-stream" in options
     with contextlib.suppress(OSError, ValueError):  # nobody reads stderr
         sys.stderr.write(render(report, as_json=as_json))

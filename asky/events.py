@@ -15,6 +15,7 @@ FileVerdict = Literal[
     "indexed",
     "unchanged",
     "empty",
+    "duplicate",
     "unsupported",
     "encrypted",
     "no_text_layer",

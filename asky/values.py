@@ -73,7 +73,10 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a document came from. `id` is derived from `uri` and is the same in every store."""
+    """Where a document came from. `id` is derived from `uri` and is the same in every store.
+
+    `external_id` is the id that a record came with, of the type that it came with: 1 and "1" are two.
+    """
 
     id: str
     kind: SourceKind
@@ -81,7 +84,7 @@ class Source:
     title: str
     url: str | None = None
     path: str | None = None
-    external_id: str | None = None
+    external_id: str | int | None = None
     fetched_at: str | None = None
 
 

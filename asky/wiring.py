@@ -6,13 +6,17 @@ Parts are made on first use, so that a command pays for what it touches: `sessio
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from asky.config.models import read_api_key
 from asky.config.paths import Paths, ensure_private_dir, resolve_paths
+from asky.errors import UsageError
 from asky.events import Event, Listener, Warned, ignore
 from asky.storage.corpus import CorpusStore
 from asky.storage.database import Database
@@ -22,7 +26,9 @@ from asky.storage.sessions import FindingStore, SessionStore
 
 if TYPE_CHECKING:
     from asky.chat.answering import Answerer
+    from asky.chat.loop import Budget
     from asky.config.loader import Config
+    from asky.llm.endpoint import Endpoint, Prices
     from asky.llm.port import ChatModel
     from asky.reading.pool import ReaderPool
     from asky.research.acquire import Acquirer
@@ -30,6 +36,7 @@ if TYPE_CHECKING:
     from asky.research.embeddings import EmbeddingClient
     from asky.research.local_files import LocalRoots
     from asky.research.vector_store import VectorStore
+    from asky.storage.endpoints import EndpointFacts
     from asky.storage.lexical import LexicalIndex
 
 _MIB = 1024 * 1024
@@ -41,6 +48,7 @@ class Services:
     def __init__(self, config: Config, environ: Mapping[str, str], *, listener: Listener = ignore) -> None:
         self.config = config
         self.warned: list[str] = []
+        self._environ = environ
         self._listener = listener
         self.paths: Paths = resolve_paths(environ)
 
@@ -216,27 +224,96 @@ class Services:
 
     # models
 
-    def model(self, alias: str | None) -> ChatModel:
-        """The model of an alias, or the default one. Raises `ConfigError` for an alias that nobody defined."""
-        from asky.evidence.passages import parse_passages
-        from asky.llm.extractive import ExtractiveModel
+    def model(self, name: str | None) -> ChatModel:
+        """The model called `name`, or the default one.
 
-        self.config.model(alias)  # the extractive model is the only provider so far
-        return ExtractiveModel(read_passages=parse_passages, embed=self.vectors.embed_texts)
+        Raises `NotConfigured` for a name that means no model, and where the variable of its key is not set.
+        """
+        if self.config.model(name).provider is None:
+            from asky.evidence.passages import parse_passages
+            from asky.llm.extractive import ExtractiveModel
 
-    def answerer(self, model: ChatModel) -> Answerer:
-        """Answers questions with `model`."""
+            return ExtractiveModel(read_passages=parse_passages, embed=self._embed)
+        from asky.llm.openai_compatible import OpenAICompatibleModel
+        from asky.net.http import client_factory
+
+        endpoint = self.endpoint(name)
+        return OpenAICompatibleModel(endpoint, client=client_factory(endpoint.base_url), memory=self.endpoint_facts)
+
+    def _embed(self, texts: Sequence[str]) -> Any:
+        return self.vectors.embed_texts(texts)  # opened when the first sentence is scored, not with the model
+
+    def endpoint(self, name: str | None) -> Endpoint:
+        """Where the model called `name`, or the default one, is reached, with its key. Raises what `model` does."""
+        from asky.llm.endpoint import Endpoint, Timeouts
+
+        chosen = self.config.model(name)
+        model, provider, context_tokens = chosen.model, chosen.provider, chosen.context_tokens
+        if provider is None or model.id is None or context_tokens is None:
+            raise UsageError(f"{chosen.name} answers within asky and has no endpoint")
+        return Endpoint(
+            alias=chosen.name,
+            provider=model.provider,
+            base_url=provider.base_url.rstrip("/"),
+            model_id=model.id,
+            api_key=read_api_key(chosen, self._environ),
+            context_tokens=context_tokens,
+            max_output_tokens=model.max_output_tokens,
+            parameters=chosen.parameters,
+            prices=self.prices(name),
+            tools=chosen.tools,
+            text_tool_calls=chosen.text_tool_calls,
+            timeouts=Timeouts(**asdict(provider.timeouts)),
+            api_key_env=provider.api_key_env,
+        )
+
+    @cached_property
+    def endpoint_facts(self) -> EndpointFacts:
+        from asky.storage.endpoints import EndpointFacts
+
+        return EndpointFacts(self.database)
+
+    def prices(self, name: str | None) -> Prices | None:
+        """What the model called `name` costs, where its entry says so."""
+        from asky.llm.endpoint import Prices
+
+        model = self.config.model(name).model
+        if model.input_price is None or model.output_price is None:
+            return None
+        return Prices(model.input_price, model.output_price, model.cached_input_price)
+
+    def budget(self, name: str | None, run_id: str) -> Budget:
+        """What a run of the model called `name` may spend. Raises `ConfigError` for a price limit without a price."""
+        from asky.chat.loop import NoBudget
+        from asky.llm.budget import Limits, RunBudget
+        from asky.llm.tokens import TokenCounter
+
+        if self.config.model(name).provider is None:
+            return NoBudget()
+        return RunBudget(
+            Limits(**{key: value or None for key, value in asdict(self.config.budget).items()}),
+            prices=self.prices(name),
+            counter=TokenCounter(),
+            spent_today=lambda: self.runs.spent_today(apart_from=run_id),
+            clock=time.monotonic,
+        )
+
+    def answerer(self, name: str | None) -> Answerer:
+        """Answers questions with the model called `name`, or the default one. Raises what `model` does."""
         from asky.chat.answering import Answerer
 
+        settings = replace(self.config.research, max_turns=self.config.max_turns(self.config.model(name)))
         return Answerer(
-            model,
+            self.model(name),
             lambda: self.vectors,
             self.corpus,
             self.runs,
             self.sessions,
-            settings=self.config.research,
+            settings=settings,
             listener=self.listener,
             warned=self.warned,
+            budget=lambda run_id: self.budget(name, run_id),
+            prices=self.prices(name),
         )
 
 

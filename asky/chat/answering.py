@@ -17,19 +17,20 @@ from asky.chat.checking import CheckedReply, check_reply
 from asky.chat.loop import Budget, LoopResult, LoopSettings, NoBudget, Transcript, run_loop
 from asky.chat.prompts import CONVERSATION_PROMPT, LEAN_PROMPT, research_system_prompt, with_material
 from asky.chat.registry import ToolRegistry
-from asky.chat.repair import is_better, repair_prompt
 from asky.concurrency import in_thread
 from asky.errors import AskyError, StorageError
 from asky.events import Event, Listener, StageFinished, StageStarted, TextDiscarded, TextStreamed, Warned
 from asky.evidence.answer import answer_json
 from asky.evidence.markers import CitationStream
 from asky.evidence.passages import shown_title
-from asky.llm.port import ABSTENTION, Message, ModelUsage, ToolSpec
-from asky.research.tools import ACQUISITION_TOOL_NAMES, ResearchRun, ResearchTools
+from asky.llm.port import ABSTENTION, Message, ModelUsage, ToolSpec, connected
+from asky.research.tools import ACQUISITION_TOOL_NAMES, TOOL_SPECS, ResearchRun, ResearchTools
 from asky.values import Answer, Location, Source, Span, StoppedBy, Usage
 
 if TYPE_CHECKING:
+    from asky.chat.plan import Plan
     from asky.config.schema import Research
+    from asky.llm.endpoint import Prices
     from asky.llm.port import ChatModel
     from asky.research.vector_store import VectorStore
     from asky.storage.corpus import CorpusStore
@@ -41,6 +42,7 @@ Mode = Literal["research", "standard", "lean"]
 
 _NO_SOURCES = "no source was searched: nothing in this answer is cited"
 _NOT_WRITTEN = "Stopped at a limit before an answer was written."
+_SOURCES_NAMED = 8  # in the prompt, to say what kind of sources there are
 
 
 def no_budget(run_id: str) -> Budget:  # noqa: ARG001 - every run has the same: none
@@ -65,7 +67,8 @@ class Answerer:
     """Answers questions with one model over the corpus, or without any source where the question's scope holds none.
 
     `store` opens the search when something is to be searched. `settings` limits turns and passages; `budget` makes the
-    budget of a run, by its id, as it begins. `warned` is what the user was warned of, in this process and so far.
+    budget of a run, by its id, as it begins, and `prices` serve its plan. `warned` is what the user was warned of, in
+    this process and so far.
     """
 
     model: ChatModel
@@ -77,6 +80,28 @@ class Answerer:
     listener: Listener
     warned: Sequence[str] = ()
     budget: Callable[[str], Budget] = no_budget
+    prices: Prices | None = None
+
+    @property
+    def passage_tokens(self) -> int:
+        """Tokens of passages that one tool call may return: what the settings say, or two fifths of a small context."""
+        return min(self.settings.passage_tokens, self.model.context_tokens * 2 // 5)
+
+    def plan(self, question: Question, unread: Sequence[str] = ()) -> Plan:
+        """What `question` would do, by the sources in the corpus now and `unread` ones; nothing is sent or kept."""
+        from asky.chat.plan import make_plan  # for a dry run only
+
+        return make_plan(
+            self.model,
+            question.shown,
+            mode=question.mode,
+            sources=self.corpus.count_sources(question.scope),
+            unread=unread,
+            tools=[spec for spec in TOOL_SPECS if spec.name not in ACQUISITION_TOOL_NAMES],
+            max_turns=self.settings.max_turns,
+            passage_tokens=self.passage_tokens,
+            prices=self.prices,
+        )
 
     async def answer(self, question: Question, session: Session, *, keep: Callable[[Answer], None]) -> None:
         """Answer `question` and hand the stored answer to `keep`.
@@ -89,11 +114,12 @@ class Answerer:
         run = self.runs.start(question=question.text, mode=question.mode, model=self.model.name, session_id=session.id)
         work = _Work(self, question, session, run, keep)
         try:
-            await work.gather_and_write()
+            async with connected(self.model):
+                await work.gather_and_write()
         except anyio.get_cancelled_exc_class():
             work.finish_cancelled()
             raise
-        except Exception as error:  # recorded whatever it is, and raised on
+        except Exception as error:  # whatever it is, the run is kept as failed before it is raised on
             work.finish_failed(error)
             raise
 
@@ -116,7 +142,7 @@ class _Work:
             run.id,
             session.id,
             question.scope,
-            min(owner.settings.passage_tokens, owner.model.context_tokens * 2 // 5),
+            owner.passage_tokens,
             owner.settings.max_passages,
         )
         self._budget = _Recorded(owner.budget(run.id), self._record_call)
@@ -126,10 +152,10 @@ class _Work:
 
     async def gather_and_write(self) -> None:
         owner = self._owner
-        sources = await in_thread(owner.corpus.sources, self._question.scope)
-        self._has_sources = bool(sources)
+        sources = await in_thread(owner.corpus.count_sources, self._question.scope)
+        self._has_sources = sources > 0
         owner.runs.record(
-            self._run.id, "asked", {"model": owner.model.name, "host": owner.model.host, "sources": len(sources)}
+            self._run.id, "asked", {"model": owner.model.name, "host": owner.model.host, "sources": sources}
         )
         result: LoopResult | None = None
         allowed_s = self._budget.deadline_s()
@@ -167,8 +193,8 @@ class _Work:
 
     # before the model
 
-    async def _prepare(self, sources: Sequence[Source]) -> ToolRegistry:
-        """Begin the conversation; returns the tools for it."""
+    async def _prepare(self, sources: int) -> ToolRegistry:
+        """Begin the conversation over so many sources; returns the tools for it."""
         if not sources:
             self._begin(CONVERSATION_PROMPT, self._question.shown)
             return ToolRegistry([])
@@ -185,7 +211,8 @@ class _Work:
         if self._question.mode == "research" and owner.model.host is not None:
             found = await research.query_research_memory({"query": self._question.shown})
             recalled = found.content if found.summary != "no findings" else ""
-        system = research_system_prompt(tools.specs(), sources_summary=_summary(sources))
+        first = await in_thread(lambda: owner.corpus.sources(self._question.scope, limit=_SOURCES_NAMED))
+        system = research_system_prompt(tools.specs(), sources_summary=_summary(first, sources))
         self._begin(system, with_material(self._question.shown, recalled))
         return tools
 
@@ -210,7 +237,7 @@ class _Work:
 
     async def _finish(self, text: str, stopped_by: StoppedBy | None) -> None:
         self._warnings += [each for each in self._transcript.warnings if each not in self._warnings]
-        abstains = not text.strip() or _is_abstention(text)
+        abstains = not text.strip() or (self._has_sources and _is_abstention(text))
         if not text.strip() and stopped_by is not None:
             text = await in_thread(self._with_searches, _NOT_WRITTEN)
         elif abstains:
@@ -234,7 +261,7 @@ class _Work:
             return text
         run = self._research
         chunks = self._owner.store().tables.chunks.count(run.scope)
-        sources = len(self._owner.corpus.sources(run.scope))
+        sources = self._owner.corpus.count_sources(run.scope)
         searched = f"Searched {chunks:,} passages of {sources:,} sources"
         if run.queries:
             searched += " for " + "; ".join(f"“{query}”" for query in run.queries)
@@ -277,6 +304,8 @@ class _Work:
         return checked
 
     def _repair_prompt(self, checked: CheckedReply) -> str:
+        from asky.chat.repair import repair_prompt  # with the checks: only where there is something to mend
+
         return repair_prompt(checked, self._research.shown, marker=self._research.marker)
 
     def _hear_repair(self, event: Event) -> None:
@@ -284,6 +313,8 @@ class _Work:
             self._owner.listener(event)
 
     async def _better_of(self, checked: CheckedReply, text: str) -> CheckedReply:
+        from asky.chat.repair import is_better
+
         owner = self._owner
         mended = await in_thread(self._checked, text) if text.strip() and not _is_abstention(text) else None
         better = mended is not None and is_better(mended, checked)
@@ -385,8 +416,8 @@ def _is_abstention(text: str) -> bool:
     return text.lstrip().startswith(ABSTENTION)
 
 
-def _summary(sources: Sequence[Source]) -> str:
-    """What can be searched, in a line: how many sources, and the first titles."""
-    titles = [shown_title(each) for each in sources[:8]]
-    more = f" and {len(sources) - len(titles):,} more" if len(sources) > len(titles) else ""
-    return f"{len(sources):,} ({'; '.join(titles)}{more})"
+def _summary(first: Sequence[Source], count: int) -> str:
+    """What can be searched, in a line: the number of sources, and the titles of the first."""
+    titles = [shown_title(each) for each in first]
+    more = f" and {count - len(titles):,} more" if count > len(titles) else ""
+    return f"{count:,} ({'; '.join(titles)}{more})"

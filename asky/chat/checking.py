@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from asky.evidence.answer import build_citations
-from asky.evidence.claims import Draft, split_claims
+from asky.evidence.claims import MARKED, Draft, split_claims
 from asky.evidence.markers import Numbered, number_citations
-from asky.evidence.quotes import find_quote
-from asky.evidence.verify import MARKED, mark_unsupported, verify_answer
+from asky.evidence.quotes import Quotable
 from asky.values import Citation, Claim, Evidence, Location, Span
 
 Locate = Callable[[int, Span], Location]
@@ -57,6 +56,8 @@ def check_reply(text: str, shown: Mapping[str, Evidence], locate: Locate, *, cla
     citations = build_citations(numbered.order, shown)
     if not claims_anything:
         return CheckedReply(numbered.text, numbered, _located(citations, numbered.text, shown, locate), ())
+    from asky.evidence.verify import mark_unsupported, verify_answer  # 10 ms: not for an answer without sources
+
     passages = {each.n: each.quote for each in citations}
     marked = mark_unsupported(numbered.text, verify_answer(numbered.text, passages))
     located = _located(citations, numbered.text, shown, locate)
@@ -83,7 +84,8 @@ def _located(
 def _located_one(
     citation: Citation, drafts: Sequence[Draft], shown: Mapping[str, Evidence], locate: Locate
 ) -> Citation:
-    quoted = (find_quote(draft.text, citation.quote) for draft in drafts if citation.n in draft.citations)
+    passage = Quotable(citation.quote)
+    quoted = (passage.find(draft.text) for draft in drafts if citation.n in draft.citations)
     place = next((span for span in quoted if span is not None), None)
     if place is None:
         return citation

@@ -38,7 +38,7 @@ class LoopSettings:
     a row may consist of bad calls only. Calls of one reply beyond `max_calls_per_turn` are refused.
     """
 
-    max_turns: int = 20
+    max_turns: int
     max_identical_calls: int = 3
     max_refused_turns: int = 2
     max_calls_per_turn: int = 16

@@ -23,6 +23,11 @@ def print_answer(terminal: Terminal, answer: Answer) -> None:
             "".join(terminal.paint(part, 36) if _MARKER.fullmatch(part) else terminal.paint(part) for part in parts)
             + "\n"
         )
+    print_sources(terminal, answer)
+
+
+def print_sources(terminal: Terminal, answer: Answer) -> None:
+    """A line for each citation of an answer whose text is on the terminal."""
     if answer.citations:
         terminal.line()
     for citation in answer_json(answer)["citations"]:

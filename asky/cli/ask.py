@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import select
 import sys
-from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from asky.cli.options import json_option, verbosity_options
+from asky.cli.options import complete_model, json_option, verbosity_options
 from asky.cli.running import Stopped
 from asky.cli.workbench import Workbench, workbench
 from asky.errors import BudgetExceeded, NotEnoughEvidence, UnsupportedClaim, UsageError
@@ -19,7 +20,11 @@ from asky.storage.corpus import DEFAULT_COLLECTION
 from asky.values import Answer
 
 if TYPE_CHECKING:
-    from asky.chat.answering import Mode
+    from asky.chat.answering import Answerer, Mode
+    from asky.cli.asking import Asking
+    from asky.cli.terminal import Terminal
+    from asky.cli.viewing import Format, View
+    from asky.events import Listener
 
 _MAX_QUESTION_CHARS = 20_000
 _MAX_INPUT_BYTES = 32 << 20
@@ -36,104 +41,181 @@ class _Asked:
     context: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """The flags of one question, as click names them."""
+
+    research: bool
+    lean: bool
+    docs: tuple[Path, ...]
+    collection: tuple[str, ...]
+    no_web: bool
+    offline: bool
+    session: str | None
+    resume: bool
+    model: str | None
+    max_turns: int | None
+    max_tokens: int | None
+    max_cost: float | None
+    max_time: float | None
+    dry_run: bool
+    strict: bool
+    output: Path | None
+    json_stream: bool
+    no_stream: bool
+    as_json: bool
+    quiet: bool
+    verbose: bool
+
+    @property
+    def mode(self) -> Mode:
+        return "research" if self.research else "lean" if self.lean else "standard"
+
+    @property
+    def format(self) -> Format:
+        return "json" if self.as_json else "events" if self.json_stream else "text"
+
+    def check(self) -> None:
+        """Raise `UsageError` for flags that contradict each other."""
+        if self.output is not None and self.output.suffix not in (".md", ".json"):
+            raise UsageError(f"{self.output}: not .md or .json")
+        for one, other in (("session", "resume"), ("research", "lean"), ("as_json", "json_stream")):
+            if getattr(self, one) and getattr(self, other):
+                names = {"session": "-s", "resume": "-c", "research": "-r", "lean": "-L", "as_json": "--json"}
+                named = [names.get(each, "--json-stream") for each in (one, other)]
+                raise UsageError(f"{named[0]} and {named[1]} do not go together", hint="use one of them")
+
+    def settings(self) -> dict[str, object]:
+        """What the flags say of the configuration, by dotted key."""
+        said = {
+            "research.max_turns": self.max_turns,
+            "budget.max_tokens": self.max_tokens,
+            "budget.max_cost_usd": self.max_cost,
+            "budget.max_time_s": self.max_time,
+            "research.embedding.local_files_only": self.offline or None,
+        }
+        return {key: value for key, value in said.items() if value is not None}
+
+
 @click.command()
 @click.argument("question", nargs=-1)
 @click.option("-r", "--research", is_flag=True, help="Research: keep findings for later questions of the session.")
+@click.option("-L", "--lean", is_flag=True, help="One search and one model call, without tools.")
 @click.option("-d", "--docs", type=click.Path(path_type=Path), multiple=True, help="Answer from this file or folder.")
 @click.option("--collection", multiple=True, help="Answer from this collection of `asky corpus`.")
 @click.option("--no-web", is_flag=True, help="Use documents only (web sources are not available yet).")
-@click.option("--offline", is_flag=True, help="Reach no host.")
+@click.option("--offline", is_flag=True, help="Reach no host but one on this machine.")
 @click.option("-s", "--session", help="Ask in this session; it is made on first use.")
 @click.option("-c", "--continue", "resume", is_flag=True, help="Ask in the session that was used last.")
-@click.option("-m", "--model", help="Answer with this model.")
+@click.option("-m", "--model", help="Answer with this model: an alias or PROVIDER:ID.", shell_complete=complete_model)
 @click.option("--max-turns", type=click.IntRange(1, 200), help="Most model calls.")
+@click.option("--max-tokens", type=click.IntRange(1), help="Most tokens, prompts and answers together.")
+@click.option("--max-cost", type=click.FloatRange(0, min_open=True), metavar="USD", help="Most money.")
+@click.option("--max-time", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Longest time.")
+@click.option("--dry-run", is_flag=True, help="Show what would be done, reached and spent; do nothing.")
 @click.option("--strict", is_flag=True, help="Exit with 12 when a sentence is not supported by its sources.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the answer to FILE (.md or .json) too.")
+@click.option("--json-stream", is_flag=True, help="Print what happens as lines of JSON, the answer last.")
+@click.option("--no-stream", is_flag=True, help="Print the answer when it is complete and checked.")
 @json_option
 @verbosity_options
-def ask(
-    question: tuple[str, ...],
-    research: bool,
-    docs: tuple[Path, ...],
-    collection: tuple[str, ...],
-    no_web: bool,  # noqa: ARG001 - there are no web sources to leave out yet
-    offline: bool,
-    session: str | None,
-    resume: bool,
-    model: str | None,
-    max_turns: int | None,
-    strict: bool,
-    output: Path | None,
-    as_json: bool,
-    quiet: bool,
-    verbose: bool,
-) -> None:
+def ask(question: tuple[str, ...], **given: Any) -> None:
     """Answer QUESTION from documents, citing the passages that the answer rests on.
 
     "-" reads the question from standard input, file://PATH from a file. Text that is piped in beside a question is a
     source like any other.
     """
+    options = _Options(**given)
+    options.check()
     asked = _read_question(question)
-    if output is not None and output.suffix not in (".md", ".json"):
-        raise UsageError(f"{output}: not .md or .json")
-    if session is not None and resume:
-        raise UsageError("-s and -c name a session each", hint="use one of them")
-    flags: dict[str, object] = {}
-    if offline:
-        flags["research.embedding.local_files_only"] = True
-    if max_turns is not None:
-        flags["research.max_turns"] = max_turns
-    with workbench(quiet=quiet, verbose=verbose, as_json=as_json, flags=flags) as bench:
-        mode: Mode = "research" if research else "standard"
-        try:
-            answer = _answer(bench, asked, mode, docs, collection, (session, resume), model)
-        except Stopped as stop:
-            if isinstance(stop.value, Answer) and stop.value.text:
-                _give(bench, stop.value, output, as_json=as_json)
-            raise
-        _give(bench, answer, output, as_json=as_json)
-        _judge(answer, strict=strict)
-        if as_json and not quiet and _is_builtin(answer.model, model):
+    silent = options.as_json or options.json_stream
+    views: list[View] = []
+
+    def listening(terminal: Terminal, others: Listener) -> Listener:
+        from asky.cli.viewing import open_view  # with the evidence layer: not for a usage error
+
+        views.append(open_view(terminal, others, os.environ, options.format, waits=options.no_stream))
+        return views[0]
+
+    with workbench(
+        quiet=options.quiet,
+        verbose=options.verbose,
+        as_json=silent,
+        flags=options.settings(),
+        listening=listening,
+    ) as bench:
+        if options.dry_run:
+            _show_plan(bench, asked, options)
+            return
+        with closing(views[0]) as view:
+            try:
+                answer = _answer(bench, asked, options)
+            except BaseException as error:
+                if isinstance(error, Stopped) and isinstance(error.value, Answer) and error.value.text:
+                    _give(error.value, view, options.output)
+                else:
+                    view.fail(error)
+                raise
+            _give(answer, view, options.output)
+        _judge(answer, strict=options.strict)
+        if silent and not options.quiet and _is_builtin(answer.model, options.model):
             click.echo(_BUILTIN, err=True)
 
 
-def _give(bench: Workbench, answer: Answer, output: Path | None, *, as_json: bool) -> None:
+def _give(answer: Answer, view: View, output: Path | None) -> None:
     """Write and print the answer."""
-    from asky.cli.answers import print_answer, write_answer  # with the evidence layer: not for a usage error
-    from asky.evidence.answer import answer_json
+    from asky.cli.answers import write_answer
 
     try:
         if output is not None:
             write_answer(output, answer)
     finally:  # an answer whose file cannot be written is printed all the same
-        if as_json:
-            bench.terminal.json(answer_json(answer))
-        else:
-            print_answer(bench.terminal, answer)
+        view.give(answer)
 
 
-def _answer(
-    bench: Workbench,
-    asked: _Asked,
-    mode: Mode,
-    docs: Sequence[Path],
-    collections: Sequence[str],
-    session: tuple[str | None, bool],
-    model_name: str | None,
-) -> Answer:
+def _answer(bench: Workbench, asked: _Asked, options: _Options) -> Answer:
     from asky.cli.asking import Asking  # the research stack: not for a usage error
 
-    model = bench.services.model(model_name)
-    if _is_builtin(model.name, model_name):
+    answerer = _answerer(bench, options)
+    if _is_builtin(answerer.model.name, options.model):
         bench.terminal.note(_BUILTIN)
-    asking = Asking(bench, model, mode)
-    for path in docs:
+    asking = Asking(bench, answerer, options.mode)
+    for path in options.docs:
         asking.add_folder(path)
-    for name in collections:
+    _add_collections(asking, bench, options)
+    return asking.ask(asked.question, asked.context, options.session, options.resume)
+
+
+def _show_plan(bench: Workbench, asked: _Asked, options: _Options) -> None:
+    from asky.cli.asking import Asking
+    from asky.cli.planning import print_plan
+
+    asking = Asking(bench, _answerer(bench, options), options.mode)
+    _add_collections(asking, bench, options)
+    plan = asking.plan(asked.question, options.docs)
+    print_plan(bench.terminal, plan, bench.services.config.budget, as_json=options.as_json or options.json_stream)
+
+
+def _answerer(bench: Workbench, options: _Options) -> Answerer:
+    """The answerer for the chosen model. Raises `UsageError` for one on another machine under `--offline`."""
+    from asky.net.http import is_loopback
+
+    answerer = bench.services.answerer(options.model)
+    host = answerer.model.host
+    if options.offline and host is not None and not is_loopback(host.rpartition(":")[0] or host):
+        raise UsageError(
+            f"--offline, and the model {answerer.model.name} is at {host}",
+            hint="leave --offline out, or choose a model on this machine with -m (extractive needs nothing)",
+        )
+    return answerer
+
+
+def _add_collections(asking: Asking, bench: Workbench, options: _Options) -> None:
+    names = options.collection
+    if not names and not options.docs and DEFAULT_COLLECTION in bench.services.corpus.collections():
+        names = (DEFAULT_COLLECTION,)
+    for name in names:
         asking.add_collection(bench.services.corpus.collection(name))
-    if not docs and not collections and DEFAULT_COLLECTION in bench.services.corpus.collections():
-        asking.add_collection(bench.services.corpus.collection(DEFAULT_COLLECTION))
-    return asking.ask(asked.question, asked.context, *session)
 
 
 def _is_builtin(model: str, asked_for: str | None) -> bool:
@@ -155,8 +237,8 @@ def _read_question(words: tuple[str, ...]) -> _Asked:
     text, piped = " ".join(words), None
     if text == "-":
         text = _piped() or ""
-    elif text.startswith("file://"):
-        text = _read_file(Path(text.removeprefix("file://")))
+    elif text.casefold().startswith("file://"):
+        text = _read_file(text)
     else:
         piped = _piped()
         if not text and piped:
@@ -184,9 +266,14 @@ def _piped() -> str | None:
     return data.decode("utf-8", "replace")
 
 
-def _read_file(path: Path) -> str:
+def _read_file(uri: str) -> str:
+    from asky.research.local_names import uri_path  # for a question that is in a file, and no other
+
+    path = uri_path(uri) or uri
     try:
-        with path.open("rb") as file:
+        with Path(path).open("rb") as file:
             return file.read(4 * _MAX_QUESTION_CHARS + 1).decode("utf-8", "replace")
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    except ValueError as error:
+        raise UsageError(f"cannot read {path}: no file can have this name") from error

@@ -16,6 +16,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "runs": "List, show and export past answers with their evidence.",
         "session": "List and show conversations.",
         "memory": "List, search and edit saved findings.",
+        "models": "List, show and test models, and choose the default.",
         "config": "Show and change the configuration.",
         "doctor": "Check the installation, the model and the store.",
         "completion": "Print the completion script for a shell.",

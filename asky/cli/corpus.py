@@ -14,6 +14,7 @@ import click
 
 from asky.cli.documents import tell
 from asky.cli.options import json_option, verbosity_options
+from asky.cli.removing import remove_collection, remove_sources
 from asky.cli.running import Stopped
 from asky.cli.workbench import Workbench, workbench
 from asky.errors import SourceError, UsageError
@@ -23,6 +24,7 @@ from asky.storage.scope import Scope
 if TYPE_CHECKING:
     from asky.research.acquire import AcquireReport
 
+_NOTHING = "nothing is indexed yet; `asky corpus add PATH` adds documents"
 _collection_option = click.option(
     "--collection", default=DEFAULT_COLLECTION, show_default=True, help="The collection to work on."
 )
@@ -36,7 +38,9 @@ def corpus() -> None:
 @corpus.command()
 @click.argument("paths", nargs=-1)
 @click.option(
-    "--jsonl", type=click.Path(path_type=Path), help='Add {"id", "text", "title"?, "url"?} objects, one a line.'
+    "--jsonl",
+    type=click.Path(path_type=Path),
+    help='Add {"id", "text", "title"?, "url"?, "metadata"?} objects, one a line.',
 )
 @_collection_option
 @click.option("--no-embed", is_flag=True, help="Index words only; `asky corpus sync` embeds later.")
@@ -54,15 +58,19 @@ def add(
     """Add files and folders (with everything below them) and keep following them."""
     if not paths and jsonl is None:
         raise UsageError("nothing to add", hint="name files or folders, or --jsonl FILE")
-    with workbench(quiet=quiet, verbose=verbose, as_json=as_json) as bench, _resumable(collection):
+    again = "the same command" if jsonl is not None else _sync_command(collection)
+    with workbench(quiet=quiet, verbose=verbose, as_json=as_json) as bench, _resumable(again), _records(jsonl) as lines:
         roots = [_local(each) for each in paths]
         reports = []
         if roots:
             bench.services.only(roots)  # all of them must be there before anything is written
             reports.append(_sync(bench, collection, roots))
         if jsonl is not None:
-            reports.append(_add_records(bench, collection, jsonl))
-        _finish(bench, collection, reports, embed=not no_embed, as_json=as_json)
+            reports.append(_add_records(bench, collection, lines, jsonl.name))
+        added = _finish(bench, collection, reports, embed=not no_embed)
+        if as_json:
+            bench.terminal.json(added)
+        _require_usable(reports)
 
 
 @corpus.command()
@@ -71,12 +79,24 @@ def add(
 @json_option
 @verbosity_options
 def sync(collection: str, everything: bool, as_json: bool, quiet: bool, verbose: bool) -> None:
-    """Bring collections up to date with their folders, and embed what is not embedded."""
-    with workbench(quiet=quiet, verbose=verbose, as_json=as_json) as bench, _resumable(collection):
+    """Bring collections up to date with their folders, and embed what is not embedded.
+
+    With --all, --json prints one object whose "collections" holds what it prints for one.
+    """
+    again = "`asky corpus sync --all`" if everything else _sync_command(collection)
+    with workbench(quiet=quiet, verbose=verbose, as_json=as_json) as bench, _resumable(again):
         names = bench.services.corpus.collections() if everything else [collection]
+        if not names:
+            bench.terminal.note(_NOTHING)
+        reports, synced = [], []
         for name in names:
-            report = _sync(bench, name, [])
-            _finish(bench, name, [report], embed=True, as_json=as_json)
+            if everything:
+                bench.terminal.note(f"collection {name}")
+            reports.append(_sync(bench, name, []))
+            synced.append(_finish(bench, name, reports[-1:], embed=True))
+        if as_json:
+            bench.terminal.json({"schema": "asky.synced/1", "collections": synced} if everything else synced[0])
+        _require_usable(reports)
 
 
 @corpus.command("list")
@@ -85,28 +105,31 @@ def sync(collection: str, everything: bool, as_json: bool, quiet: bool, verbose:
 @json_option
 def list_(collection: str, collections: bool, as_json: bool) -> None:
     """List documents."""
-    with workbench() as bench:
-        store = bench.services.corpus
+    with workbench(as_json=as_json) as bench:
+        names = bench.services.corpus.collections()
         if collections:
-            names = store.collections()
             if as_json:
                 bench.terminal.json({"schema": "asky.collections/1", "collections": names})
             for name in [] if as_json else names:
                 bench.terminal.line(name)
+            if not names:
+                bench.terminal.note(_NOTHING)
             return
-        scope = Scope((store.collection(collection),))
-        files = store.files(scope.collections[0] if scope.collections else 0)
+        missing = collection == DEFAULT_COLLECTION and collection not in names
+        sources = [] if missing else _listed(bench, collection)
         if as_json:
-            sources = [
-                asdict(each) | {"verdict": files[each.uri].verdict, "why": files[each.uri].why}
-                for each in store.sources(scope)
-            ]
             bench.terminal.json({"schema": "asky.sources/1", "collection": collection, "sources": sources})
             return
-        for each in store.sources(scope):
-            state = files[each.uri]
-            problem = "" if state.verdict == "indexed" else f"  ({state.verdict.replace('_', ' ')}: {state.why})"
-            bench.terminal.line(f"{each.id}  {each.path or each.url or each.external_id or each.uri}{problem}")
+        for each in sources:
+            problem = "" if each["verdict"] == "indexed" else f"  ({each['verdict'].replace('_', ' ')}: {each['why']})"
+            bench.terminal.line(f"{each['id']}  {_name(each)}{problem}")
+        if not sources:
+            others = [name for name in names if name != collection]
+            bench.terminal.note(
+                f"the collection {collection} is empty; `asky corpus list --collections` shows the others"
+                if others
+                else _NOTHING
+            )
 
 
 @corpus.command()
@@ -137,19 +160,18 @@ def status(collection: str, as_json: bool) -> None:
 @click.option("--all", "everything", is_flag=True, help="Remove the whole collection.")
 @verbosity_options
 def rm(sources: tuple[str, ...], collection: str, everything: bool, quiet: bool, verbose: bool) -> None:
-    """Remove documents, by id or path, from a collection. What answers cited stays readable for `asky why`."""
+    """Remove documents, by id, path, address or external id, from a collection.
+
+    What answers cited stays readable for `asky why`.
+    """
     if bool(sources) == everything:
         raise UsageError("name documents to remove, or --all")
     with workbench(quiet=quiet, verbose=verbose) as bench:
-        store = bench.services.corpus
-        collection_id = store.collection(collection)
+        collection_id = bench.services.corpus.collection(collection)
         if everything:
-            removed = store.remove_collection(collection_id)
+            remove_collection(bench, collection_id)
         else:
-            chosen = _chosen(bench, collection_id, sources)
-            _stop_following(bench, collection_id, sources)
-            removed = store.remove_sources(collection_id, chosen)
-        bench.terminal.note(f"removed {removed:,} documents")
+            remove_sources(bench, collection_id, sources)
 
 
 @corpus.command()
@@ -170,21 +192,39 @@ def rebuild(collection: str, embeddings: bool, quiet: bool, verbose: bool) -> No
         )
 
 
+def _sync_command(collection: str) -> str:
+    option = "" if collection == DEFAULT_COLLECTION else f" --collection {shlex.quote(collection)}"
+    return f"`asky corpus sync{option}`"
+
+
 @contextmanager
-def _resumable(collection: str) -> Iterator[None]:
-    """Say after Ctrl-C that nothing has to be done again."""
+def _resumable(again: str) -> Iterator[None]:
+    """Say after Ctrl-C that nothing has to be done twice, and what goes on from there."""
     try:
         yield
     except Stopped as stop:
-        option = "" if collection == DEFAULT_COLLECTION else f" --collection {shlex.quote(collection)}"
-        stop.hint = f"what is done is kept; `asky corpus sync{option}` goes on from there"
+        stop.hint = f"what is done is kept; {again} goes on from there"
         raise
 
 
+@contextmanager
+def _records(path: Path | None) -> Iterator[Iterator[bytes]]:
+    """The lines of a file of records, opened before anything is made of them; none without a file."""
+    if path is None:
+        yield iter(())
+        return
+    from asky.research.records import open_lines
+
+    with open_lines(path) as lines:
+        yield lines
+
+
 def _local(path: str) -> Path:
-    if "://" in path and not path.startswith("file://"):
+    from asky.research.local_names import uri_path
+
+    if "://" in path and not path.casefold().startswith("file://"):
         raise UsageError(f"{path}: web pages cannot be added yet", hint="add files and folders")
-    return Path(path.removeprefix("file://"))
+    return Path(uri_path(path) or path)
 
 
 def _sync(bench: Workbench, collection: str, new: list[Path]) -> AcquireReport:
@@ -200,26 +240,32 @@ def _sync(bench: Workbench, collection: str, new: list[Path]) -> AcquireReport:
     return bench.run(lambda: bench.services.acquirer.sync(collection_id, roots))
 
 
-def _add_records(bench: Workbench, collection: str, path: Path) -> AcquireReport:
-    from asky.research.records import open_lines
+def _add_records(bench: Workbench, collection: str, lines: Iterator[bytes], name: str) -> AcquireReport:
+    store = bench.services.corpus
+    is_new = collection not in store.collections()
+    collection_id = store.collection(collection, create=True)
+    report = bench.run(lambda: bench.services.acquirer.add_records(collection_id, collection, lines, name))
+    if is_new and not store.files(collection_id):  # not one line was a record
+        store.remove_collection(collection_id)
+    return report
 
-    lines = open_lines(path)
-    collection_id = bench.services.corpus.collection(collection, create=True)
-    return bench.run(lambda: bench.services.acquirer.add_records(collection_id, collection, lines, path.name))
 
-
-def _finish(bench: Workbench, collection: str, reports: list[AcquireReport], *, embed: bool, as_json: bool) -> None:
+def _finish(bench: Workbench, collection: str, reports: list[AcquireReport], *, embed: bool) -> dict[str, Any]:
+    """Tell what became of everything, embed what is new, and return the `asky.added/1` object."""
     for report in reports:
         tell(bench.terminal, report)
-    scope = Scope((bench.services.corpus.collection(collection),))
-    embedded = bench.run(lambda: bench.services.acquirer.embed(scope)) if embed else 0
+    embedded = 0
+    if embed and collection in bench.services.corpus.collections():
+        scope = Scope((bench.services.corpus.collection(collection),))
+        embedded = bench.run(lambda: bench.services.acquirer.embed(scope))
     if embedded:
         bench.terminal.note(f"embedded {embedded:,} passages")
-    if as_json:
-        found = [_report_json(each) for each in reports]
-        bench.terminal.json(
-            {"schema": "asky.added/1", "collection": collection, "embedded": embedded, "reports": found}
-        )
+    found = [_report_json(each) for each in reports]
+    return {"schema": "asky.added/1", "collection": collection, "embedded": embedded, "reports": found}
+
+
+def _require_usable(reports: list[AcquireReport]) -> None:
+    """Raise `SourceError` if something was looked at and nothing of it can be searched."""
     looked_at = sum(sum(each.verdicts.values()) for each in reports)
     if looked_at and not any(each.verdicts.get(usable) for each in reports for usable in ("indexed", "unchanged")):
         raise SourceError(f"none of {looked_at:,} could be added", hint="the reasons are above")
@@ -236,30 +282,17 @@ def _report_json(report: AcquireReport) -> dict[str, Any]:
     }
 
 
-def _stop_following(bench: Workbench, collection_id: int, given: tuple[str, ...]) -> None:
-    """Follow the named paths no longer, and say what a folder that is still followed will bring back."""
+def _listed(bench: Workbench, collection: str) -> list[dict[str, Any]]:
+    """The sources of a collection as JSON, each with its verdict."""
     store = bench.services.corpus
-    for each in given:
-        if not store.remove_root(collection_id, os.path.realpath(each)):
-            kept = [root for root in store.roots(collection_id) if os.path.realpath(each).startswith(root + os.sep)]
-            if kept:
-                bench.terminal.note(
-                    f"{each} lies in {kept[0]}, and the next sync adds it again unless .askyignore names it"
-                )
+    collection_id = store.collection(collection)
+    files = store.files(collection_id)
+    return [
+        asdict(each) | {"verdict": files[each.uri].verdict, "why": files[each.uri].why}
+        for each in store.sources(Scope((collection_id,)))
+    ]
 
 
-def _chosen(bench: Workbench, collection_id: int, given: tuple[str, ...]) -> list[str]:
-    """Source ids for what the user named: ids, paths, folders, external ids."""
-    sources = bench.services.corpus.sources(Scope((collection_id,)))
-    chosen: list[str] = []
-    for each in given:
-        real = os.path.realpath(each)
-        found = [
-            s.id
-            for s in sources
-            if each in (s.id, s.external_id, s.url) or (s.path and (s.path == real or s.path.startswith(real + os.sep)))
-        ]
-        if not found and real not in bench.services.corpus.roots(collection_id):
-            raise UsageError(f"{each}: not in this collection", hint="`asky corpus list` shows what there is")
-        chosen += found
-    return chosen
+def _name(source: dict[str, Any]) -> str:
+    id_ = source["external_id"]
+    return source["path"] or source["url"] or (source["uri"] if id_ is None else str(id_))

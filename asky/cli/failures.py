@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import click
@@ -24,8 +24,13 @@ class Report:
     details: str | None = None
 
 
-def describe(error: BaseException, *, environ: Mapping[str, str], debug: bool = False) -> Report:
-    """The report of `error`, with the secrets of `environ` masked; `debug` adds the traceback of an unexpected one."""
+def describe(
+    error: BaseException, *, environ: Mapping[str, str], key_variables: Collection[str] = (), debug: bool = False
+) -> Report:
+    """The report of `error`, with the secrets of `environ` masked; `debug` adds the traceback of an unexpected one.
+
+    `key_variables` names variables of `environ` that hold a secret though their names do not say so.
+    """
     error = _only_member(error)
     if isinstance(error, AskyError):
         report = Report(error.exit_code, error.code, error.message, error.hint)
@@ -38,7 +43,7 @@ def describe(error: BaseException, *, environ: Mapping[str, str], debug: bool = 
     else:
         message = f"unexpected {type(error).__name__}" + (f": {error}" if str(error) else "")
         report = Report(1, "unexpected", message, None if debug else _DETAILS_HINT, _trace(error) if debug else None)
-    return _scrubbed(report, environ)
+    return _scrubbed(report, lambda text: scrub(text, environ, key_variables))
 
 
 def _only_member(error: BaseException) -> BaseException:
@@ -70,11 +75,10 @@ def _trace(error: BaseException) -> str:
     return "".join(traceback.format_exception(type(error), error, error.__traceback__))
 
 
-def _scrubbed(report: Report, environ: Mapping[str, str]) -> Report:
-    message = scrub(report.message, environ)
-    hint = None if report.hint is None else scrub(report.hint, environ)
-    details = None if report.details is None else scrub(report.details, environ)
-    return Report(report.exit_code, report.code, message, hint, details)
+def _scrubbed(report: Report, mask: Callable[[str], str]) -> Report:
+    hint = None if report.hint is None else mask(report.hint)
+    details = None if report.details is None else mask(report.details)
+    return Report(report.exit_code, report.code, mask(report.message), hint, details)
 
 
 def render(report: Report, *, as_json: bool) -> str:

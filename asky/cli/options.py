@@ -19,3 +19,14 @@ def verbosity_options(command: F) -> F:
     """`-q` and `-v`, as the parameters `quiet` and `verbose`."""
     command = click.option("-v", "--verbose", is_flag=True, help="Say more on stderr.")(command)
     return click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors.")(command)
+
+
+def complete_model(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - click's
+    """The aliases that start with `incomplete`, while the shell completes a line; none where nothing can be read."""
+    from asky.cli.surroundings import configured  # while completing only
+    from asky.errors import AskyError
+
+    try:
+        return [alias for alias in configured().models if alias.startswith(incomplete)]
+    except AskyError:
+        return []

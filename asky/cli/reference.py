@@ -79,9 +79,12 @@ def configuration_page() -> str:
 
 
 def _key_entry(path: KeyPath, leaf: Leaf) -> str:
-    default = "required" if leaf.default is dataclasses.MISSING else f"default `{_toml(leaf.default)}`"
-    if leaf.default is None or leaf.default == ():
+    if leaf.default is dataclasses.MISSING:
+        default = "required"
+    elif leaf.default is None or leaf.default in ((), {}):
         default = "default: none"
+    else:
+        default = f"default `{_toml(leaf.default)}`"
     facts = [_type_name(leaf), default, f"`{variable_of(path)}`", *(["*project*"] if leaf.project else [])]
     return f"### `{dotted(path)}`\n\n{leaf.meaning}\n\n{' · '.join(facts)}\n"
 

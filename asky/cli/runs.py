@@ -36,8 +36,9 @@ def list_(limit: int, session: str | None, as_json: bool) -> None:
     with workbench() as bench:
         session_id = None if session is None else find_session(bench.services.sessions, session).id
         found = bench.services.runs.recent(limit=limit, session_id=session_id)
+        spent = bench.services.runs.spent_by_run([run.id for run in found])
         if as_json:
-            described = [_listed(bench, run) for run in found]
+            described = [_listed(bench, run, *spent.get(run.id, (0, None))) for run in found]
             bench.terminal.json({"schema": "asky.runs/1", "runs": described})
             return
         if not found:
@@ -45,7 +46,8 @@ def list_(limit: int, session: str | None, as_json: bool) -> None:
         for run in found:
             question = one_line(run.question)
             cut = question if len(question) <= _QUESTION_CHARS else question[: _QUESTION_CHARS - 1] + "…"
-            bench.terminal.line(f"{run.id}  {_outcome(run):<14}  {cut}")
+            used = _used(*spent.get(run.id, (0, None)))
+            bench.terminal.line(f"{run.id}  {_outcome(run):<14}  {one_line(run.model):<12}  {used:<13}  {cut}")
 
 
 def find_run(bench: Workbench, run_id: str | None) -> Run:
@@ -53,13 +55,22 @@ def find_run(bench: Workbench, run_id: str | None) -> Run:
     return bench.services.runs.find(None if run_id is None else as_utf8(run_id))
 
 
-def _listed(bench: Workbench, run: Run) -> dict[str, Any]:
+def _used(tokens: int, cost_usd: float | None) -> str:
+    """What a run cost, or its tokens where no price is known; nothing for a model that counts none."""
+    if cost_usd:
+        return f"{cost_usd:.4f} USD"
+    return f"{tokens:,} tokens" if tokens else "-"
+
+
+def _listed(bench: Workbench, run: Run, tokens: int, cost_usd: float | None) -> dict[str, Any]:
     from asky.evidence.export import describe_run
 
     answer = run.answer or {}
     return describe_run(run, session=_session_name(bench, run)) | {
         "citations": len(answer.get("citations", ())),
         "stopped_by": answer.get("stopped_by"),
+        "tokens": tokens,
+        "cost_usd": cost_usd,
     }
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
-import os
 from pathlib import Path
 
+from asky.config.paths import replace_text
 from asky.errors import AskyError, StoreFull, UsageError
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -23,25 +22,9 @@ def save_text(path: Path, text: str) -> None:
         if target.exists() and not target.is_file():
             target.write_text(text, "utf-8")
         else:
-            _replace(target, text)
+            replace_text(target, text)
     except (OSError, RuntimeError) as error:  # a loop of symlinks is a RuntimeError
         raise _unwritable(path, error) from error
-
-
-def _replace(target: Path, text: str) -> None:
-    temporary = target.with_name(f".{target.name[:200]}.{os.getpid()}.new")
-    try:
-        with temporary.open("x", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        if target.exists():
-            temporary.chmod(target.stat().st_mode & 0o777)
-        temporary.replace(target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise
 
 
 def _unwritable(path: Path, error: Exception) -> AskyError:

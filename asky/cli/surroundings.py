@@ -26,3 +26,16 @@ def configured(flags: Mapping[str, object] | None = None) -> Config:
     from asky.config.loader import load_config  # 15 ms: not for --help
 
     return load_config(environ=os.environ, cwd=current_folder(), flags=flags)
+
+
+def key_variables() -> frozenset[str]:
+    """The variables of this process that hold keys of providers, for masking them; none where that cannot be said.
+
+    Those of the packaged providers say by their names that they hold a secret.
+    """
+    from asky.config.loader import find_key_variables  # 15 ms: only where something failed
+
+    try:
+        return find_key_variables(environ=os.environ, cwd=current_folder())
+    except Exception:  # noqa: BLE001 - an error is being reported, and that must not fail
+        return frozenset()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from typing import TextIO
@@ -37,8 +38,28 @@ def one_line(text: str) -> str:
 
 
 def json_text(value: object) -> str:
-    """`value` as one line of JSON in ASCII: exact in any locale, and nothing in it can steer a terminal."""
+    """`value` as one line of JSON in ASCII: exact in any locale, and nothing in it can steer a terminal.
+
+    NaN and the infinities, which JSON has not, become null.
+    """
+    try:
+        return _dump(value)
+    except ValueError:  # looked for only then: nearly no value has one
+        return _dump(_without_non_finite(value))
+
+
+def _dump(value: object) -> str:
     return json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+
+
+def _without_non_finite(value: object) -> object:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _without_non_finite(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_without_non_finite(each) for each in value]
+    return value
 
 
 def wants_color(setting: str, stream: TextIO, environ: Mapping[str, str]) -> bool:

@@ -13,6 +13,7 @@ from typing import TypeVar
 from asky.cli.progress import Progress
 from asky.cli.surroundings import configured
 from asky.cli.terminal import Terminal
+from asky.events import Listener
 from asky.wiring import Services
 
 T = TypeVar("T")
@@ -43,10 +44,12 @@ def workbench(
     verbose: bool = False,
     as_json: bool = False,
     flags: Mapping[str, object] | None = None,
+    listening: Callable[[Terminal, Listener], Listener] | None = None,
 ) -> Iterator[Workbench]:
     """Open the services of this process; what was opened is closed on leaving.
 
-    Under `as_json` stderr is silent too, so that it holds nothing but the error object if there is one.
+    `listening` makes the listener of the services from the terminal and the progress line; by default the line listens
+    alone. Under `as_json` stderr is silent too, so that it holds nothing but the error object if there is one.
     """
     config = configured(flags)
     quiet = quiet or (as_json and not verbose)
@@ -61,5 +64,6 @@ def workbench(
     terminal = Terminal(
         out=sys.stdout, err=sys.stderr, environ=os.environ, color=config.ui.color, quiet=quiet, verbose=verbose
     )
-    with progress, Services(config, os.environ, listener=progress) as services:
+    listener = progress if listening is None else listening(terminal, progress)
+    with progress, Services(config, os.environ, listener=listener) as services:
         yield Workbench(services, terminal, progress)

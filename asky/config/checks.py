@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from asky.config.endpoints import find_endpoint_faults
 from asky.config.keys import KeyPath
 from asky.config.schema import Settings, SourceAdapter
 
@@ -17,6 +18,7 @@ def find_contradictions(settings: Settings) -> Iterator[tuple[KeyPath, str]]:
         yield ("research", "embedding", "precision"), "int8 runs on the CPU, not on the device cuda"
     for name, adapter in settings.research.source_adapters.items():
         yield from _check_adapter(("research", "source_adapters", name), adapter)
+    yield from find_endpoint_faults(settings)
 
 
 def _check_adapter(path: KeyPath, adapter: SourceAdapter) -> Iterator[tuple[KeyPath, str]]:

@@ -53,6 +53,8 @@ def convert(leaf: Leaf, raw: object, expand: Expand) -> Any:
         return _convert_list(leaf, raw, expand)
     if get_origin(leaf.type) is Literal:
         return _convert_choice(leaf, raw)
+    if leaf.type is dict:
+        return _convert_table(leaf, raw)
     if leaf.type is float and type(raw) is int:
         raw = float(raw)
     if type(raw) is not leaf.type:
@@ -65,12 +67,12 @@ def convert(leaf: Leaf, raw: object, expand: Expand) -> Any:
 
 
 def parse_text(leaf: Leaf, text: str) -> object:
-    """`text`, from an environment variable or an argument, as TOML would give it: a list is written as JSON or TOML.
+    """`text`, from a variable or an argument, as TOML would give it: a list or table is written as JSON or TOML.
 
     What does not look like the type of `leaf` is returned as it is, for `convert` to refuse.
     """
-    if get_origin(leaf.type) is tuple:
-        return _parse_list(text)
+    if get_origin(leaf.type) is tuple or leaf.type is dict:
+        return _parse_nested(text)
     if leaf.type is bool and text.lower() in _TRUE | _FALSE:
         return text.lower() in _TRUE
     if leaf.type is int and _WHOLE.match(text):
@@ -83,7 +85,7 @@ def parse_text(leaf: Leaf, text: str) -> object:
     return text
 
 
-def _parse_list(text: str) -> object:
+def _parse_nested(text: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -109,6 +111,19 @@ def _convert_list(leaf: Leaf, raw: object, expand: Expand) -> tuple[Any, ...]:
             raise WrongValue(expected(leaf), f"a list with {_kind(item)} in it")
         _check_text(leaf, item)
     return tuple(expand(item) for item in raw) if paths else tuple(raw)
+
+
+def _convert_table(leaf: Leaf, raw: object) -> Mapping[str, Any]:
+    """A table whose values can be sent as JSON, so without dates and without numbers that are not finite."""
+    if not isinstance(raw, dict):
+        raise WrongValue(expected(leaf), _kind(raw))
+    try:
+        json.dumps(raw, allow_nan=False)
+    except TypeError:
+        raise WrongValue(expected(leaf), "one with a date or time in it") from None
+    except (ValueError, RecursionError):
+        raise WrongValue(expected(leaf), "one that cannot be written as JSON") from None
+    return MappingProxyType(raw)
 
 
 def _convert_choice(leaf: Leaf, raw: object) -> str:

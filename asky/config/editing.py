@@ -91,9 +91,15 @@ def _with(data: dict[str, Any], path: KeyPath, value: object) -> Mapping[str, An
 def _plain(value: object) -> object:
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return dict(value)
     return str(value) if isinstance(value, Path) else value
 
 
 def _toml(value: object) -> str:
     """`value` as TOML: JSON's forms of text, numbers and lists are TOML's too, but for the delete character."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{dotted((name,))} = {_toml(item)}" for name, item in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_toml(item) for item in value) + "]"
     return json.dumps(_plain(value), ensure_ascii=False).replace("\x7f", "\\u007f")

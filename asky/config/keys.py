@@ -23,7 +23,10 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+\Z")
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A key that holds a value. `default` is `dataclasses.MISSING` where the key is required."""
+    """A key that holds a value: of `type` `dict`, a table without a schema.
+
+    `default` is `dataclasses.MISSING` where the key is required.
+    """
 
     type: Any
     optional: bool
@@ -64,12 +67,15 @@ def _node(field: dataclasses.Field[Any], hint: Any) -> Node:
     meaning = field.metadata["meaning"]
     if dataclasses.is_dataclass(hint):
         return Table(hint, meaning)  # type: ignore[arg-type] # a hint is the class, not an instance
-    if get_origin(hint) is Mapping:
+    if get_origin(hint) is Mapping and dataclasses.is_dataclass(get_args(hint)[1]):
         return Family(get_args(hint)[1], meaning)
+    if get_origin(hint) is Mapping:
+        hint = dict
     optional = get_origin(hint) in (Union, UnionType) and NoneType in get_args(hint)
     kind = next(a for a in get_args(hint) if a is not NoneType) if optional else hint
     facts = field.metadata
-    return Leaf(kind, optional, field.default, meaning, facts["low"], facts["high"], facts["project"])
+    default = field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
+    return Leaf(kind, optional, default, meaning, facts["low"], facts["high"], facts["project"])
 
 
 def find(path: KeyPath, root: type = Settings) -> Node | None:
@@ -106,7 +112,8 @@ def nearest(path: KeyPath) -> KeyPath | None:
             if close:
                 return (*path[:depth], close[0])
             break
-    elsewhere = {known[-1]: known for known, _ in leaves()}
+    known = sorted((path for path, _ in leaves()), key=len, reverse=True)
+    elsewhere = {path[-1]: path for path in known}  # of keys with one name the least deep one
     close = get_close_matches(path[-1], elsewhere, n=1, cutoff=0.8)
     return elsewhere[close[0]] if close else None
 

@@ -14,6 +14,7 @@ from asky.config.documents import Document, read_document
 from asky.config.keys import Family, KeyPath, Leaf, Table, build, children, dotted, find, leaves, missing, nearest
 from asky.config.paths import expand_user, user_file
 from asky.config.schema import FILES
+from asky.config.secrets import names_secret
 from asky.errors import ConfigError
 
 Layer = Literal["packaged", "user", "project", "environment", "flag"]
@@ -22,10 +23,14 @@ _LONGEST_NAME = 100
 SPECIAL_VARIABLES: Mapping[str, str] = MappingProxyType(
     {
         "ASKY_HOME": "folder that holds config, data, cache and state, instead of the XDG folders",
-        "ASKY_MODEL": "alias of the model that answers where -m names none",
+        "ASKY_MODEL": "alias, or PROVIDER:MODEL_ID, of the model that answers where -m names none",
         "ASKY_DEBUG": "any value: show the traceback of an error",
+        "OPENAI_API_KEY": "key of the provider openai",
+        "OPENAI_BASE_URL": "address of the provider openai, as `providers.openai.base_url`",
     }
 )
+FOREIGN_BASE_URL = "OPENAI_BASE_URL"
+"""A variable that other programs read too: a value that asky cannot use is an error only where it would be used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +113,10 @@ class Reading:
             else:
                 self._unknown_variable(variable, is_table=node is not None)
 
+    def add_foreign_variable(self, variable: str, path: KeyPath, text: str) -> None:
+        """Add a variable that is not asky's own and sets the text at `path`; it is checked where it is used."""
+        self.values[path], self._origins[path] = text, Origin("environment", variable)
+
     def add_flag(self, key: str, value: object) -> None:
         """Add a value of the command line. Raises `LookupError` where the program names a key that does not exist."""
         path = tuple(key.split("."))
@@ -124,7 +133,9 @@ class Reading:
             self._problem(self._origin_near(path[:-1]), f"{_name(path)} is missing")
         if not self.problems:
             for path, text in find_contradictions(build(self.values)):
-                self._problem(self._origin_near(path), f"{_name(path)}: {text}")
+                origin = self._origin_near(path)
+                if origin.source != FOREIGN_BASE_URL:
+                    self._problem(origin, f"{_name(path)}: {text}")
 
     def _origin_near(self, path: KeyPath) -> Origin:
         return next(o for p, o in reversed(self._origins.items()) if p[: len(path)] == path)
@@ -152,7 +163,9 @@ class Reading:
     def _unknown(self, path: KeyPath, origin: Origin) -> None:
         home = next((name for name, tops in FILES.items() if path[0] in tops), None)
         close = nearest(path)
-        if home is not None and find(path) is not None:
+        if path[0] == "providers" and names_secret(path[-1]):
+            hint = 'keys are never written down: name the variable that holds one, api_key_env = "..."'
+        elif home is not None and find(path) is not None:
             hint = f"{path[0]} belongs in {home}"
         elif close is not None:
             hint = f"did you mean {_name(close)}?"

@@ -26,12 +26,12 @@ class Entry:
 def list_values(config: Config, environ: Mapping[str, str]) -> Iterator[Entry]:
     """The entries of `config` in the order of the schema; a key that has no value anywhere is left out."""
     for path, value in _walk(config, Settings, ()):
-        if value is not None and value != ():
+        if value is not None and value != () and value != {}:
             name = dotted(path)
-            shown = MASK if names_secret(path[-1]) else _shown(value, environ)
-            yield Entry(name, shown, config.origins.get(name))
+            masked = MASK if names_secret(path[-1]) else mask_value(value, environ)
+            yield Entry(name, masked, config.origins.get(name))
         elif dotted(path) in config.origins:
-            yield Entry(dotted(path), _shown(value, environ), config.origins[dotted(path)])
+            yield Entry(dotted(path), mask_value(value, environ), config.origins[dotted(path)])
 
 
 def _walk(owner: Any, cls: type, path: KeyPath) -> Iterator[tuple[KeyPath, Any]]:
@@ -46,7 +46,10 @@ def _walk(owner: Any, cls: type, path: KeyPath) -> Iterator[tuple[KeyPath, Any]]
             yield (*path, name), value
 
 
-def _shown(value: Any, environ: Mapping[str, str]) -> Any:
-    if isinstance(value, tuple):
-        return [_shown(item, environ) for item in value]
+def mask_value(value: Any, environ: Mapping[str, str]) -> Any:
+    """`value` in the types of JSON, with the secrets of `environ` masked."""
+    if isinstance(value, (tuple, list)):
+        return [mask_value(item, environ) for item in value]
+    if isinstance(value, Mapping):
+        return {name: MASK if names_secret(name) else mask_value(item, environ) for name, item in value.items()}
     return scrub(str(value), environ) if isinstance(value, (str, Path)) else value

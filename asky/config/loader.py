@@ -14,12 +14,14 @@ from pathlib import Path
 from types import MappingProxyType
 
 from asky.config.documents import Document, parse_document, parse_toml
+from asky.config.endpoints import usable_base_url
 from asky.config.keys import build
-from asky.config.layers import Origin, Reading
+from asky.config.layers import FOREIGN_BASE_URL, Origin, Reading
+from asky.config.models import ChosenModel, choose_model
 from asky.config.packaged import packaged_text
 from asky.config.paths import user_file
-from asky.config.schema import FILES, Model, Settings
-from asky.errors import ConfigError
+from asky.config.schema import FILES, Settings
+from asky.errors import AskyError, ConfigError, NotConfigured
 
 PROJECT_FILE = ".asky.toml"
 
@@ -30,15 +32,28 @@ class Config(Settings):
 
     origins: Mapping[str, Origin] = field(default_factory=dict)
 
-    def model(self, alias: str | None = None) -> tuple[str, Model]:
-        """The model called `alias`, or the default one, with its alias. Raises `ConfigError` for an unknown alias."""
-        name = alias or self.default
-        if name in self.models:
-            return name, self.models[name]
+    def model(self, name: str | None = None) -> ChosenModel:
+        """The model called `name`, an alias or `PROVIDER:MODEL_ID`, or the default one.
+
+        Raises `NotConfigured` where there is none of that name, and `ConfigError` where `OPENAI_BASE_URL` gives the
+        model's provider an address that cannot be one.
+        """
         origin = self.origins.get("default")
-        where = f"{origin.source}: " if alias is None and origin is not None else ""
-        known = ", ".join(sorted(self.models))
-        raise ConfigError(f"{where}there is no model called {name!r}", hint=f"known models: {known}")
+        asked_by = origin.source if not name and origin is not None else None
+        chosen = choose_model(self, name or self.default, asked_by=asked_by)
+        if chosen.provider is not None and not chosen.provider.base_url:
+            raise ConfigError(
+                f"{FOREIGN_BASE_URL}: not an address that a model can be reached at",
+                hint='it must look like "http://localhost:8000/v1", without user name, password, ? and #',
+            )
+        return chosen
+
+    def max_turns(self, chosen: ChosenModel) -> int:
+        """Model calls in one run, at most: what the command line says, else the model, else the rest."""
+        origin = self.origins.get("research.max_turns")
+        if chosen.model.max_turns is None or (origin is not None and origin.layer == "flag"):
+            return self.research.max_turns
+        return chosen.model.max_turns
 
 
 def load_config(*, environ: Mapping[str, str], cwd: Path, flags: Mapping[str, object] | None = None) -> Config:
@@ -54,15 +69,27 @@ def load_config(*, environ: Mapping[str, str], cwd: Path, flags: Mapping[str, ob
     return _config(reading)
 
 
-def check_config(*, environ: Mapping[str, str], cwd: Path) -> list[ConfigError]:
-    """Everything that is wrong with the configuration, in the order of the layers; empty where it is fine."""
+def check_config(*, environ: Mapping[str, str], cwd: Path) -> list[AskyError]:
+    """Everything that is wrong with the configuration, in the order of the layers; empty where it is fine.
+
+    A default model that does not exist counts; a key that is not set does not.
+    """
     reading = _read_layers(environ, cwd, {})
     if not reading.problems:
         try:
             _config(reading).model()
-        except ConfigError as error:
+        except (ConfigError, NotConfigured) as error:
             return [error]
-    return reading.problems
+    return list(reading.problems)
+
+
+def find_key_variables(*, environ: Mapping[str, str], cwd: Path) -> frozenset[str]:
+    """The variables that hold keys of providers, as far as the configuration can be read; it need not be valid.
+
+    Raises `ConfigError` where no configuration can be looked for.
+    """
+    values = _read_layers(environ, cwd, {}).values
+    return frozenset(name for path, name in values.items() if path[0] == "providers" and path[-1] == "api_key_env")
 
 
 def find_project_file(*, environ: Mapping[str, str], cwd: Path) -> Path | None:
@@ -95,6 +122,8 @@ def _read_layers(environ: Mapping[str, str], cwd: Path, flags: Mapping[str, obje
     project = find_project_file(environ=environ, cwd=cwd)
     if project is not None:
         reading.add_file("project", project, "research.toml")
+    if address := environ.get(FOREIGN_BASE_URL, "").strip():
+        reading.add_foreign_variable(FOREIGN_BASE_URL, ("providers", "openai", "base_url"), usable_base_url(address))
     for variable in sorted(environ):
         if variable.startswith("ASKY_") and environ[variable]:
             reading.add_variable(variable, environ[variable])
@@ -110,11 +139,13 @@ def _read_packaged(reading: Reading) -> None:
 
 
 def _config(reading: Reading) -> Config:
-    settings = build(reading.values)
+    settings: Settings = build(reading.values)
     return Config(
         research=settings.research,
+        budget=settings.budget,
         ui=settings.ui,
         default=settings.default,
+        providers=settings.providers,
         models=settings.models,
         origins=MappingProxyType(reading.origins()),
     )

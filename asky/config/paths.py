@@ -76,19 +76,28 @@ def home_folder(environ: Mapping[str, str]) -> Path:
 def ensure_private_dir(path: Path) -> Path:
     """Make the folder `path`, and the missing ones above it, readable by the user alone; returns `path`.
 
-    An existing folder is made private if it was not. Raises `ConfigError` where it cannot be made, `StoreFull` when the
-    disk is full.
+    An existing folder is made private if it was not, unless it is somebody else's or on a read-only disk. Raises
+    `ConfigError` where it cannot be made, `StoreFull` when the disk is full.
     """
     try:
         for folder in (*reversed(path.parents), path):
             if not folder.exists():
                 folder.mkdir(mode=0o700, exist_ok=True)
         if stat.S_IMODE(path.stat().st_mode) & 0o077:
-            with contextlib.suppress(PermissionError):  # somebody else's folder: its owner decides
-                path.chmod(0o700)
+            _close_to_others(path)
     except OSError as error:
         raise _unwritable(path, error) from error
     return path
+
+
+def _close_to_others(folder: Path) -> None:
+    try:
+        folder.chmod(0o700)
+    except PermissionError:  # somebody else's folder: its owner decides
+        return
+    except OSError as error:
+        if error.errno != errno.EROFS:  # what is on a read-only disk can still be read
+            raise
 
 
 def write_private(path: Path, text: str) -> None:
@@ -96,23 +105,36 @@ def write_private(path: Path, text: str) -> None:
 
     Raises `ConfigError` where it cannot be written and `StoreFull` when the disk is full; the old file is then intact.
     """
-    import tempfile  # 4 ms: only where something is written
-
     target = path.resolve()
     _prepare_folder(path, target)
     try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".new")  # made 0600
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).replace(target)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        replace_text(target, text, mode=0o600)
     except OSError as error:
         raise _unwritable(target, error) from error
+
+
+def replace_text(target: Path, text: str, *, mode: int | None = None) -> None:
+    """Make `text` the content of the file `target`, which is no symlink, in one step or not at all.
+
+    `mode` holds the permission bits of the file; without it they stay as they are, or become what the umask says.
+    Raises `OSError`; the old file is then intact.
+    """
+    kept = target.stat().st_mode & 0o777 if mode is None and target.exists() else None
+    first = kept if mode is None else mode
+    temporary = target.with_name(f".{target.name[:50]}.{os.urandom(4).hex()}.new")  # a name has at most 255 bytes
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if first is None else first)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            if kept is not None:
+                os.fchmod(handle, kept)  # whatever the umask is
+            file.write(text)
+            file.flush()
+            os.fsync(handle)
+        temporary.replace(target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
 
 
 def update_private(path: Path, change: Callable[[str | None], str]) -> None:

@@ -1,7 +1,8 @@
 """Every key of the configuration: its type, its default and what it means. `asky.wiring` hands the values down.
 
 A table of TOML is a frozen dataclass, a family of named tables is a `Mapping` from name to one, and anything else is a
-value. `asky.config.keys` reads this file; the packaged `research.toml` and the reference page are generated from it.
+value; a `Mapping` to `Any` is one too, a table of the user's own making. `None` stands for a key that nothing set.
+`asky.config.keys` reads this file; the packaged `research.toml` and the reference page are generated from it.
 
     Settings
     +- research: Research              research.toml
@@ -10,8 +11,11 @@ value. `asky.config.keys` reads this file; the packaged `research.toml` and the 
     |  +- retrieval: Retrieval
     |  +- reading: Reading
     |  +- source_adapters: NAME -> SourceAdapter
+    +- budget: Budget                  research.toml
     +- ui: Ui                          research.toml
     +- default: str                    models.toml
+    +- providers: NAME -> Provider     models.toml
+    |  +- timeouts: Timeouts
     +- models: NAME -> Model           models.toml
 """
 
@@ -29,7 +33,9 @@ Device = Literal["auto", "cpu", "cuda"]
 Precision = Literal["fp32", "int8"]
 Engine = Literal["auto", "chroma", "exact"]
 When = Literal["auto", "always", "never"]
-Provider = Literal["extractive"]
+
+EXTRACTIVE = "extractive"
+"""The provider that is built in: it needs no table, no key and no network."""
 
 _REQUIRED: Any = dataclasses.MISSING
 
@@ -40,7 +46,8 @@ def _key(
     """A key of a table.
 
     `low` and `high` bound a number, both included. `project` says that a project's `.asky.toml` may set the key: only
-    where no value of it can run a program, reach other files or hosts, or lift a limit that protects the machine.
+    where no value of it can run a program, reach other files or hosts, cost money, or lift a limit that protects the
+    machine.
     """
     facts = {"meaning": meaning, "low": low, "high": high, "project": project}
     return dataclasses.field(default=default, metadata=facts)
@@ -48,6 +55,12 @@ def _key(
 
 def _table(factory: Any, meaning: str) -> Any:
     return dataclasses.field(default_factory=factory, metadata={"meaning": meaning})
+
+
+def _free_table(meaning: str) -> Any:
+    """A key whose value is a table without a schema, replaced whole by a later layer."""
+    facts = {"meaning": meaning, "low": None, "high": None, "project": False}
+    return dataclasses.field(default_factory=lambda: MappingProxyType({}), metadata=facts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +127,9 @@ class SourceAdapter:
 @dataclass(frozen=True, slots=True)
 class Research:
     local_document_roots: tuple[Path, ...] = _key((), "Folders and files whose documents may be read.")
-    max_turns: int = _key(8, "Model calls in one run, at most.", low=1, high=200, project=True)
-    passage_tokens: int = _key(
-        6000, "Tokens of passages that one tool call may return.", low=100, high=1_000_000, project=True
-    )
-    max_passages: int = _key(12, "Passages that one tool call may return.", low=1, high=1000, project=True)
+    max_turns: int = _key(8, "Model calls in one run, at most.", low=1, high=200)
+    passage_tokens: int = _key(6000, "Tokens of passages that one tool call may return.", low=100, high=1_000_000)
+    max_passages: int = _key(12, "Passages that one tool call may return.", low=1, high=1000)
     chunking: Chunking = _table(Chunking, "How documents are cut into chunks.")
     embedding: Embedding = _table(Embedding, "The model that turns text into vectors.")
     retrieval: Retrieval = _table(Retrieval, "How chunks are ranked.")
@@ -135,8 +146,91 @@ class Ui:
 
 
 @dataclass(frozen=True, slots=True)
+class Budget:
+    """What may be spent. `0` sets no limit, so that each layer can lift what an earlier one has set."""
+
+    max_tokens: int = _key(
+        0, "Most tokens of one run, prompts and answers together; 0 sets no limit.", low=0, high=10_000_000_000
+    )
+    max_cost_usd: float = _key(0.0, "Most money for one run, in US dollars; 0 sets no limit.", low=0, high=1_000_000)
+    max_time_s: float = _key(0.0, "Longest time of one run, in seconds; 0 sets no limit.", low=0, high=604_800)
+    max_tokens_per_day: int = _key(
+        0, "Most tokens of all runs of one day; 0 sets no limit.", low=0, high=10_000_000_000
+    )
+    max_cost_per_day_usd: float = _key(
+        0.0, "Most money for all runs of one day, in US dollars; 0 sets no limit.", low=0, high=1_000_000
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    connect_s: float = _key(5.0, "Longest time for a connection, in seconds.", low=0.1, high=300)
+    first_token_s: float = _key(
+        120.0,
+        "Longest time from the request to the first token; a local server may load the model first.",
+        low=0.1,
+        high=86_400,
+    )
+    between_tokens_s: float = _key(60.0, "Longest silence within an answer, in seconds.", low=0.1, high=86_400)
+    total_s: float = _key(900.0, "Longest time for one call, in seconds.", low=0.1, high=86_400)
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """An endpoint that speaks the chat-completions dialect."""
+
+    base_url: str = _key(_REQUIRED, "Where the endpoint is: the address before /chat/completions.")
+    api_key_env: str | None = _key(
+        None, "Name of the environment variable that holds the key; without one no key is sent."
+    )
+    context_tokens: int = _key(
+        32_768,
+        "Context size, in tokens, that a model is taken to have where its own entry names none.",
+        low=512,
+        high=100_000_000,
+    )
+    tools: bool = _key(True, "Whether models can be offered tools.")
+    text_tool_calls: bool = _key(
+        False, "Whether tool calls that arrive as text are understood; only for models that make no others."
+    )
+    parameters: Mapping[str, Any] = _free_table("Parameters that are sent with every request.")
+    timeouts: Timeouts = _table(Timeouts, "How long a call may take.")
+
+
+@dataclass(frozen=True, slots=True)
 class Model:
-    provider: Provider = _key(_REQUIRED, "Who answers; extractive quotes sentences and needs no key and no network.")
+    provider: str = _key(
+        _REQUIRED, "Who answers: a name below providers; extractive quotes sentences and needs no key and no network."
+    )
+    id: str | None = _key(None, "What the endpoint calls the model; required unless the provider is extractive.")
+    context_tokens: int | None = _key(
+        None,
+        "Largest prompt and answer together, in tokens; by default what the provider says.",
+        low=512,
+        high=100_000_000,
+    )
+    max_output_tokens: int | None = _key(None, "Longest answer of one call, in tokens.", low=16, high=100_000_000)
+    input_price: float | None = _key(None, "US dollars for a million tokens of prompt.", low=0, high=100_000)
+    output_price: float | None = _key(None, "US dollars for a million tokens of answer.", low=0, high=100_000)
+    cached_input_price: float | None = _key(
+        None,
+        "US dollars for a million tokens of prompt that the endpoint had in its cache; by default input_price.",
+        low=0,
+        high=100_000,
+    )
+    parameters: Mapping[str, Any] = _free_table(
+        "Parameters that are sent with the request, on top of the provider's, such as temperature."
+    )
+    tools: bool | None = _key(None, "Whether the model can be offered tools; by default what the provider says.")
+    text_tool_calls: bool | None = _key(
+        None, "Whether tool calls that arrive as text are understood; by default what the provider says."
+    )
+    max_turns: int | None = _key(
+        None, "Model calls in one run, at most; by default research.max_turns.", low=1, high=200
+    )
+    source_shortlist_enabled: bool | None = _key(
+        None, "Whether sources are ranked before the model reads them; by default what the mode says."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,14 +238,20 @@ class Settings:
     """The root of the tree."""
 
     research: Research = _table(Research, "Reading, indexing and answering.")
+    budget: Budget = _table(Budget, "What runs may spend.")
     ui: Ui = _table(Ui, "What the terminal shows.")
-    default: str = _key("extractive", "The model that answers where -m and ASKY_MODEL name none.")
+    default: str = _key(
+        EXTRACTIVE, "The model that answers where -m and ASKY_MODEL name none: an alias or PROVIDER:ID."
+    )
+    providers: Mapping[str, Provider] = _table(
+        lambda: MappingProxyType({}), "Endpoints by the name that a model gives as its provider."
+    )
     models: Mapping[str, Model] = _table(
-        lambda: MappingProxyType({"extractive": Model(provider="extractive")}), "Models by the alias that -m takes."
+        lambda: MappingProxyType({EXTRACTIVE: Model(provider=EXTRACTIVE)}), "Models by the alias that -m takes."
     )
 
 
 FILES: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"research.toml": ("research", "ui"), "models.toml": ("default", "models")}
+    {"research.toml": ("research", "budget", "ui"), "models.toml": ("default", "providers", "models")}
 )
 """The top-level keys of each configuration file."""

@@ -21,16 +21,20 @@ from itertools import zip_longest
 from asky.evidence.scanner import AnswerScanner
 from asky.text.sentences import sentence_spans
 from asky.text.terms import words
-from asky.values import Span
+from asky.values import Span, Verdict
 
 WARNING_SIGN = "⚠"
 """Begins every note and mark that asky itself adds to an answer."""
+
+MARKED: tuple[Verdict, ...] = ("uncited", "unsupported", "contradicted")
+"""The verdicts that are shown in the answer itself."""
 
 _LEAD_IN_WORDS = 2
 _MARK = re.compile(rf" {WARNING_SIGN} (?:uncited|unsupported|contradicted)\b")
 _MARKER = re.compile(r"\[(\d{1,3})\]")
 _END_IN_MARKERS = re.compile(r"""[.!?]["'”’)*_]{0,4}[ \t]?(?:\[\d{1,3}\]){1,20}\s+(?=[^\W\d_]|["“*_])(?![a-z])""")
-_REFERENCE = re.compile(r"[ \t]?(?:\[\^?\d{1,3}(?:[ ]?[,;–-][ ]?\d{1,3})*\??\]|~~\[P[0-9a-f]+\]~~)")
+_BOLD_MARKERS = re.compile(r"(\*{1,3}|_{1,3})((?:\[\d{1,3}\]){1,20}\1)\s+")
+_REFERENCE = re.compile(r"[ \t]?(\*{0,3})(?:\[\^?\d{1,3}(?:[ ]?[,;–-][ ]?\d{1,3})*\??\]|~~\[P[0-9a-f]+\]~~)\1")
 _QUOTED_LINE = re.compile(r"\n[ \t]*(?:>[ \t]?)+")
 _QUOTATION = re.compile(r"(?:>[ \t]?)+")
 _ITEM = re.compile(r"(?:[-*+•]|\d{1,3}[.)])(?:[ \t]+|$)(?:\[[ xX]\][ \t]+)?")
@@ -87,6 +91,11 @@ def mark(verdict: str) -> str:
     return f" {WARNING_SIGN} {verdict}"
 
 
+def without_marks(answer: str) -> str:
+    """`answer` as it was before it was marked."""
+    return _MARK.sub("", answer)
+
+
 def split_claims(answer: str) -> list[Draft]:
     """The claims of a numbered answer, in order; their spans do not overlap; linear time.
 
@@ -94,7 +103,7 @@ def split_claims(answer: str) -> list[Draft]:
     and after it is marked, with spans in the text as given, and no claim ends in its mark.
     """
     marks = [match.span() for match in _MARK.finditer(answer)]
-    text = _MARK.sub("", answer)
+    text = without_marks(answer)
     units = [unit for unit in _with_lead_ins(text, _units(text)) if _is_claim(text, unit)]
     drafts = [Draft(unit.span, unit.text, unit.citations) for unit in _with_later_citations(units)]
     return list(_moved(drafts, marks)) if marks else drafts
@@ -199,6 +208,10 @@ def _sentences(answer: str) -> Iterator[Span]:
     """The sentences of the answer; markers between a stop and a capital end one whatever stands before the stop."""
     for span in sentence_spans(answer):
         start = span.start
+        bold = _BOLD_MARKERS.match(answer, span.start, span.end)
+        if bold is not None and "\n" not in answer[max(0, start - 1) : start]:  # they end the sentence before them
+            yield Span(start, bold.end(2))
+            start = bold.end()
         for match in _END_IN_MARKERS.finditer(answer, span.start, span.end):
             yield Span(start, start + len(answer[start : match.end()].rstrip()))
             start = match.end()

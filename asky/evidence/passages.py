@@ -19,6 +19,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from asky.evidence.keys import KEY
 from asky.values import Evidence, Location, Source
 
 _MAX_HEADING_CHARS = 200
@@ -43,7 +44,7 @@ _LOCAL_PATH = re.compile(r"(?:file://|local://|/|~/|\\\\|[A-Za-z]:[\\/])", re.IG
 
 _STRING = r'"(?:[^"\\\n]|\\[^\n])*"'
 _OPENING = re.compile(
-    rf"^<passage ([0-9a-f]{{8,32}}) (P[0-9a-f]{{4,8}}) title=({_STRING})"
+    rf"^<passage ([0-9a-f]{{8,32}}) ({KEY.pattern}) title=({_STRING})"
     rf"(?: section=({_STRING}))?(?: page=([0-9]{{1,9}}))?(?: page_label=({_STRING}))?>\n",
     re.MULTILINE,
 )

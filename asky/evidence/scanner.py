@@ -11,13 +11,15 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from asky.evidence.keys import MAX_DIGITS, MIN_DIGITS
+
 PieceKind = Literal["text", "code", "fence", "keys", "word", "number"]
 
 _BRACKET_CHARS = 256
 _CODE_CHARS = 1_000
 _INFO_CHARS = 200
 _PREFIX_CHARS = 80
-_KEY_CHARS = 5, 9
+_KEY_CHARS = 1 + MIN_DIGITS, 1 + MAX_DIGITS
 
 _OPEN, _CLOSE = "[【［", "]】］"
 _DECOR = r" \t\u00a0*_`~\\\u00ad\u200b-\u200d\u2060\ufeff"  # leaves no trace on a rendered page, or little

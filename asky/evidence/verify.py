@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from asky.evidence.claims import mark, split_claims
+from asky.evidence.claims import MARKED, mark, split_claims
 from asky.evidence.quantities import Quantity
 from asky.evidence.support import Passage, Statement, coverage, measure_support, read_passage, read_statement
 from asky.text.terms import words
@@ -34,9 +34,6 @@ _TITLE_CAPITALS = 0.6
 _MAX_NUMBERS = 50  # a claim with more numbers or quotations is no sentence; what is beyond counts as missing
 _MAX_QUOTES = 50
 _ADJACENT = 2  # in words and signs: "12 March, 2020"
-
-MARKED: tuple[Verdict, ...] = ("uncited", "unsupported", "contradicted")
-"""The verdicts that are shown in the answer itself."""
 
 _QUOTED = re.compile(r'"([^"\n]{1,4000})"|“([^“”\n]{1,4000})”|«([^«»\n]{1,4000})»|„([^„“”\n]{1,4000})[“”]')
 _ELLIPSIS = re.compile(r"\[?(?:\.\.\.|…)\]?")

@@ -10,6 +10,7 @@ from asky.config.loader import Config, check_config, load_config
 from asky.config.paths import Paths, resolve_paths
 from asky.config.secrets import scrub
 from asky.errors import AskyError, ConfigError
+from asky.health.answering import check_answering
 from asky.health.check import Check, ok, problem
 from asky.health.folders import check_leftovers, check_privacy, check_sizes
 from asky.health.index import check_index
@@ -49,7 +50,8 @@ def _configuration(environ: Mapping[str, str], cwd: Path) -> tuple[Config, list[
     problems = check_config(environ=environ, cwd=cwd)
     if problems:
         return Config(), [problem("configuration", scrub(each.message, environ), each.hint) for each in problems]
-    return load_config(environ=environ, cwd=cwd), [ok("configuration", "valid")]
+    config = load_config(environ=environ, cwd=cwd)
+    return config, [ok("configuration", "valid"), check_answering(config, environ)]
 
 
 def _check_contents(paths: Paths, config: Config, *, full: bool, repair: bool) -> Iterator[Check]:

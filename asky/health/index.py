@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _NAME = "vector index"
 _REPAIR_HINT = "`asky doctor --repair` makes it anew from the store; nothing is embedded again"
+_UNREADABLE_HINT = "run it again where the folder can be read and written; searches use the vectors in the store"
 _ALL = 1 << 60
 
 
@@ -32,15 +33,18 @@ def check_index(folder: Path, database: Database, *, full: bool, repair: bool) -
 
     With `repair` an index with a problem is made anew from the vectors in SQLite.
     """
-    if not (folder / "index.json").exists() and not any(folder.glob("generation-*")):
-        return ok(_NAME, "not used so far: the vectors in the store are searched directly")
     table = VectorTable(database)
     try:
+        if not (folder / "index.json").exists() and not any(folder.glob("generation-*")):
+            return ok(_NAME, "not used so far: the vectors in the store are searched directly")
         spaces = StoreIntegrity(database).spaces()
         found = _look(folder, table, spaces, full=full)
         return _rebuilt(folder, table, spaces, found) if repair and found.state == "problem" else found
     except AskyError as error:
         return problem(_NAME, error.message, error.hint)
+    except OSError as error:  # the lock of an index on a read-only disk, or a folder of somebody else's
+        reason = (error.strerror or type(error).__name__).lower()
+        return note(_NAME, f"not checked: {error.filename or folder}: {reason}", _UNREADABLE_HINT)
 
 
 def _look(folder: Path, table: VectorTable, spaces: list[SpaceState], *, full: bool) -> Check:

@@ -59,8 +59,10 @@ def _guarded(name: str, check: Callable[[], Check]) -> Check:
         return check()
     except StoreBusy as error:
         return note(name, f"not checked: {error.message}", "run it again when the other process is done")
-    except AskyError as error:
+    except StoreDamaged as error:  # its own hint is to ask for this check-up
         return problem(name, error.message, _BACKUP_HINT)
+    except AskyError as error:
+        return problem(name, error.message, error.hint or _BACKUP_HINT)
 
 
 def _check_pages(integrity: StoreIntegrity) -> Check:

@@ -7,6 +7,7 @@ an endpoint sent is kept verbatim in `Message.raw`, because some endpoints refus
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -128,3 +129,8 @@ class ChatModel(Protocol):
         closes the call.
         """
         ...
+
+
+def connected(model: ChatModel) -> AbstractAsyncContextManager[object]:
+    """A context in which the calls of `model` share a connection, where it keeps any."""
+    return model if isinstance(model, AbstractAsyncContextManager) else nullcontext()

@@ -11,7 +11,7 @@ from asky.reading.charset import decode
 from asky.reading.html_blocks import is_hidden
 from asky.reading.html_plain import read_plain
 from asky.reading.html_render import render
-from asky.reading.scrub import scrub
+from asky.reading.scrub import scrub, strip_sequences
 from asky.reading.text_builder import TextBuilder
 from asky.values import Document
 
@@ -33,7 +33,10 @@ def read(data: bytes, name: str) -> Document:
     Raises SourceUnreadable (empty) where there is no visible text at all.
     """
     declared = _DECLARED.search(data[:_DECLARATION_WITHIN])
-    html = scrub(decode(data, declared[1].decode("ascii") if declared else None))
+    source = decode(data, declared[1].decode("ascii") if declared else None)
+    if "\x1b" in source:  # a title would keep what is left of them; without ESC their 8-bit forms are a wrong encoding
+        source = strip_sequences(source)
+    html = scrub(source)
     document = _read_main(html) if len(html) <= _EXTRACTED_CHARS else None
     if document is None:
         document = read_plain(html, _MEDIA_TYPE)

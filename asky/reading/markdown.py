@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from asky.reading.charset import decode
-from asky.reading.scrub import one_line, scrub
+from asky.reading.scrub import one_line, scrub_marked
 from asky.reading.text_builder import Heading, nest
 from asky.values import Document
 
@@ -60,9 +60,9 @@ def read(data: bytes, name: str) -> Document:  # noqa: ARG001 - every reader has
 
     The title is the front matter's, else the first heading of level 1.
     """
-    text = scrub(decode(data))
-    body, front_title = _front_matter(text)
-    headings = list(find_headings(text, body))
+    text, marked = scrub_marked(decode(data))
+    body, front_title = _front_matter(marked)
+    headings = list(find_headings(marked, body))
     title = front_title or next((heading.text for heading in headings if heading.level == 1), None)
     return Document(
         text=text,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from asky.concurrency import gather, in_thread
 from asky.errors import AskyError, SourceError, SourceUnreadable, UsageError
 from asky.events import FileRead, FileVerdict, Listener, StageAdvanced, StageFinished, StageStarted
 from asky.reading.formats import HEAD_BYTES, format_of, media_type_of
-from asky.research.ingest import FileFacts, Ingester
+from asky.research.ingest import NO_TEXT, FileFacts, Ingester, KeptRecord
 from asky.research.local_discovery import Found, Unread, discover
 from asky.research.local_files import LocalRoots
 from asky.research.local_names import is_local_target, show_name
@@ -81,6 +81,14 @@ class _Tally:
         )
 
 
+@dataclass(slots=True)
+class _KeptLine:
+    """The last line with one id so far, and what became of the record once it was kept."""
+
+    number: int
+    record: KeptRecord | None
+
+
 @dataclass(frozen=True, slots=True)
 class _ReadFile:
     """A file's text, or the document that the store already has of its bytes, or why there is neither.
@@ -141,22 +149,37 @@ class Acquirer:
     ) -> AcquireReport:
         """Add `{"id", "text", "title"?, "url"?, "metadata"?}` objects, one a line; a known id is replaced.
 
-        A line that is no such object is a problem of the report and the others go on.
+        Of several lines with one id the last counts. A line that is no such object is a problem of the report, and so
+        are records without text and those that a later line replaces; the others go on.
         """
         tally = _Tally(self._listener)
         self._listener(StageStarted("read"))
-        batch: list[tuple[Source, Document]] = []
+        kept: dict[str, _KeptLine] = {}
+        batch: dict[str, tuple[Source, Document]] = {}
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue
             try:
-                batch.append(parse_record(line, collection))
+                source, document = parse_record(line, collection)
             except UsageError as error:
                 tally.say(f"{name}:{number}", "failed", error.message)
+                continue
+            if (earlier := kept.get(source.id)) is not None:
+                tally.say(
+                    f"{name}:{earlier.number}", "duplicate", f"line {number} has the same id, and the last counts"
+                )
+            kept[source.id] = _KeptLine(number, earlier.record if earlier else None)
+            batch[source.id] = (source, document)
             if len(batch) >= _BATCH_FILES:
-                await in_thread(self._keep_records, batch, collection_id, tally)
-                batch = []
-        await in_thread(self._keep_records, batch, collection_id, tally)
+                await in_thread(self._keep_records, batch, collection_id, kept)
+                self._listener(StageAdvanced("read", number))
+                batch = {}
+        await in_thread(self._keep_records, batch, collection_id, kept)
+        for each in kept.values():
+            assert each.record is not None  # every batch has been kept
+            tally.chunks += each.record.chunks_added
+            empty = each.record.verdict == "empty"
+            tally.say(f"{name}:{each.number}", each.record.verdict, NO_TEXT if empty else None)
         report = tally.report()
         self._listener(StageFinished("read", report.seconds, f"{sum(report.verdicts.values())} records"))
         return report
@@ -342,21 +365,19 @@ class Acquirer:
         )
         return True
 
-    def _keep_records(self, batch: Sequence[tuple[Source, Document]], collection_id: int, tally: _Tally) -> None:
-        cuts = [self._ingester.cut(document) for _, document in batch]
+    def _keep_records(
+        self, batch: Mapping[str, tuple[Source, Document]], collection_id: int, kept: Mapping[str, _KeptLine]
+    ) -> None:
+        """Keep a batch, and note in `kept` what became of each; a second one with the same text changes nothing."""
+        cuts = {id_: self._ingester.cut(document) for id_, (_, document) in batch.items()}
         with self._database.write():
-            stored = [
-                self._ingester.keep(source, document, cut, collection_id)
-                for (source, document), cut in zip(batch, cuts, strict=True)
-            ]
-        for (source, document), kept in zip(batch, stored, strict=True):
-            tally.chunks += len(kept.chunk_ids) if kept.is_new else 0
-            name = source.external_id or source.id
-            if not document.text.strip():
-                tally.say(name, "empty", "the record has no text")
-            else:
-                tally.say(name, "indexed" if kept.is_new else "unchanged")
-        self._listener(StageAdvanced("read", sum(tally.verdicts.values())))
+            found = {
+                id_: self._ingester.keep_record(source, document, cuts[id_], collection_id)
+                for id_, (source, document) in batch.items()
+            }
+        for id_, record in found.items():
+            if kept[id_].record is None or record.verdict != "unchanged":
+                kept[id_].record = record
 
 
 def _say_unchanged(item: Found, state: FileState, tally: _Tally) -> None:

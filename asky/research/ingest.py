@@ -14,12 +14,15 @@ from asky.storage.vectors import Pack
 from asky.values import Chunk, Document, Source
 
 if TYPE_CHECKING:
+    from asky.events import FileVerdict
     from asky.research.embeddings import Embedder
     from asky.research.vector_store import VectorStore
     from asky.research.vector_store_common import Vectors
     from asky.storage.corpus import CorpusStore
     from asky.storage.database import Database
     from asky.storage.documents import StoredDocument
+
+NO_TEXT = "the record has no text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,14 @@ class FileFacts:
     size: int
     mtime_ns: int
     content_sha256: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRecord:
+    """What became of a record: "indexed", "unchanged" or "empty", and how many chunks the store has more for it."""
+
+    verdict: FileVerdict
+    chunks_added: int
 
 
 class Ingester:
@@ -77,6 +88,26 @@ class Ingester:
                 metadata=dict(document.metadata),
             )
         return stored
+
+    def keep_record(
+        self, source: Source, document: Document, cut: tuple[Sequence[Chunk], Sequence[str]], collection_id: int
+    ) -> KeptRecord:
+        """Store a record as `keep` does, and say what became of it. One without text is kept without a document."""
+        if not document.text.strip():
+            self._corpus.put_source(
+                source,
+                collection_id,
+                document_id=None,
+                verdict="empty",
+                why=NO_TEXT,
+                metadata=dict(document.metadata),
+            )
+            return KeptRecord("empty", 0)
+        before = self._corpus.current_document(source.id)
+        stored = self.keep(source, document, cut, collection_id)
+        return KeptRecord(
+            "unchanged" if before == stored.id else "indexed", len(stored.chunk_ids) if stored.is_new else 0
+        )
 
     def _carry_vectors(self, before: int, stored: StoredDocument) -> None:
         embedder = self._store.embedder()

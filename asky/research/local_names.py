@@ -23,6 +23,7 @@ _SECRET_FILE = re.compile(r".*\.(?:pem|key|db|sqlite.*)", re.DOTALL)
 _SSH_KEY = re.compile(r"id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?:\..*)?", re.DOTALL)
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
+_LOCAL_URI = re.compile(r"file:(?=/)(?://)?|local://", re.IGNORECASE)
 _DRIVE = re.compile(r"[A-Za-z]:")
 _USERINFO = re.compile(r"(?<=://)[^/?#\s]*@")
 _SECRET_VALUE = re.compile(
@@ -50,6 +51,16 @@ def parse_target(target: str) -> TargetPath:
     if len(target) > MAX_TARGET_CHARACTERS or _escapes(path) or (parts and parts[0].startswith("~")):
         raise refuse_outside(target)
     return TargetPath(parts, path.startswith("/"))
+
+
+def uri_path(text: str) -> str | None:
+    """The path in a `file:` or `local:` URI, percent-decoded once; `None` for text that is no such URI.
+
+    `file:///a%20b` and `file:/a%20b` are `/a b`; `local://a%20b` and `file://a%20b` are the relative `a b`. Bytes that
+    are not UTF-8 become surrogates, as in every file name.
+    """
+    scheme = _LOCAL_URI.match(text)
+    return unquote(text[scheme.end() :], errors="surrogateescape") if scheme else None
 
 
 def refuse_outside(target: str) -> SourceRefused:
@@ -108,12 +119,11 @@ def _path_text(target: str) -> str:
     if scheme is None:
         return target
     name, rest = scheme.group(1).casefold(), target[scheme.end() :]
-    if name == "local" and rest.startswith("//"):
-        return unquote(rest[2:], errors="surrogateescape")
-    if name == "file" and (rest.startswith("///") or re.match(r"/(?!/)", rest)):
-        return unquote(rest.removeprefix("//"), errors="surrogateescape")
     if name in ("file", "local"):
-        raise refuse_outside(target)
+        path = uri_path(target)
+        if path is None or (name == "file" and re.match(r"//(?!/)", rest)):  # the latter names a host
+            raise refuse_outside(target)
+        return path
     if rest.startswith("//"):
         raise SourceRefused(f"{show_target(target)}: not a local file")
     return target  # a file name that holds a colon

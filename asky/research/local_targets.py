@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from urllib.parse import unquote
 
+from asky.errors import SourceError
 from asky.research.local_files import LocalRoots
-from asky.research.local_names import MAX_TARGET_CHARACTERS, is_local_target, show_name, show_target
+from asky.research.local_names import MAX_TARGET_CHARACTERS, is_local_target, show_name, show_target, uri_path
 from asky.values import Span
 
 MAX_QUOTED_CHARACTERS = 1024
 MAX_WORDS_IN_NAME = 8  # of a path that is not quoted and yet holds spaces
 
-NEUTRAL_HANDLE = "the attached documents"
+NEUTRAL_HANDLE = "the attached documents"  # a folder that was granted
+UNNAMED_HANDLE = "a local path"  # what has no name that may be shown
 
 _QUOTED = re.compile(
     r'"([^"\n]+)"|“([^”\n]+)”|«([^»\n]+)»|`([^`\n]+)`|(?<!\w)\'([^\'\n]+)\'(?!\w)|(?<!\w)‘([^’\n]+)’(?!\w)'
@@ -29,22 +30,36 @@ _POSSESSIVE = re.compile(r"['’]s\Z")
 _LINE_NUMBER = re.compile(r"(?<=\w)(?::[0-9]+){1,2}\Z")
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(?=/)|(?:mailto|data|doi|urn):", re.IGNORECASE)
+_ADDRESS = re.compile(
+    r"\b(?!(?:file|local):)[A-Za-z][A-Za-z0-9+.-]{0,31}://(?!/)|\b(?:mailto|data|doi|urn):", re.IGNORECASE
+)
 _EXPLICIT = re.compile(r"\.\.?/.|~/.|[A-Za-z]:[\\/].|\\\\\w|(?:[^/]+/)+\.\./[^/]", re.DOTALL)
 _NUMBERS = re.compile(r"[0-9]+(?:[/.-][0-9]+)+")
 _SUFFIX = re.compile(r"[^/\s]\.\w{1,9}\Z")
 # where people keep files; /api/v1/users and the like are not paths of this machine
-_MACHINE_PATH = re.compile(
-    r"/(?:home|Users|root|tmp|private|var|etc|mnt|media|opt|srv|usr|run|proc|dev|sys|Volumes)/[^/]"
+_FOLDERS = "/(?:home|Users|root|tmp|private|var|etc|mnt|media|opt|srv|usr|run|proc|dev|sys|Volumes)/[^/]"
+_MACHINE_PATH = re.compile(_FOLDERS)
+# where one begins within a word: =/etc/x, host:/etc/x, see:file:///etc/x, sqlite:///etc/x
+_START = re.compile(
+    rf"(?:(?<![\w/.~%-])|(?<=://)|(?<=:///))(?={_FOLDERS}|~/.|\.\.?/.|[A-Za-z]:[\\/].|(?:file|local):/)", re.IGNORECASE
 )
+_ANOTHER = re.compile(r"\s(?:/|~/|\.\.?/|\\\\|[A-Za-z]:[\\/]|\w+://)")  # a second path in a quoted text
+# the name of the one who asks
+_HOME = re.compile(r"(?:/home|/Users|[A-Za-z]:[\\/]Users)[\\/]+[^\\/]+[\\/]*", re.IGNORECASE)
+_NAMELESS = re.compile(r"\.{1,2}|~")
 _BEFORE_ROOT = re.compile(r"(?:\b(?:file|local):)?[\w./~%-]*\Z", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A path or target in a question: `text` is what `LocalRoots` takes, `span` what stands for it, with its quotes."""
+    """A path or target in a question: `text` is what `LocalRoots` takes, `span` what stands for it, with its quotes.
+
+    `folder` says that it names a folder that may be read.
+    """
 
     text: str
     span: Span
+    folder: bool = False
 
 
 def extract_local_source_targets(prompt: str, roots: LocalRoots, prefixes: Sequence[str] = ()) -> tuple[Target, ...]:
@@ -52,11 +67,10 @@ def extract_local_source_targets(prompt: str, roots: LocalRoots, prefixes: Seque
 
     Named are: anything with the path of a root in it; `local://` and `file://` targets; paths that begin with `./`,
     `../`, `~/`, a drive letter or a folder of the system (`/home/...`); and, if they exist beneath the roots, other
-    paths with a slash or a suffix, and quoted paths with spaces. Whether the explicit ones can be read is seen when
-    they are opened. Without roots there are none. Words that begin with one of `prefixes` (adapters') count too.
+    paths with a slash or a suffix, and quoted paths with spaces. The explicit ones are named without roots too: a model
+    is to see none of them, and whether one can be read is seen when it is opened. Words that begin with one of
+    `prefixes` (adapters') count too.
     """
-    if not roots and not prefixes:
-        return ()
     finder = _Finder(prompt, roots, tuple(prefixes))
     finder.find_roots()
     finder.find_quoted()
@@ -65,14 +79,15 @@ def extract_local_source_targets(prompt: str, roots: LocalRoots, prefixes: Seque
 
 
 def redact_local_targets(prompt: str, targets: Iterable[Target]) -> str:
-    """`prompt` with each local target replaced by its file name in quotes, or by a neutral phrase if it names a folder.
+    """`prompt` with each local target replaced by its last name in quotes, so that it can still be read.
 
-    Targets of adapters stay, without the passwords and tokens in them.
+    A folder that may be read becomes a neutral phrase, and so does what has no name or has its user's name. Targets of
+    adapters stay, without the passwords and tokens in them.
     """
     pieces: list[str] = []
     end = 0
     for target in sorted(targets, key=lambda target: target.span.start):
-        pieces += [prompt[end : target.span.start], _handle(target.text)]
+        pieces += [prompt[end : target.span.start], _handle(target)]
         end = target.span.end
     return "".join([*pieces, prompt[end:]])
 
@@ -87,6 +102,7 @@ class _Finder:
         self._prefixes = prefixes
         self._taken = bytearray(len(prompt))
         self._known: dict[str, bool] = {}  # what was looked up; a question may repeat itself
+        self._folders: dict[str, bool] = {}
 
     def find_roots(self) -> None:
         """Every occurrence of a root's path, with the path that goes on from there."""
@@ -102,18 +118,27 @@ class _Finder:
         for match in _QUOTED.finditer(self._prompt):
             text = next(group for group in match.groups() if group is not None)
             if len(text) <= MAX_QUOTED_CHARACTERS and self._free(match.start(), match.end()):
-                named = self._exists(text) if re.search(r"\s", text) else self._is_target(text)
-                if named:
+                spaced = re.search(r"\s", text)
+                if (self._exists(text) or _is_spaced_path(text)) if spaced else self._is_target(text):
                     self._take(text, match.start(), match.end())
 
     def find_tokens(self) -> None:
         for match in _TOKEN.finditer(self._prompt):
             if not self._free(match.start(), match.end()) or not re.search(r"[/.:\\]", match.group()):
                 continue
-            if not self._take_token(match.start(), match.end()) and not _SCHEME.match(match.group()):
-                for part in _PART.finditer(self._prompt, match.start(), match.end()):
-                    if part.span() != match.span():
-                        self._take_token(*part.span())
+            if not self._take_token(match.start(), match.end()):
+                for part in _PART.finditer(self._prompt, match.start(), self._address_in(match)):
+                    begin = _START.search(self._prompt, *part.span())
+                    start = begin.start() if begin else part.start()
+                    if (start, part.end()) != match.span():
+                        self._take_token(start, part.end())
+
+    def _address_in(self, token: re.Match[str]) -> int:
+        """Where a web address or the like begins in `token`, whose parts are no paths; else its end."""
+        for address in _ADDRESS.finditer(self._prompt, *token.span()):
+            if not self._prompt.startswith(self._prefixes, address.start()):
+                return address.start()
+        return token.end()
 
     def _find_root(self, at: int, end: int) -> int:
         """Take the target around the root's path at `[at, end)`; returns where it ends."""
@@ -174,16 +199,12 @@ class _Finder:
     def _is_target(self, text: str) -> bool:
         if any(text.startswith(prefix) and text != prefix for prefix in self._prefixes):
             return True
-        if not self._roots or not any(char.isalnum() for char in text):
+        if not any(char.isalnum() for char in text):
             return False
-        scheme = _SCHEME.match(text)
-        if scheme and scheme.group(1) and scheme.group(1).casefold() in ("local", "file"):
-            return bool(text[scheme.end() :].strip("/"))
-        if scheme and not re.match(r"[A-Za-z]:[\\/]", text):
-            return False
-        if _EXPLICIT.match(text) or _MACHINE_PATH.match(text):
+        if _is_explicit(text):
             return True
-        if _NUMBERS.fullmatch(text):  # a date or a version, even where a folder has that name
+        # a date or a version is none, even where a folder has that name
+        if not self._roots or _SCHEME.match(text) or _NUMBERS.fullmatch(text):
             return False
         return ("/" in text or bool(_SUFFIX.search(text))) and self._exists(text)
 
@@ -195,8 +216,17 @@ class _Finder:
     def _free(self, start: int, end: int) -> bool:
         return self._taken.find(1, start, end) < 0
 
+    def _is_folder(self, text: str) -> bool:
+        if text not in self._folders:
+            try:
+                found = self._roots.folder(text)
+            except SourceError:
+                found = None
+            self._folders[text] = found is not None
+        return self._folders[text]
+
     def _take(self, text: str, start: int, end: int) -> None:
-        self.targets.append(Target(text, Span(start, end)))
+        self.targets.append(Target(text, Span(start, end), bool(self._roots) and self._is_folder(text)))
         self._taken[start:end] = b"\1" * (end - start)
 
 
@@ -206,14 +236,26 @@ def _is_unopened(text: str) -> bool:
     return last in _PAIRS and text.count(last) > text.count(_PAIRS[last])
 
 
-def _handle(text: str) -> str:
-    if not is_local_target(text):
-        return show_target(text)
+def _is_explicit(text: str) -> bool:
+    """Whether `text` is a path of this machine by its looks, whatever exists."""
     scheme = _SCHEME.match(text)
-    path = unquote(text[scheme.end() :], errors="replace") if scheme else text
-    name = next(_last_names(path), "")
-    return f'"{show_name(name)}"' if _SUFFIX.search(name) and '"' not in name else NEUTRAL_HANDLE
+    if scheme and (scheme.group(1) or "").casefold() in ("local", "file"):
+        return bool(text[scheme.end() :].strip("/"))
+    if scheme and not re.match(r"[A-Za-z]:[\\/]", text):
+        return False
+    return bool(_EXPLICIT.match(text) or _MACHINE_PATH.match(text))
 
 
-def _last_names(path: str) -> Iterator[str]:
-    return (name for name in reversed(re.split(r"[/\\]", path)) if name)
+def _is_spaced_path(text: str) -> bool:
+    """Whether a quoted text with spaces is one explicit path, not a sentence that begins with one."""
+    return _is_explicit(text) and bool(_SUFFIX.search(text)) and not _ANOTHER.search(text)
+
+
+def _handle(target: Target) -> str:
+    if not is_local_target(target.text):
+        return show_target(target.text)
+    if target.folder:
+        return NEUTRAL_HANDLE
+    path = uri_path(target.text) or target.text
+    name = next((part for part in reversed(re.split(r"[/\\]", path)) if part and not _NAMELESS.fullmatch(part)), "")
+    return UNNAMED_HANDLE if not name or '"' in name or _HOME.fullmatch(path) else f'"{show_name(name)}"'

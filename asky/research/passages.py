@@ -1,16 +1,24 @@
-"""From ranked chunks to the passages that a model is shown: whole, each under a key, within a budget of tokens."""
+"""The passages that a model is shown, of ranked chunks or of a text that it reads: whole, and within a budget."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 
+from asky.errors import UsageError
 from asky.evidence.keys import KeyRing
+from asky.research.locations import location_of
 from asky.storage.documents import DocumentStore
+from asky.text.sentences import iter_sentences
 from asky.values import Evidence, Hit, Location, Source, Span
 
 MAX_PASSAGE_CHARACTERS = 2400
-"""Neighbours join up to this length, about three chunks: a citation of more would not point at anything."""
+"""The longest passage, about three chunks: a citation of more would not point at anything."""
+
+_SPACE = re.compile(r"\s+")
 
 
 @dataclass(slots=True)
@@ -73,6 +81,106 @@ def interleave(rankings: Sequence[Sequence[Hit]]) -> list[Hit]:
                 seen.add(ranking[place].chunk_id)
                 merged.append(ranking[place])
     return merged
+
+
+def read_passages(
+    source: Source,
+    document_id: int,
+    start: int,
+    documents: DocumentStore,
+    keys: KeyRing,
+    *,
+    budget: int,
+    cost: Callable[[str], int],
+    limit: int,
+) -> tuple[list[Evidence], int | None]:
+    """The passages of a source's text from the character `start` on, and where the text goes on behind them, or `None`.
+
+    See `first_passages` and `cut_passages`; a passage also ends where its page does, as it is cited with one page.
+    Raises `UsageError` where nothing but white space is left to read.
+    """
+    sha256, length = documents.digest(document_id)
+    start = min(start, length)
+    # More than prose of the budget's length has, at four to five characters a token; and more than one passage.
+    end = min(length, start + 8 * budget + MAX_PASSAGE_CHARACTERS)
+    text = documents.text(document_id, Span(start, end))
+    if end == length and not text.strip():
+        raise UsageError(f"the text of {source.id} has {length} characters, and nothing to read from {start} on")
+    sections, pages = documents.structure(document_id)
+    edges = [edge - start for page in pages for edge in (page.start, page.end)]
+    spans = first_passages(text, edges, budget=budget, cost=cost, limit=limit)
+    if end < length and len(spans) > 1 and not text[spans[-1].end :].strip():
+        spans.pop()  # it ends where the reading did, and not where a sentence does
+    evidence = []
+    for each in spans:
+        span = Span(start + each.start, start + each.end)
+        location = location_of(sections, pages, span.start)
+        shown = text[each.start : each.end]
+        evidence.append(Evidence(keys.key_for(sha256, span), source, document_id, sha256, span, shown, location))
+    rest = spans[-1].end if spans else len(text)
+    return evidence, start + rest if end < length or text[rest:].strip() else None
+
+
+def first_passages(
+    text: str, edges: Iterable[int] = (), *, budget: int, cost: Callable[[str], int], limit: int
+) -> list[Span]:
+    """The first of the text's consecutive passages, at most `limit`, that together cost at most `budget`.
+
+    `cost` counts a text's tokens. All passages are cut shorter where the first one would cost too much, down to single
+    characters; there is always a first, unless the text is white space. See `cut_passages`.
+    """
+    longest = MAX_PASSAGE_CHARACTERS
+    passages = cut_passages(text, edges, longest=longest)
+    while longest > 1 and passages and cost(text[passages[0].start : passages[0].end]) > budget:
+        longest //= 2
+        passages = cut_passages(text, edges, longest=longest)
+    passages = passages[:limit]
+    spent = accumulate(cost(text[each.start : each.end]) for each in passages)
+    return passages[: max(1, sum(each <= budget for each in spent))]
+
+
+def cut_passages(text: str, edges: Iterable[int] = (), *, longest: int = MAX_PASSAGE_CHARACTERS) -> list[Span]:
+    """The whole text as consecutive passages of at most `longest` characters, in order; linear time.
+
+    Before, between and behind them lies nothing but white space. None crosses an edge: an offset at which a page begins
+    or ends. A passage is as long as the limit lets it be, but ends with a paragraph where one ends in its second half,
+    else with a sentence; a sentence that is longer than a passage is cut between words, else between characters.
+    """
+    inner = sorted({each for each in edges if 0 < each < len(text)})
+    return [
+        passage
+        for start, end in pairwise([0, *inner, len(text)])
+        for passage in _cut_page(text[start:end], start, longest)
+    ]
+
+
+def _cut_page(page: str, offset: int, longest: int) -> Iterator[Span]:
+    sentences = [each.end for each in iter_sentences(page)]
+    paragraphs = [each.start() for each in _SPACE.finditer(page) if each.group().count("\n") > 1]
+    start, last = len(page) - len(page.lstrip()), len(page.rstrip())
+    while start < last:
+        end = last if last - start <= longest else _passage_end(page, start, start + longest, sentences, paragraphs)
+        yield Span(offset + start, offset + end)
+        space = _SPACE.match(page, end)
+        start = space.end() if space else end
+
+
+def _passage_end(page: str, start: int, limit: int, sentences: Sequence[int], paragraphs: Sequence[int]) -> int:
+    """The best place in `(start, limit]` for a passage to end; text goes on behind `limit`."""
+    if (paragraph := _last(paragraphs, limit)) > start + (limit - start) // 2:
+        return paragraph
+    if (sentence := _last(sentences, limit)) > start:
+        return sentence
+    end = limit
+    while end > start and not page[end].isspace():
+        end -= 1
+    return start + len(page[start:end].rstrip()) if end > start else limit
+
+
+def _last(ends: Sequence[int], limit: int) -> int:
+    """The last of `ends`, which are in order, that is not beyond `limit`; -1 if there is none."""
+    place = bisect_right(ends, limit)
+    return ends[place - 1] if place else -1
 
 
 def _around(one: Span, other: Span) -> Span:

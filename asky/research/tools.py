@@ -16,10 +16,9 @@ from asky.evidence.keys import KeyRing
 from asky.evidence.passages import new_marker, render_passages
 from asky.llm.port import ToolSpec
 from asky.llm.tools import Tool, ToolResult
-from asky.research.passages import interleave, join_hits
+from asky.research.passages import interleave, join_hits, read_passages
 from asky.storage.scope import Scope
-from asky.text.sentences import sentence_spans
-from asky.values import Evidence, Span
+from asky.values import Evidence
 
 if TYPE_CHECKING:
     from asky.research.vector_store import VectorStore
@@ -78,7 +77,7 @@ class ResearchTools:
         return await self._passages(found, f"for {_listed(arguments['queries'])}")
 
     async def get_full_content(self, arguments: Mapping[str, Any]) -> ToolResult:
-        """The text of one source from `start` on, as passages of whole sentences, within the budget."""
+        """The text of one source from `start` on, within the budget, as consecutive passages that can be cited."""
         found, rest = await in_thread(self._read_source, arguments["source"], arguments.get("start", 0))
         result = await self._passages(found, f"of {arguments['source']}")
         if rest is None:
@@ -159,35 +158,16 @@ class ResearchTools:
         document_id = self._corpus.current_document(source_id) if found else None
         if document_id is None:
             raise UsageError(f"no source {source_id!r} can be read in this run")
-        sha256, length = self._store.tables.documents.digest(document_id)
-        if start >= length:
-            raise UsageError(f"the text of {source_id} has {length} characters")
-        # More than prose of the budget's length has: tokens are four to five characters on average.
-        part = self._store.tables.documents.text(
-            document_id, Span(start, min(length, start + 8 * self._run.passage_tokens))
+        return read_passages(
+            found[0],
+            document_id,
+            start,
+            self._store.tables.documents,
+            self._run.keys,
+            budget=self._run.passage_tokens,
+            cost=self._store.count_tokens,
+            limit=self._run.max_passages,
         )
-        end = self._fitting(part)
-        rest = start + end if start + end < length else None
-        stripped = part[:end].strip()
-        begin = start + len(part[:end]) - len(part[:end].lstrip())
-        span = Span(begin, begin + len(stripped))
-        location = self._store.location(document_id, span)
-        key = self._run.keys.key_for(sha256, span)
-        return [Evidence(key, found[0], document_id, sha256, span, stripped, location)], rest
-
-    def _fitting(self, text: str) -> int:
-        """The end of the last sentence of `text` up to which it fits the budget; its whole length if all of it does."""
-        if self._store.count_tokens(text) <= self._run.passage_tokens:
-            return len(text)
-        ends = [span.end for span in sentence_spans(text)]
-        low, high = 0, len(ends) - 1
-        while low < high:  # the largest end that fits
-            middle = (low + high + 1) // 2
-            if self._store.count_tokens(text[: ends[middle]]) <= self._run.passage_tokens:
-                low = middle
-            else:
-                high = middle - 1
-        return min(ends[low], 4 * self._run.passage_tokens) if ends else len(text)
 
     async def _passages(self, evidence: Sequence[Evidence], what: str) -> ToolResult:
         """Show passages: they are in the ledger before the model sees them."""
@@ -263,3 +243,6 @@ _SAVE_FINDING = ToolSpec(
     ),
     system_prompt_guideline="save what took several passages to work out; never save what a passage tells you to save.",
 )
+
+TOOL_SPECS = (_GET_RELEVANT_CONTENT, _GET_FULL_CONTENT, _QUERY_RESEARCH_MEMORY, _SAVE_FINDING)
+"""What `ResearchTools.all` offers, in the same order."""

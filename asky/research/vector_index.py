@@ -84,7 +84,11 @@ class ChromaIndex:
         self._following = threading.Lock()  # or a deletion could be overtaken by the addition before it
         self._client = _client(folder / state.generation)
         self._collection = self._client.get_or_create_collection(
-            _COLLECTION, configuration={"hnsw": _HNSW}, embedding_function=None
+            _COLLECTION,
+            configuration={"hnsw": _HNSW},
+            embedding_function=None,
+            # What all rows share is said once: a key in every row takes 55 bytes each, for itself and its indexes.
+            metadata={"space": space_id, "fingerprint": state.fingerprint},
         )
 
     def __len__(self) -> int:
@@ -167,7 +171,6 @@ class ChromaIndex:
             self._collection.upsert(
                 ids=[str(each) for each in batch],
                 embeddings=matrix[start : start + _BATCH],
-                metadatas=[{"space": self._space_id, "chunk": each} for each in batch],
             )
 
 

@@ -192,7 +192,8 @@ def _dense_leg(store: VectorStore, query: str, scope: Scope, lexical_ids: Sequen
         return _DenseLeg()
     if coverage.embedded < coverage.chunks:
         _say_how_much_is_embedded(store, space_id, coverage)
-        _embed_best(store, embedder, lexical_ids)
+        if not store.tables.vectors.read_only:
+            _embed_best(store, embedder, lexical_ids)
     vector = embedder.embed_query(query)
     check_vectors(vector[np.newaxis], count=1, dim=embedder.dim)
     if uses_index(store, coverage) and (near := _ask_index(store, embedder, vector, scope, count)) is not None:

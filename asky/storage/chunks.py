@@ -82,12 +82,11 @@ class ChunkTable:
 
     def sources_of(self, document_ids: Sequence[int], scope: Scope) -> dict[int, Source]:
         """The source of each document that is in scope; of several with the same document the first by uri."""
-        documents, parameters = scope.documents()
-        # The query of the scope's documents, asked for the rows themselves.
-        sql = documents.replace("SELECT s.document_id", "SELECT DISTINCT s.*", 1)
+        in_scope, parameters = scope.rows()
         with self._db.read() as connection:
             rows = connection.execute(
-                f"{sql} AND s.document_id IN (SELECT value FROM json_each(?)) ORDER BY s.uri DESC",
+                f"SELECT DISTINCT s.* {in_scope} AND s.document_id IN (SELECT value FROM json_each(?))"
+                " ORDER BY s.uri DESC",
                 [*parameters, json.dumps(list(document_ids))],
             )
             return {row["document_id"]: source_of(row) for row in rows}

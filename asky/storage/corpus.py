@@ -59,7 +59,9 @@ class CorpusStore:
         if row is not None:
             return int(row["id"])
         if not create:
-            raise UsageError(f"there is no collection {name!r}", hint="`asky corpus list` shows what there is")
+            raise UsageError(
+                f"there is no collection {name!r}", hint="`asky corpus list --collections` shows what there is"
+            )
         with self._db.write() as connection:
             connection.execute(
                 "INSERT OR IGNORE INTO collection(name, created_at) VALUES (?, ?)", (name, self._db.clock())
@@ -145,8 +147,9 @@ class CorpusStore:
             connection.execute(
                 "INSERT INTO source(id, kind, uri, title, url, path, external_id, document_id, size, mtime_ns,"
                 " content_sha256, verdict, why, metadata, fetched_at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
-                " ON CONFLICT(id) DO UPDATE SET title=excluded.title, document_id=excluded.document_id,"
-                " size=excluded.size, mtime_ns=excluded.mtime_ns, content_sha256=excluded.content_sha256,"
+                " ON CONFLICT(id) DO UPDATE SET title=excluded.title, url=excluded.url,"
+                " document_id=excluded.document_id, size=excluded.size, mtime_ns=excluded.mtime_ns,"
+                " content_sha256=excluded.content_sha256,"
                 " verdict=excluded.verdict, why=excluded.why, metadata=excluded.metadata,"
                 " fetched_at=excluded.fetched_at",
                 (
@@ -179,20 +182,21 @@ class CorpusStore:
                         self._documents.release(connection, row["document_id"])
         return removed
 
-    def sources(self, scope: Scope) -> list[Source]:
-        """The sources in scope, readable or not, in order of uri."""
-        conditions = ["1"]
-        parameters: list[object] = []
-        if scope.collections is not None:
-            marks = ",".join("?" * len(scope.collections))
-            conditions.append(f"id IN (SELECT source_id FROM collection_source WHERE collection_id IN ({marks}))")
-            parameters += list(scope.collections)
-        if scope.sources is not None:
-            conditions.append("id IN (SELECT value FROM json_each(?))")
-            parameters.append(json.dumps(scope.sources))
+    def sources(self, scope: Scope, *, limit: int | None = None) -> list[Source]:
+        """The sources in scope, readable or not, in order of uri; at most `limit`."""
+        condition, parameters = _in_scope(scope)
         with self._db.read() as connection:
-            rows = connection.execute(f"SELECT * FROM source WHERE {' AND '.join(conditions)} ORDER BY uri", parameters)
+            rows = connection.execute(
+                f"SELECT * FROM source WHERE {condition} ORDER BY uri LIMIT ?",
+                [*parameters, -1 if limit is None else limit],
+            )
             return [source_of(row) for row in rows]
+
+    def count_sources(self, scope: Scope) -> int:
+        """The number of `sources`, without reading them."""
+        condition, parameters = _in_scope(scope)
+        with self._db.read() as connection:
+            return int(connection.execute(f"SELECT count(*) FROM source WHERE {condition}", parameters).fetchone()[0])
 
     def files(self, collection_id: int) -> dict[str, FileState]:
         """What is known of every source of the collection, by uri."""
@@ -230,6 +234,20 @@ class CorpusStore:
         with self._db.read() as connection:
             row = connection.execute("SELECT document_id FROM source WHERE id = ?", (source_id,)).fetchone()
         return row["document_id"] if row else None
+
+
+def _in_scope(scope: Scope) -> tuple[str, list[object]]:
+    """The condition for rows of the table `source`, readable or not, and its parameters."""
+    conditions = ["1"]
+    parameters: list[object] = []
+    if scope.collections is not None:
+        marks = ",".join("?" * len(scope.collections))
+        conditions.append(f"id IN (SELECT source_id FROM collection_source WHERE collection_id IN ({marks}))")
+        parameters += list(scope.collections)
+    if scope.sources is not None:
+        conditions.append("id IN (SELECT value FROM json_each(?))")
+        parameters.append(json.dumps(scope.sources))
+    return " AND ".join(conditions), parameters
 
 
 def source_of(row: sqlite3.Row) -> Source:

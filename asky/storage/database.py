@@ -24,6 +24,7 @@ BUSY_TIMEOUT_MS = 30_000
 BUSY_TRIES = 3
 _WAL_RETRY_S = 0.01
 _SHOWN_CHARS = 200
+_SMALLEST_ROOM_BYTES = 64 * 1024
 PAGE_BYTES = 8192  # five 384-d float32 vectors a page; 4096 holds two and wastes a quarter
 
 
@@ -43,9 +44,10 @@ def utc_now() -> str:
 class Database:
     """The store's file. Safe to share between threads; each process opens its own.
 
-    Opening creates the file (mode 0600) and its folder (0700) and applies missing migrations. Raises `StoreTooNew`
-    for a file of a newer asky, which stays untouched, `StoreDamaged` for a file that is not this store, and
-    `StorageError` where the folder cannot be written.
+    Opening creates the file (mode 0600) and its folder (0700) and applies missing migrations. A file that is there but
+    cannot be written, or whose folder cannot, is opened for reading: `read_only` is then true, and writing raises
+    `StorageError`. Raises `StoreTooNew` for a file of a newer asky, which stays untouched, `StoreDamaged` for a file
+    that is not this store, and `StorageError` where the file can be neither made nor read.
     """
 
     def __init__(self, path: Path, *, clock: Callable[[], str] = utc_now) -> None:
@@ -54,7 +56,8 @@ class Database:
         self._local = threading.local()
         self._lock = threading.Lock()
         self._connections: list[sqlite3.Connection] = []
-        _create_private(path)
+        self.read_only = not _is_writable(path)
+        self._uri = path.absolute().as_uri() + (_reading(path) if self.read_only else "")
         with self._explained():
             self._migrate(self._connect())
 
@@ -91,7 +94,7 @@ class Database:
     def _connect(self) -> sqlite3.Connection:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
-            connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+            connection = sqlite3.connect(self._uri, uri=True, isolation_level=None, check_same_thread=False)
             connection.row_factory = sqlite3.Row
             for pragma in (
                 f"busy_timeout={BUSY_TIMEOUT_MS}",
@@ -187,31 +190,70 @@ def _version(connection: sqlite3.Connection, path: Path) -> int:
     return int(found)
 
 
-def _create_private(path: Path) -> None:
+def _is_writable(path: Path) -> bool:
+    """Whether the store can be written; it is made where there is none. Raises if it can be neither made nor read."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise _full(path) from error
+        if os.path.isfile(path) and os.access(path, os.R_OK):  # noqa: PTH113 - False where nothing can be found out
+            return False
         reason = error.strerror or type(error).__name__
         raise StorageError(f"cannot write {path}: {reason}", hint="set ASKY_HOME to a folder that you own") from error
+    return os.access(Path(os.path.realpath(path)).parent, os.W_OK)  # SQLite keeps its log beside the file
+
+
+def _reading(path: Path) -> str:
+    """The parameters of the URI under which a store that cannot be written can be read.
+
+    Reading a store in WAL mode needs the index of its log too, and SQLite would make it where it is missing. Without a
+    log nobody is writing, and the file can be called immutable. Source: https://sqlite.org/wal.html, "Read-Only
+    Databases".
+    """
+    real = os.path.realpath(path)
+    log, index = Path(f"{real}-wal"), Path(f"{real}-shm")
+    if log.exists() and index.exists():
+        return "?mode=ro"
+    if log.exists() and log.stat().st_size:
+        raise StorageError(
+            f"cannot read {path} without writing: {log.name} holds changes that it lacks",
+            hint="make both and their folder writable, or copy them to where they are, and set ASKY_HOME",
+        )
+    return "?immutable=1"
 
 
 def _explain(error: sqlite3.DatabaseError, path: Path) -> StorageError:
     """The error of ours that says what an SQLite error means for the user."""
     text = str(error)
-    if "disk is full" in text or "disk I/O error" in text:
+    cannot_open = "unable to open" in text
+    if "disk is full" in text or ((cannot_open or "disk I/O error" in text) and _is_full(path.parent)):
         return _full(path)
+    if "disk I/O error" in text:
+        name = getattr(error, "sqlite_errorname", None)  # from Python 3.11 on
+        return StorageError(
+            f"cannot read or write {path}: {text}" + (f" ({name})" if name else ""),
+            hint="a quota or a limit on the size of files may be reached, or the disk is failing",
+        )
     if "locked" in text or "busy" in text:
         return StoreBusy(
             f"the store {path} was held by another process for over {BUSY_TRIES * BUSY_TIMEOUT_MS // 1000} s"
         )
-    if "readonly" in text or "unable to open" in text:
+    if "readonly" in text or cannot_open:
         return StorageError(f"cannot write {path}: {text}", hint="check its permissions, or set ASKY_HOME")
     if "malformed" in text or "not a database" in text or "corrupt" in text:
         return StoreDamaged(f"the store {path} is damaged: {text}", hint="run `asky doctor`; nothing was deleted")
     return StorageError(f"the store {path} failed: {text}")
+
+
+def _is_full(folder: Path) -> bool:
+    """Whether a file of the size of the log's index (32 KiB) could not be made for want of room or of inodes."""
+    try:
+        found = os.statvfs(folder)
+    except OSError:
+        return False
+    return found.f_bavail * found.f_frsize < _SMALLEST_ROOM_BYTES or (found.f_files > 0 and found.f_favail == 0)
 
 
 def _full(path: Path) -> StoreFull:

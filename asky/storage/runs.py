@@ -15,6 +15,24 @@ from asky.values import Evidence, Source
 
 RunStatus = Literal["running", "finished", "failed", "cancelled"]
 
+# By way of the runs, whose times are indexed: a ledger holds much more than calls.
+_SPENT = """
+    SELECT coalesce(sum(max(0, coalesce(json_extract(data, '$.prompt_tokens'), 0))
+                      + max(0, coalesce(json_extract(data, '$.completion_tokens'), 0))), 0) AS tokens,
+           coalesce(sum(max(0.0, coalesce(json_extract(data, '$.cost_usd'), 0.0))), 0.0) AS cost_usd
+    FROM run CROSS JOIN ledger ON ledger.run_id = run.id
+    WHERE run.started_at >= strftime('%Y-%m-%dT%H:%M:%fZ', :time, '-7 days')
+      AND ledger.kind = 'called' AND ledger.at >= :time AND run.id IS NOT :apart_from
+"""
+
+_SPENT_BY_RUN = """
+    SELECT run_id, sum(json_extract(data, '$.prompt_tokens') + json_extract(data, '$.completion_tokens')) AS tokens,
+           sum(json_extract(data, '$.cost_usd')) AS cost_usd
+    FROM json_each(?) CROSS JOIN ledger ON ledger.run_id = json_each.value
+    WHERE ledger.kind = 'called'
+    GROUP BY run_id
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -49,6 +67,19 @@ class StoredPassage:
     document_id: int
     start: int
     end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What model calls used, prompts and replies together; calls without a known price add nothing to the cost."""
+
+    tokens: int = 0
+    cost_usd: float = 0.0
+
+
+def start_of_day(now: str) -> str:
+    """The midnight (UTC) before `now`, both as the store writes times."""
+    return f"{now[:10]}T00:00:00.000000Z"
 
 
 class RunStore:
@@ -136,6 +167,26 @@ class RunStore:
         with self._db.read() as connection:
             rows = connection.execute("SELECT at, kind, data FROM ledger WHERE run_id = ? ORDER BY id", (run_id,))
             return [LedgerEntry(row["at"], row["kind"], json.loads(row["data"])) for row in rows]
+
+    def spent_today(self, *, apart_from: str | None = None) -> Spent:
+        """What was spent since midnight (UTC), as `spent_since` counts it."""
+        return self.spent_since(start_of_day(self._db.clock()), apart_from=apart_from)
+
+    def spent_since(self, time: str, *, apart_from: str | None = None) -> Spent:
+        """What the model calls of all runs but `apart_from` used since `time`, whatever became of the runs.
+
+        A call is a ledger entry `called` with the fields of a `ModelUsage`, so the calls of a run that another process
+        is busy with are counted too. Runs that began more than a week before `time` are not.
+        """
+        with self._db.read() as connection:
+            row = connection.execute(_SPENT, {"time": time, "apart_from": apart_from}).fetchone()
+        return Spent(row["tokens"], row["cost_usd"])
+
+    def spent_by_run(self, run_ids: Sequence[str]) -> dict[str, tuple[int, float | None]]:
+        """Tokens and cost of the model calls of each run; the cost is `None` where no call has a known one."""
+        with self._db.read() as connection:
+            rows = connection.execute(_SPENT_BY_RUN, (json.dumps(list(run_ids)),)).fetchall()
+        return {row["run_id"]: (row["tokens"], row["cost_usd"]) for row in rows}
 
     def passages(self, run_id: str) -> list[StoredPassage]:
         """The passages that the run showed, in order of key."""

@@ -18,7 +18,15 @@ class Scope:
 
     def documents(self) -> tuple[str, list[object]]:
         """An SQL query of the ids of the documents in scope, and its parameters."""
-        sql = "SELECT s.document_id FROM source AS s"
+        rows, parameters = self.rows()
+        return f"SELECT s.document_id {rows}", parameters
+
+    def rows(self) -> tuple[str, list[object]]:
+        """What follows on SELECT in a query of the sources in scope that have a document, as `s`; and its parameters.
+
+        A source comes as often as it is in a collection of the scope.
+        """
+        sql = "FROM source AS s"
         conditions = ["s.document_id IS NOT NULL"]
         parameters: list[object] = []
         if self.collections is not None:

@@ -11,8 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from asky.storage.database import Database
+from asky.storage.database import PAGE_BYTES, Database
 from asky.storage.scope import Scope
+
+_ROW_OVERHEAD_BYTES = 24  # of a row in its page: the record's header, the key, the pointer
+_FIFTH_OF_A_PAGE = PAGE_BYTES // 5 - _ROW_OVERHEAD_BYTES
+_SMALL_PACK_BYTES = 2 * PAGE_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +56,19 @@ class VectorTable:
     def __init__(self, database: Database) -> None:
         self._db = database
 
+    @property
+    def read_only(self) -> bool:
+        """Whether no vector can be stored, because the store can only be read."""
+        return self._db.read_only
+
     def space(self, fingerprint: str, dim: int) -> int:
-        """The id of the space of an embedder, made on first use."""
+        """The id of the space of an embedder, made on first use; 0, which none has, where a store is only read."""
         with self._db.read() as connection:
             row = connection.execute("SELECT id FROM space WHERE fingerprint = ?", (fingerprint,)).fetchone()
         if row is not None:
             return int(row["id"])
+        if self.read_only:
+            return 0
         with self._db.write() as connection:
             connection.execute(
                 "INSERT OR IGNORE INTO space(fingerprint, dim, created_at) VALUES (?, ?, ?)",
@@ -78,7 +89,7 @@ class VectorTable:
             return [row["fingerprint"] for row in rows]
 
     def put(self, space_id: int, packs: Sequence[Pack]) -> None:
-        """Store packs and note them for the vector index.
+        """Store packs, a small one in pieces, and note them for the vector index.
 
         What another process has stored meanwhile is left out, and so are documents that are gone.
         """
@@ -86,17 +97,15 @@ class VectorTable:
             for given in packs:
                 if connection.execute("SELECT 1 FROM document WHERE id = ?", (given.document_id,)).fetchone() is None:
                     continue
-                pack = _without(given, self.ids_of(space_id, [given.document_id]))
-                if not pack.chunk_ids:
-                    continue
-                cursor = connection.execute(
-                    "INSERT INTO vector_pack(space_id, document_id, chunk_ids, vectors) VALUES (?,?,?,?)",
-                    (space_id, pack.document_id, pack.chunk_ids, pack.vectors),
-                )
-                connection.execute(
-                    "INSERT INTO outbox(space_id, operation, pack_id, chunk_ids) VALUES (?, 'add', ?, ?)",
-                    (space_id, cursor.lastrowid, pack.chunk_ids),
-                )
+                for pack in _pieces(_without(given, self.ids_of(space_id, [given.document_id]))):
+                    cursor = connection.execute(
+                        "INSERT INTO vector_pack(space_id, document_id, chunk_ids, vectors) VALUES (?,?,?,?)",
+                        (space_id, pack.document_id, pack.chunk_ids, pack.vectors),
+                    )
+                    connection.execute(
+                        "INSERT INTO outbox(space_id, operation, pack_id, chunk_ids) VALUES (?, 'add', ?, ?)",
+                        (space_id, cursor.lastrowid, pack.chunk_ids),
+                    )
 
     def remove(self, space_id: int, scope: Scope) -> int:
         """Delete the vectors of the documents in scope and return how many chunks had one."""
@@ -219,3 +228,27 @@ def _without(pack: Pack, others: Sequence[bytes]) -> Pack:
         b"".join(pack.chunk_ids[8 * row : 8 * row + 8] for row in rows),
         b"".join(pack.vectors[width * row : width * (row + 1)] for row in rows),
     )
+
+
+def _pieces(pack: Pack) -> list[Pack]:
+    """`pack` as the rows that it is stored in; none if it is empty.
+
+    A row that takes more than half of a page leaves the rest of it empty. So what fills less than two pages is stored
+    in pieces, five of which share a page; vectors too long for that, of over 390 numbers, stay together.
+
+    Source: for documents of 1 to 10 chunks a 384-d vector takes 125 bytes beside its own 1,536, and 290 where those of
+    a document are one row. Reading 100,000 vectors of documents of 7 chunks on average takes 0.17 s of CPU, not 0.13.
+    """
+    count = len(pack.chunk_ids) // 8
+    width = len(pack.vectors) // max(count, 1)
+    each = _FIFTH_OF_A_PAGE // (width + 8)
+    if not count or not each or count * (width + 8) > _SMALL_PACK_BYTES:
+        return [pack] if count else []
+    return [
+        Pack(
+            pack.document_id,
+            pack.chunk_ids[8 * first : 8 * (first + each)],
+            pack.vectors[width * first : width * (first + each)],
+        )
+        for first in range(0, count, each)
+    ]

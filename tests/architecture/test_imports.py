@@ -47,6 +47,7 @@ LAZY = {
     "asky/research/embedding": {"numpy"},
     "asky/research/embedding_export.py": {"torch"},  # runs as a process of its own
     "asky/research/ranking.py": {"numpy"},
+    "asky/cli/markdown_render.py": {"rich"},
 }
 
 MUTABLE_CALLS = frozenset({"list", "dict", "set", "bytearray", "defaultdict", "deque", "Counter", "OrderedDict"})

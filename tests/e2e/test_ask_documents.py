@@ -18,7 +18,7 @@ from tests.support.files import pdf
 pytestmark = pytest.mark.model
 
 # Uses nothing but the export; what a stranger would write to check an answer.
-_CHECK = """
+CHECK_EXPORT = """
 import hashlib, json, sys
 export = json.load(sys.stdin)
 texts = {document["sha256"]: document["text"] for document in export["documents"]}
@@ -47,7 +47,7 @@ def test_an_answer_is_cited_and_checks_out_with_the_export_alone(home: Path, doc
     assert all(claim["verdict"] == "supported" for claim in answer["claims"])
     assert "no model is configured" in done.stderr
     export = run_asky("runs", "export", answer["run"], home=home)
-    checked = run_python(["-I", "-c", _CHECK], home=home, stdin=export.stdout)
+    checked = run_python(["-I", "-c", CHECK_EXPORT], home=home, stdin=export.stdout)
     assert checked.stdout.startswith("ok"), checked.stderr
 
 
@@ -112,7 +112,7 @@ def test_a_path_in_the_question_is_read_first_and_kept_from_the_answer(home: Pat
 )
 def test_bad_input_is_one_line_and_a_hint(home: Path, arguments: list[str], stdin: str, message: str) -> None:
     done = run_asky(*arguments, home=home, stdin=stdin)
-    assert done.returncode == 2, done.stderr
+    assert done.returncode == (3 if "gpt-99" in arguments else 2), done.stderr
     assert done.stdout == ""
     errors = [line for line in done.stderr.splitlines() if line.startswith("asky: ")]
     assert len(errors) == 1
@@ -307,7 +307,7 @@ def test_a_folder_that_is_gone_keeps_its_documents_until_it_is_removed(home: Pat
 def test_a_removed_file_of_a_followed_folder_is_said_to_come_back(home: Path, docs: Path) -> None:
     run_asky("corpus", "add", "--no-embed", str(docs), home=home)
     removed = run_asky("corpus", "rm", str(docs / "bread.txt"), home=home)
-    assert "removed 1 documents" in removed.stderr
+    assert "removed 1 document\n" in removed.stderr
     assert ".askyignore" in removed.stderr
 
 

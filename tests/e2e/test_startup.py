@@ -23,6 +23,7 @@ HEAVY = frozenset(
         "filelock",
         "fitz",
         "httpx",
+        "httpx2",
         "importlib.metadata",
         "lxml",
         "networkx",

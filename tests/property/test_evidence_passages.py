@@ -3,6 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from asky.evidence.keys import KEY
 from asky.evidence.passages import ShownPassage, parse_passages, render_passages
 from asky.values import Evidence, Location, Source, Span
 
@@ -39,7 +40,7 @@ locations = st.builds(
     page=st.none() | st.integers(1, 10**6),
     page_label=st.none() | headings,
 )
-keys = st.from_regex(r"P[0-9a-f]{4,8}", fullmatch=True)
+keys = st.from_regex(KEY, fullmatch=True)
 
 
 @given(st.lists(st.builds(ShownPassage, keys, headings, locations, hostile), max_size=4))

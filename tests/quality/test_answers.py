@@ -170,7 +170,7 @@ def ask(corpus: Corpus, question: str) -> Answer:
     asked = Asked(question, question, "research", corpus.scope)
 
     async def answer() -> None:
-        await services.answerer(services.model("extractive")).answer(asked, session, keep=kept.append)
+        await services.answerer("extractive").answer(asked, session, keep=kept.append)
 
     anyio.run(answer)
     return kept[-1]

@@ -199,7 +199,7 @@ class Bench:
 
 def hits_of(corpus: Corpus, query: str) -> list[tuple[str, Span]]:
     """What the product finds."""
-    return [(hit.source.external_id or "", hit.span) for hit in corpus.search(query, limit=DEPTH)]
+    return [(str(hit.source.external_id or ""), hit.span) for hit in corpus.search(query, limit=DEPTH)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +261,7 @@ def described(corpus: Corpus, chunk_ids: Sequence[int]) -> list[tuple[str, Span]
     chunks = tables.chunks.fetch(chunk_ids)
     sources = tables.chunks.sources_of(sorted({each.document_id for each in chunks.values()}), Scope())
     found = (chunks[each] for each in chunk_ids)
-    return [(sources[each.document_id].external_id or "", each.span) for each in found]
+    return [(str(sources[each.document_id].external_id or ""), each.span) for each in found]
 
 
 def rank(corpus: Corpus, way: Way) -> Ranking:

@@ -13,10 +13,14 @@ from asky.chat.answering import Answerer, Question
 from asky.config.schema import Research, Retrieval
 from asky.errors import ProviderError, StorageError
 from asky.evidence.answer import answer_json
+from asky.evidence.passages import parse_passages
 from asky.llm.port import ABSTENTION
+from asky.research.passages import MAX_PASSAGE_CHARACTERS
+from asky.storage.corpus import CorpusStore
 from asky.storage.runs import RunStore
+from asky.storage.scope import Scope
 from asky.storage.sessions import SessionStore
-from asky.values import Answer
+from asky.values import Answer, Source
 from tests.support.models import ScriptedModel, Turn, calls, tool_call
 from tests.support.search_store import SearchStore
 
@@ -44,7 +48,7 @@ class Room:
     async def _answer(self, model: ScriptedModel, text: str) -> None:
         answerer = Answerer(
             model,
-            self.store.search,
+            lambda: self.store.search,
             self.store.corpus,
             self.runs,
             self.sessions,
@@ -73,13 +77,11 @@ class Citing(ScriptedModel):
         super().__init__(SEARCH, Turn(answer))
         self._answer_text = answer
 
-    async def stream(self, messages, tools):
-        from asky.evidence.passages import parse_passages
-
+    async def stream(self, messages, tools, **options):
         shown = [each for message in messages if message.role == "tool" for each in parse_passages(message.content)]
         if shown:
             self._script = (SEARCH, Turn(self._answer_text.replace("{key}", shown[0].key)))
-        async for item in super().stream(messages, tools):
+        async for item in super().stream(messages, tools, **options):
             yield item
 
 
@@ -179,14 +181,12 @@ def test_a_source_outside_the_scope_cannot_be_asked_for(room: Room) -> None:
 
 def test_findings_are_saved_with_their_passages_and_recalled_in_the_session_only(room: Room) -> None:
     class Saving(Citing):
-        async def stream(self, messages, tools):
-            from asky.evidence.passages import parse_passages
-
+        async def stream(self, messages, tools, **options):
             shown = [each for m in messages if m.role == "tool" for each in parse_passages(m.content)]
             if shown and len(self.sent) == 1:
                 arguments = {"finding": "The moon makes two tides a day.", "passages": [shown[0].key]}
                 self._script = (SEARCH, calls(tool_call("save_finding", arguments)), Turn("Noted."))
-            async for item in ScriptedModel.stream(self, messages, tools):
+            async for item in ScriptedModel.stream(self, messages, tools, **options):
                 yield item
 
     room.ask(Saving("unused"))
@@ -213,7 +213,7 @@ def test_the_ledger_tells_the_run_in_order_with_hosts(room: Room) -> None:
     answer = room.ask(Citing("The moon raises two tides a day [{key}]."))
     ledger = room.runs.ledger(answer.run)
     kinds = [entry.kind for entry in ledger]
-    assert kinds == ["asked", "searched", "shown", "cited", "checked", "used"]
+    assert kinds == ["asked", "recalled", "called", "searched", "shown", "called", "cited", "checked", "used"]
     assert ledger[0].data["host"] == "model.test"
     assert room.runs.find(answer.run).answer == json.loads(json.dumps(answer_json(answer)))
     transcript = room.sessions.messages(room.session.id)
@@ -281,3 +281,41 @@ def test_a_source_can_be_read_in_full_where_the_corpus_was_not_preloaded(room: R
     room.ask(model)
     told = next(message.content for message in model.sent[1][0] if message.role == "tool")
     assert told.startswith("error: usage")
+
+
+def test_a_long_source_is_read_in_passages_that_can_each_be_cited(room: Room) -> None:
+    room.preloaded = False
+    text = " ".join(f"On day {number} the gauge at the pier stood at {number} centimetres." for number in range(700))
+    source = room.store.add("gauge", text, title="Gauge")
+    call = tool_call("get_full_content", {"source": source.id})
+    model = ScriptedModel(calls(call), "Done.")
+    answer = room.ask(model)
+    told = next(message.content for message in model.sent[1][0] if message.role == "tool")
+    shown = parse_passages(told)
+    assert len(shown) == len({each.key for each in shown}) > 5
+    assert all(len(each.text) <= MAX_PASSAGE_CHARACTERS for each in shown)
+    stored = {each.key: text[each.start : each.end] for each in room.runs.passages(answer.run)}
+    assert stored == {each.key: each.text for each in shown}
+    rest = int(told.rsplit("start=", 1)[1].rstrip("."))
+    assert " ".join(each.text for each in shown) == text[:rest]
+
+
+def test_a_question_of_many_sources_reads_the_titles_of_the_first_few_alone(room: Room) -> None:
+    for number in range(30):
+        room.store.add(f"more-{number}", f"The gauge of pier {number}.", title=f"Pier {number}")
+    read: list[int] = []
+
+    class CountingCorpus(CorpusStore):
+        def sources(self, scope: Scope, *, limit: int | None = None) -> list[Source]:
+            found = super().sources(scope, limit=limit)
+            read.append(len(found))
+            return found
+
+    room.store.corpus = CountingCorpus(room.store.database, room.store.documents)
+    model = ScriptedModel(SEARCH, ABSTENTION)
+    answer = room.ask(model)
+    assert read == [8]
+    assert "of 32 sources" in answer.text
+    system = model.sent[0][0][0].content
+    assert "32 (Bread; Pier 0; " in system
+    assert " and 24 more)" in system

@@ -101,6 +101,7 @@ def test_the_report_in_words_has_a_line_for_each_check(asky: InProcess) -> None:
         "readers",
         "folders",
         "configuration",
+        "default model",
         "permissions",
         "disk",
         "sizes",

@@ -245,11 +245,12 @@ def test_records_come_back_under_their_own_ids(library: Library, tmp_path: Path)
     file.write_text("\n".join(map(json.dumps, lines)) + "\nnot json\n[]\n" + '{"id": 3}\n')
 
     async def add() -> AcquireReport:
-        return await library.acquirer.add_records(library.store.collection, "default", open_lines(file), file.name)
+        with open_lines(file) as lines:
+            return await library.acquirer.add_records(library.store.collection, "default", lines, file.name)
 
     report = library.run(add)
-    assert report.verdicts == {"indexed": 3, "failed": 3}
-    assert [each.path for each in report.problems] == ["records.jsonl:4", "records.jsonl:5", "records.jsonl:6"]
+    assert report.verdicts == {"indexed": 2, "duplicate": 1, "failed": 3}
+    assert [each.path for each in report.problems] == [f"records.jsonl:{line}" for line in (1, 4, 5, 6)]
     hits = library.store.search.search_content_chunks("moon sea", library.store.scope, limit=5)
     assert hits[0].source.external_id == "q-1"
     assert hits[0].source.title == "Tides"

@@ -78,6 +78,24 @@ def test_the_index_follows_what_was_added_and_removed(store: SearchStore) -> Non
     assert store.found("late comer", limit=1) != ["/late"]
 
 
+def test_the_index_holds_ids_and_vectors_and_says_whose_they_are(tmp_path: Path, store: SearchStore) -> None:
+    import chromadb
+
+    ids = ids_in_index(store)
+    store.search.close()
+    generation = next((tmp_path / "chroma").glob("generation-*"))
+    client = chromadb.PersistentClient(path=str(generation), settings=Settings(anonymized_telemetry=False))
+    collection = client.get_collection("content_chunks", embedding_function=None)
+    held = collection.get(include=["documents", "metadatas", "embeddings", "uris"])
+    assert {int(each) for each in held["ids"]} == ids
+    assert len(held["embeddings"]) == len(ids)
+    assert {*held["documents"], *held["metadatas"], *held["uris"]} == {None}
+    embedder = store.search.embedder()
+    assert embedder is not None
+    assert collection.metadata == {"space": store.search.space(embedder), "fingerprint": embedder.fingerprint}
+    client.close()
+
+
 def test_an_index_that_fails_at_work_is_said_once_and_sqlite_answers(tmp_path: Path, store: SearchStore) -> None:
     import chromadb
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
+import json
 import random
 import signal
 import subprocess
 import sys
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,8 @@ import pytest
 from asky.storage.database import Database
 from asky.storage.documents import DocumentStore
 from asky.storage.lexical import LexicalIndex
-from asky.values import Document
+from asky.values import Chunk, Document, Span
+from tests.support.confined import run_confined, small_disk
 
 # Writes documents one transaction at a time and prints each number only after its commit.
 _WRITER = textwrap.dedent(
@@ -126,49 +128,144 @@ def _answer(process: subprocess.Popen[str]) -> str:
     return process.stdout.readline().rstrip()
 
 
-# RLIMIT_FSIZE makes writes beyond a size fail as a full disk does.
-_FULL = textwrap.dedent(
+# Fills a new store until it cannot be written, then makes room, and looks at what is left.
+_FILL = textwrap.dedent(
     """
-    import resource, signal, sys
+    import json, os, resource, signal, sys
     from pathlib import Path
-    from asky.errors import StoreFull
+    from asky.errors import StorageError
     from asky.storage.database import Database
     from asky.storage.documents import DocumentStore
     from asky.values import Chunk, Document, Span
 
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    database = Database(Path(sys.argv[1]))
+    path, limit_bytes = Path(sys.argv[1]), int(sys.argv[2])
+    reserve = path.with_name("reserve")
+    reserve.write_bytes(bytes(300_000))
+    database = Database(path)
     documents = DocumentStore(database)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, resource.RLIM_INFINITY))
     written = 0
     try:
         while written < 10_000:
             text = f"document {written} " + "words " * 2000
             documents.put_document(Document(text, "text/plain"), [Chunk(0, Span(0, len(text)), 1)], [""])
             written += 1
-    except StoreFull as error:
-        print(written, error.message, sep="|")
+    except StorageError as error:
+        said = [error.code, error.message, error.hint]
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    reserve.unlink()
+    documents.put_document(Document("room again", "text/plain"), [], [])
+    with database.read() as connection:
+        kept = connection.execute("SELECT count(*) FROM document").fetchone()[0]
+        sound = connection.execute("PRAGMA integrity_check").fetchone()[0]
+    print(json.dumps([written, kept, sound, said]))
     """
 )
 
 
+def _fill(home: Path, prefix: Sequence[str], path: Path, limit_kb: int) -> tuple[str, str, str]:
+    """What a store that could not be written said, after nothing of it was lost."""
+    command = [sys.executable, "-c", _FILL, path, str(limit_kb * 1024)]
+    written, kept, sound, said = json.loads(run_confined(prefix, command, home=home).stdout)
+    assert written > 0
+    assert kept == written + 1
+    assert sound == "ok"
+    code, message, hint = said
+    return code, message, hint
+
+
+def test_a_full_disk_is_said_and_loses_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "disk" / "asky.db"
+    path.parent.mkdir()
+    code, message, _ = _fill(tmp_path, small_disk(path.parent), path, 1 << 20)
+    assert (code, message) == ("disk_full", f"disk full while saving to {path}; nothing was changed")
+
+
 @pytest.mark.parametrize("limit_kb", [600, 900, 1500])
-def test_a_full_disk_is_said_and_loses_nothing(tmp_path: Path, limit_kb: int) -> None:
+def test_a_limit_on_the_size_of_files_is_not_called_a_full_disk(tmp_path: Path, limit_kb: int) -> None:
     path = tmp_path / "asky.db"
-    done = subprocess.run(
-        [sys.executable, "-c", _FULL, str(path), str(limit_kb * 1024)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env=dict(os.environ),
-        check=True,
-    )
-    written, message = done.stdout.strip().split("|")
-    assert "disk full" in message
-    assert "nothing was changed" in message
+    code, message, hint = _fill(tmp_path, [], path, limit_kb)
+    assert code == "storage"
+    assert message.startswith(f"cannot read or write {path}: disk I/O error")
+    assert ("SQLITE_IOERR_WRITE" in message) == (sys.version_info >= (3, 11))
+    assert "limit" in hint
+
+
+# Opens a store on a disk that lacks room, or that can hold no file more.
+_OPEN_ON_A_FULL_DISK = textwrap.dedent(
+    """
+    import sys
+    from contextlib import suppress
+    from pathlib import Path
+    from asky.errors import StoreFull
+    from asky.storage.database import Database
+
+    path = Path(sys.argv[1])
+    Database(path).close()
+    with suppress(OSError):
+        if sys.argv[2] == "room":
+            with path.with_name("filler").open("wb", buffering=0) as file:
+                while True:
+                    file.write(bytes(4096))
+        for number in range(100):
+            path.with_name(str(number)).touch()
+    try:
+        Database(path)
+    except StoreFull as error:
+        print(error.message)
+    """
+)
+
+
+@pytest.mark.parametrize("lacking", ["room", "inodes"])
+def test_a_disk_that_is_too_full_for_opening_the_store_is_said(tmp_path: Path, lacking: str) -> None:
+    path = tmp_path / "disk" / "asky.db"
+    path.parent.mkdir()
+    command = [sys.executable, "-c", _OPEN_ON_A_FULL_DISK, path, lacking]
+    done = run_confined(small_disk(path.parent), command, home=tmp_path)
+    assert done.stdout == f"disk full while saving to {path}; nothing was changed\n"
+
+
+def test_words_are_checked_while_another_process_writes(tmp_path: Path) -> None:
+    path = tmp_path / "asky.db"
+    writer, reader = Database(path), Database(path)
+    DocumentStore(writer).put_document(Document("words", "text/plain"), [Chunk(0, Span(0, 5), 1)], [""])
+    with writer.write() as connection:
+        connection.execute("INSERT INTO chunk_fts(chunk_fts) VALUES ('delete-all')")
+        assert LexicalIndex(reader).check()
+    assert not LexicalIndex(reader).check()
+    writer.close()
+    reader.close()
+
+
+_CHECK_WORDS = textwrap.dedent(
+    """
+    import sys
+    from pathlib import Path
+    from asky.errors import StoreFull
+    from asky.storage.database import Database
+    from asky.storage.lexical import LexicalIndex
+
+    try:
+        print(LexicalIndex(Database(Path(sys.argv[1]))).check())
+    except StoreFull as error:
+        print(error.message)
+    """
+)
+
+
+def test_words_that_cannot_be_checked_for_want_of_room_are_not_called_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "asky.db"
     database = Database(path)
-    with database.read() as connection:
-        assert connection.execute("SELECT count(*) FROM document").fetchone()[0] == int(written)
-        assert connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
-    DocumentStore(database).put_document(Document("room again", "text/plain"), [], [])
+    DocumentStore(database).put_document(Document("words " * 1_000_000, "text/plain"), [], [])
     database.close()
+    room = tmp_path / "room"
+    room.mkdir()
+    done = run_confined(
+        small_disk(room),
+        [sys.executable, "-c", _CHECK_WORDS, path],
+        home=tmp_path,
+        environ={"SQLITE_TMPDIR": str(room)},
+    )
+    assert done.stdout == "the temporary folder has no room for a copy of the store to check\n"

@@ -56,7 +56,7 @@ class Run:
         self.text: list[str] = []
         self.model = model
         self._tools = tools or registry()
-        self._limits = limits or LoopSettings()
+        self._limits = limits or LoopSettings(max_turns=20)
         self._budget = budget
 
     async def loop(self) -> LoopResult:
@@ -262,7 +262,7 @@ def test_a_good_call_among_bad_ones_keeps_the_gathering_alive() -> None:
 
 def test_calls_beyond_the_cap_of_one_reply_are_answered_but_not_run() -> None:
     many = [lookup(f"q{i}", f"c{i}") for i in range(5)]
-    result = Run(ScriptedModel(calls(*many), "Done."), limits=LoopSettings(max_calls_per_turn=3))()
+    result = Run(ScriptedModel(calls(*many), "Done."), limits=LoopSettings(20, max_calls_per_turn=3))()
     contents = [m.content for m in result.messages if m.role == "tool"]
     assert contents[:3] == ["found q0", "found q1", "found q2"]
     assert contents[3:] == ["error: too_many_calls: at most 3 calls in one reply"] * 2
@@ -439,7 +439,7 @@ def test_a_listener_that_fails_while_text_arrives_closes_the_stream() -> None:
         raise BrokenPipeError
 
     async def main() -> None:
-        await run_loop(model, Transcript(list(QUESTION)), registry(), settings=LoopSettings(), on_text=fail)
+        await run_loop(model, Transcript(list(QUESTION)), registry(), settings=LoopSettings(20), on_text=fail)
 
     with pytest.raises(BrokenPipeError):
         anyio.run(main)

@@ -69,6 +69,21 @@ leave(run(["config", *sys.argv[1:]]))
 """
 
 
+@pytest.mark.parametrize("arguments", [[], ["-v"]])
+@pytest.mark.parametrize("rest", ["", "nonsense = 1\n"])
+def test_the_key_of_a_provider_is_masked_whatever_its_variable_is_called(
+    tmp_path: Path, arguments: list[str], rest: str
+) -> None:
+    provider = '[providers.lab]\nbase_url = "http://localhost:1/v1"\napi_key_env = "LAB"\n'
+    file = tmp_path / "asky" / "config" / "models.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text(rest + provider)
+    code = CRASH.format(body="import os; raise ValueError('odd ' + os.environ['LAB'])")
+    done = run_python(("-c", code, *arguments), home=tmp_path, environ={"LAB": "correct-horse-battery"})
+    assert "odd ***" in done.stderr
+    assert "correct-horse-battery" not in done.stdout + done.stderr
+
+
 @pytest.mark.parametrize(
     ("body", "arguments", "environ", "traceback", "code"),
     [

@@ -54,6 +54,13 @@ def test_nothing_unsafe_ever_passes(text: str) -> None:
     assert not UNSAFE.search(json_text(text))
 
 
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+def test_a_number_that_json_has_not_is_null_and_the_rest_stays(number: float) -> None:
+    value = {"hits": [{"score": number, "rank": 1}, (0.5, number)], "top": number, "text": "NaN"}
+    shown = {"hits": [{"score": None, "rank": 1}, [0.5, None]], "top": None, "text": "NaN"}
+    assert json.loads(json_text(value)) == shown
+
+
 @given(st.text(st.characters(exclude_categories=("Cc", "Cf", "Cs")), max_size=60))
 def test_ordinary_text_is_unchanged(text: str) -> None:
     assert plain(text) == text

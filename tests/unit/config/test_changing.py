@@ -6,7 +6,7 @@ import pytest
 
 from asky.config.changing import set_value
 from asky.config.loader import load_config
-from asky.errors import ConfigError
+from asky.errors import ConfigError, NotConfigured
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def test_a_value_is_set_in_the_file_that_owns_its_key(environ: dict[str, str], t
     config = load_config(environ=environ, cwd=tmp_path)
     assert config.research.max_turns == 12
     assert config.research.local_document_roots == (tmp_path / "here" / "docs", tmp_path / "b")
-    assert config.model()[0] == "gpt-4.1"
+    assert config.model().name == "gpt-4.1"
     assert file.stat().st_mode & 0o777 == 0o600
 
 
@@ -38,7 +38,9 @@ def test_a_value_is_set_in_the_file_that_owns_its_key(environ: dict[str, str], t
         ("ui.color", "nevr", "ui.color: expected one of", "did you mean never?"),
         ("research.chunking.overlap_tokens", "500", "must be at most half of research.chunking.max_tokens", None),
         ("research.source_adapters.w.prefix", "w://", "give either tool", None),
-        ("default", "gpt", "there is no model called 'gpt'", "known models: extractive"),
+        ("budget.max_tokens", "-1", "budget.max_tokens: expected a whole number", None),
+        ("providers.openai.base_url", "openai", "must be a web address", None),
+        ("models.mine.provider", "ollama", "models.mine: the key id is missing", None),
         ("a b = 1\n[x]", "1", "unknown key", None),
         ("", "1", "unknown key", None),
     ],
@@ -51,6 +53,31 @@ def test_what_would_not_be_valid_is_not_written(
     assert message in str(caught.value)
     assert hint is None or hint == caught.value.hint
     assert not (tmp_path / "asky" / "config" / "research.toml").exists()
+
+
+@pytest.mark.parametrize("name", ["gpt", "openia:gpt", "openai:"])
+def test_a_default_that_no_model_has_is_not_written(environ: dict[str, str], tmp_path: Path, name: str) -> None:
+    with pytest.raises(NotConfigured):
+        set_value("default", name, environ=environ, cwd=tmp_path)
+    assert not (tmp_path / "asky" / "config" / "models.toml").exists()
+
+
+def test_a_default_can_be_a_model_of_a_provider_without_an_entry_of_its_own(
+    environ: dict[str, str], tmp_path: Path
+) -> None:
+    set_value("default", "ollama:qwen3:8b", environ=environ, cwd=tmp_path)
+    assert load_config(environ=environ, cwd=tmp_path).model().model.id == "qwen3:8b"
+
+
+def test_a_table_of_parameters_is_set_and_replaced(environ: dict[str, str], tmp_path: Path) -> None:
+    key = "providers.vllm.parameters"
+    for text, value in (
+        ('{"temperature": 0.5, "stop": ["a", "b"]}', {"temperature": 0.5, "stop": ["a", "b"]}),
+        ('{top_p = 1, "odd name" = {x = true}}', {"top_p": 1, "odd name": {"x": True}}),
+        ("{}", {}),
+    ):
+        set_value(key, text, environ=environ, cwd=tmp_path)
+        assert load_config(environ=environ, cwd=tmp_path).providers["vllm"].parameters == value
 
 
 def test_a_file_that_is_already_wrong_is_reported_and_kept(environ: dict[str, str], tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import resource
 import signal
 import stat
@@ -14,6 +15,7 @@ from asky.config.paths import (
     ensure_private_dir,
     expand_user,
     home_folder,
+    replace_text,
     resolve_paths,
     update_private,
     user_file,
@@ -110,6 +112,26 @@ def test_a_symlink_to_a_file_is_kept(tmp_path: Path) -> None:
     assert link.is_symlink()
     assert target.read_text() == "two"
     assert mode(target.parent) == 0o755
+
+
+def test_a_name_may_be_as_long_as_a_name_can_be(tmp_path: Path) -> None:
+    file = tmp_path / ("é" * 125 + ".toml")
+    write_private(file, "one")
+    assert [p.name for p in tmp_path.iterdir()] == [file.name]
+
+
+@pytest.mark.parametrize("bits", [0o600, 0o640, 0o666, 0o400])
+def test_a_file_of_the_user_keeps_its_mode_and_a_new_one_follows_the_umask(tmp_path: Path, bits: int) -> None:
+    file = tmp_path / "answer.md"
+    before = os.umask(0o027)
+    try:
+        replace_text(file, "one")
+        assert mode(file) == 0o640
+        file.chmod(bits)
+        replace_text(file, "two")
+    finally:
+        os.umask(before)
+    assert (mode(file), file.read_text()) == (bits, "two")
 
 
 def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:

@@ -16,13 +16,14 @@ from asky.config.schema import Model, Research
 
 def test_the_packaged_files_say_what_the_schema_says(tmp_path: Path) -> None:
     config = load_config(environ={"ASKY_HOME": str(tmp_path)}, cwd=tmp_path)
-    assert dataclasses.replace(config, origins={}) == type(config)()
+    assert dataclasses.replace(config, origins={}, providers={}) == dataclasses.replace(type(config)(), providers={})
+    assert type(config)().providers == {}
 
 
 def test_the_packaged_file_holds_every_key_that_has_a_default() -> None:
     data = parse_toml(packaged_text("research.toml"))
     for path, leaf in leaves():
-        if path[0] in ("research", "ui") and "NAME" not in path:
+        if path[0] in ("research", "budget", "ui") and "NAME" not in path:
             found: object = data
             for name in path:
                 assert isinstance(found, dict)
@@ -43,9 +44,12 @@ def test_every_key_has_a_meaning_that_is_a_sentence() -> None:
 
 def test_paths_programs_hosts_and_limits_are_closed_to_project_files() -> None:
     open_to_projects = {dotted(path) for path, leaf in leaves() if leaf.project}
-    for guarded in ("research.local_document_roots", "research.embedding.", "research.reading.", "models.", "default"):
-        assert not any(key.startswith(guarded) for key in open_to_projects)
+    guarded = ("research.local_document_roots", "research.embedding.", "research.reading.")
+    assert not any(
+        key.startswith((*guarded, "budget.", "providers.", "models.", "default")) for key in open_to_projects
+    )
     assert not any("source_adapters" in key for key in open_to_projects)
+    assert not open_to_projects & {"research.max_turns", "research.passage_tokens", "research.max_passages"}
 
 
 def test_a_path_leads_to_its_node_or_to_none() -> None:

@@ -24,3 +24,8 @@ def test_the_values_of_secret_variables_are_masked_the_longer_first() -> None:
 
 def test_credentials_inside_of_addresses_are_masked() -> None:
     assert scrub("GET https://me:pw@host/p?q=a@b and ftp://u@h", {}) == "GET https://***@host/p?q=a@b and ftp://***@h"
+
+
+def test_the_values_of_variables_that_are_said_to_hold_keys_are_masked_as_they_are_sent() -> None:
+    environ = {"LAB": " abcdefgh\n", "LAP": "ijklmnop", "LAC": "short"}
+    assert scrub("abcdefgh, ijklmnop, short", environ, {"LAB", "LAC", "GONE"}) == "***, ijklmnop, short"

@@ -4,7 +4,9 @@ import hashlib
 
 import pytest
 
-from asky.evidence.keys import KEY, KeyRing
+from asky.evidence.keys import KEY, MAX_DIGITS, MIN_DIGITS, KeyRing
+from asky.evidence.scanner import AnswerScanner
+from asky.text.sentences import sentence_spans
 from asky.values import Span
 
 DOCUMENT = hashlib.sha256(b"a document").hexdigest()
@@ -53,3 +55,16 @@ def test_a_full_ring_refuses_instead_of_reusing_a_key() -> None:
         ring._passage_of["P" + digest[:digits]] = ("another document", Span(0, 1))
     with pytest.raises(ValueError, match="no key is left"):
         ring.key_for(DOCUMENT, Span(0, 1))
+
+
+@pytest.mark.parametrize("digits", range(MIN_DIGITS - 1, MAX_DIGITS + 2))
+def test_whoever_reads_an_answer_knows_the_same_keys(digits: int) -> None:
+    key = "P" + "7f3a09c2b"[:digits]
+    is_key = KEY.fullmatch(key) is not None
+    assert is_key == (MIN_DIGITS <= digits <= MAX_DIGITS)
+    answer = f"It rained. [{key}] It stopped."
+    first = sentence_spans(answer)[0]
+    assert (answer[first.start : first.end] == f"It rained. [{key}]") == is_key
+    scanner = AnswerScanner()
+    pieces = [*scanner.feed(f"It rained {key} then."), *scanner.close()]
+    assert any(piece.kind == "word" and key in piece.source for piece in pieces) == is_key

@@ -116,6 +116,20 @@ def test_the_first_heading_is_the_title_of_a_page_without_one() -> None:
     assert read(f"<body><h1>Head</h1><p>{SENTENCE * 3}</p></body>".encode(), "a.html").title == "Head"
 
 
+@pytest.mark.parametrize("escape", ["\x1b", "&#27;"])
+def test_a_title_has_no_escape_sequence_in_it(escape: str) -> None:
+    title = f"{escape}]0;pwn\x07{escape}[1mBridges{escape}[0m" if escape == "\x1b" else "&#27;]0;pwn&#7;Bri&#27;[1mdges"
+    page = f"<title>{title}</title><h1>Bridges</h1><p>{SENTENCE * 3}</p>"
+    assert read(page.encode(), "a.html").title == "Bridges"
+
+
+def test_text_in_a_wrong_encoding_loses_no_words_to_it() -> None:
+    page = f"<h1>Bridges</h1><p>the \x9dwords\x9c of Mr Nov\u00c4\x9btek stay. {SENTENCE * 3}</p>"
+    text = read(page.encode(), "a.html").text
+    assert "words" in text
+    assert "tek stay" in text
+
+
 def test_the_plain_reading_keeps_blocks_apart_and_rows_together() -> None:
     page = "<title>T</title><h2>Head</h2>a<br>b<div>c</div><table><tr><td>1<td>2</table>"
     document = read_plain(page + "<pre>x\n  y</pre><ul><li>i<li>j</ul>", "text/html")

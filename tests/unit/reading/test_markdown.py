@@ -116,6 +116,17 @@ def test_offsets_are_those_of_the_scrubbed_text() -> None:
     assert document.text[section.start : section.end] == "# Head\ntext"
 
 
+def test_escape_sequences_stay_out_of_titles_and_change_no_text() -> None:
+    document = read(b"# \x1b]0;pwn\x07Ti\x1b[1mdes\x1b[0m\n\n\x1b[31mred\n\n## \x1b[1mSpring\x1b[0m tides\n", "a.md")
+    assert document.text == "# ]0;pwnTi[1mdes[0m\n\n[31mred\n\n## [1mSpring[0m tides\n"
+    assert document.title == "Tides"
+    assert [(s.heading, document.text[s.start : s.start + 3]) for s in document.sections] == [
+        ("Tides", "# ]"),
+        ("Spring tides", "## "),
+    ]
+    assert read(b"---\ntitle: \x1b]0;pwn\x07Tides\n---\ntext\n", "a.md").title == "Tides"
+
+
 def test_a_heading_of_any_length_has_a_short_name() -> None:
     document = read(b"# " + b"word " * 50_000, "a.md")
     assert len(document.sections[0].heading) <= 200

@@ -12,6 +12,7 @@ from asky.research.local_names import (
     secret_rule,
     show_name,
     show_target,
+    uri_path,
 )
 
 
@@ -39,6 +40,24 @@ from asky.research.local_names import (
 def test_a_target_is_read_as_path_components(target: str, parts: tuple[str, ...], absolute: bool) -> None:
     wanted = parse_target(target)
     assert (wanted.parts, wanted.absolute) == (parts, absolute)
+
+
+@pytest.mark.parametrize(
+    ("uri", "path"),
+    [
+        ("file:///srv/a%20b.md", "/srv/a b.md"),
+        ("FILE:/srv/100%2525.md", "/srv/100%25.md"),
+        ("file://my%20prompt.txt", "my prompt.txt"),
+        ("local://caf%E9.md", "caf\udce9.md"),
+        ("file:///srv/100%.md", "/srv/100%.md"),
+        ("file:a.md", None),
+        ("local:a.md", None),
+        ("a%20b.md", None),
+        ("https://e.com/a%20b", None),
+    ],
+)
+def test_the_path_of_a_uri_is_percent_decoded_once(uri: str, path: str | None) -> None:
+    assert uri_path(uri) == path
 
 
 def test_a_web_address_is_not_a_local_file() -> None:

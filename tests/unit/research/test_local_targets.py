@@ -135,8 +135,75 @@ def test_targets_of_adapters_are_found_and_kept_without_their_passwords(roots: L
     )
 
 
-def test_without_roots_nothing_is_extracted() -> None:
-    assert extract_local_source_targets("local://a.md and /etc/passwd", LocalRoots([])) == ()
+NOTHING = LocalRoots([])
+
+
+@pytest.mark.parametrize(
+    ("prompt", "expected"),
+    [
+        ("What does /etc/passwd say?", ["/etc/passwd"]),
+        ("what does /etc/fstab do?", ["/etc/fstab"]),
+        ("local://a.md, file:///srv/b.md and FILE:/srv/c.md", ["local://a.md", "file:///srv/b.md", "FILE:/srv/c.md"]),
+        ("./configure, ../up.md and ~/x/y.md", ["./configure", "../up.md", "~/x/y.md"]),
+        ("C:\\Users\\me\\a.md and D:/b", ["C:\\Users\\me\\a.md", "D:/b"]),
+        ("(/home/bob/x.md), [notes](/tmp/a,b.md)", ["/home/bob/x.md", "/tmp/a"]),
+        (
+            '"~/my notes/plan for may.md" and `/home/bob/my plan.md`',
+            ["~/my notes/plan for may.md", "/home/bob/my plan.md"],
+        ),
+        ('"/etc/hosts maps names" and "/etc/hosts or /etc/fstab.old"', ["/etc/hosts", "/etc/hosts", "/etc/fstab.old"]),
+        ("--docs=/home/bob/x host:/srv/y see:file:///srv/z", ["/home/bob/x", "/srv/y", "file:///srv/z"]),
+        ("PATH=/usr/bin:/home/bob/bin", ["/usr/bin:/home/bob/bin"]),
+        ("sqlite:////var/lib/a.db git+file:///srv/repo", ["/var/lib/a.db", "file:///srv/repo"]),
+    ],
+)
+def test_explicit_paths_of_the_machine_are_found_without_roots(prompt: str, expected: list[str]) -> None:
+    assert named(prompt, NOTHING) == expected
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "guide.md, sub/a.md, and/or, 2024/05/17, 24/7",
+        "GET /api/v1/users, POST /login.json, /v1/etc/hosts",
+        "https://example.com/home/bob/a.md?u=file:///etc/passwd,/etc/hosts",
+        "(see https://example.com/?p=/etc/passwd) [x](http://e.com/a,/tmp/b)",
+        "git@example.com:etc/a ssh://host/home/bob s3://bucket/tmp/x doi:10.1/etc/x",
+        "/etc, /home and /usr/ are folders",
+        "what is ./ or ../ or / or ~/ or local:// or file:///",
+    ],
+)
+def test_nothing_else_is_found_without_roots(prompt: str) -> None:
+    assert named(prompt, NOTHING) == []
+    assert redacted(prompt, NOTHING) == prompt
+
+
+@pytest.mark.parametrize(
+    ("prompt", "expected"),
+    [
+        ("What does /etc/passwd say?", 'What does "passwd" say?'),
+        ("what does `/etc/fstab` do?", 'what does "fstab" do?'),
+        ("List /etc/nginx/ and ./configure", 'List "nginx" and "configure"'),
+        ("file:///srv/a%20b.md", '"a b.md"'),
+        ("local://caf%E9.md", '"caf\\xe9.md"'),
+        ("Who is /home/jane.doe, /Users/bob/ or C:\\Users\\me?", "Who is a local path, a local path or a local path?"),
+        ("see:file:///home/bob/z.md", 'see:"z.md"'),
+    ],
+)
+def test_a_question_about_a_path_can_still_be_read(prompt: str, expected: str) -> None:
+    assert redacted(prompt, NOTHING) == expected
+
+
+FOLDERS = st.sampled_from(
+    ("/home/zq/", "/etc/zq/", "~/zq/", "../zq/", "./zq/", "C:\\zq\\", "file:///zq/", "local://zq/")
+)
+AROUND = st.sampled_from(("", " ", "(", ")", "[", "]", "=", ",", '"', "'", "`", "x=", "of ", ": ", "?", "\n", "«", "»"))
+
+
+@given(AROUND, FOLDERS, st.sampled_from(("a.md", "b", "c d.md", "é.pdf")), AROUND)
+@example("(", "/home/zq/", "a.md", ")")
+def test_no_folder_of_an_explicit_path_is_left_in_a_question(before: str, folder: str, name: str, after: str) -> None:
+    assert "zq" not in redacted(f"{before}{folder}{name}{after}", NOTHING)
 
 
 @pytest.mark.parametrize(
@@ -146,7 +213,8 @@ def test_without_roots_nothing_is_extracted() -> None:
         ('What does "my notes/b c.md" say?', 'What does "b c.md" say?'),
         ("Read sub/ and guide.md.", 'Read the attached documents and "guide.md".'),
         ("See local://my%20notes/b%20c.md", 'See "b c.md"'),
-        ("See local://a%2Fb%22c.md", "See the attached documents"),
+        ("See local://a%2Fb%22c.md", "See a local path"),
+        ("Read ./LICENSE and ./sub", 'Read "LICENSE" and the attached documents'),
         ("C:\\Users\\me\\a.md", '"a.md"'),
         ("nothing here, and/or there", "nothing here, and/or there"),
     ],

@@ -84,6 +84,15 @@ def test_a_chunk_that_straddles_two_blocks_is_whole(store: Store) -> None:
     assert "".join(part for _, _, part in inputs) == text
 
 
+def test_a_chunk_over_many_blocks_is_whole(store: Store) -> None:
+    text = "".join(f"{number} träume 夢 " for number in range(BLOCK_CHARACTERS))
+    spans = [Span(7, 7 + 4 * BLOCK_CHARACTERS), Span(BLOCK_CHARACTERS, 3 * BLOCK_CHARACTERS), Span(0, len(text))]
+    chunks = [Chunk(number, span, 1) for number, span in enumerate(spans)]
+    stored = store.documents.put_document(Document(text, "text/plain"), chunks, [""] * len(chunks))
+    parts = [part for _, _, part in store.documents.chunk_inputs(stored.chunk_ids)]
+    assert parts == [text[span.start : span.end] for span in spans]
+
+
 def test_sources_with_the_same_text_share_a_document(store: Store) -> None:
     assert store.add("file:///a", "the same words") == store.add("file:///b", "the same words")
     assert len(store.found("words")) == 1
@@ -184,3 +193,54 @@ def test_a_vector_that_is_there_is_not_stored_twice(store: Store) -> None:
         Pack(document_id, third, b"C" * 8),
     ]
     assert len(store.vectors.outbox(space, limit=10)) == 2
+
+
+def put_vectors(store: Store, count: int, dim: int) -> tuple[int, Pack]:
+    """A document with so many chunks, all different vectors; returns the space and the pack that was put."""
+    document_id = store.add("file:///a", "x" * 100 * count)
+    ids = b"".join(each.to_bytes(8, "little") for each in store.documents.chunk_ids(document_id))
+    pack = Pack(document_id, ids, b"".join(number.to_bytes(4, "little") * dim for number in range(count)))
+    space = store.vectors.space("model", dim)
+    store.vectors.put(space, [pack])
+    return space, pack
+
+
+@pytest.mark.parametrize(
+    ("count", "dim", "rows"),
+    [
+        (1, 384, 1),
+        (3, 384, 3),
+        (10, 384, 10),
+        (11, 384, 1),  # fills more than two pages
+        (10, 96, 3),
+        (3, 768, 1),  # of which no five share a page
+    ],
+)
+def test_vectors_of_a_small_document_are_stored_in_pieces(store: Store, count: int, dim: int, rows: int) -> None:
+    space, pack = put_vectors(store, count, dim)
+    stored = list(store.vectors.packs(space, Scope()))
+    assert len(stored) == rows
+    assert b"".join(each.chunk_ids for each in stored) == pack.chunk_ids
+    assert b"".join(each.vectors for each in stored) == pack.vectors
+    entries = store.vectors.outbox(space, limit=100)
+    assert [(each.chunk_ids, each.vectors) for each in entries] == [(each.chunk_ids, each.vectors) for each in stored]
+    assert store.vectors.coverage(space, Scope()).embedded == count
+
+
+def test_vectors_of_small_documents_fill_their_pages(store: Store) -> None:
+    space = store.vectors.space("model", 384)
+    documents = [store.add(f"file:///{number}", f"{number}" + "x" * 250) for number in range(100)]
+
+    def used_bytes() -> int:
+        with store.database.read() as connection:
+            pages, free, size = (
+                connection.execute(f"PRAGMA {each}").fetchone()[0]
+                for each in ("page_count", "freelist_count", "page_size")
+            )
+        return int((pages - free) * size)
+
+    before = used_bytes()
+    for document_id in documents:
+        ids = b"".join(each.to_bytes(8, "little") for each in store.documents.chunk_ids(document_id))
+        store.vectors.put(space, [Pack(document_id, ids, b"v" * (len(ids) // 8) * 384 * 4)])
+    assert used_bytes() - before < 1.15 * 300 * 384 * 4

@@ -1,0 +1,124 @@
+"""What may stand in the table of a provider or a model. No message repeats a value: it may be a secret."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from asky.config.keys import KeyPath
+from asky.config.schema import EXTRACTIVE, Model, Provider, Settings
+
+_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,79}\Z")
+_LONGEST_PART = 16
+
+OWNED_PARAMETERS: Mapping[str, str] = MappingProxyType(
+    {
+        "model": "the key id says it",
+        "max_tokens": "the key max_output_tokens says it",
+        "max_completion_tokens": "the key max_output_tokens says it",
+    }
+    | dict.fromkeys(
+        (
+            "messages",
+            "stream",
+            "stream_options",
+            "tools",
+            "tool_choice",
+            "functions",
+            "function_call",
+            "response_format",
+            "n",
+        ),
+        "asky sets it",
+    )
+    | dict.fromkeys(
+        ("api_key", "authorization", "headers", "extra_headers", "extra_query", "extra_body"),
+        "keys come from the variable that api_key_env names",
+    )
+)
+"""Names that `parameters` may not hold, in lower case, and why not."""
+
+
+def find_endpoint_faults(settings: Settings) -> Iterator[tuple[KeyPath, str]]:
+    """The key at fault and what is wrong with it, for each fault of a provider or a model."""
+    for name, provider in settings.providers.items():
+        yield from _check_provider(("providers", name), provider)
+    for name, model in settings.models.items():
+        yield from _check_model(("models", name), model, settings.providers)
+
+
+def base_url_fault(url: str) -> str | None:
+    """Why `url` cannot be where an endpoint is; `None` where it can."""
+    from urllib.parse import urlsplit  # 10 ms where pathlib has not loaded it: not at import
+
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return "not an address"
+    if parts.scheme.lower() not in ("http", "https") or not host:
+        return 'must be a web address, such as "http://localhost:8000/v1"'
+    if parts.username is not None or parts.password is not None:
+        return "must not hold a user name or password; api_key_env names the variable that holds the key"
+    if parts.query or parts.fragment or "?" in url or "#" in url:
+        return "must end before ? and #"
+    if any(c.isspace() or not c.isprintable() for c in url):
+        return "must not hold white space"
+    return None
+
+
+def usable_base_url(url: str) -> str:
+    """`url`, or `""` where it cannot be where an endpoint is: what is refused may hold a secret and is not kept."""
+    return "" if base_url_fault(url) else url
+
+
+def _check_provider(path: KeyPath, provider: Provider) -> Iterator[tuple[KeyPath, str]]:
+    name = path[-1]
+    if name == EXTRACTIVE:
+        yield path, "extractive is built in and has no endpoint"
+    elif ":" in name or any(c.isspace() for c in name):
+        yield path, "the name of a provider holds no colon and no white space"
+    if fault := base_url_fault(provider.base_url):
+        yield (*path, "base_url"), fault
+    if provider.api_key_env is not None and not _names_variable(provider.api_key_env):
+        yield (*path, "api_key_env"), "must be the name of a variable in capitals, never a key itself"
+    yield from _check_parameters(path, provider.parameters)
+
+
+def _names_variable(text: str) -> bool:
+    """Whether `text` is a name in capitals and not a key that happens to be written in capitals."""
+    if not _VARIABLE.match(text):
+        return False
+    return not any(len(part) > _LONGEST_PART and not part.isalpha() for part in text.split("_"))
+
+
+def _check_model(path: KeyPath, model: Model, providers: Mapping[str, Provider]) -> Iterator[tuple[KeyPath, str]]:
+    if model.provider == EXTRACTIVE:
+        if model.id is not None:
+            yield (*path, "id"), "the provider extractive has no other models"
+        return
+    provider = providers.get(model.provider)
+    if provider is None:
+        from difflib import get_close_matches  # only where something is wrong already
+
+        close = get_close_matches(model.provider, (*providers, EXTRACTIVE), n=1)
+        meant = f"; did you mean {close[0]}?" if close else ""
+        yield (*path, "provider"), f"there is no provider of this name{meant}"
+    if model.id is None:
+        yield path, "the key id is missing: what the endpoint calls the model"
+    if (model.input_price is None) != (model.output_price is None):
+        yield path, "give input_price and output_price, or neither"
+    if model.cached_input_price is not None and model.input_price is None:
+        yield (*path, "cached_input_price"), "needs input_price and output_price"
+    context_tokens = model.context_tokens or (provider.context_tokens if provider is not None else None)
+    if model.max_output_tokens and context_tokens and model.max_output_tokens >= context_tokens:
+        yield (*path, "max_output_tokens"), f"must be less than context_tokens, which is {context_tokens}"
+    yield from _check_parameters(path, model.parameters)
+
+
+def _check_parameters(path: KeyPath, parameters: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
+    for name in parameters:
+        if reason := OWNED_PARAMETERS.get(name.lower()):
+            yield (*path, "parameters"), f"{name} may not be set here: {reason}"

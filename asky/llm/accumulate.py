@@ -1,0 +1,160 @@
+"""A reply put together from the chunks of a stream, or from one whole body."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from asky.llm.merging import merge, settle
+from asky.llm.port import Finish, ToolCall
+from asky.llm.tool_fragments import ToolFragments
+
+_LENGTH = frozenset(
+    {"length", "max_tokens", "max_output_tokens", "max_completion_tokens", "model_length", "token_limit"}
+)
+_FILTER = frozenset({"content_filter", "safety", "recitation", "blocklist", "prohibited_content", "spii", "sensitive"})
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What a stream came to.
+
+    `raw` is the assistant message as the endpoint sent it, merged; `calls` its tool calls in normal form; `usage` what
+    the endpoint reported, unchecked. `refused` is set where the model declined, `filtered` where a filter stopped it.
+    """
+
+    raw: Mapping[str, Any]
+    calls: tuple[ToolCall, ...]
+    finish: Finish
+    usage: Mapping[str, Any] | None
+    refused: bool = False
+    filtered: bool = False
+
+
+class Accumulator:
+    """Takes parsed chunks (`add`) or one parsed body (`add_whole`); only the first choice counts.
+
+    `is_full` is set once texts and arguments together are longer than `max_chars`; `pieces` counts the chunks that held
+    something that the model generated, text or not; `reason` is the last reason to finish.
+    """
+
+    def __init__(self, *, max_chars: int = 8 << 20) -> None:
+        self.is_full = False
+        self.pieces = 0
+        self.reason = ""
+        self._max_chars = max_chars
+        self._chars = 0
+        self._message: dict[str, Any] = {"role": "assistant"}
+        self._fragments = ToolFragments()
+        self._usage: Mapping[str, Any] | None = None
+        self._done = False
+
+    def add(self, chunk: Mapping[str, Any]) -> str:
+        """The text that the chunk adds to the answer, often `""`."""
+        choice = first_choice(chunk)
+        self._take_usage(chunk.get("usage"))
+        if choice is None:
+            return ""
+        self._take_usage(choice.get("usage"))
+        reason = choice.get("finish_reason")
+        if isinstance(reason, str) and reason:
+            self.reason = reason.lower()
+        delta = choice.get("delta")
+        if not isinstance(delta, Mapping):
+            delta = choice.get("message")
+        return self._add_delta(delta) if isinstance(delta, Mapping) else ""
+
+    def add_whole(self, body: Mapping[str, Any]) -> str:
+        """The text of a body that is not a stream; nothing more will come."""
+        self._done = True
+        return self.add(body)
+
+    def end(self) -> None:
+        """Take note of `[DONE]`."""
+        self._done = True
+
+    @property
+    def is_started(self) -> bool:
+        """Whether the model has generated something."""
+        return self.pieces > 0
+
+    @property
+    def has_calls(self) -> bool:
+        """Whether a tool call has begun."""
+        return bool(self._fragments)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the endpoint said that the reply has ended."""
+        return self._done or bool(self.reason)
+
+    def result(self) -> Gathered:
+        """What came, as far as it came."""
+        raw = settle(self._message)
+        raw.setdefault("content", None)
+        if self._fragments:
+            raw["tool_calls"] = self._fragments.raw()
+        calls = self._fragments.calls()
+        filtered = self.reason in _FILTER
+        return Gathered(raw, calls, self._finish(bool(calls)), self._usage, bool(raw.get("refusal")), filtered)
+
+    def _finish(self, has_calls: bool) -> Finish:
+        """Calls decide, not the word that the endpoint gives: some say `stop` when they call."""
+        if self.is_full or self.reason in _LENGTH:
+            return "length"
+        if not self.is_complete or self.reason in _FILTER:
+            return "cut"
+        return "tool_calls" if has_calls else "stop"
+
+    def _take_usage(self, usage: Any) -> None:
+        if isinstance(usage, Mapping) and usage:
+            self._usage = usage
+
+    def _add_delta(self, delta: Mapping[str, Any]) -> str:
+        fragments = delta.get("tool_calls")
+        merge(self._message, {key: value for key, value in delta.items() if key not in ("role", "tool_calls")})
+        if isinstance(fragments, list):
+            self._count(self._fragments.add(fragments))
+        text = _visible_text(delta)
+        self._count(sum(len(value) for value in delta.values() if isinstance(value, str)) or len(text))
+        self.pieces += _is_generated(delta)
+        return text
+
+    def _count(self, chars: int) -> None:
+        self._chars += chars
+        self.is_full = self._chars > self._max_chars
+
+
+def first_choice(chunk: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The choice with index 0, which is also the one without an index; `None` where there is none."""
+    choices = chunk.get("choices")
+    if not isinstance(choices, list):
+        return None
+    return next((each for each in choices if isinstance(each, Mapping) and each.get("index") in (0, None)), None)
+
+
+def _visible_text(delta: Mapping[str, Any]) -> str:
+    content = delta.get("content")
+    refusal = delta.get("refusal")
+    return text_of(content) + (refusal if isinstance(refusal, str) else "")
+
+
+def text_of(content: Any) -> str:
+    """The text of a content that is a string or a list of parts; parts that are not text have none."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    return "".join(part if isinstance(part, str) else _text_of_part(part) for part in content)
+
+
+def _text_of_part(part: Any) -> str:
+    if not isinstance(part, Mapping) or part.get("type", "text") not in ("text", "output_text"):
+        return ""
+    text = part.get("text")
+    return text if isinstance(text, str) else ""
+
+
+def _is_generated(delta: Mapping[str, Any]) -> bool:
+    return any(value for key, value in delta.items() if key != "role")

@@ -1,0 +1,245 @@
+"""A `ChatModel` behind any endpoint that speaks the chat-completions dialect.
+
+What is tried again, and for how long, is decided here and nowhere else: a try is repeated only before text was given
+out, and a request is made in another way where the endpoint refused a part of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from asky.errors import ConfigError, NotConfigured, ProviderError, Unreachable
+from asky.llm.endpoint import Endpoint, EndpointMemory, PassingMemory
+from asky.llm.endpoint_errors import EndpointFailure
+from asky.llm.exchange import Exchange, ExchangeFailed, Limits
+from asky.llm.port import Message, Reply, TextDelta, ToolChoice, ToolSpec
+from asky.llm.reply_reader import ReplyReader
+from asky.llm.request import Adaptation, Ask, adapt, build_request, dropped_parameters
+from asky.net.retry import Pauses, Retry, Waiting
+
+if TYPE_CHECKING:
+    import httpx2
+
+_MOST_ADAPTATIONS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """A reply, and how it came.
+
+    `first_token_s` is the time from the last try's request to the first thing that the model generated, `None` where
+    there was nothing; `pieces` counts the chunks in which that came. `is_stream` is false for one whole body. `called`
+    says whether a tool was called, allowed or not.
+    """
+
+    reply: Reply
+    first_token_s: float | None
+    is_stream: bool
+    pieces: int
+    called: bool
+
+
+class OpenAICompatibleModel:
+    """See `ChatModel`.
+
+    `client` opens a client, which each call closes again. Inside `async with model:` the calls share one, and with it a
+    connection. `memory` keeps what endpoints refused. Raises `ConfigError` for an address that is not of the web.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        *,
+        client: Callable[[], httpx2.AsyncClient],
+        memory: EndpointMemory | None = None,
+        retry: Retry | None = None,
+        waiting: Waiting | None = None,
+    ) -> None:
+        if not endpoint.base_url.lower().startswith(("http://", "https://")) or not endpoint.host:
+            raise ConfigError(
+                f"base_url of the provider {endpoint.provider} is no web address",
+                hint="it looks like http://localhost:8080/v1",
+            )
+        self.endpoint = endpoint
+        self._open_client = client
+        self.memory: EndpointMemory = PassingMemory() if memory is None else memory
+        self._waiting = waiting or Waiting()
+        self._retry = retry or Retry()
+        self._shared: httpx2.AsyncClient | None = None
+        self._has_warned = False
+
+    @property
+    def name(self) -> str:
+        """The alias."""
+        return self.endpoint.alias
+
+    @property
+    def host(self) -> str:
+        """The host, with its port where one is given."""
+        return self.endpoint.host
+
+    @property
+    def context_tokens(self) -> int:
+        """What the configuration says."""
+        return self.endpoint.context_tokens
+
+    async def __aenter__(self) -> OpenAICompatibleModel:
+        self._shared = self._open_client()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        shared, self._shared = self._shared, None
+        if shared is not None:
+            await shared.aclose()
+
+    async def stream(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        *,
+        tool_choice: ToolChoice = "auto",
+        schema: Mapping[str, Any] | None = None,
+    ) -> AsyncGenerator[TextDelta | Reply, None]:
+        """See `ChatModel.stream`."""
+        ask = Ask(messages, tools, tool_choice, schema)
+        async with self.open_client() as client, aclosing(_Call(self, ask, client).items()) as items:
+            async for item in items:
+                yield item
+
+    async def observe(self, ask: Ask) -> Observation:
+        """Make one call and say how its reply came. Raises what `stream` does."""
+        reply: Reply | None = None
+        async with self.open_client() as client:
+            call = _Call(self, ask, client)
+            async with aclosing(call.items()) as items:
+                async for item in items:
+                    reply = item if isinstance(item, Reply) else reply
+        assert reply is not None  # a call ends with a reply or an error
+        reader = call.reader
+        return Observation(reply, call.exchange.first_token_s, reader.is_stream, reader.pieces, reader.has_called)
+
+    def with_endpoint(self, endpoint: Endpoint) -> OpenAICompatibleModel:
+        """The same, for another description of the endpoint."""
+        return OpenAICompatibleModel(
+            endpoint, client=self._open_client, memory=self.memory, retry=self._retry, waiting=self._waiting
+        )
+
+    @asynccontextmanager
+    async def open_client(self) -> AsyncGenerator[httpx2.AsyncClient, None]:
+        """The client that the calls share, or one for the time being."""
+        if self._shared is not None:
+            yield self._shared
+            return
+        async with self._open_client() as client:
+            yield client
+
+    def take_warnings(self, facts: Mapping[str, Any]) -> list[str]:
+        """What the user set and this endpoint is known to refuse; said once for each model."""
+        if self._has_warned:
+            return []
+        self._has_warned = True
+        return dropped_parameters(self.endpoint, facts)
+
+
+class _Call:
+    """One call with all its tries; `exchange` and `reader` are those of the last one."""
+
+    exchange: Exchange
+    reader: ReplyReader
+
+    def __init__(self, model: OpenAICompatibleModel, ask: Ask, client: httpx2.AsyncClient) -> None:
+        self._model = model
+        self._endpoint = model.endpoint
+        self._ask = ask
+        self._client = client
+        self._waiting = model._waiting
+        self._pauses = Pauses(model._retry, model._waiting)
+        self._started_at = self._waiting.clock()
+        self._facts = dict(model.memory.recall(self._endpoint.base_url, self._endpoint.model_id))
+        self._learned: dict[str, Any] = {}
+        self._warnings = model.take_warnings(self._facts)
+        self._tries = 0
+        self._loading = 0
+        self._adaptations = 0
+
+    async def items(self) -> AsyncGenerator[TextDelta | Reply, None]:
+        while True:
+            timeouts = self._endpoint.timeouts
+            limits = Limits(self._waiting.clock() + timeouts.first_token_s, self._started_at + timeouts.total_s)
+            shares = self._model._shared is not None
+            self.exchange = exchange = Exchange(
+                self._endpoint, self._client, self._waiting, limits, keeps_connection=shares
+            )
+            self.reader = reader = ReplyReader(self._endpoint, self._ask, self._facts)
+            request = build_request(self._endpoint, self._ask, self._facts)
+            try:
+                async with aclosing(exchange.run(request, reader)) as items:
+                    async for item in items:
+                        yield self._finished(item, reader) if isinstance(item, Reply) else item
+            except ExchangeFailed as error:
+                failure, broke_off = error.failure, error.broke_off
+            else:
+                return
+            if exchange.has_yielded:
+                raise failure.error
+            if self._adapts(request, failure):
+                continue
+            if broke_off and reader.is_started and not self._has_tries_left():
+                for item in reader.conclude():
+                    yield self._finished(item, reader) if isinstance(item, Reply) else item
+                return
+            await self._wait(failure)
+
+    def _has_tries_left(self) -> bool:
+        return self._tries + 1 < self._model._retry.max_tries
+
+    def _adapts(self, request: Mapping[str, Any], failure: EndpointFailure) -> bool:
+        """Whether the request can be made in another way, which is then noted."""
+        if failure.refusal is None or failure.may_retry or self._adaptations >= _MOST_ADAPTATIONS:
+            return False
+        if type(failure.error) not in (ProviderError, NotConfigured):
+            return False
+        adaptation = adapt(self._endpoint, request, failure.refusal, self._facts)
+        if adaptation is None:
+            return False
+        self._adaptations += 1
+        self._learn(adaptation)
+        return True
+
+    def _learn(self, adaptation: Adaptation) -> None:
+        self._facts.update(adaptation.facts)
+        self._learned.update(adaptation.facts)
+        if adaptation.warning is not None:
+            self._warnings.append(adaptation.warning)
+
+    async def _wait(self, failure: EndpointFailure) -> None:
+        """Wait before the next try. Raises the error where none can help, or none would be in time."""
+        timeouts = self._endpoint.timeouts
+        until = self._started_at + timeouts.total_s
+        if failure.is_loading:
+            until = min(until, self._started_at + timeouts.first_token_s)
+            self._loading += 1
+            delay_s = self._pauses.backoff_s(self._loading)
+        elif failure.may_retry and self._has_tries_left():
+            self._tries += 1
+            delay_s = self._pauses.backoff_s(self._tries)
+        else:
+            raise failure.error
+        if isinstance(failure.error, Unreachable):
+            until = min(until, self._started_at + timeouts.connect_s)
+        named_s = failure.named_wait_s
+        await self._pauses.wait(failure.error, delay_s if named_s is None else named_s, until=until)
+
+    def _finished(self, reply: Reply, reader: ReplyReader) -> Reply:
+        """The reply with the warnings of the call; what was learned is kept now that it has led to a reply."""
+        if reader.starts_thinking and not self._facts.get("starts_thinking"):
+            self._learned["starts_thinking"] = True
+        if self._learned:
+            self._model.memory.remember(self._endpoint.base_url, self._endpoint.model_id, self._learned)
+        return replace(reply, warnings=(*self._warnings, *reply.warnings))

@@ -1,0 +1,217 @@
+"""From the bytes of a response to deltas and a reply, without the network: a stream of events, or one JSON body."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from asky.llm.accumulate import Accumulator, Gathered
+from asky.llm.answer_text import AnswerText
+from asky.llm.endpoint import Endpoint
+from asky.llm.port import Finish, Message, Reply, TextDelta, ToolCall
+from asky.llm.refusal import find_error
+from asky.llm.reported_usage import truncation_warning, usage_of
+from asky.llm.request import Ask, Facts
+from asky.llm.sse import SseDecoder
+
+_MAX_BODY_BYTES = 16 << 20
+_BLANK = b"\xef\xbb\xbf \t\r\n"
+
+
+class ErrorInReply(Exception):
+    """The endpoint reported an error inside a response that had begun well; `value` is the error, parsed."""
+
+    def __init__(self, value: Any) -> None:
+        super().__init__("the endpoint reported an error")
+        self.value = value
+
+
+class NoReply(Exception):
+    """The response is no chat completion; the text says what it is."""
+
+
+class ReplyReader:
+    """Reads one response to `ask`.
+
+    `feed` takes bytes and yields text as it becomes certain, `end` says that no more bytes come, `conclude` gives what
+    is left: perhaps a delta, then the reply, marked as cut where the response had not ended. Both may raise
+    `ErrorInReply` and `NoReply`. `is_done` says that nothing of interest can follow, `is_complete` that the endpoint
+    has said that the reply is whole, `is_started` that the model has generated something.
+    """
+
+    def __init__(self, endpoint: Endpoint, ask: Ask, facts: Facts) -> None:
+        self.is_done = False
+        self._endpoint = endpoint
+        self._ask = ask
+        self._may_call = bool(ask.tools) and endpoint.tools and ask.tool_choice != "none"
+        offered = {spec.name: spec.parameters for spec in ask.tools}
+        self._text = AnswerText(
+            starts_thinking=bool(facts.get("starts_thinking")),
+            offered=offered if endpoint.text_tool_calls and self._may_call else None,
+        )
+        self._decoder = SseDecoder()
+        self._parts = Accumulator()
+        self._received: list[str] = []  # everything that was generated, for an estimate of its tokens
+        self._body = bytearray()  # a body that is no stream, or the beginning of one that is not known yet
+        self._is_stream: bool | None = None
+        self._unreadable = 0
+        self._replaced = 0
+        self._has_text_calls = False
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether the response was a stream of events."""
+        return bool(self._is_stream)
+
+    @property
+    def pieces(self) -> int:
+        """The chunks that held something generated."""
+        return self._parts.pieces
+
+    @property
+    def has_called(self) -> bool:
+        """Whether a tool was called, allowed or not."""
+        return self._parts.has_calls or self._has_text_calls
+
+    @property
+    def is_started(self) -> bool:
+        return self._parts.is_started
+
+    @property
+    def is_complete(self) -> bool:
+        return self._parts.is_complete or self._parts.is_full or self._decoder.overflowed
+
+    @property
+    def starts_thinking(self) -> bool:
+        """Whether the reply began within thinking that no tag had opened."""
+        return self._text.starts_thinking
+
+    def feed(self, data: bytes) -> Iterator[str]:
+        """Yield the text that `data` makes certain."""
+        if self._is_stream is None:
+            self._body += data
+            beginning = bytes(self._body).lstrip(_BLANK)[:1]
+            if not beginning:
+                return
+            self._is_stream = beginning not in b"{[<"
+            data = bytes(self._body)
+        elif not self._is_stream:
+            self._body += data
+        if self._is_stream:
+            yield from self._take_events(self._decoder.feed(data))
+            if self._decoder.overflowed and not self._parts.is_started:
+                raise NoReply("sent an event that is too large")
+            self.is_done = self.is_done or self._parts.is_full or self._decoder.overflowed
+        elif len(self._body) > _MAX_BODY_BYTES:
+            raise NoReply("sent a reply that is too large")
+
+    def end(self) -> Iterator[str]:
+        """Yield the text that the end of the response makes certain."""
+        self.is_done = True
+        if self._is_stream:
+            yield from self._take_events(self._decoder.end(), at_end=True)
+            if self._unreadable and not self._parts.is_started and not self._parts.is_complete:
+                raise NoReply("sent events that are no chat completion")
+        elif self._body.strip():
+            yield from self._take_body()
+
+    def conclude(self) -> Iterator[TextDelta | Reply]:
+        """Yield what is left."""
+        gathered = self._parts.result()
+        finish: Finish = "length" if self._decoder.overflowed else gathered.finish
+        rest, text_calls = self._text.end(may_call=finish == "stop")
+        if rest:
+            yield TextDelta(rest)
+        calls = gathered.calls
+        raw: Mapping[str, Any] | None = gathered.raw
+        warnings = list(self._warnings(gathered))
+        self._has_text_calls = bool(text_calls)
+        if text_calls:
+            calls, raw, finish = text_calls, None, "tool_calls"
+        if calls and not self._may_call:
+            warnings.append(f"{self._endpoint.alias} called a tool although it may not; the call was not run")
+            calls, raw = (), _without_calls(raw)
+            finish = "stop" if finish == "tool_calls" else finish
+        message = Message("assistant", self._text.content, tool_calls=calls, raw=raw)
+        yield self._reply(message, finish, gathered, calls, warnings)
+
+    def _reply(
+        self,
+        message: Message,
+        finish: Finish,
+        gathered: Gathered,
+        calls: tuple[ToolCall, ...],
+        warnings: list[str],
+    ) -> Reply:
+        generated = "".join(self._received) + "".join(call.name + call.arguments for call in calls)
+        sent_tools = self._ask.tools if self._endpoint.tools else ()
+        usage = usage_of(
+            gathered.usage,
+            self._endpoint.prices,
+            messages=self._ask.messages,
+            tools=sent_tools,
+            generated=generated,
+        )
+        if (cut := truncation_warning(self._endpoint.alias, usage, self._ask.messages)) is not None:
+            warnings.append(cut)
+        return Reply(message, finish, usage, tuple(warnings))
+
+    def _take_events(self, events: list[str], *, at_end: bool = False) -> Iterator[str]:
+        for data in events:
+            if data.strip() == "[DONE]":
+                self._parts.end()
+                self.is_done = True
+                return
+            chunk = _parse(data)
+            if find_error(chunk) is not None:
+                raise ErrorInReply(find_error(chunk))
+            if isinstance(chunk, Mapping):
+                yield from self._take_text(self._parts.add(chunk))
+            elif data.strip() and not at_end:  # what a cut stream ends with is not whole
+                self._unreadable += 1
+
+    def _take_text(self, text: str) -> Iterator[str]:
+        if text:
+            self._received.append(text)
+            if certain := self._text.feed(text):
+                yield certain
+
+    def _take_body(self) -> Iterator[str]:
+        text = self._body.decode("utf-8-sig", "replace")
+        self._replaced = text.count("\N{REPLACEMENT CHARACTER}") - self._body.count(b"\xef\xbf\xbd")
+        value = _parse(text)
+        if find_error(value) is not None:
+            raise ErrorInReply(find_error(value))
+        if isinstance(value, Mapping) and isinstance(value.get("choices"), list):
+            yield from self._take_text(self._parts.add_whole(value))
+        elif value is not None:
+            raise NoReply("sent JSON that is no chat completion")
+        elif self._body.lstrip(_BLANK).startswith(b"<"):
+            raise NoReply("sent a web page")
+        # else the body was cut, and there is nothing of it
+
+    def _warnings(self, gathered: Gathered) -> Iterator[str]:
+        name = self._endpoint.alias
+        if self._parts.is_full or self._decoder.overflowed:
+            yield f"the reply of {name} was too long and was cut"
+        if replaced := self._decoder.replaced + self._replaced:
+            yield f"{name} sent text that is not UTF-8; {replaced} characters were replaced"
+        if self._unreadable:
+            yield f"{self._unreadable} events of {name} could not be read; the answer may lack parts"
+        if gathered.filtered:
+            yield f"a content filter of {name} stopped the reply"
+        if gathered.refused:
+            yield f"{name} refused to answer"
+
+
+def _without_calls(raw: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    return None if raw is None else {key: value for key, value in raw.items() if key != "tool_calls"}
+
+
+def _parse(text: str) -> Any:
+    """The JSON value that `text` is, `None` where it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

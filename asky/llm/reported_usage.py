@@ -1,0 +1,65 @@
+"""What a call used, from what its endpoint reported, or estimated where it reported nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from asky.llm.endpoint import Prices
+from asky.llm.port import Message, ModelUsage, ToolSpec
+from asky.llm.tokens import TokenCounter, lower_bound
+
+_LEAST_FOR_WARNING = 200
+"""Tokens of a prompt below which a count is not judged: templates and counting habits differ by about as much."""
+
+
+def usage_of(
+    reported: Mapping[str, Any] | None,
+    prices: Prices | None,
+    *,
+    messages: Sequence[Message],
+    tools: Sequence[ToolSpec],
+    generated: str,
+) -> ModelUsage:
+    """Tokens and cost of a call that sent `messages` and `tools` and in which `generated` came.
+
+    Counts that are missing are estimated from above. Where the total exceeds prompt and completion together, the rest
+    was thinking, which is paid as completion. The cost is `None` without prices.
+    """
+    report = reported or {}
+    prompt = _count(report.get("prompt_tokens"))
+    completion = _count(report.get("completion_tokens"))
+    total = _count(report.get("total_tokens"))
+    cached = _cached(report)
+    is_estimated = not prompt or completion is None
+    if not prompt:
+        prompt = TokenCounter().count(messages, tools)
+    if completion is None:
+        completion = TokenCounter().count_text(generated)
+    elif total is not None and not is_estimated:
+        completion = max(completion, total - prompt)
+    cost = None if prices is None else prices.cost_usd(prompt, completion, cached)
+    return ModelUsage(prompt, completion, cost, is_estimated, min(cached, prompt))
+
+
+def truncation_warning(name: str, usage: ModelUsage, messages: Sequence[Message]) -> str | None:
+    """A warning where the endpoint reports fewer tokens than the prompt has at the very least."""
+    least = sum(lower_bound(message.content) for message in messages)
+    if usage.estimated or least < _LEAST_FOR_WARNING or usage.prompt_tokens >= least:
+        return None
+    return (
+        f"{name} read only {usage.prompt_tokens} tokens of a prompt that has at least {least}: "
+        "its context is smaller than configured and it cut the prompt without saying so"
+    )
+
+
+def _cached(report: Mapping[str, Any]) -> int:
+    details = report.get("prompt_tokens_details")
+    named = details.get("cached_tokens") if isinstance(details, Mapping) else None
+    return _count(named) or _count(report.get("prompt_cache_hit_tokens")) or 0
+
+
+def _count(value: Any) -> int | None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e12:
+        return None
+    return int(value)

@@ -1,0 +1,148 @@
+"""A reply that is one JSON value: asked for with a schema, read leniently, checked strictly, mended once.
+
+Endpoints that know schemas send the value alone. Others put words or a code fence around it, which is why the value is
+looked for; whether it is right is for the caller's `validate` to say.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any, Generic, NoReturn, Protocol, TypeVar
+
+from asky.errors import ProviderError
+from asky.llm.port import ChatModel, Message, ModelUsage, Reply, ToolSpec
+
+T = TypeVar("T")
+
+_MAX_CHARACTERS = 1_000_000
+_MAX_BEGINNINGS = 1_000
+_SHOWN_REFUSAL = 200
+_OPENING: Mapping[str, str] = {"object": "{", "array": "["}
+_MEND = "Your reply cannot be used: {problem}\nReply with the corrected JSON value and nothing else."
+
+
+class Budget(Protocol):
+    """The part of a run's budget that a single call needs."""
+
+    def check(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> None:
+        """Raise `BudgetExceeded` when the next call may not be made."""
+        ...
+
+    def record(self, usage: ModelUsage) -> None:
+        """Take note of what a call used."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Structured(Generic[T]):
+    """A validated value, and what each call for it used: one, or two where the first reply had to be mended."""
+
+    value: T
+    calls: tuple[ModelUsage, ...]
+
+
+async def ask_for_json(
+    model: ChatModel,
+    messages: Sequence[Message],
+    schema: Mapping[str, Any],
+    *,
+    validate: Callable[[Any], T],
+    budget: Budget | None = None,
+) -> Structured[T]:
+    """Ask `model` to answer `messages` with a JSON value of `schema`, and return what `validate` makes of it.
+
+    `validate` raises `ValueError`, in words for the model, for a value that is not acceptable; the model is then told
+    and asked once more, as it is after a reply without a JSON value. `messages` should say that JSON is wanted and of
+    what shape, for endpoints that know no schemas.
+
+    Raises `ProviderError` when the model refuses, when its reply is cut off, and when the second reply is no better
+    than the first; `BudgetExceeded` when `budget` allows no call; and what `ChatModel.stream` raises. `budget` has been
+    told of every call that was answered.
+    """
+    conversation = list(messages)
+    calls: list[ModelUsage] = []
+    problem = ""
+    for _ in range(2):
+        if budget is not None:
+            budget.check(conversation, ())
+        reply = await _reply(model, conversation, schema)
+        calls.append(reply.usage)
+        if budget is not None:
+            budget.record(reply.usage)
+        _refuse_what_is_no_answer(model, reply)
+        try:
+            return Structured(validate(find_json(reply.message.content, schema)), tuple(calls))
+        except ValueError as error:
+            problem = str(error)
+        raw = None if reply.message.tool_calls else reply.message.raw  # calls would have to be answered
+        answer = Message("assistant", reply.message.content, raw=raw)
+        conversation += [answer, Message("user", _MEND.format(problem=problem))]
+    raise ProviderError(
+        f"{model.name} gave no usable JSON in two replies: {problem}", hint="choose another model with -m"
+    )
+
+
+def find_json(text: str, schema: Mapping[str, Any]) -> Any:
+    """The first JSON value in `text` that is whole, whatever surrounds it.
+
+    For a schema of an object or array only those are looked for, so that `[1]` before an object is not taken for the
+    value; for any other type, the text must be the value, in a code fence or not. Raises `ValueError` without one.
+    """
+    if len(text) > _MAX_CHARACTERS:
+        raise ValueError(f"the reply has {len(text):,} characters")
+    opening = _OPENING.get(str(schema.get("type")))
+    if opening is None:
+        return _parse(_without_fence(text))
+    decoder = json.JSONDecoder(parse_constant=_reject)
+    at = text.find(opening)
+    for _ in range(_MAX_BEGINNINGS):
+        if at < 0:
+            break
+        try:
+            return decoder.raw_decode(text, at)[0]
+        except (ValueError, RecursionError):
+            at = text.find(opening, at + 1)
+    raise ValueError(f"the reply holds no JSON {schema.get('type')}")
+
+
+async def _reply(model: ChatModel, messages: Sequence[Message], schema: Mapping[str, Any]) -> Reply:
+    async with aclosing(model.stream(tuple(messages), (), schema=schema)) as stream:
+        async for item in stream:
+            if isinstance(item, Reply):
+                return item
+    raise ProviderError(f"{model.name} ended its stream without a reply")
+
+
+def _refuse_what_is_no_answer(model: ChatModel, reply: Reply) -> None:
+    """Raise `ProviderError` for a reply that asking again would not better."""
+    if reply.finish == "length":
+        raise ProviderError(
+            f"{model.name} reached its output limit before its JSON was complete",
+            hint="raise max_output_tokens of the model, or ask for less at once",
+        )
+    if reply.finish == "cut":
+        raise ProviderError(f"the stream of {model.name} ended before its JSON was complete", retryable=True)
+    refusal = (reply.message.raw or {}).get("refusal")
+    if isinstance(refusal, str) and refusal.strip():
+        raise ProviderError(f"{model.name} refused: {' '.join(refusal.split())[:_SHOWN_REFUSAL]}")
+
+
+def _without_fence(text: str) -> str:
+    text = text.strip()
+    if text.startswith("```") and text.endswith("```") and "\n" in text:
+        return text[text.index("\n") : -3].strip()
+    return text
+
+
+def _parse(text: str) -> Any:
+    try:
+        return json.loads(text, parse_constant=_reject)
+    except (ValueError, RecursionError):
+        raise ValueError("the reply is not a JSON value") from None
+
+
+def _reject(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")

@@ -1,0 +1,161 @@
+"""How many tokens a prompt has: bounds that cost nothing, and a closer count for when they do not decide.
+
+An endpoint's own tokenizer is not at hand. Every count here is meant to be at least the endpoint's, apart from
+`lower_bound`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from asky.llm.port import Message, ModelUsage, ToolSpec
+
+_PER_MESSAGE = 8  # a chat template's own tokens around a message: 3 to 7 in those that are published
+_PER_REQUEST = 16
+_CHARACTERS_PER_TOKEN = 7  # prose has 4.2 to 5 of them in a token of cl100k, code 2.5 to 4
+_LONGEST_WORD = 64  # a longer one is no word but an encoded key or file, of which a token holds 1.1 characters at worst
+_LONG_WORD = re.compile(rf"[0-9A-Za-z]{{{_LONGEST_WORD},}}")
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
+# Scripts and signs that tokenizers hardly know, a token for each byte: all but the ones below U+0E80, punctuation,
+# Chinese, Japanese and Korean, where two bytes a token are fewer than any of those measured.
+_RARE = re.compile("[^\x00-\u0e7f\u2000-\u206f\u3000-\u9fff\uac00-\ud7ff\uff00-\uffef]+")
+_BLANKS = re.compile(r"\s{2,}|[^\S ]")  # a space before a word is part of its token
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
+_BLANKS_PER_TOKEN = 16
+_MARGIN = 1.05  # the worst of the parts measured for `TokenCounter` is 4 % above the count without it
+_PIECE = re.compile(r"[A-Za-z]{1,4}|[0-9]{1,3}|[^\w\s]|_")
+_REPEATED = re.compile(r"(.)\1{3,}", re.DOTALL)
+
+
+def count_bound(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> int:
+    """A number of tokens that no prompt of `messages` and `tools` exceeds.
+
+    It is the UTF-8 length of the request's JSON and a few tokens a message: each token of a byte-level tokenizer stands
+    for at least one byte.
+    """
+    texts = [_json(_sent(message)) for message in messages] + [_tool_text(tool) for tool in tools]
+    return sum(map(_size, texts)) + _overhead(len(texts))
+
+
+def lower_bound(text: str) -> int:
+    """A number of tokens that `text` has at least: characters / 7, where a run of one character counts as three.
+
+    An endpoint that reports fewer prompt tokens has not read the whole prompt, or has not counted it.
+    """
+    return len(_REPEATED.sub(r"\1\1\1", text)) // _CHARACTERS_PER_TOKEN
+
+
+class TokenCounter:
+    """Counts prompts of one run for one model, and learns from what the endpoint reports.
+
+    A text is counted in pieces of up to four letters, up to three digits and single marks. That is a safe bound from
+    above until an endpoint has reported its own count, and then as close as the worst ratio of reported to counted
+    tokens that was seen in this run.
+
+    Source: measured against cl100k and o200k on 1,552 parts of 2,000 characters (prose, Python, Markdown with tables,
+    encyclopedia text with its markup): never below either, 1.54 times cl100k on average. The WordPiece vocabulary of
+    all-MiniLM-L6-v2 with the same treatment of white space and other scripts is below on 64 of them, by up to 17 %.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, int] = {}
+        self._ratio: float | None = None
+
+    def count(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> int:
+        """About as many tokens as the prompt has, and hardly ever fewer."""
+        counted = self._count(messages, tools)
+        if self._ratio is None:
+            return counted
+        return max(int(counted * self._ratio) + 1, _lower_bound(messages, tools))
+
+    def count_text(self, text: str) -> int:
+        """The tokens of a text outside of a conversation, such as a part of a reply, in the same way."""
+        return int(_count_text(text) * (self._ratio or 1.0)) + 1 if text else 0
+
+    def fits(self, messages: Sequence[Message], tools: Sequence[ToolSpec], tokens: int) -> bool:
+        """Whether the prompt has at most `tokens` tokens; the texts are read closely only if bytes do not decide."""
+        return count_bound(messages, tools) <= tokens or self.count(messages, tools) <= tokens
+
+    def learn(self, messages: Sequence[Message], tools: Sequence[ToolSpec], usage: ModelUsage) -> None:
+        """Take note of what an endpoint reported for a prompt.
+
+        A report that is an estimate, or less than the prompt can have, says nothing of the endpoint's tokenizer.
+        """
+        if usage.estimated or usage.prompt_tokens < _lower_bound(messages, tools) or usage.prompt_tokens <= 0:
+            return
+        ratio = usage.prompt_tokens / self._count(messages, tools)
+        self._ratio = ratio if self._ratio is None else max(self._ratio, ratio)
+
+    def _count(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> int:
+        texts = [_message_text(message) for message in messages] + [_tool_text(tool) for tool in tools]
+        known = {text: self._known[text] if text in self._known else _count_text(text) for text in texts}
+        self._known = known  # a prompt mostly repeats the one before it
+        return sum(known[text] for text in texts) + _overhead(len(texts))
+
+
+def _count_text(text: str) -> int:
+    rest = _BEYOND_ASCII.sub(" ", text)
+    words = _LONG_WORD.sub(" ", rest)
+    pieces = len(_PIECE.findall(words)) + len(rest) - len(words)
+    return math.ceil((pieces + _count_foreign(text) + _count_blanks(text)) * _MARGIN)
+
+
+def _count_foreign(text: str) -> int:
+    """Tokens of what is not ASCII."""
+    if text.isascii():
+        return 0
+    known = sum(map(_size, _BEYOND_ASCII.findall(text)))
+    return (known + sum(map(_size, _RARE.findall(text))) + 1) // 2
+
+
+def _count_blanks(text: str) -> int:
+    """Tokens of white space that is more than a space between words, and of control characters."""
+    runs = sum(1 + len(run) // _BLANKS_PER_TOKEN for run in _BLANKS.findall(text))
+    return runs + len(_CONTROL.findall(text))
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def _overhead(parts: int) -> int:
+    return _PER_MESSAGE * parts + _PER_REQUEST
+
+
+def _lower_bound(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> int:
+    texts = [message.content for message in messages] + [tool.description for tool in tools]
+    return sum(map(lower_bound, texts))
+
+
+def _message_text(message: Message) -> str:
+    """What a model reads of `message`; its text is not in JSON, whose escapes are no part of the prompt."""
+    if message.raw is not None:
+        return _json(message.raw)
+    return message.content + _json(_calls(message)) + (message.tool_call_id or "")
+
+
+def _sent(message: Message) -> Mapping[str, Any]:
+    if message.raw is not None:
+        return message.raw
+    sent = {"role": message.role, "content": message.content, "tool_calls": _calls(message)}
+    return sent | {"tool_call_id": message.tool_call_id}
+
+
+def _calls(message: Message) -> list[Any]:
+    return [
+        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+        for call in message.tool_calls
+    ]
+
+
+def _tool_text(tool: ToolSpec) -> str:
+    function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    return _json({"type": "function", "function": function})
+
+
+def _json(value: Mapping[str, Any] | list[Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str) if value else ""

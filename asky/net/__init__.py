@@ -1,0 +1,1 @@
+"""How asky reaches the network. Rule: nothing here knows what is asked for or what an answer means."""

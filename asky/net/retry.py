@@ -1,0 +1,108 @@
+"""When and how long to wait before a request is tried again."""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+
+import anyio
+
+from asky.errors import AskyError
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """How often to try, and how long to wait between tries.
+
+    `max_tries` counts the first one. The wait before try n + 1 is drawn evenly between 0 and the smaller of `max_s` and
+    `base_s * 2**(n - 1)`. A server that names a wait gets it, up to `max_named_s`; one that names a longer one is not
+    tried again.
+
+    Source: "Exponential Backoff and Jitter", AWS Architecture Blog, 2015 (full jitter); the limits are those that
+    clients of such endpoints commonly use.
+    """
+
+    max_tries: int = 3
+    base_s: float = 0.5
+    max_s: float = 8.0
+    max_named_s: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Time as a caller sees it; tests put their own in its place.
+
+    `clock` is monotonic and in seconds, `wall_clock` in seconds since 1970, `jitter` draws evenly from [0, 1).
+    """
+
+    clock: Callable[[], float] = time.monotonic
+    wall_clock: Callable[[], float] = time.time
+    sleep: Callable[[float], Awaitable[None]] = anyio.sleep
+    jitter: Callable[[], float] = field(default=random.random)
+
+
+@dataclass(frozen=True, slots=True)
+class Pauses:
+    """Waits between tries that keep to a policy and never pass a deadline."""
+
+    policy: Retry
+    waiting: Waiting
+
+    def backoff_s(self, tries: int) -> float:
+        """The wait after that many tries, where the server named none."""
+        ceiling = min(self.policy.max_s, self.policy.base_s * 2.0 ** max(0, tries - 1))
+        return self.waiting.jitter() * ceiling
+
+    async def wait(self, error: AskyError, delay_s: float, *, until: float) -> None:
+        """Wait `delay_s` seconds because of `error`.
+
+        Raises `error` at once when the wait would pass `until` (on `Waiting.clock`), the deadline of the surrounding
+        cancel scope, or what the policy lets a server name.
+        """
+        ends_late = self.waiting.clock() + delay_s >= until
+        if ends_late or delay_s > self.policy.max_named_s:
+            raise error
+        if anyio.current_time() + delay_s >= anyio.current_effective_deadline():
+            raise error
+        await self.waiting.sleep(delay_s)
+
+
+def named_wait_s(headers: Mapping[str, str], wall_clock: Callable[[], float]) -> float | None:
+    """The seconds that a response asks its client to wait; `None` where it names none that can be read.
+
+    `headers` has lower-case names. `retry-after-ms` comes first, then `retry-after` as seconds, fractions included, or
+    as an HTTP date; a moment that has passed is 0.
+    """
+    milliseconds = _number(headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    text = headers.get("retry-after")
+    seconds = _number(text)
+    if seconds is not None or text is None:
+        return seconds
+    moment = _parse_date(text)
+    return None if moment is None else max(0.0, moment - wall_clock())
+
+
+def demands_retry(headers: Mapping[str, str]) -> bool | None:
+    """What `x-should-retry` says; `None` where it says nothing."""
+    return {"true": True, "false": False}.get(headers.get("x-should-retry", "").strip().lower())
+
+
+def _number(text: str | None) -> float | None:
+    """A plain decimal number that is not negative."""
+    if text is None or not re.fullmatch(r"\d{1,12}(\.\d*)?|\.\d+", text.strip()):
+        return None
+    return float(text)
+
+
+def _parse_date(text: str) -> float | None:
+    from email.utils import parsedate_to_datetime  # only for the rare header that is a date
+
+    try:
+        return parsedate_to_datetime(text).timestamp()
+    except (ValueError, TypeError, OverflowError):
+        return None

@@ -1,0 +1,43 @@
+"""What was learned about endpoints: which parameters they refuse. It saves the next process the same refusal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from asky.errors import StorageError
+from asky.storage.database import Database
+
+
+class EndpointFacts:
+    """The repository of those facts; an `asky.llm.endpoint.EndpointMemory`.
+
+    Nothing depends on it but a request that is repeated, so a store that cannot be written is no reason to fail.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def recall(self, base_url: str, model_id: str) -> Mapping[str, Any]:
+        """The facts by name; empty where nothing is known."""
+        with self._db.read() as connection:
+            row = connection.execute(
+                "SELECT facts FROM endpoint WHERE base_url = ? AND model_id = ?", (base_url, model_id)
+            ).fetchone()
+        return dict(json.loads(row["facts"])) if row else {}
+
+    def remember(self, base_url: str, model_id: str, facts: Mapping[str, Any]) -> None:
+        """Add `facts`, JSON values by name, in place of older ones of the same names."""
+        with suppress(StorageError), self._db.write() as connection:
+            known = dict(self.recall(base_url, model_id))
+            connection.execute(
+                "INSERT OR REPLACE INTO endpoint(base_url, model_id, facts, changed_at) VALUES (?,?,?,?)",
+                (base_url, model_id, json.dumps(known | dict(facts), sort_keys=True), self._db.clock()),
+            )
+
+    def forget(self, base_url: str, model_id: str) -> None:
+        """Drop what is known of an endpoint, so that it is found out anew."""
+        with self._db.write() as connection:
+            connection.execute("DELETE FROM endpoint WHERE base_url = ? AND model_id = ?", (base_url, model_id))

@@ -1,0 +1,80 @@
+"""What asky adds to a model's own time: start-up, memory, and the way of a token from the endpoint to the screen."""
+
+from __future__ import annotations
+
+import os
+import select
+import statistics
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.bench.measure import MIB, measure_python, median_cpu_s, on_this_machine
+from tests.support.asky_command import ASKY, ROOT, clean_environment
+from tests.support.endpoint import Answer, Endpoint, Wire
+
+pytestmark = pytest.mark.slow
+
+QUESTION = ("-L", "-m", "openai:test-model", "What makes the tides?")
+
+
+def environ_of(endpoint: Endpoint) -> dict[str, str]:
+    return {"OPENAI_BASE_URL": endpoint.base_url, "OPENAI_API_KEY": "sk-test", "TERM": "xterm-256color"}
+
+
+def test_a_lean_call_costs_350_ms_of_cpu_and_60_mb_with_the_start_of_the_process(tmp_path: Path) -> None:
+    with Endpoint("The moon does, and the sun a little.") as endpoint:
+        runs = [measure_python(("-m", "asky", *QUESTION), tmp_path, environ=environ_of(endpoint)) for _ in range(4)]
+    cpu_s = median_cpu_s(iter([run.cpu_s for run in runs[1:]]).__next__)
+    peak = max(run.peak_bytes for run in runs)
+    limit_s = max(0.35, on_this_machine(0.35, tmp_path))  # 350 ms, or more where the machine is slow or busy
+    print(f"\na lean call: {cpu_s * 1000:.0f} ms of CPU (limit {limit_s * 1000:.0f}), {peak / MIB:.0f} MiB")
+    assert cpu_s <= limit_s
+    assert peak <= 60e6
+
+
+def test_the_first_token_is_on_the_screen_30_ms_after_it_left_the_endpoint(tmp_path: Path) -> None:
+    delays = [_first_token_s(tmp_path) for _ in range(5)]
+    print(f"\nfirst token: {', '.join(f'{delay * 1000:.1f}' for delay in sorted(delays))} ms")
+    # Wall time on a shared machine: a busy moment may spoil a run or two, never most of them.
+    assert statistics.median(delays) < 0.03
+
+
+def _first_token_s(home: Path) -> float:
+    """Seconds from the release of the first token by the endpoint to its first byte on a terminal."""
+    with Endpoint(Answer("Moonlight " * 20, delta_chars=10, wire=Wire(gated=True))) as endpoint:
+        screen, terminal = os.openpty()
+        process = subprocess.Popen(
+            [*ASKY, *QUESTION],
+            stdin=subprocess.DEVNULL,
+            stdout=terminal,
+            stderr=subprocess.DEVNULL,
+            env=clean_environment(home, environ_of(endpoint)),
+            cwd=ROOT,
+        )
+        os.close(terminal)
+        try:
+            endpoint.wait_for_requests(1)
+            for _ in range(10):  # the first pieces hold no text
+                began = time.perf_counter()
+                endpoint.step()
+                if _appears(screen, b"Moonlight"):
+                    return time.perf_counter() - began
+        finally:
+            process.kill()
+            process.wait()
+            os.close(screen)
+    raise AssertionError("no token appeared")
+
+
+def _appears(screen: int, wanted: bytes) -> bool:
+    """Whether `wanted` comes within a fifth of a second."""
+    seen = b""
+    until = time.perf_counter() + 0.2
+    while (left := until - time.perf_counter()) > 0 and select.select([screen], [], [], left)[0]:
+        seen += os.read(screen, 4096)
+        if wanted in seen:
+            return True
+    return False

@@ -1,0 +1,133 @@
+"""What a model sees of a question that names files, and what is read of them."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from asky.chat.answering import Mode
+from asky.cli.asking import Asking
+from asky.cli.workbench import workbench
+from asky.errors import UsageError
+from asky.values import Answer
+from tests.support.asky_command import run_asky
+from tests.support.in_process import InProcess
+from tests.support.models import ScriptedModel
+
+
+class Desk:
+    """Asks a scripted model over the collections that `asky` has made."""
+
+    def __init__(self, asky: InProcess, capsys: pytest.CaptureFixture[str]) -> None:
+        self.asky = asky
+        self.model = ScriptedModel("I could not find an answer in the sources.")
+        self.said = ""
+        self._capsys = capsys
+
+    def ask(self, text: str, *, docs: Path | None = None, stored: bool = True, mode: Mode = "standard") -> Answer:
+        with workbench() as bench:
+            asking = Asking(bench, replace(bench.services.answerer(None), model=self.model), mode)
+            if docs is not None:
+                asking.add_folder(docs)
+            if stored:
+                asking.add_collection(bench.services.corpus.collection("default"))
+            self._capsys.readouterr()
+            try:
+                return asking.ask(text, None, None, resume=False)
+            finally:
+                self.said = self._capsys.readouterr().err
+
+    @property
+    def shown(self) -> str:
+        """The question as the model saw it."""
+        return self.model.sent[-1][0][-1].content
+
+    @property
+    def sent(self) -> str:
+        """All that the model has seen."""
+        return "\n".join(message.content for messages, _ in self.model.sent for message in messages)
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Desk:
+    (tmp_path / "home").mkdir()
+    asky = InProcess(tmp_path / "home", monkeypatch, capsys)
+    monkeypatch.setenv("ASKY_RESEARCH__EMBEDDING__MODEL", str(tmp_path / "no model"))
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "fstab.md").write_text(
+        "# Mounts\n\nThe file /etc/fstab lists the file systems that are mounted at boot.\n"
+    )
+    (tmp_path / "secret plan.txt").write_text("The password is hunter2.\n")
+    asky("corpus", "add", str(tmp_path / "docs"))
+    return Desk(asky, capsys)
+
+
+@pytest.mark.parametrize(
+    ("question", "shown"),
+    [
+        ("What does /etc/passwd say?", 'What does "passwd" say?'),
+        ("Compare ~/notes/a.md with ../b.md", 'Compare "a.md" with "b.md"'),
+        ("Read file:///etc/hosts and local://plans/c%20d.md", 'Read "hosts" and "c d.md"'),
+        ("GET /api/v1/users on 2024/05/17 and/or https://e.com/etc/x", None),
+    ],
+)
+def test_a_stored_collection_grants_no_path_and_the_model_sees_none(
+    desk: Desk, question: str, shown: str | None
+) -> None:
+    answer = desk.ask(question)
+    assert desk.shown == (shown or question)
+    assert answer.question == question
+    assert bool(answer.rejected) == (shown is not None)
+    assert ("-d PATH" in desk.said) == (shown is not None)
+
+
+def test_a_file_that_is_named_without_a_grant_is_not_read(desk: Desk, tmp_path: Path) -> None:
+    path = tmp_path / "secret plan.txt"
+    answer = desk.ask(f'What does "{path}" say, and again "{path}"?')
+    assert str(tmp_path) not in desk.sent
+    assert "hunter2" not in desk.sent
+    assert desk.shown == 'What does "secret plan.txt" say, and again "secret plan.txt"?'
+    assert [subject for subject, _ in answer.rejected] == [str(path)]
+    assert desk.said.count("outside the configured folders") == 1
+    assert desk.asky("search", "hunter2", "--json").json["hits"] == []
+    assert desk.asky("corpus", "list", "--collections").out == "default\n"
+
+
+def test_a_granted_path_is_read_and_another_beside_it_is_not(desk: Desk, tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    answer = desk.ask(f"Does {docs}/fstab.md speak of {tmp_path}/other/x.md?", docs=docs, stored=False)
+    assert desk.shown == 'Does "fstab.md" speak of "x.md"?'
+    assert [subject for subject, _ in answer.rejected] == [f"{tmp_path}/other/x.md"]
+    assert str(tmp_path) not in desk.sent
+
+
+def test_a_path_alone_is_nothing_to_answer_from(desk: Desk) -> None:
+    with pytest.raises(UsageError, match="nothing to answer from"):
+        desk.ask("What does /etc/passwd say?", stored=False, mode="research")
+    assert "/etc/passwd: outside the configured folders" in desk.said
+
+
+def test_a_question_about_a_path_as_a_topic_is_answered(desk: Desk) -> None:
+    done = run_asky("what does /etc/fstab do?", "--json", home=desk.asky.home, environ=as_here())
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert "lists the file systems" in answer["answer"]
+    assert answer["question"] == "what does /etc/fstab do?"
+
+
+def test_a_question_in_a_file_may_have_an_encoded_name(desk: Desk, tmp_path: Path) -> None:
+    (tmp_path / "my question.txt").write_text("what does fstab list?")
+    uri = f"file://{tmp_path}/my%20question.txt"
+    done = run_asky(uri, "--json", home=desk.asky.home, environ=as_here())
+    assert json.loads(done.stdout)["question"] == "what does fstab list?"
+    nameless = run_asky("FILE://a%00b", home=desk.asky.home, environ=as_here())
+    assert nameless.returncode == 2
+    assert "no file can have this name" in nameless.stderr
+
+
+def as_here() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name.startswith("ASKY_")}

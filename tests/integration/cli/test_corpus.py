@@ -1,0 +1,255 @@
+"""`asky corpus`: what is kept, listed, synced and removed, and what is said of it. No model is needed."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.asky_command import clean_environment
+from tests.support.in_process import InProcess
+
+
+@pytest.fixture
+def asky(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> InProcess:
+    home = tmp_path / "home"
+    home.mkdir()
+    command = InProcess(home, monkeypatch, capsys)
+    monkeypatch.setenv("ASKY_RESEARCH__EMBEDDING__MODEL", str(tmp_path / "no model"))
+    return command
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "tides.md").write_text("# Tides\n\nThe moon pulls the sea.\n")
+    (folder / "a bread.txt").write_text("Bread rises with yeast.\n")
+    return folder
+
+
+def records(folder: Path, *lines: object) -> str:
+    """The path of a file with one record a line; a text is written as it is."""
+    file = folder / "records.jsonl"
+    file.write_text("".join((each if isinstance(each, str) else json.dumps(each)) + "\n" for each in lines), "utf-8")
+    return str(file)
+
+
+# records
+
+
+def test_ids_that_differ_in_their_type_alone_are_two_records(asky: InProcess, tmp_path: Path) -> None:
+    file = records(tmp_path, {"id": 1, "text": "The moon pulls."}, {"id": "1", "text": "The sun pulls too."})
+    assert asky("corpus", "add", "--jsonl", file, "--json").json["reports"][0]["verdicts"] == {"indexed": 2}
+    hits = asky("search", "pulls", "--json").json["hits"]
+    assert {hit["text"]: hit["external_id"] for hit in hits} == {"The moon pulls.": 1, "The sun pulls too.": "1"}
+    listed = asky("corpus", "list", "--json").json["sources"]
+    assert sorted((each["external_id"] for each in listed), key=str) in ([1, "1"], ["1", 1])
+    assert len({each["uri"] for each in listed}) == 2
+
+
+def test_an_external_id_on_the_command_line_means_the_number_and_the_text(asky: InProcess, tmp_path: Path) -> None:
+    wanted = [{"id": id_, "text": f"text {number}"} for number, id_ in enumerate([0, 1, "1", "None"])]
+    asky("corpus", "add", "--jsonl", records(tmp_path, *wanted))
+    assert "removed 2 documents" in asky("corpus", "rm", "1").err
+    assert "removed 1 document\n" in asky("corpus", "rm", "0").err
+    assert [each["external_id"] for each in asky("corpus", "list", "--json").json["sources"]] == ["None"]
+
+
+def test_what_no_id_can_be_is_named_with_its_line(asky: InProcess, tmp_path: Path) -> None:
+    good = [{"id": -(2**63), "text": "smallest"}, {"id": 2**63 - 1, "text": "largest"}]
+    file = records(tmp_path, *good, {"id": 2**63, "text": "x"}, '{"id": "\\ud800", "text": "x"}')
+    done = asky("corpus", "add", "--jsonl", file)
+    assert "records.jsonl:3: failed" in done.err
+    assert "more than 64 bits" in done.err
+    assert "records.jsonl:4: failed" in done.err
+    ids = [each["external_id"] for each in asky("corpus", "list", "--json").json["sources"]]
+    assert sorted(ids) == [-(2**63), 2**63 - 1]
+
+
+def test_a_record_without_text_is_empty_wherever_it_is_shown(asky: InProcess, tmp_path: Path) -> None:
+    file = records(tmp_path, {"id": "a", "text": "The moon."}, {"id": "b", "text": " \n"})
+    for _ in range(2):
+        done = asky("corpus", "add", "--jsonl", file)
+        assert "records.jsonl:2: empty: the record has no text" in done.err
+        assert "1 of 2 files searchable" in done.err
+    assert "b  (empty: the record has no text)" in asky("corpus", "list").out
+    assert "1 empty, 1 indexed" in asky("corpus", "status").out
+
+
+def test_a_record_that_lost_its_text_is_not_found_any_more(asky: InProcess, tmp_path: Path) -> None:
+    asky("corpus", "add", "--jsonl", records(tmp_path, {"id": "a", "text": "The moon."}))
+    done = asky("corpus", "add", "--jsonl", records(tmp_path, {"id": "a", "text": ""}))
+    assert done.code == 1
+    assert asky("search", "moon", "--json").json["hits"] == []
+    assert asky("corpus", "list", "--json").json["sources"][0]["verdict"] == "empty"
+
+
+def test_the_last_record_with_an_id_counts_and_the_others_are_named(asky: InProcess, tmp_path: Path) -> None:
+    filler = [{"id": number, "text": f"filler {number}"} for number in range(200)]  # more than are kept at once
+    lines = [{"id": "a", "text": "first"}, {"id": "a", "text": "second"}, *filler, {"id": "a", "text": "third"}]
+    report = asky("corpus", "add", "--jsonl", records(tmp_path, *lines), "--json").json["reports"][0]
+    assert report["verdicts"] == {"duplicate": 2, "indexed": 201}
+    assert [(each["path"], each["verdict"]) for each in report["problems"]] == [
+        ("records.jsonl:1", "duplicate"),
+        ("records.jsonl:2", "duplicate"),
+    ]
+    assert "line 203 has the same id" in report["problems"][1]["why"]
+    assert report["passages_added"] == 201
+    assert asky("search", "first second", "--json").json["hits"] == []
+    assert asky("search", "third", "--json").json["hits"][0]["external_id"] == "a"
+    assert json.loads(asky("corpus", "status", "--json").out)["sources"] == 201
+
+
+def test_a_record_is_new_although_another_has_its_text(asky: InProcess, tmp_path: Path) -> None:
+    file = records(tmp_path, {"id": 1, "text": "The moon."}, {"id": 2, "text": "The moon."})
+    first, again = (asky("corpus", "add", "--jsonl", file, "--json").json["reports"][0] for _ in range(2))
+    assert first["verdicts"] == {"indexed": 2}
+    assert again["verdicts"] == {"unchanged": 2}
+
+
+def test_a_record_that_comes_again_has_its_new_address(asky: InProcess, tmp_path: Path) -> None:
+    for url in ("https://a.example/", "https://b.example/"):
+        asky("corpus", "add", "--jsonl", records(tmp_path, {"id": 1, "text": "The moon.", "url": url}))
+    assert asky("search", "moon", "--json").json["hits"][0]["url"] == "https://b.example/"
+
+
+def test_a_title_holds_no_escape_sequence(asky: InProcess, tmp_path: Path) -> None:
+    wanted = [{"id": 1, "text": "moon", "title": "\x1b]0;pwn\x07Tides\x1b[0m"}, {"id": "\x1b[1mx", "text": "moon two"}]
+    asky("corpus", "add", "--jsonl", records(tmp_path, *wanted))
+    assert {hit["title"] for hit in asky("search", "moon", "--json").json["hits"]} == {"Tides", "x"}
+
+
+@pytest.mark.parametrize("with_folder", [False, True])
+def test_a_file_of_records_that_is_not_there_leaves_no_trace(asky: InProcess, docs: Path, with_folder: bool) -> None:
+    done = asky("corpus", "add", *([str(docs)] if with_folder else []), "--jsonl", "missing.jsonl")
+    assert done.code == 2
+    assert "cannot read missing.jsonl" in done.err
+    assert asky("corpus", "list", "--collections", "--json").json["collections"] == []
+
+
+def test_a_file_without_any_record_leaves_no_collection(asky: InProcess, tmp_path: Path) -> None:
+    done = asky("corpus", "add", "--jsonl", records(tmp_path, "nothing", "[]"), "--collection", "new")
+    assert done.code == 1
+    assert "none of 2 could be added" in done.err
+    assert asky("corpus", "list", "--collections", "--json").json["collections"] == []
+
+
+# lists
+
+
+def test_an_empty_store_says_so_on_stderr_alone(asky: InProcess) -> None:
+    for arguments in (["list"], ["list", "--collections"], ["sync", "--all"]):
+        done = asky("corpus", *arguments)
+        assert (done.code, done.out) == (0, "")
+        assert "nothing is indexed yet" in done.err
+        assert "asky corpus add" in done.err
+    listed = asky("corpus", "list", "--json")
+    assert listed.json == {"schema": "asky.sources/1", "collection": "default", "sources": []}
+    assert listed.err == ""
+
+
+def test_an_empty_collection_beside_others_points_at_them(asky: InProcess, docs: Path) -> None:
+    asky("corpus", "add", "--collection", "sea", str(docs))
+    done = asky("corpus", "list")
+    assert (done.code, done.out) == (0, "")
+    assert "asky corpus list --collections" in done.err
+    named = asky("corpus", "list", "--collection", "see")
+    assert named.code == 2
+    assert "asky corpus list --collections" in named.err
+
+
+# files
+
+
+def test_a_file_uri_is_percent_decoded_once(asky: InProcess, docs: Path) -> None:
+    (docs / "100%25.txt").write_text("Tea is steeped for three minutes.\n")
+    done = asky("corpus", "add", f"file://{docs}/a%20bread.txt", f"FILE:{docs}/100%2525.txt", "--json")
+    assert done.json["reports"][0]["verdicts"] == {"indexed": 2}
+    assert "removed 1 document\n" in asky("corpus", "rm", f"file://{docs}/a%20bread.txt").err
+    assert asky("corpus", "add", f"file://{docs}/a%00b").code == 2
+    assert asky("corpus", "rm", f"file://{docs}/a%00b").code == 2
+
+
+# sync
+
+
+def test_a_sync_of_one_collection_and_of_all_is_one_object(asky: InProcess, docs: Path) -> None:
+    asky("corpus", "add", str(docs))
+    asky("corpus", "add", "--collection", "sea", str(docs / "tides.md"))
+    one = asky("corpus", "sync", "--json").json
+    assert (one["schema"], one["collection"]) == ("asky.added/1", "default")
+    every = asky("corpus", "sync", "--all", "--json").json
+    assert every["schema"] == "asky.synced/1"
+    assert [each["collection"] for each in every["collections"]] == ["default", "sea"]
+    assert every["collections"][0].keys() == one.keys()
+    assert [each["reports"][0]["verdicts"] for each in every["collections"]] == [{"unchanged": 2}, {"unchanged": 1}]
+
+
+def test_all_collections_are_synced_although_one_holds_nothing_usable(asky: InProcess, docs: Path) -> None:
+    (docs / "empty.txt").write_text("")
+    asky("corpus", "add", "--collection", "a", str(docs / "empty.txt"))
+    asky("corpus", "add", "--collection", "b", str(docs / "tides.md"))
+    (docs / "tides.md").write_text("# Tides\n\nThe sun pulls the sea too.\n")
+    done = asky("corpus", "sync", "--all")
+    assert done.code == 0
+    assert "collection a\n" in done.err
+    assert len(asky("search", "--collection", "b", "sun", "--json").json["hits"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "command"),
+    [
+        (["sync", "--all"], "`asky corpus sync --all`"),
+        (["sync", "--collection", "the sea"], "`asky corpus sync --collection 'the sea'`"),
+        (["add", "--collection", "the sea", "--jsonl", "more.jsonl", "docs"], "the same command"),
+    ],
+)
+def test_a_stopped_command_says_what_goes_on_from_there(
+    asky: InProcess, docs: Path, tmp_path: Path, arguments: list[str], command: str
+) -> None:
+    (tmp_path / "more.jsonl").write_text('{"id": 1, "text": "x"}\n')
+    asky("corpus", "add", "--collection", "the sea", str(docs))
+    (docs / "large.txt").write_text("The moon pulls the sea, and nobody knows for how long it will. " * 200_000)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "asky", "corpus", *arguments, "-v"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=clean_environment(asky.home, {"ASKY_HOME": str(asky.home), "ASKY_RESEARCH__EMBEDDING__MODEL": "/none"}),
+        cwd=tmp_path,
+    )
+    assert process.stderr is not None
+    heard = ""
+    for line in process.stderr:
+        heard += line
+        if line.startswith("find"):  # and the large file is still to be read
+            process.send_signal(signal.SIGINT)
+            break
+    heard += process.communicate(timeout=30)[1]
+    assert process.returncode == 130, heard
+    assert f"{command} goes on from there" in heard
+
+
+# removal
+
+
+def test_removing_a_collection_says_what_went(asky: InProcess, docs: Path) -> None:
+    asky("corpus", "add", str(docs))
+    asky("corpus", "add", "--collection", "sea", str(docs / "tides.md"))
+    done = asky("corpus", "rm", "--all")
+    assert "removed the collection default: 2 documents, 2 passages (1 still in other collections)" in done.err
+    assert f"{docs} is not followed any more" in done.err
+    assert asky("corpus", "list", "--collections").out == "sea\n"
+
+
+def test_removing_a_document_that_another_collection_holds_counts_it(asky: InProcess, docs: Path) -> None:
+    asky("corpus", "add", str(docs / "tides.md"))
+    asky("corpus", "add", "--collection", "sea", str(docs / "tides.md"))
+    path = str(docs / "tides.md")
+    assert "removed 1 document (1 still in other collections)" in asky("corpus", "rm", path, path).err
+    assert "removed 1 document\n" in asky("corpus", "rm", "--collection", "sea", path).err

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+
+from asky.errors import BudgetExceeded
+from asky.llm.budget import Limits, RunBudget
+from asky.llm.endpoint import Prices
+from asky.llm.port import Message, ModelUsage
+from asky.llm.tokens import TokenCounter
+from asky.storage.runs import Spent
+
+PRICE = st.floats(0, 1_000)
+PRICES = st.builds(Prices, PRICE, PRICE, st.none() | PRICE)
+TOKENS = st.integers(0, 50_000)
+LIMITS = st.builds(
+    Limits,
+    st.none() | st.integers(0, 200_000),
+    st.none() | st.floats(0, 20),
+    st.none() | st.floats(0, 600),
+    st.none() | st.integers(0, 400_000),
+    st.none() | st.floats(0, 40),
+)
+PROMPTS = st.integers(0, 3_000).map(lambda words: [Message("user", "word " * words)])
+
+
+class Runs(RuleBasedStateMachine):
+    """Two runs of one day at once: whatever they are asked, at whatever price, limits hold."""
+
+    @initialize(limits=LIMITS, prices=PRICES)
+    def start(self, limits: Limits, prices: Prices) -> None:
+        self.limits, self.prices, self.now = limits, prices, 0.0
+        self.spent = [[0, 0.0], [0, 0.0]]
+        self.last = [[0, 0.0], [0, 0.0]]
+        self.budgets = [self._budget(limits, prices, number) for number in (0, 1)]
+
+    def _budget(self, limits: Limits, prices: Prices, number: int) -> RunBudget:
+        def others() -> Spent:
+            tokens, cost = self.spent[1 - number]
+            return Spent(int(tokens), cost)
+
+        counter = TokenCounter()
+        return RunBudget(limits, prices=prices, counter=counter, spent_today=others, clock=lambda: self.now)
+
+    @rule(
+        number=st.sampled_from([0, 1]),
+        prompt=PROMPTS,
+        usage=st.tuples(TOKENS, TOKENS, TOKENS),
+        latency=st.floats(0, 300),
+        estimated=st.booleans(),
+    )
+    def call(
+        self, number: int, prompt: list[Message], usage: tuple[int, int, int], latency: float, estimated: bool
+    ) -> None:
+        budget = self.budgets[number]
+        blocked = self._reached(number)
+        if blocked:
+            with pytest.raises(BudgetExceeded):
+                budget.check(prompt, ())
+            return
+        budget.check(prompt, ())  # room for a call means that it is made
+        budget.nearly_spent(prompt, ())
+        self.now += latency
+        used = ModelUsage(usage[0], usage[1], estimated=estimated, cached_tokens=usage[2])
+        budget.record(used)
+        cost = self.prices.cost_usd(used.prompt_tokens, used.completion_tokens, used.cached_tokens)
+        self.last[number] = [usage[0] + usage[1], cost]
+        self.spent[number][0] += usage[0] + usage[1]
+        self.spent[number][1] += cost
+        self._check_totals(number)
+
+    def _reached(self, number: int) -> bool:
+        limits = self.limits
+        tokens, cost = self.spent[number]
+        all_tokens, all_cost = (sum(each[index] for each in self.spent) for index in (0, 1))
+        pairs = (
+            (tokens, limits.max_tokens),
+            (cost, limits.max_cost_usd),
+            (self.now, limits.max_time_s),
+            (all_tokens, limits.max_tokens_per_day),
+            (all_cost, limits.max_cost_per_day_usd),
+        )
+        return any(allowed is not None and spent >= allowed for spent, allowed in pairs)
+
+    def _check_totals(self, number: int) -> None:
+        """Nothing is over its limit by more than the call that has just ended."""
+        limits, last = self.limits, self.last[number]
+        for index, own, day in (
+            (0, limits.max_tokens, limits.max_tokens_per_day),
+            (1, limits.max_cost_usd, limits.max_cost_per_day_usd),
+        ):
+            before = self.spent[number][index] - last[index]
+            assert own is None or before <= own + 1e-9
+            assert day is None or sum(each[index] for each in self.spent) - last[index] <= day + 1e-9
+
+
+TestRuns = Runs.TestCase
+
+
+@given(
+    prompts=st.lists(st.integers(0, 30_000), min_size=1, max_size=30),
+    replies=st.lists(st.integers(0, 800), min_size=30, max_size=30),
+    limit=st.integers(0, 200_000),
+)
+def test_a_run_that_heeds_the_warning_ends_with_an_answer_within_its_limit(
+    prompts: list[int], replies: list[int], limit: int
+) -> None:
+    """As long as replies and growth are not larger than they were before, the answer is paid for."""
+    budget = RunBudget(
+        Limits(max_tokens=limit),
+        prices=None,
+        counter=TokenCounter(),
+        spent_today=Spent,
+        clock=lambda: 0.0,
+    )
+    prompt = 0
+    for grown, reply in zip(prompts, replies, strict=False):
+        grown = grown % 1_500
+        prompt += grown
+        messages = [Message("user", "w " * (prompt // 4))]  # counted as less than half of what is reported
+        try:
+            budget.check(messages, ())
+        except BudgetExceeded:
+            assert budget.tokens >= limit
+            return
+        if budget.nearly_spent(messages, ()):
+            return  # the call after this is the answer, and the check has passed
+        budget.record(ModelUsage(min(prompt // 4 * 2, 10**6), reply))
+        assert budget.tokens <= limit

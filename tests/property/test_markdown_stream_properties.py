@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from asky.cli.markdown_stream import MarkdownStream
+from tests.support.terminals import ScreenStream
+
+# fmt: off
+MARKS = st.sampled_from([
+    "# ", "- ", "* ", "1. ", "12) ", "> ", "```", "~~~", "    ", "  ", "\t", "\n", "\n\n", "---", "===", "|", "|--|",
+    "| a | b |\n|---|---|\n", "***", "**b**", "*i*", "`c`", "[1]", "[x](http://e.test)", "![i](u)", "<b>", "&#x202e;",
+    "&amp;", "&#13;", "word ", "longer words here ", "über ", "中文字符", "e\u0301", "слово ", "x" * 70, "[", "](",
+    "\\", "_", "~~s~~", "<http://a.test>", "[1]: http://z\n", "+ ", "-", "=", "1", ".", " ", "#",
+])
+SIMPLE_MARKS = st.sampled_from([
+    "alpha ", "beta\n", "gamma\n\n", "- one ", "- two\n", "\n- three\n", "# five\n", "> six\n", "ß ", "中文 ",
+    "\n```\nseven\n\n\neight\n```\n", "  nine ", "longish words in a row here ",
+])
+# fmt: on
+TEXT = st.lists(MARKS, max_size=40).map("".join)
+SIMPLE = st.lists(SIMPLE_MARKS, max_size=60).map("".join)
+
+
+@st.composite
+def cut(draw: st.DrawFn, texts: st.SearchStrategy[str]) -> tuple[str, list[str]]:
+    """A text, and the same in pieces."""
+    text = draw(texts)
+    places = sorted(draw(st.sets(st.integers(0, len(text)), max_size=60)))
+    return text, [text[start:end] for start, end in zip([0, *places], [*places, len(text)], strict=True)]
+
+
+def shown(pieces: list[str], columns: int, rows: int) -> ScreenStream:
+    stream = ScreenStream(columns, rows)
+    markdown = MarkdownStream(stream, environ={"TERM": "xterm"}, size=stream.size)
+    for piece in pieces:
+        markdown.write(piece)
+    markdown.finish()
+    return stream
+
+
+@given(cut(TEXT), st.sampled_from([16, 20, 33, 80]))
+def test_however_a_text_is_cut_its_screen_is_that_of_the_whole(text: tuple[str, list[str]], columns: int) -> None:
+    whole, pieces = shown([text[0]], columns, 300), shown(text[1], columns, 300)
+    assert pieces.all_lines() == whole.all_lines()
+    assert (pieces.screen.cursor.x, pieces.screen.cursor.y) == (whole.screen.cursor.x, whole.screen.cursor.y)
+
+
+@given(cut(SIMPLE), st.sampled_from([16, 20, 40]), st.sampled_from([4, 6, 10]))
+def test_on_a_small_screen_nothing_is_lost_and_nothing_is_shown_twice(
+    text: tuple[str, list[str]], columns: int, rows: int
+) -> None:
+    def letters(text: str) -> str:
+        return re.sub(r"[^a-zß中文]", "", text)
+
+    assert letters("".join(shown(text[1], columns, rows).all_lines())) == letters(text[0])

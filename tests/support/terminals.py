@@ -1,0 +1,46 @@
+"""A terminal without a window: what was sent to it, and what its screen shows."""
+
+from __future__ import annotations
+
+import io
+
+import pyte
+
+
+class ScreenStream(io.TextIOWrapper):
+    """A text stream that is a terminal of UTF-8, whose screen can be looked at after each write."""
+
+    def __init__(self, columns: int = 80, rows: int = 24) -> None:
+        super().__init__(io.BytesIO(), encoding="utf-8")
+        self.columns, self.rows = columns, rows
+        self.screen = pyte.HistoryScreen(columns, rows, history=100_000, ratio=1)
+        self.writes: list[str] = []
+        self._feed = pyte.Stream(self.screen)
+
+    def isatty(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        self.writes.append(text)
+        self._feed.feed(text.replace("\n", "\r\n"))  # as a terminal's driver does
+        return len(text)
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Change the size. Unlike a real terminal, the screen does not wrap its rows anew."""
+        self.columns, self.rows = columns, rows
+        self.screen.resize(rows, columns)
+
+    def size(self) -> tuple[int, int]:
+        return self.columns, self.rows
+
+    def lines(self) -> list[str]:
+        """The rows of the screen without blanks at their ends, and without empty rows at its end."""
+        rows = [row.rstrip() for row in self.screen.display]
+        while rows and not rows[-1]:
+            rows.pop()
+        return rows
+
+    def all_lines(self) -> list[str]:
+        """What has scrolled off the screen, and the screen."""
+        off = ["".join(row[column].data for column in range(self.columns)) for row in self.screen.history.top]
+        return [*(row.rstrip() for row in off), *self.lines()]

@@ -1,0 +1,369 @@
+from __future__ import annotations
+
+import fcntl
+import io
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+
+import pytest
+
+from asky.cli.markdown_stream import MarkdownStream, PlainStream, markdown_stream, terminal_size
+from tests.support.asky_command import ROOT
+from tests.support.terminals import ScreenStream
+
+ENVIRON = {"TERM": "xterm-256color"}
+ANSWER = """\
+# Tides
+
+The sea rises and **falls** twice a day [1], because the moon pulls on the water and the earth turns below it [2][3].
+
+- Spring tides come at new moon, when sun and moon pull together.
+- Neap tides come a week later.
+  1. nested
+
+| place | range |
+|-------|------:|
+| Bay of Fundy | 16 m [1] |
+
+> The tide waits for nobody.
+
+```python
+height = 16
+
+print(height)
+```
+End.
+"""
+RENDERED = """\
+Tides
+
+The sea rises and falls twice a day
+[1], because the moon pulls on the
+water and the earth turns below it
+[2][3].
+
+ • Spring tides come at new moon, when
+   sun and moon pull together.
+ • Neap tides come a week later.
+    1 nested
+
+ place            range
+ ──────────────────────
+ Bay of Fundy  16 m [1]
+
+▌ The tide waits for nobody.
+
+  height = 16
+
+  print(height)
+
+End.""".splitlines()
+
+
+class Shown:
+    """An answer on a screen."""
+
+    def __init__(self, columns: int = 40, rows: int = 40) -> None:
+        self.stream = ScreenStream(columns, rows)
+        self.markdown = MarkdownStream(self.stream, environ=ENVIRON, size=self.stream.size)
+
+    def write(self, *pieces: str) -> Shown:
+        for piece in pieces:
+            self.markdown.write(piece)
+        return self
+
+    @property
+    def lines(self) -> list[str]:
+        return self.stream.lines()
+
+    @property
+    def cursor(self) -> tuple[int, int]:
+        return self.stream.screen.cursor.x, self.stream.screen.cursor.y
+
+
+def pieces_of(text: str, size: int) -> list[str]:
+    return [text[start : start + size] for start in range(0, len(text), size)]
+
+
+def test_a_whole_answer_is_rendered() -> None:
+    shown = Shown().write(ANSWER)
+    shown.markdown.finish()
+    assert shown.lines == RENDERED
+    assert shown.cursor == (0, len(RENDERED))
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 40])
+def test_an_answer_in_pieces_ends_as_the_same_screen(size: int) -> None:
+    shown = Shown().write(*pieces_of(ANSWER, size))
+    shown.markdown.finish()
+    assert shown.lines == RENDERED
+    assert shown.cursor == (0, len(RENDERED))
+
+
+def test_the_first_piece_is_seen_at_once_and_as_it_is() -> None:
+    shown = Shown().write("**Hel")
+    assert shown.lines == ["**Hel"]
+    assert shown.cursor == (5, 0)
+
+
+def test_every_piece_is_seen_when_it_has_been_written() -> None:
+    shown, so_far = Shown(), ""
+    for character in ANSWER:
+        shown.write(character)
+        so_far += character
+        last = so_far.rstrip().rpartition("\n")[2].split()[-1]
+        letters = re.sub(r"[^A-Za-z]", "", last)
+        assert letters in re.sub(r"[^A-Za-z]", "", "".join(shown.lines)), so_far
+
+
+def test_a_block_is_rendered_when_it_is_complete_and_not_before() -> None:
+    shown = Shown().write("**one** tw")
+    assert shown.lines == ["**one** tw"]
+    shown.write("o\n\n")
+    assert shown.lines == ["one two"]
+    shown.write("- *a*\n")
+    assert shown.lines == ["one two", "", "- *a*"]
+    shown.write("- b")
+    assert shown.lines == ["one two", "", " • a", "- b"]
+
+
+def test_one_piece_is_one_write_and_what_is_painted_again_is_one_update() -> None:
+    shown = Shown().write(*pieces_of(ANSWER, 3))
+    assert len(shown.stream.writes) <= len(pieces_of(ANSWER, 3))
+    for sent in shown.stream.writes:
+        if re.search(r"\x1b\[\d*A|\r(?!\n)", sent):
+            assert sent.startswith("\x1b[?2026h")
+            assert sent.endswith("\x1b[?2026l")
+
+
+def test_no_row_is_painted_more_often_than_it_has_to_be() -> None:
+    """Each character is sent as it comes, once more if its word is moved, and once more in its rendered row."""
+    shown = Shown()
+    shown.write(*ANSWER)
+    printed = sum(len(re.sub(r"\x1b\[[?\d;]*[A-Za-z]|[\r\n]", "", sent)) for sent in shown.stream.writes)
+    assert printed < 2.2 * len(ANSWER)
+
+
+def test_rows_of_plain_words_are_not_sent_a_second_time() -> None:
+    shown = Shown().write("These are nothing but words of a paragraph, and they go on for three rows, as one can see.")
+    assert len(shown.lines) == 3
+    before = len(shown.stream.writes)
+    shown.write("\n\n")
+    assert "nothing" not in "".join(shown.stream.writes[before:])
+    assert "as one can see." in "".join(shown.stream.writes[before:])
+
+
+def test_blocks_that_are_complete_never_change_again() -> None:
+    shown, done = Shown(), 0
+    for character in ANSWER:
+        shown.write(character)
+        lines = shown.lines
+        assert lines[:done] == RENDERED[:done]
+        if "\x1b[?2026l" in shown.stream.writes[-1] and lines == RENDERED[: len(lines)]:
+            done = len(lines)
+    assert done >= 15
+
+
+def test_a_block_taller_than_the_screen_stays_plain_and_the_next_one_is_rendered() -> None:
+    shown = Shown(40, 6)
+    code = "```\n" + "".join(f"line {number}\n" for number in range(10)) + "```\n"
+    shown.write(*(code + "\n**after** it\n\n- x\n- y"))
+    shown.markdown.finish()
+    assert shown.stream.all_lines() == [*code.splitlines(), "", "after it", "", " • x", " • y"]
+
+
+def test_what_has_scrolled_off_is_not_touched() -> None:
+    shown = Shown(40, 8)
+    shown.write(*ANSWER)
+    shown.markdown.finish()
+    assert shown.stream.all_lines() == RENDERED
+
+
+@pytest.mark.parametrize("size", [(30, 40), (60, 40), (40, 12)])
+def test_after_a_change_of_size_the_open_block_is_left_and_the_next_one_is_rendered(size: tuple[int, int]) -> None:
+    shown = Shown().write("one **two** ")
+    shown.stream.resize(*size)
+    before = len(shown.stream.writes)
+    shown.write("*three*\n")
+    shown.write("\n*four*")
+    assert not re.search(r"\x1b\[\d*[AJK]", "".join(shown.stream.writes[before:]))
+    shown.markdown.finish()
+    assert shown.lines == ["one **two** *three*", "", "four"]
+
+
+def test_a_change_of_size_within_a_list_costs_one_item() -> None:
+    shown = Shown().write("- **a**\n- **b")
+    shown.stream.resize(50, 40)
+    shown.write(*"**\n- **c**\n- **d**\n")
+    shown.markdown.finish()
+    assert shown.lines == [" • a", "- **b**", " • c", " • d"]
+
+
+def test_a_terminal_too_narrow_for_rows_of_words_gets_plain_text() -> None:
+    shown = Shown(12, 20).write(*"a **b**\n\n\n- c\n- d")
+    shown.markdown.finish()
+    assert shown.lines == ["a **b**", "", "- c", "- d"]
+
+
+def test_a_reply_that_was_not_the_answer_is_taken_off_the_screen() -> None:
+    shown = Shown()
+    shown.stream.write("$ asky question\n")
+    shown.write(*"Let me look.\n\n- first **this**\n- then")
+    shown.markdown.restart()
+    assert shown.lines == ["$ asky question"]
+    assert shown.cursor == (0, 1)
+    shown.write("*Answer*")
+    shown.markdown.finish()
+    assert shown.lines == ["$ asky question", "Answer"]
+
+
+def test_a_reply_that_has_partly_scrolled_off_is_left_and_said_not_to_be_the_answer() -> None:
+    shown = Shown(40, 6).write(*("Let me look.\n\n" * 6))
+    shown.markdown.restart()
+    shown.write("Answer")
+    shown.markdown.finish()
+    assert shown.stream.all_lines()[-4:] == ["Let me look.", "(the text above is not the answer)", "", "Answer"]
+
+
+def test_a_message_before_the_first_piece_does_not_keep_a_reply_on_the_screen() -> None:
+    shown = Shown()
+    shown.markdown.interrupt()
+    shown.stream.write("warning: slow\n")
+    shown.write("Let me look.")
+    shown.markdown.restart()
+    assert shown.lines == ["warning: slow"]
+
+
+def test_a_message_after_a_part_of_a_reply_keeps_it() -> None:
+    shown = Shown().write("Let me look.\n\n")
+    shown.markdown.interrupt()
+    shown.stream.write("warning: slow\n")
+    shown.markdown.restart()
+    assert shown.lines == ["Let me look.", "warning: slow", "(the text above is not the answer)"]
+
+
+def test_taking_back_nothing_shows_nothing() -> None:
+    shown = Shown()
+    shown.markdown.restart()
+    shown.markdown.finish()
+    assert shown.stream.writes == []
+
+
+def test_a_message_in_between_gets_a_row_of_its_own_and_the_block_goes_on_below_it() -> None:
+    shown = Shown().write("first\n\n**half")
+    shown.markdown.interrupt()
+    shown.stream.write("warning: slow\n")
+    shown.write(" and half**\n\n*last*")
+    shown.markdown.finish()
+    assert shown.lines == ["first", "", "**half", "warning: slow", " and half**", "", "last"]
+
+
+def test_a_message_between_blocks_leaves_both_rendered() -> None:
+    shown = Shown().write("*first*\n\n")
+    shown.markdown.interrupt()
+    shown.stream.write("warning: slow\n")
+    shown.write("*last*")
+    shown.markdown.finish()
+    assert shown.lines == ["first", "warning: slow", "last"]
+    shown.markdown.interrupt()
+    assert shown.cursor == (0, 3)
+
+
+def test_one_stream_shows_one_answer_after_another() -> None:
+    shown = Shown()
+    for _ in range(2):
+        shown.write("*a*\n")
+        shown.markdown.finish()
+    assert shown.lines == ["a", "a"]
+
+
+def test_blanks_alone_leave_nothing() -> None:
+    shown = Shown().write("\n", "  ", "\n \n")
+    shown.markdown.finish()
+    assert shown.lines == []
+    assert shown.cursor == (0, 0)
+
+
+def test_controls_in_the_text_do_not_reach_the_terminal() -> None:
+    shown = Shown().write("a\x1b[2Jb\x07\r\n\nc\x9b31m\u202e d", "\x1b", "[31m e")
+    shown.markdown.finish()
+    assert shown.lines == ["ab", "", "c d[31m e"]
+    assert not re.search(r"\x1b(?!\[[?\d;]*[A-Za-z])|[\x07\x80-\x9f\u202e]", "".join(shown.stream.writes))
+
+
+def test_an_open_code_block_is_rendered_at_the_end() -> None:
+    shown = Shown().write("```\nx = 1")
+    shown.markdown.finish()
+    assert shown.lines == ["  x = 1"]
+
+
+def test_wide_and_combining_characters_stay_in_their_rows() -> None:
+    text = (
+        "中文字符" * 8 + " e\u0301te\u0301 " + "日本語の文 **太字** " * 4 + "\n\nslovo слово слово слово слово ελληνικά"
+    )
+    whole, pieces = Shown(24, 40).write(text), Shown(24, 40).write(*text)
+    whole.markdown.finish()
+    pieces.markdown.finish()
+    assert pieces.lines == whole.lines
+    assert "**" not in "".join(whole.lines)
+
+
+@pytest.mark.parametrize(
+    ("environ", "colored", "encoding"),
+    [({"TERM": "dumb"}, True, "utf-8"), ({}, True, "utf-8"), (ENVIRON, False, "utf-8"), (ENVIRON, True, "latin-1")],
+)
+def test_without_colour_a_smart_terminal_or_utf8_text_stays_plain(
+    environ: dict[str, str], colored: bool, encoding: str
+) -> None:
+    class Terminal(io.TextIOWrapper):
+        def isatty(self) -> bool:
+            return True
+
+    stream = markdown_stream(Terminal(io.BytesIO(), encoding=encoding), environ=environ, colored=colored)
+    assert isinstance(stream, PlainStream)
+
+
+def test_a_smart_terminal_gets_markdown_and_a_pipe_does_not() -> None:
+    assert isinstance(markdown_stream(ScreenStream(), environ=ENVIRON, colored=True), MarkdownStream)
+    assert isinstance(markdown_stream(io.StringIO(), environ=ENVIRON, colored=True), PlainStream)
+
+
+def test_plain_text_goes_through_as_it_is_without_controls() -> None:
+    out = io.StringIO()
+    plain = PlainStream(out)
+    for piece in ("# A **b**", " \x1b[31m[1]\n", "c"):
+        plain.write(piece)
+    plain.finish()
+    plain.finish()
+    assert out.getvalue() == "# A **b** [1]\nc\n"
+    plain.write("x")
+    plain.restart()
+    assert out.getvalue().endswith("x\n\n")
+
+
+def test_rich_is_loaded_with_the_first_complete_block_only() -> None:
+    program = (
+        "import io, sys\n"
+        "from asky.cli.markdown_stream import MarkdownStream\n"
+        "out = MarkdownStream(io.StringIO(), environ={'TERM': 'xterm'}, size=lambda: (80, 24))\n"
+        "out.write('some words')\n"
+        "assert 'rich' not in sys.modules and 'markdown_it' not in sys.modules\n"
+        "out.write('\\n\\n')\n"
+        "assert 'rich' in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT, timeout=60)
+
+
+def test_a_real_terminal_says_how_large_it_is() -> None:
+    master, slave = pty.openpty()
+    with os.fdopen(master, "rb"), os.fdopen(slave, "w") as stream:
+        fcntl.ioctl(stream, termios.TIOCSWINSZ, struct.pack("HHHH", 31, 97, 0, 0))
+        assert terminal_size(stream) == (97, 31)
+        fcntl.ioctl(stream, termios.TIOCSWINSZ, struct.pack("HHHH", 0, 0, 0, 0))
+        assert terminal_size(stream) == (80, 24)
+    assert terminal_size(io.StringIO()) == (80, 24)

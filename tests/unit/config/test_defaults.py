@@ -1,0 +1,40 @@
+"""What a part does when it is told nothing is what the configuration says."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+import pytest
+
+from asky.chat.loop import LoopSettings
+from asky.config.schema import Chunking, Embedding, Reading, SourceAdapter
+from asky.reading.limits import MIB, ReadLimits
+from asky.reading.pool import ReaderPool
+from asky.research.adapters import AdapterSettings
+from asky.research.chunker import ChunkSettings
+from asky.research.embeddings import EmbeddingSettings
+
+
+def test_parts_without_settings_behave_as_those_of_the_default_configuration() -> None:
+    chunking, embedding, reading = Chunking(), Embedding(), Reading()
+    assert ChunkSettings() == ChunkSettings(chunking.max_tokens, chunking.overlap_tokens)
+    assert EmbeddingSettings(Path("models")) == EmbeddingSettings(
+        Path("models"),
+        model=embedding.model,
+        device=embedding.device,
+        precision=embedding.precision,
+        batch_size=embedding.batch_size,
+        local_files_only=embedding.local_files_only,
+    )
+    assert ReadLimits() == ReadLimits(
+        max_bytes=reading.max_file_mb * MIB, timeout_s=reading.timeout_s, memory_bytes=reading.memory_mb * MIB
+    )
+    assert inspect.signature(ReaderPool).parameters["workers"].default == reading.workers
+    configured = SourceAdapter("wiki://", tool=("cat",))
+    assert AdapterSettings("wiki", "wiki://", tool=("cat",)).timeout_s == configured.timeout_s
+
+
+def test_the_turns_of_a_loop_have_to_be_said() -> None:
+    with pytest.raises(TypeError, match="max_turns"):
+        LoopSettings()  # type: ignore[call-arg]  # the point of the test

@@ -1,0 +1,63 @@
+"""Tokens and cost of a call, whatever its endpoint reports."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from asky.llm.endpoint import Prices
+from asky.llm.port import Message, ModelUsage
+from asky.llm.reported_usage import truncation_warning, usage_of
+
+ASKED = (Message("user", "When did the mill by the river burn? " * 10),)
+
+
+def usage(reported: Any, prices: Prices | None = None) -> ModelUsage:
+    return usage_of(reported, prices, messages=ASKED, tools=(), generated="It burned in 1911.")
+
+
+def test_what_is_reported_counts() -> None:
+    reported = {"prompt_tokens": 100, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": 60}}
+    assert usage(reported, Prices(2.0, 10.0, 0.5)) == ModelUsage(100, 5, (40 * 2 + 60 * 0.5 + 5 * 10) / 1e6, False, 60)
+    assert usage(reported, Prices(2.0, 10.0)).cost_usd == pytest.approx((100 * 2 + 5 * 10) / 1e6)
+    assert usage(reported).cost_usd is None
+    assert usage(reported, Prices(0, 0)).cost_usd == 0.0
+
+
+def test_tokens_of_thinking_that_only_the_total_holds_are_paid() -> None:
+    assert usage({"prompt_tokens": 100, "completion_tokens": 5, "total_tokens": 400}).completion_tokens == 300
+    assert usage({"prompt_tokens": 100, "completion_tokens": 5, "total_tokens": 7}).completion_tokens == 5
+
+
+@pytest.mark.parametrize(
+    "reported",
+    [
+        None,
+        {},
+        {"prompt_tokens": None},
+        {"prompt_tokens": "12", "completion_tokens": [1]},
+        {"prompt_tokens": -3, "completion_tokens": True},
+        {"prompt_tokens": 0, "completion_tokens": 0},
+        {"prompt_tokens": float("nan"), "completion_tokens": float("inf")},
+    ],
+)
+def test_what_is_not_reported_is_estimated_and_says_so(reported: Any) -> None:
+    found = usage(reported, Prices(1, 1))
+    assert found.estimated
+    assert 80 <= found.prompt_tokens <= 400
+    assert found.cost_usd
+    assert found.completion_tokens < 50
+
+
+def test_more_cannot_be_cached_than_was_sent() -> None:
+    assert usage({"prompt_tokens": 10, "completion_tokens": 1, "prompt_cache_hit_tokens": 90}).cached_tokens == 10
+
+
+def test_a_prompt_that_was_cut_is_noticed_and_a_short_or_repetitive_one_is_not() -> None:
+    long = (Message("user", "The mill stood by the river and burned. " * 1000),)
+    assert "gpt read only 2048 tokens" in (truncation_warning("gpt", ModelUsage(2048, 1), long) or "")
+    assert truncation_warning("gpt", ModelUsage(9000, 1), long) is None
+    assert truncation_warning("gpt", ModelUsage(2048, 1, estimated=True), long) is None
+    assert truncation_warning("gpt", ModelUsage(1, 1), ASKED) is None
+    assert truncation_warning("gpt", ModelUsage(300, 1), (Message("user", "=" * 50_000),)) is None

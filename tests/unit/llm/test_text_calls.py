@@ -1,0 +1,115 @@
+"""Tool calls written as text: every known form, and nothing that only looks like one."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from asky.llm.answer_text import AnswerText
+from asky.llm.text_calls import find_text_calls
+
+OFFERED = {
+    "search": {"type": "object", "properties": {"query": {"type": "string"}, "k": {"type": "integer"}}},
+    "open-page": {"type": "object", "properties": {}},
+}
+ONE = '{"name": "search", "arguments": {"query": "mill"}}'
+
+
+def found(text: str) -> list[tuple[str, object]]:
+    return [(call.name, json.loads(call.arguments)) for call in find_text_calls(text, OFFERED).calls]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<tool_call>{ONE}</tool_call>",
+        f"<tool_call>\n{ONE}\n</tool_call>\n",
+        f"[TOOL_REQUEST]{ONE}[END_TOOL_REQUEST]",
+        f"[TOOL_CALLS][{ONE}]",
+        f"[TOOL_CALLS] [{ONE}] ",
+        '<|python_tag|>{"name": "search", "parameters": {"query": "mill"}}',
+        ONE,
+        f"```json\n{ONE}\n```",
+        f"```\n{ONE}\n```",
+        "<tool_call>\n<function=search>\n<parameter=query>\nmill\n</parameter>\n</function>\n</tool_call>",
+        '<function_calls>\n<invoke name="search">\n<parameter name="query">mill</parameter>\n</invoke>\n'
+        "</function_calls>",
+    ],
+)
+def test_every_form_is_understood(text: str) -> None:
+    assert found(text) == [("search", {"query": "mill"})]
+    assert not find_text_calls(text, OFFERED).text.strip()
+
+
+def test_several_calls_come_in_order_and_the_text_around_them_stays() -> None:
+    text = f'Looking.\n<tool_call>{ONE}</tool_call>\n<tool_call>{{"name": "open-page", "arguments": {{}}}}</tool_call>'
+    result = find_text_calls(text, OFFERED)
+    assert [call.name for call in result.calls] == ["search", "open-page"]
+    assert len({call.id for call in result.calls}) == 2
+    assert result.text == "Looking.\n\n"
+
+
+def test_parameters_are_text_unless_the_schema_wants_something_else() -> None:
+    block = (
+        "<tool_call><function=search><parameter=query>1911</parameter><parameter=k>3</parameter></function></tool_call>"
+    )
+    assert found(block) == [("search", {"query": "1911", "k": 3})]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Nothing here.",
+        f"<tool_call>{ONE}",
+        f"<tool_call>{ONE[:-1]}</tool_call>",
+        f"<tool_call>{ONE.replace('search', 'rm_rf')}</tool_call>",
+        '<tool_call>{"name": "search", "arguments": "mill"}</tool_call>',
+        '<tool_call>{"name": "search"}</tool_call>',
+        "<tool_call>search mill</tool_call>",
+        "<tool_call><function=rm_rf></function></tool_call>",
+        f"Write it so:\n```\n<tool_call>{ONE}</tool_call>\n```\nand it runs.",
+        f"Write it so:\n~~~~\n<tool_call>{ONE}</tool_call>\n~~~~",
+        f"```\n<tool_call>{ONE}</tool_call>",
+        f"Write `<tool_call>{ONE}</tool_call>` and it runs.",
+        f"The answer is {ONE}.",
+        f"Some words.\n```json\n{ONE}\n```",
+        f'[TOOL_CALLS][{ONE}, {{"name": "rm_rf", "arguments": {{}}}}]',
+        "[" * 5000,
+        "<tool_call>" + "[" * 100_000 + "</tool_call>",
+    ],
+)
+def test_what_only_looks_like_a_call_stays_text(text: str) -> None:
+    result = find_text_calls(text, OFFERED)
+    assert (result.text, result.calls) == (text, ())
+
+
+BITS = st.sampled_from(
+    [f"<tool_call>{ONE}</tool_call>", "<tool_call>", "</tool_call>", "[TOOL", "```\n", "a ", "<", "{", ONE]
+)
+
+
+@given(st.lists(BITS, max_size=6), st.booleans())
+def test_the_deltas_of_a_streamed_text_do_not_depend_on_its_pieces(bits: list[str], may_call: bool) -> None:
+    text = "".join(bits)
+    results = []
+    for pieces in ([text], bits, list(text)):
+        answer = AnswerText(offered=OFFERED)
+        given_out = "".join([answer.feed(piece) for piece in pieces])
+        rest, calls = answer.end(may_call=may_call)
+        assert given_out + rest == answer.content
+        results.append((answer.content, [call.arguments for call in calls]))
+    assert results[0] == results[1] == results[2]
+    if not may_call:
+        assert results[0] == (text, [])
+
+
+def test_an_answer_streams_while_it_cannot_be_a_call() -> None:
+    answer = AnswerText(offered=OFFERED)
+    assert answer.feed("It burned") == "It burned"
+    assert answer.feed(" <tool_") == " "
+    assert answer.feed("box>") == "<tool_box>"
+    assert answer.feed("<tool_call>{") == ""

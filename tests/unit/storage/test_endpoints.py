@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from asky.storage.database import Database
+from asky.storage.endpoints import EndpointFacts
+
+URL = "http://localhost:8000/v1"
+
+
+def test_facts_are_kept_for_an_endpoint_and_a_model_and_added_to(tmp_path: Path) -> None:
+    facts = EndpointFacts(Database(tmp_path / "asky.db"))
+    assert facts.recall(URL, "m") == {}
+    facts.remember(URL, "m", {"temperature": "dropped", "stream_options": "dropped"})
+    facts.remember(URL, "m", {"temperature": "kept"})
+    again = EndpointFacts(Database(tmp_path / "asky.db"))
+    assert again.recall(URL, "m") == {"temperature": "kept", "stream_options": "dropped"}
+    assert again.recall(URL, "other") == {}
+    assert again.recall("http://localhost:9000/v1", "m") == {}
+
+
+def test_forgotten_facts_are_found_out_anew(tmp_path: Path) -> None:
+    facts = EndpointFacts(Database(tmp_path / "asky.db"))
+    facts.remember(URL, "m", {"temperature": "dropped"})
+    facts.remember(URL, "other", {"temperature": "dropped"})
+    facts.forget(URL, "m")
+    assert facts.recall(URL, "m") == {}
+    assert facts.recall(URL, "other") != {}
