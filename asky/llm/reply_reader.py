@@ -46,9 +46,11 @@ class ReplyReader:
         self._ask = ask
         self._may_call = bool(ask.tools) and endpoint.tools and ask.tool_choice != "none"
         offered = {spec.name: spec.parameters for spec in ask.tools}
+        # Where tools are named and none may be called, servers give out a call in the model's own notation as text.
+        looks_for_calls = endpoint.text_tool_calls or ask.tool_choice == "none"
         self._text = AnswerText(
             starts_thinking=bool(facts.get("starts_thinking")),
-            offered=offered if endpoint.text_tool_calls and self._may_call else None,
+            offered=offered if endpoint.tools and looks_for_calls else None,
         )
         self._decoder = SseDecoder()
         self._parts = Accumulator()

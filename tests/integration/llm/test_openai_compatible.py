@@ -306,3 +306,24 @@ def test_a_conversation_can_move_to_an_endpoint_that_refuses_the_keys_of_another
         heard = hear_once(open_model(server), moved)
         assert heard.text == "ok"
         assert len(server.requests) == 2
+
+
+# tools that may not be called
+
+
+@pytest.mark.parametrize("text_tool_calls", [False, True])
+def test_a_call_written_as_text_where_none_may_be_made_is_no_answer(text_tool_calls: bool) -> None:
+    block = '<tool_call>\n{"name": "search", "arguments": {"query": "mill"}}\n</tool_call>'
+    with Endpoint(block, dialect=LLAMACPP) as server:
+        model = open_model(server, text_tool_calls=text_tool_calls)
+        heard = hear_once(model, QUESTION, (SEARCH_SPEC,), "none")
+    assert heard.text == ""
+    assert heard.reply is not None
+    assert heard.reply.finish == "stop"
+    assert heard.reply.warnings == ("mill called a tool although it may not; the call was not run",)
+
+
+def test_an_answer_where_no_tool_may_be_called_is_given_out_as_it_is() -> None:
+    text = 'Write [P7f3a] {"name": "x"} and `<tool_call>` in <b>bold</b>.'
+    with Endpoint(text, dialect=LLAMACPP) as server:
+        assert hear_once(open_model(server), QUESTION, (SEARCH_SPEC,), "none").text == text
