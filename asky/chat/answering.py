@@ -138,6 +138,7 @@ class _Work:
         self._started = time.monotonic()
         self._warnings: list[str] = []
         self._has_sources = False
+        self._stopped_by: StoppedBy | None = None
         self._research = ResearchRun(
             run.id,
             session.id,
@@ -175,7 +176,7 @@ class _Work:
             self._warn(f"stopped after {allowed_s:g} s")
             await self._finish(self._transcript.partial_text, "budget")
             return
-        await self._finish(result.reply_text, result.stopped_by)
+        await self._finish(result.reply_text, result.stopped_by or self._stopped_by)
 
     def finish_cancelled(self) -> None:
         """Keep what there is of an answer that was interrupted."""
@@ -201,9 +202,7 @@ class _Work:
         owner = self._owner
         research = ResearchTools(self._research, owner.store(), owner.corpus, owner.runs)
         if self._question.mode == "lean" and owner.model.host is not None:  # the built-in model does its own searching
-            found = await research.get_relevant_content({"queries": [self._question.shown]})
-            self._begin(LEAN_PROMPT, with_material(self._question.shown, found.content))
-            return ToolRegistry([])
+            return await self._prepare_lean(research)
         tools = ToolRegistry(research.all())
         if self._question.preloaded:
             tools = tools.without(ACQUISITION_TOOL_NAMES)
@@ -214,7 +213,18 @@ class _Work:
         first = await in_thread(lambda: owner.corpus.sources(self._question.scope, limit=_SOURCES_NAMED))
         system = research_system_prompt(tools.specs(), sources_summary=_summary(first, sources))
         self._begin(system, with_material(self._question.shown, recalled))
+        if self._budget.nearly_spent(self._transcript.messages, tools.specs()):
+            self._warn("the budget leaves room for one call: answering from one search")
+            self._stopped_by = "budget"
+            self._transcript.messages.clear()
+            return await self._prepare_lean(research)
         return tools
+
+    async def _prepare_lean(self, research: ResearchTools) -> ToolRegistry:
+        """Search once for the model and let it answer from that."""
+        found = await research.get_relevant_content({"queries": [self._question.shown]})
+        self._begin(LEAN_PROMPT, with_material(self._question.shown, found.content))
+        return ToolRegistry([])
 
     def _begin(self, system: str, user: str) -> None:
         self._transcript.messages += [Message("system", system), Message("user", user)]

@@ -30,6 +30,10 @@ _MAX_QUESTION_CHARS = 20_000
 _MAX_INPUT_BYTES = 32 << 20
 _PATIENCE_S = 2.0  # after which a pipe that says nothing is mentioned
 _BUILTIN = "no model is configured: answering with sentences quoted from the sources"
+_LIMITS = {
+    "max_turns": "raise --max-turns",
+    "budget": "raise --max-tokens, --max-cost or --max-time, or the limits of [budget] in research.toml",
+}
 _DOUBTFUL = ("unsupported", "contradicted", "uncited")
 
 
@@ -226,8 +230,8 @@ def _judge(answer: Answer, *, strict: bool) -> None:
     """End with the exit code that says how far the answer can be trusted."""
     if answer.stopped_by == "no_evidence":
         raise NotEnoughEvidence("the sources hold too little to answer this", hint="`asky search` shows what there is")
-    if answer.stopped_by in ("budget", "max_turns"):
-        raise BudgetExceeded("stopped at a limit before the answer was complete", hint="raise --max-turns")
+    if answer.stopped_by in _LIMITS:
+        raise BudgetExceeded("stopped at a limit before everything was looked up", hint=_LIMITS[answer.stopped_by])
     doubtful = [claim for claim in answer.claims if claim.verdict in _DOUBTFUL]
     if strict and doubtful:
         raise UnsupportedClaim(f"{len(doubtful)} of {len(answer.claims)} sentences are not supported by their sources")

@@ -98,7 +98,7 @@ class Asking:
 
     def _add_text(self, session: Session, text: str) -> None:
         """Piped text becomes a source of the session."""
-        from asky.reading.scrub import scrub_in_place  # only where something is piped in
+        from asky.text.scrub import scrub_in_place  # only where something is piped in
 
         clean = scrub_in_place(text)
         uri = f"stdin:{hashlib.sha256(clean.encode()).hexdigest()}"

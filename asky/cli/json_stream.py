@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, TextIO
 
@@ -32,15 +32,21 @@ _USABLE = ("indexed", "unchanged")
 class JsonStream:
     """A listener that prints each event as it happens.
 
-    It may be called from any thread. When nobody reads any more, it goes silent and calls `on_closed`, once, so that
-    nothing further is paid for.
+    It may be called from any thread; `key_variables` name variables that hold keys. When nobody reads any more, it goes
+    silent and calls `on_closed`, once, so that nothing further is paid for.
     """
 
     def __init__(
-        self, stream: TextIO, *, environ: Mapping[str, str], on_closed: Callable[[], None] = lambda: None
+        self,
+        stream: TextIO,
+        *,
+        environ: Mapping[str, str],
+        key_variables: Sequence[str] = (),
+        on_closed: Callable[[], None] = lambda: None,
     ) -> None:
         self._stream = stream
         self._environ = environ
+        self._key_variables = tuple(key_variables)
         self._on_closed = on_closed
         self._lock = threading.Lock()
         self._begun = False
@@ -67,7 +73,7 @@ class JsonStream:
 
     def _masked(self, value: Any) -> Any:
         if isinstance(value, str):
-            return scrub(value, self._environ)
+            return scrub(value, self._environ, self._key_variables)
         if isinstance(value, dict):
             return {name: self._masked(item) for name, item in value.items()}
         return value

@@ -71,10 +71,12 @@ class EventsView(PrintedView):
 
     def __init__(self, terminal: Terminal, others: Listener, environ: Mapping[str, str]) -> None:
         from asky.cli.json_stream import JsonStream  # for this format only
+        from asky.cli.surroundings import key_variables
 
         super().__init__(terminal, others)
         self._environ = environ
-        self._lines = JsonStream(terminal.out, environ=environ, on_closed=_stop_run)
+        self._key_variables = tuple(key_variables())
+        self._lines = JsonStream(terminal.out, environ=environ, key_variables=self._key_variables, on_closed=_stop_run)
 
     def __call__(self, event: Event) -> None:
         self._others(event)
@@ -87,7 +89,7 @@ class EventsView(PrintedView):
     def fail(self, error: BaseException) -> None:
         from asky.cli.failures import describe
 
-        self._lines.error(describe(error, environ=self._environ))
+        self._lines.error(describe(error, environ=self._environ, key_variables=self._key_variables))
         self._require_reader()
 
     def _require_reader(self) -> None:

@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from asky.reading.charset import decode
-from asky.reading.scrub import one_line, scrub
 from asky.reading.text_builder import TextBuilder
+from asky.text.scrub import one_line, scrub
 from asky.values import Document
 
 _DELIMITERS = ",;\t|"

@@ -11,8 +11,8 @@ from pathlib import PurePosixPath
 from asky.errors import SourceUnreadable
 from asky.reading.limits import MIB
 from asky.reading.mupdf import mark_outline, open_document, outline, page_blocks
-from asky.reading.scrub import scrub
 from asky.reading.text_builder import TextBuilder
+from asky.text.scrub import scrub
 from asky.values import Document
 
 # Generous for a book, and small for a child that may use 1 GiB.

@@ -11,8 +11,8 @@ from asky.reading.charset import decode
 from asky.reading.html_blocks import is_hidden
 from asky.reading.html_plain import read_plain
 from asky.reading.html_render import render
-from asky.reading.scrub import scrub, strip_sequences
 from asky.reading.text_builder import TextBuilder
+from asky.text.scrub import scrub, strip_sequences
 from asky.values import Document
 
 if TYPE_CHECKING:

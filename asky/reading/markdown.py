@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator
 
 from asky.reading.charset import decode
-from asky.reading.scrub import one_line, scrub_marked
 from asky.reading.text_builder import Heading, nest
+from asky.text.scrub import one_line, scrub_marked
 from asky.values import Document
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")

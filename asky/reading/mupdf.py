@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from asky.errors import SourceUnreadable
-from asky.reading.scrub import one_line
 from asky.reading.text_builder import TextBuilder
+from asky.text.scrub import one_line
 
 if TYPE_CHECKING:
     import pymupdf

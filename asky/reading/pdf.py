@@ -15,8 +15,8 @@ from asky.reading.mupdf import (
     page_blocks,
     refuse_memory_errors,
 )
-from asky.reading.scrub import scrub
 from asky.reading.text_builder import TextBuilder
+from asky.text.scrub import scrub
 from asky.values import Document
 
 if TYPE_CHECKING:

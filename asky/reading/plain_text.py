@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from asky.reading.charset import decode
-from asky.reading.scrub import scrub
+from asky.text.scrub import scrub
 from asky.values import Document
 
 

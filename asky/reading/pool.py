@@ -12,7 +12,7 @@ from asky.errors import Interrupted, SourceUnreadable
 from asky.reading.child import Child, ChildEnded, ChildLate
 from asky.reading.frames import BadFrame, unpack_document
 from asky.reading.limits import ReadLimits
-from asky.reading.scrub import one_line
+from asky.text.scrub import one_line
 from asky.values import Document
 
 VERDICTS = ("empty", "unsupported", "encrypted", "no_text_layer", "too_large", "timed_out", "failed")

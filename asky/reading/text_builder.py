@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from asky.reading.scrub import one_line, scrub
+from asky.text.scrub import one_line, scrub
 from asky.values import Document, Page, Section
 
 

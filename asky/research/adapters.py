@@ -13,11 +13,11 @@ from typing import Protocol
 
 from asky.errors import ConfigError, SourceRefused, SourceUnreadable
 from asky.reading.formats import HEAD_BYTES, media_type_of
-from asky.reading.scrub import one_line, scrub
 from asky.research.adapter_tool import ToolLimits, run_tool
 from asky.research.local_discovery import Found, Unread, discover
 from asky.research.local_files import LocalRoots
 from asky.research.local_names import MAX_TARGET_CHARACTERS, is_local_target, show_target
+from asky.text.scrub import one_line, scrub
 from asky.values import Document
 
 TARGET_ARGUMENT = "{target}"

@@ -41,7 +41,7 @@ class ModelTokenizer:
 
     def room(self, prefix: str) -> int:
         """How many tokens of a text fit into the window beside the special tokens and `prefix`."""
-        return max(1, self._window - self._cut.num_special_tokens_to_add(False) - self.count([prefix])[0])
+        return max(1, self._window - self._whole.num_special_tokens_to_add(False) - self.count([prefix])[0])
 
     @cached_property
     def _whole(self) -> Tokenizer:

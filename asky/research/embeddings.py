@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Protocol
 from asky.errors import ConfigError, NotConfigured
 from asky.events import Listener, StageFinished, StageStarted, Warned, ignore
 from asky.research.embedding_cache import (
+    TOKENIZER_FILE,
     ExportedModel,
     ExportFailed,
     Precision,
@@ -139,6 +140,7 @@ class EmbeddingClient:
         self._usage = EmbeddingUsage()
         self._model: EmbeddingModel | None = None
         self._exported: ExportedModel | None = None
+        self._tokenizer: ModelTokenizer | None = None
         self._encoder: OnnxEncoder | TorchEncoder | None = None
         self._gpu_encoder: TorchEncoder | None = None
         self._gpu_tried = False
@@ -154,13 +156,17 @@ class EmbeddingClient:
 
     @property
     def max_tokens(self) -> int:
-        model = self._known()
-        tokenizer = self._small_encoder().tokenizer
+        model, tokenizer = self._known(), self.tokenizer
         return min(tokenizer.room(model.query_prefix), tokenizer.room(model.document_prefix))
 
     @property
     def tokenizer(self) -> ModelTokenizer:
-        return self._small_encoder().tokenizer
+        """As cheap as `fingerprint`: cutting texts into chunks does not open the model."""
+        with self._lock:
+            if self._tokenizer is None:
+                model = self._known()
+                self._tokenizer = self._encoder.tokenizer if self._encoder else self._read_tokenizer(model)
+            return self._tokenizer
 
     @property
     def device(self) -> str:
@@ -230,6 +236,18 @@ class EmbeddingClient:
                 self._small_encoder()
             assert self._model is not None
             return self._model
+
+    def _read_tokenizer(self, model: EmbeddingModel) -> ModelTokenizer:
+        """The tokenizer of the export; opens the model, which makes that anew, where it can't be used."""
+        from asky.research.embedding_tokens import ModelTokenizer
+
+        try:
+            definition = (self._folder / TOKENIZER_FILE).read_text("utf-8")
+            tokenizer = ModelTokenizer(definition, window=model.window, lower_case=model.lower_case)
+            tokenizer.count([""])
+        except Exception:  # noqa: BLE001 - tokenizers raises bare Exceptions for what it can't read
+            return self._small_encoder().tokenizer
+        return tokenizer
 
     def _encoder_for(self, texts: int) -> OnnxEncoder | TorchEncoder:
         with self._lock:

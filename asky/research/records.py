@@ -11,7 +11,7 @@ from typing import BinaryIO
 from urllib.parse import quote
 
 from asky.errors import UsageError
-from asky.reading.scrub import one_line, scrub, scrub_in_place
+from asky.text.scrub import one_line, scrub, scrub_in_place
 from asky.values import Document, Source, source_id
 
 _MAX_INTEGER = 2**63 - 1  # of SQLite

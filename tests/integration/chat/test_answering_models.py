@@ -183,6 +183,17 @@ def test_nothing_is_mended_where_the_budget_is_nearly_spent(room: Room) -> None:
     assert [entry["prompt_tokens"] for entry in called] == [100, 100]
 
 
+def test_a_budget_for_one_call_is_answered_from_one_search(room: Room) -> None:
+    room.budget = Limit(1)
+    model = Keyed(GOOD)
+    answer = room.ask(model)
+    assert answer.text == "The moon raises two tides a day [1]."
+    assert answer.stopped_by == "budget"
+    assert len(model.sent) == 1
+    assert model.sent[0][1] == ()
+    assert TIDES in model.sent[0][0][1].content
+
+
 def test_a_spent_budget_ends_the_gathering_and_is_named(room: Room) -> None:
     room.budget = Limit(2)
     answer = room.ask(Keyed(SEARCH, GOOD))

@@ -136,6 +136,39 @@ def test_after_the_export_neither_torch_nor_its_libraries_are_imported(tiny: Pat
     assert done.stdout.splitlines()[1:] == ["[]"], done.stderr
 
 
+COUNT = """
+import sys
+from pathlib import Path
+from asky.research.embeddings import EmbeddingClient, EmbeddingSettings
+client = EmbeddingClient(EmbeddingSettings(Path(sys.argv[1]), model=sys.argv[2], local_files_only=True))
+room = client.max_tokens
+print(client.count_tokens(["one", "two three"]), room > 0)
+print(sorted({"onnxruntime", "numpy"} & set(sys.modules)))
+client.embed(["one"])
+print(client.count_tokens(["one", "two three"]), client.max_tokens == room)
+"""
+
+
+@pytest.mark.slow
+def test_counting_tokens_does_not_open_the_model(tiny: Path, tiny_cache: Path) -> None:
+    done = run_python(COUNT, str(tiny_cache), str(tiny))
+    assert done.returncode == 0, done.stderr
+    before, loaded, after = done.stdout.splitlines()
+    assert loaded == "[]"
+    assert (before, before.endswith("True")) == (after, True)
+
+
+@pytest.mark.slow
+def test_a_tokenizer_that_went_missing_after_it_was_checked_is_made_anew(tiny: Path, tmp_path: Path) -> None:
+    embedder = client(tiny, tmp_path)
+    expected = embedder.count_tokens(TEXTS)
+    later = client(tiny, tmp_path)
+    assert later.fingerprint == embedder.fingerprint
+    (export_folder(tmp_path) / "tokenizer.json").unlink()
+    assert later.count_tokens(TEXTS) == expected
+    assert (export_folder(tmp_path) / "tokenizer.json").exists()
+
+
 @pytest.mark.slow
 def test_processes_that_start_at_once_export_once_and_the_source_is_needed_no_more(tiny: Path, tmp_path: Path) -> None:
     model = shutil.copytree(tiny, tmp_path / "tiny")

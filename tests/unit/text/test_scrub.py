@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asky.reading.scrub import one_line, scrub, scrub_in_place, scrub_marked, strip_sequences
+from asky.text.scrub import one_line, scrub, scrub_in_place, scrub_marked, strip_sequences
 from tests.support.files import FORBIDDEN
 
 ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=()))
