@@ -122,12 +122,19 @@ class _Task(Generic[T]):
 
         import anyio
 
-        with anyio.CancelScope() as scope:
-            loop = asyncio.get_running_loop()
-            self._cancel_in_loop = lambda: loop.call_soon_threadsafe(scope.cancel)
-            if self._cancelled:
-                scope.cancel()
-            self.value = await self._main()
+        try:
+            with anyio.CancelScope() as scope:
+                loop = asyncio.get_running_loop()
+                self._cancel_in_loop = lambda: loop.call_soon_threadsafe(scope.cancel)
+                if self._cancelled:
+                    scope.cancel()
+                self.value = await self._main()
+        except BaseException as error:
+            self.error = error
+            raise
+        finally:
+            # Before the loop is closed: that waits for the resolver's threads, and a name may take half a minute.
+            self._inbox.put(None)
 
 
 @contextlib.contextmanager

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -183,6 +185,21 @@ def test_a_value_and_an_error_come_back_to_the_caller() -> None:
     assert run_async(value) not in (0, threading.get_ident())
     with pytest.raises(LookupError, match="x"):
         run_async(error)
+
+
+def test_a_thread_that_is_still_busy_is_not_waited_for() -> None:
+    released = threading.Event()
+
+    async def main() -> str:
+        asyncio.get_running_loop().run_in_executor(None, released.wait, 60)  # as the resolver of a name that hangs
+        return "done"
+
+    began = time.monotonic()
+    try:
+        assert run_async(main) == "done"
+    finally:
+        released.set()
+    assert time.monotonic() - began < 30
 
 
 def test_the_handlers_of_the_caller_are_back_afterwards() -> None:
