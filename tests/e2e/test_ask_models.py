@@ -230,8 +230,8 @@ def test_what_happens_is_printed_as_lines_of_json(home: Path, docs: Path) -> Non
 
 
 def test_lines_of_json_that_nobody_reads_end_the_run_and_its_calls(home: Path, docs: Path) -> None:
-    waiting = Answer("The moon raises two high tides a day.", wire=Wire(silent_after=300))
-    with Endpoint(SEARCH, waiting) as endpoint:
+    long = Answer("tide " * 4000, delta_chars=5)  # more lines than a pipe holds
+    with Endpoint(SEARCH, long) as endpoint:
         process = subprocess.Popen(
             [sys.executable, "-m", "asky", "-r", "-d", str(docs), "-m", "priced", TIDES, "--json-stream"],
             stdout=subprocess.PIPE,
@@ -243,7 +243,7 @@ def test_lines_of_json_that_nobody_reads_end_the_run_and_its_calls(home: Path, d
         assert process.stdout is not None
         assert json.loads(process.stdout.readline())["schema"] == "asky.event/1"
         process.stdout.close()
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=60)
     assert process.returncode == 141, err
     assert err == ""
     assert endpoint.played < 3
@@ -263,7 +263,7 @@ def test_ctrl_c_closes_the_response_and_keeps_the_partial_answer(home: Path, doc
         endpoint.wait_for_requests(2)
         endpoint.wait_for_bytes(endpoint.sent_bytes)
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=60)
         endpoint.wait_for_abandoned()
     assert process.returncode == 130, err
     assert json.loads(run_asky("runs", "list", "--json", home=home).stdout)["runs"][0]["status"] == "cancelled"

@@ -107,7 +107,7 @@ __all__ = [
     "tool_results",
 ]
 
-_WAIT_S = 10.0
+_WAIT_S = 60.0
 
 
 class Endpoint:
@@ -154,7 +154,7 @@ class Endpoint:
             self._loop.call_soon_threadsafe(self._gates.steps.release)
 
     def wait_for_requests(self, count: int) -> None:
-        """Until that many chat requests have come. Raises `TimeoutError` after ten seconds, as the others do."""
+        """Until that many chat requests have come. Raises `TimeoutError` after a minute, as the others do."""
         self._wait(lambda: len(self.requests) >= count, f"{count} requests")
 
     def wait_for_bytes(self, count: int) -> None:
