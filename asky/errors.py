@@ -28,17 +28,21 @@ The number is the exit code of the process.
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class AskyError(Exception):
     """Base of every error that asky raises on purpose.
 
     `message` is one line: what failed and on what. `hint` is one line too: what the reader can do next.
-    `retryable` tells a caller whether the same call may succeed later without a change.
+    `retryable` tells a caller whether the same call may succeed later without a change. `spent` is what a model call
+    had used when it failed, an `asky.llm.port.ModelUsage`, where anything was.
     """
 
     exit_code = 1
     code = "error"
     retryable = False
+    spent: Any = None
 
     def __init__(self, message: str, *, hint: str | None = None, retryable: bool | None = None) -> None:
         super().__init__(message)

@@ -302,6 +302,7 @@ class Services:
         """Answers questions with the model called `name`, or the default one. Raises what `model` does."""
         from asky.chat.answering import Answerer
 
+        self.budget(name, "")  # a limit that cannot be counted is said before anything is read
         settings = replace(self.config.research, max_turns=self.config.max_turns(self.config.model(name)))
         return Answerer(
             self.model(name),

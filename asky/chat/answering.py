@@ -111,16 +111,21 @@ class Answerer:
         stored and marked as such, before the cancellation goes on. Raises what the model raises; the run is then kept
         as failed, with its ledger and what had been written.
         """
-        run = self.runs.start(question=question.text, mode=question.mode, model=self.model.name, session_id=session.id)
+        run = await in_thread(
+            lambda: self.runs.start(
+                question=question.text, mode=question.mode, model=self.model.name, session_id=session.id
+            )
+        )
         work = _Work(self, question, session, run, keep)
         try:
             async with connected(self.model):
                 await work.gather_and_write()
         except anyio.get_cancelled_exc_class():
-            work.finish_cancelled()
+            with anyio.CancelScope(shield=True):
+                await in_thread(work.finish_cancelled)
             raise
         except Exception as error:  # whatever it is, the run is kept as failed before it is raised on
-            work.finish_failed(error)
+            await in_thread(work.finish_failed, error)
             raise
 
 
@@ -139,6 +144,9 @@ class _Work:
         self._warnings: list[str] = []
         self._has_sources = False
         self._stopped_by: StoppedBy | None = None
+        self._text = ""
+        self._latest: CheckedReply | None = None
+        self._is_stored = False
         self._research = ResearchRun(
             run.id,
             session.id,
@@ -155,9 +163,8 @@ class _Work:
         owner = self._owner
         sources = await in_thread(owner.corpus.count_sources, self._question.scope)
         self._has_sources = sources > 0
-        owner.runs.record(
-            self._run.id, "asked", {"model": owner.model.name, "host": owner.model.host, "sources": sources}
-        )
+        asked = {"model": owner.model.name, "host": owner.model.host, "sources": sources}
+        await in_thread(owner.runs.record, self._run.id, "asked", asked)
         result: LoopResult | None = None
         allowed_s = self._budget.deadline_s()
         with anyio.move_on_after(allowed_s):
@@ -171,16 +178,19 @@ class _Work:
                 on_text=self._show,
                 budget=self._budget,
             )
+        self._text = result.reply_text if result is not None else self._transcript.partial_text
         self._say(self._stream.close())
         if result is None:
             self._warn(f"stopped after {allowed_s:g} s")
-            await self._finish(self._transcript.partial_text, "budget")
+            await self._finish(self._text, "budget")
             return
         await self._finish(result.reply_text, result.stopped_by or self._stopped_by)
 
     def finish_cancelled(self) -> None:
-        """Keep what there is of an answer that was interrupted."""
-        checked = self._checked(self._transcript.partial_text)
+        """Keep what there is of an answer that was interrupted: the best of it, or what had been written."""
+        if self._is_stored:
+            return
+        checked = self._latest or self._checked(self._text or self._transcript.partial_text)
         self._warnings += [*self._transcript.warnings, *checked.warnings()]
         self._store_answer(checked, "cancelled")
 
@@ -213,7 +223,7 @@ class _Work:
         first = await in_thread(lambda: owner.corpus.sources(self._question.scope, limit=_SOURCES_NAMED))
         system = research_system_prompt(tools.specs(), sources_summary=_summary(first, sources))
         self._begin(system, with_material(self._question.shown, recalled))
-        if self._budget.nearly_spent(self._transcript.messages, tools.specs()):
+        if await in_thread(self._budget.nearly_spent, self._transcript.messages, tools.specs()):
             self._warn("the budget leaves room for one call: answering from one search")
             self._stopped_by = "budget"
             self._transcript.messages.clear()
@@ -255,7 +265,7 @@ class _Work:
             text = await in_thread(self._with_searches, text.strip() or ABSTENTION)
         self._owner.listener(StageStarted("verify"))
         started = time.monotonic()
-        checked = await in_thread(self._checked, text, not abstains)
+        self._latest = checked = await in_thread(self._checked, text, not abstains)
         if not abstains and stopped_by is None:
             checked = await self._mended(checked)
         self._owner.listener(StageFinished("verify", time.monotonic() - started, f"{len(checked.claims)} sentences"))
@@ -263,7 +273,8 @@ class _Work:
             self._warn(_NO_SOURCES)
         for warning in checked.warnings():
             self._warn(warning)
-        await in_thread(self._store_answer, checked, stopped_by)
+        with anyio.CancelScope(shield=True):
+            await in_thread(self._store_answer, checked, stopped_by)
 
     def _with_searches(self, text: str) -> str:
         """What came instead of an answer, and what was searched."""
@@ -288,11 +299,13 @@ class _Work:
     async def _mended(self, checked: CheckedReply) -> CheckedReply:
         """The answer after the model has been asked once to mend it; as it is where that brought nothing better."""
         owner = self._owner
-        if not checked.faults or not self._has_sources or owner.model.host is None:  # one that quotes mends nothing
+        quotes = owner.model.host is None  # a model that quotes mends nothing
+        may_call = self._question.mode != "lean" and self._transcript.turns < owner.settings.max_turns
+        if not checked.faults or not self._has_sources or quotes or not may_call:
             return checked
         prompt = await in_thread(self._repair_prompt, checked)
         repair = Transcript([*self._transcript.messages, Message("user", prompt)])
-        if self._budget.nearly_spent(repair.messages, self._tools.specs()):
+        if await in_thread(self._budget.nearly_spent, repair.messages, self._tools.specs()):
             return checked
         with anyio.move_on_after(self._budget.deadline_s()):
             try:
@@ -310,7 +323,7 @@ class _Work:
                 return checked
             finally:
                 self._transcript.calls += repair.calls
-            return await self._better_of(checked, result.reply_text)
+            return await self._better_of(checked, result.reply_text if result.complete else "")
         return checked
 
     def _repair_prompt(self, checked: CheckedReply) -> str:
@@ -319,21 +332,19 @@ class _Work:
         return repair_prompt(checked, self._research.shown, marker=self._research.marker)
 
     def _hear_repair(self, event: Event) -> None:
-        if not isinstance(event, TextDiscarded):  # nothing of a repair was shown
+        if not isinstance(event, (TextDiscarded, Warned)):  # nothing of a repair was shown, and it may not be kept
             self._owner.listener(event)
 
     async def _better_of(self, checked: CheckedReply, text: str) -> CheckedReply:
         from asky.chat.repair import is_better
 
-        owner = self._owner
         mended = await in_thread(self._checked, text) if text.strip() and not _is_abstention(text) else None
         better = mended is not None and is_better(mended, checked)
-        owner.runs.record(
-            self._run.id,
-            "mended",
-            {"before": checked.faults, "after": mended.faults if mended is not None else None, "kept": better},
-        )
-        return mended if mended is not None and better else checked
+        faults = {"before": checked.faults, "after": mended.faults if mended is not None else None, "kept": better}
+        await in_thread(self._owner.runs.record, self._run.id, "mended", faults)
+        if mended is not None and better:
+            self._latest = mended
+        return self._latest or checked
 
     def _store_answer(self, checked: CheckedReply, stopped_by: StoppedBy | None) -> None:
         answer = Answer(
@@ -352,6 +363,7 @@ class _Work:
             warnings=tuple(dict.fromkeys([*self._owner.warned, *self._warnings])),
         )
         self._record(answer)
+        self._is_stored = True
         self._keep(answer)
 
     def _warn(self, message: str) -> None:

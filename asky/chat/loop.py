@@ -18,14 +18,15 @@ from asky.chat.arguments import canonical, describe
 from asky.chat.compaction import compact
 from asky.chat.prompts import ANSWER_NOW, EMPTY_REPLY
 from asky.chat.registry import ToolRegistry, refusal
-from asky.concurrency import gather
-from asky.errors import AskyError, BudgetExceeded, ContextOverflow, ProviderError, StorageError
+from asky.concurrency import gather, in_thread
+from asky.errors import AskyError, BudgetExceeded, ContextOverflow, ProviderError, StorageError, TimedOut
 from asky.events import Listener, ModelCalled, TextDiscarded, ToolCalled, ToolReturned, Warned, ignore
 from asky.llm.port import ChatModel, Message, ModelUsage, Reply, TextDelta, ToolCall, ToolChoice, ToolSpec
 from asky.llm.tools import ToolResult
 from asky.values import StoppedBy
 
 _CHARACTERS_A_TOKEN = 2  # code and tables have so few; prose has four
+_MOST_CHARACTERS_A_TOKEN = 4  # more than that fit into no context: prose has 4.2 at least, and a reply needs room
 _REFUSED = frozenset({"bad_arguments", "unknown_tool"})
 
 
@@ -134,12 +135,14 @@ class Transcript:
 class LoopResult:
     """How a run of the loop ended.
 
-    `reply_text` is `""` when no answer came; a warning then says why. `stopped_by` is `max_turns` or `budget` when that
+    `reply_text` is `""` when no answer came; a warning then says why. `complete` tells an answer that the model ended
+    itself from one that was cut. `stopped_by` is `max_turns` or `budget` when that
     limit, and not the model, ended the gathering. `warnings` have been emitted as events already.
     """
 
     messages: tuple[Message, ...]
     reply_text: str
+    complete: bool
     usage: ModelUsage
     turns: int
     stopped_by: StoppedBy | None
@@ -198,12 +201,13 @@ class _Loop:
         self.gathering = self.gathering and bool(self.tools)
         while True:
             try:
-                self.budget.check(self.transcript.messages, self.tools)
+                await in_thread(self.budget.check, self.transcript.messages, self.tools)
             except BudgetExceeded as error:
                 self.stopped_by = "budget"
                 self._warn(error.message)
                 return self._result("")
-            self._stop_gathering_at_a_limit()
+            await self._stop_gathering_at_a_limit()
+            self._make_room()
             reply = await self._ask()
             if reply is None:
                 continue
@@ -213,17 +217,18 @@ class _Loop:
             elif _is_answer(reply) and (self.asked_again or reply.finish != "cut"):
                 return self._finish(reply)
             elif self.asked_again:
-                self._warn("the model gave no answer: its reply was empty twice")
+                self._discard(reply.message.content)
+                self._warn("the model gave no answer: its reply was empty or broken twice")
                 return self._result("")
             else:
                 self._ask_again(reply)
 
-    def _stop_gathering_at_a_limit(self) -> None:
+    async def _stop_gathering_at_a_limit(self) -> None:
         if not self.gathering:
             return
         if self.transcript.turns + 1 >= self.settings.max_turns:
             self._stop_gathering(f"stopped after {self.settings.max_turns} turns", "max_turns")
-        elif self.budget.nearly_spent(self.transcript.messages, self.tools):
+        elif await in_thread(self.budget.nearly_spent, self.transcript.messages, self.tools):
             self._stop_gathering("stopped gathering: the budget is nearly spent", "budget")
 
     def _stop_gathering(self, why: str, stopped_by: StoppedBy | None = None) -> None:
@@ -235,9 +240,12 @@ class _Loop:
 
     def _ask_again(self, reply: Reply) -> None:
         self.asked_again = True
+        self._discard(reply.message.content)
         if reply.finish == "cut":
             self._warn("the model's reply was cut off; asking again")
-            self._discard(reply.message.content)
+            return
+        if reply.message.tool_calls:
+            self._warn("the model's reply ended within a tool call; asking again")
             return
         self._warn("the model's reply was empty; asking again")
         self._prompt(EMPTY_REPLY)
@@ -255,8 +263,10 @@ class _Loop:
                 raise
             self.compacted = True
         except AskyError as error:
-            # Before any text the endpoint's adapter has tried again by itself; after some, the reader must be told.
-            if not error.retryable or self.asked_again or not self.transcript.partial:
+            # Before any text the endpoint's adapter has tried again by itself; after some, the reader must be told. A
+            # call that was too slow would take as long again.
+            hopeless = not error.retryable or isinstance(error, TimedOut)
+            if hopeless or self.asked_again or not self.transcript.partial:
                 raise
             self.asked_again = True
             self._warn(f"{error.message}; asking again")
@@ -278,25 +288,37 @@ class _Loop:
                     else:
                         reply = item
         except anyio.get_cancelled_exc_class():
-            self._count_partial()
+            with anyio.CancelScope(shield=True):
+                await self._count_partial()
             raise
-        except AskyError:
-            if self.transcript.partial:  # else nothing was begun that anybody would charge for
-                self._count_partial()
+        except AskyError as error:
+            if error.spent is not None:
+                await self._count(error.spent)
+            elif self.transcript.partial:  # else nothing was begun that anybody would charge for
+                await self._count_partial()
             raise
         if reply is None:
             raise ProviderError(f"{self.model.name} ended its stream without a reply")
-        self.transcript.calls.append(reply.usage)
         self.transcript.partial.clear()
-        self.budget.record(reply.usage)
+        await self._count(reply.usage)
         for warning in reply.warnings:
             if warning not in self.transcript.warnings:
                 self._warn(warning)
         return reply
 
-    def _count_partial(self) -> None:
+    async def _count(self, usage: ModelUsage) -> None:
+        self.transcript.calls.append(usage)
+        await in_thread(self.budget.record, usage)
+
+    async def _count_partial(self) -> None:
         """The endpoint has read the prompt and written what came, whatever it would have reported."""
-        self.transcript.calls.append(self.budget.record_partial(self.transcript.partial_text))
+        self.transcript.calls.append(await in_thread(self.budget.record_partial, self.transcript.partial_text))
+
+    def _make_room(self) -> None:
+        """Give up tool results before an endpoint does it its own way: some drop the instructions without a word."""
+        size = sum(len(message.content) for message in self.transcript.messages)
+        if size > self.model.context_tokens * _MOST_CHARACTERS_A_TOKEN:
+            self._compact(self.model.context_tokens)
 
     def _compact(self, limit_tokens: int | None) -> bool:
         """Give up tool results; `False` if there is none to give up."""
@@ -334,7 +356,7 @@ class _Loop:
         if index >= self.settings.max_calls_per_turn:
             most = self.settings.max_calls_per_turn
             result = refusal(call, "too_many_calls", f"at most {most} calls in one reply")
-        elif self._count(call) >= self.settings.max_identical_calls:
+        elif self._times_made(call) >= self.settings.max_identical_calls:
             result = refusal(call, "repeated_call", "this call was made before; its result is above")
         else:
             try:
@@ -345,7 +367,7 @@ class _Loop:
         self.listener(ToolReturned(call.id, call.name, result.summary, result.failure))
         return result
 
-    def _count(self, call: ToolCall) -> int:
+    def _times_made(self, call: ToolCall) -> int:
         key = (call.name, canonical(call.arguments))
         self.seen[key] = self.seen.get(key, 0) + 1
         return self.seen[key]
@@ -366,17 +388,18 @@ class _Loop:
             self._warn("the answer is not complete: it was cut at the model's limit")
         elif reply.finish == "cut":
             self._warn("the answer is not complete: the model's stream was cut off")
-        return self._result(message.content)
+        return self._result(message.content, complete=reply.finish not in ("length", "cut"))
 
     def _warn(self, message: str) -> None:
         self.transcript.warnings.append(message)
         self.listener(Warned(message))
 
-    def _result(self, text: str) -> LoopResult:
+    def _result(self, text: str, *, complete: bool = False) -> LoopResult:
         transcript = self.transcript
         return LoopResult(
             tuple(transcript.messages),
             text,
+            complete,
             transcript.usage,
             transcript.turns,
             self.stopped_by,

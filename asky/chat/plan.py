@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from asky.chat.prompts import CONVERSATION_PROMPT, LEAN_PROMPT, research_system_prompt
+from asky.llm.budget import REPLY_TOKENS
 from asky.llm.port import Message, ModelUsage, ToolSpec
 from asky.llm.tokens import TokenCounter
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from asky.llm.endpoint import Prices
     from asky.llm.port import ChatModel
 
-REPLY_TOKENS = 800  # a page of text; a call for a tool has fewer
 _USUAL_SEARCHES = 1
 
 
@@ -87,6 +87,6 @@ def make_plan(
         sources=sources,
         unread=tuple(unread),
         tools=tuple(spec.name for spec in offered),
-        usual=estimate(1 + _USUAL_SEARCHES if searching else 1),
-        most=estimate(max_turns + 1 if searching else 1 + has_sources),  # and one to mend the answer
+        usual=estimate(min(1 + _USUAL_SEARCHES, max_turns) if searching else 1),
+        most=estimate(max_turns if searching else 1),
     )

@@ -37,8 +37,12 @@ def repair_prompt(checked: CheckedReply, shown: Mapping[str, Evidence], *, marke
 
 
 def is_better(second: CheckedReply, first: CheckedReply) -> bool:
-    """Whether `second` has fewer faults and has not bought that by saying nothing that is cited."""
-    return second.faults < first.faults and bool(second.citations or not first.citations)
+    """Whether `second` has fewer faults and has not bought that by leaving out what was supported."""
+    return second.faults < first.faults and _supported(second) >= _supported(first)
+
+
+def _supported(checked: CheckedReply) -> int:
+    return sum(claim.verdict == "supported" for claim in checked.claims)
 
 
 def _plain(claim: Claim) -> str:

@@ -83,11 +83,14 @@ class _Options:
         """Raise `UsageError` for flags that contradict each other."""
         if self.output is not None and self.output.suffix not in (".md", ".json"):
             raise UsageError(f"{self.output}: not .md or .json")
-        for one, other in (("session", "resume"), ("research", "lean"), ("as_json", "json_stream")):
-            if getattr(self, one) and getattr(self, other):
-                names = {"session": "-s", "resume": "-c", "research": "-r", "lean": "-L", "as_json": "--json"}
-                named = [names.get(each, "--json-stream") for each in (one, other)]
-                raise UsageError(f"{named[0]} and {named[1]} do not go together", hint="use one of them")
+        both = {
+            "-s and -c": self.session is not None and self.resume,
+            "-r and -L": self.research and self.lean,
+            "--json and --json-stream": self.as_json and self.json_stream,
+        }
+        for names, are_given in both.items():
+            if are_given:
+                raise UsageError(f"{names} do not go together", hint="use one of them")
 
     def settings(self) -> dict[str, object]:
         """What the flags say of the configuration, by dotted key."""
@@ -196,17 +199,20 @@ def _show_plan(bench: Workbench, asked: _Asked, options: _Options) -> None:
 
     asking = Asking(bench, _answerer(bench, options), options.mode)
     _add_collections(asking, bench, options)
-    plan = asking.plan(asked.question, options.docs)
+    unread = [str(path) for path in options.docs] + (["standard input"] if asked.context else [])
+    plan = asking.plan(asked.question, unread, options.session, options.resume)
     print_plan(bench.terminal, plan, bench.services.config.budget, as_json=options.as_json or options.json_stream)
 
 
 def _answerer(bench: Workbench, options: _Options) -> Answerer:
     """The answerer for the chosen model. Raises `UsageError` for one on another machine under `--offline`."""
+    from urllib.parse import urlsplit
+
     from asky.net.http import is_loopback
 
     answerer = bench.services.answerer(options.model)
     host = answerer.model.host
-    if options.offline and host is not None and not is_loopback(host.rpartition(":")[0] or host):
+    if options.offline and host is not None and not is_loopback(urlsplit(f"//{host}").hostname or ""):
         raise UsageError(
             f"--offline, and the model {answerer.model.name} is at {host}",
             hint="leave --offline out, or choose a model on this machine with -m (extractive needs nothing)",

@@ -71,12 +71,16 @@ class Asking:
             raise
         return kept[-1]
 
-    def plan(self, text: str, folders: Sequence[Path]) -> Plan:
-        """What asking `text` of the collections added so far, and of `folders`, would do; nothing is read for it."""
-        scope = Scope(tuple(self._collections))
-        if not folders:
+    def plan(self, text: str, unread: Sequence[str], session_name: str | None, resume: bool) -> Plan:
+        """What asking `text` would do, of the collections so far, those of the session, and what is `unread`."""
+        sessions = self._bench.services.sessions
+        recent = sessions.recent(limit=1) if resume else []
+        session = recent[0] if recent else sessions.find(session_name) if session_name is not None else None
+        wanted = dict.fromkeys([*(session.collections if session is not None else ()), *self._collections])
+        scope = Scope(tuple(wanted))
+        if not unread:
             self._require_sources(scope)
-        return self._answerer.plan(Question(text, text, self._mode, scope), [str(path) for path in folders])
+        return self._answerer.plan(Question(text, text, self._mode, scope), unread)
 
     def _require_sources(self, scope: Scope) -> None:
         """Raise `UsageError` if there is nothing to answer from and the model or the mode needs something."""

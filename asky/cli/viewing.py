@@ -165,7 +165,7 @@ class StreamedView(PrintedView):
 
 def _stop_run() -> None:
     """Nobody reads any more: nothing further is to be paid for. The run is cancelled as by a user."""
-    os.kill(os.getpid(), signal.SIGINT)
+    os.kill(os.getpid(), signal.SIGTERM)  # SIGINT is ignored by what a shell starts in the background
 
 
 def open_view(

@@ -229,7 +229,7 @@ class Model:
         None, "Model calls in one run, at most; by default research.max_turns.", low=1, high=200
     )
     source_shortlist_enabled: bool | None = _key(
-        None, "Whether sources are ranked before the model reads them; by default what the mode says."
+        None, "Whether web sources are ranked before the model reads them; without effect until the web is searched."
     )
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # What a call is taken to need until calls of the run have shown it: a reply of some length, and what a search adds to
 # the prompt of the next call.
-_REPLY_TOKENS = 800
+REPLY_TOKENS = 800
 _GROWTH_TOKENS = 1_500
 
 
@@ -222,7 +222,7 @@ class _Habits:
     """The most that calls of this run have taken so far, as a guess at the next one."""
 
     def __init__(self) -> None:
-        self.reply_tokens = _REPLY_TOKENS
+        self.reply_tokens = REPLY_TOKENS
         self.growth_tokens = _GROWTH_TOKENS
         self.call_s = 0.0
         self.turn_s = 0.0

@@ -271,6 +271,8 @@ def test_ctrl_c_closes_the_response_and_keeps_the_partial_answer(home: Path, doc
 
 
 def test_a_prompt_that_the_endpoint_cuts_silently_is_said(home: Path, docs: Path) -> None:
+    lines = [f"On day {number} the moon raised two high tides at pier {number}." for number in range(400)]
+    (docs / "log.txt").write_text(" ".join(lines))
     rules = Rules(context_chars=300)
     with Endpoint("The moon raises two tides.", dialect=OLLAMA, rules=rules) as endpoint:
         environ = environ_of(endpoint)

@@ -115,7 +115,7 @@ def test_a_run_that_heeds_the_warning_ends_with_an_answer_within_its_limit(
         spent_today=Spent,
         clock=lambda: 0.0,
     )
-    prompt = 0
+    prompt, longest, has_called = 0, 800, False
     for grown, reply in zip(prompts, replies, strict=False):
         grown = grown % 1_500
         prompt += grown
@@ -125,7 +125,11 @@ def test_a_run_that_heeds_the_warning_ends_with_an_answer_within_its_limit(
         except BudgetExceeded:
             assert budget.tokens >= limit
             return
+        used = min(prompt // 4 * 2, 10**6)
         if budget.nearly_spent(messages, ()):
-            return  # the call after this is the answer, and the check has passed
-        budget.record(ModelUsage(min(prompt // 4 * 2, 10**6), reply))
+            budget.record(ModelUsage(used, min(reply, longest)))  # the answer
+            assert budget.tokens <= limit or not has_called  # one call is made whatever the limit is
+            return
+        budget.record(ModelUsage(used, min(reply, longest)))
+        has_called = True
         assert budget.tokens <= limit

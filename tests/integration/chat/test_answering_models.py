@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from asky.chat.answering import Answerer, Mode, Question
@@ -57,6 +58,10 @@ class Room:
 
     def ask(self, model: ScriptedModel, text: str = "How many tides does the moon raise?") -> Answer:
         kept: list[Answer] = []
+        anyio.run(self.answer, model, text, kept)
+        return kept[-1]
+
+    async def answer(self, model: ScriptedModel, text: str, kept: list[Answer]) -> None:
         answerer = Answerer(
             model,
             self._open,
@@ -69,8 +74,7 @@ class Room:
         )
         session = self.sessions.open("lab", mode="research")
         question = Question(text, text, self.mode, self.scope)
-        anyio.run(lambda: answerer.answer(question, session, keep=kept.append))
-        return kept[-1]
+        await answerer.answer(question, session, keep=kept.append)
 
     def streamed(self) -> list[str]:
         """The text that a reader saw, in the parts between what was taken back."""
@@ -130,6 +134,40 @@ def test_a_repair_that_is_no_better_leaves_the_marked_answer(room: Room, second:
         "The moon raises two tides a day [1]. Whales are large animals that live in water. ⚠ uncited"
     )
     assert answer.stopped_by is None
+
+
+def test_a_repair_that_was_cut_or_gave_up_supported_sentences_is_not_kept(room: Room) -> None:
+    full = "The moon raises two tides a day [{key}]. The sun raises smaller tides [{key}]. Whales live in water."
+    for second in (Turn("The moon raises two tides a day [{key}].", finish="length"), GOOD):
+        answer = room.ask(Keyed(SEARCH, full, second))
+        assert "smaller tides [1]" in answer.text
+        assert "Whales live in water." in answer.text
+        assert not any("not complete" in warning for warning in answer.warnings)
+
+
+def test_a_lean_answer_is_not_mended(room: Room) -> None:
+    room.mode = "lean"
+    model = Keyed(BAD, GOOD)
+    assert "uncited" in room.ask(model).text
+    assert len(model.sent) == 1
+
+
+def test_an_answer_that_is_stopped_while_it_is_mended_is_kept_whole(room: Room) -> None:
+    kept: list[Answer] = []
+    model = Keyed(SEARCH, BAD, Turn("The moon", hangs=True))
+
+    async def stopped() -> None:
+        async with anyio.create_task_group() as group:
+            group.start_soon(room.answer, model, "How many tides does the moon raise?", kept)
+            while len(model.sent) < 3:
+                await anyio.lowlevel.checkpoint()
+            group.cancel_scope.cancel()
+
+    anyio.run(stopped)
+    assert kept[0].stopped_by == "cancelled"
+    assert kept[0].text.startswith("The moon raises two tides a day [1].")
+    assert len(kept[0].citations) == 1
+    assert room.runs.find(None).status == "cancelled"
 
 
 def test_an_invented_key_is_mended_too(room: Room) -> None:

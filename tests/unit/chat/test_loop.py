@@ -15,7 +15,15 @@ from asky.chat.compaction import OMITTED
 from asky.chat.loop import Budget, LoopResult, LoopSettings, NoBudget, Transcript, run_loop
 from asky.chat.prompts import ANSWER_NOW, EMPTY_REPLY
 from asky.chat.registry import ToolRegistry
-from asky.errors import AskyError, BudgetExceeded, ContextOverflow, ProviderError, SourceUnreadable, Unreachable
+from asky.errors import (
+    AskyError,
+    BudgetExceeded,
+    ContextOverflow,
+    ProviderError,
+    SourceUnreadable,
+    TimedOut,
+    Unreachable,
+)
 from asky.events import Event, ModelCalled, TextDiscarded, ToolCalled, ToolReturned, Warned
 from asky.llm.port import Message, ModelUsage, Reply, ToolCall, ToolSpec
 from asky.llm.tools import Tool, ToolResult
@@ -320,6 +328,58 @@ def test_a_failure_after_some_text_is_tried_once_more() -> None:
     assert run.transcript.partial_text == "It burn"
 
 
+def test_a_call_that_was_too_slow_is_not_made_again() -> None:
+    class Slow(ScriptedModel):
+        async def stream(self, messages: Any, tools: Any, **options: Any) -> Any:
+            async for item in super().stream(messages, tools, **options):
+                yield item
+                raise TimedOut("nothing for 60 s")
+
+    run = Run(Slow("It burned in 1911."))
+    with pytest.raises(TimedOut):
+        run()
+    assert len(run.model.sent) == 1
+
+
+def test_what_a_failed_call_used_is_counted() -> None:
+    class Costly(ScriptedModel):
+        async def stream(self, messages: Any, tools: Any, **options: Any) -> Any:
+            async for item in super().stream(messages, tools, **options):
+                if not isinstance(item, Reply):
+                    continue
+                error = ProviderError("broke off while it was thinking")
+                error.spent = ModelUsage(100, 5000, 0.5, estimated=True)
+                raise error
+                yield item
+
+    run = Run(Costly("It burned in 1911."))
+    with pytest.raises(ProviderError):
+        run()
+    assert run.transcript.calls == [ModelUsage(100, 5000, 0.5, estimated=True)]
+
+
+def test_words_before_a_call_that_was_cut_are_taken_back() -> None:
+    cut = Turn("Let me look. ", (lookup("mill"),), "length")
+    run = Run(ScriptedModel(cut, "In 1911."))
+    assert run().reply_text == "In 1911."
+    assert TextDiscarded("Let me look. ") in run.events
+    assert run.transcript.warnings == ["the model's reply ended within a tool call; asking again"]
+
+
+def test_room_is_made_before_a_prompt_outgrows_the_context() -> None:
+    async def find(_arguments: Mapping[str, Any]) -> ToolResult:
+        return ToolResult("x" * 3000, "much")
+
+    class Small(ScriptedModel):
+        context_tokens = 1000
+
+    run = Run(Small(calls(lookup("a")), calls(lookup("b")), "In 1911."), registry(find))
+    assert run().reply_text == "In 1911."
+    sizes = [sum(len(message.content) for message in messages) for messages, _ in run.model.sent]
+    assert sizes[1] > 3000
+    assert max(sizes) <= 4000
+
+
 def test_a_conversation_that_is_too_long_loses_its_oldest_results_once() -> None:
     async def find(arguments: Mapping[str, Any]) -> ToolResult:
         return ToolResult("x" * int(arguments["q"]), "much")
@@ -374,7 +434,7 @@ def test_two_empty_replies_are_no_answer() -> None:
     result = Run(model)()
     assert result.reply_text == ""
     assert len(model.sent) == 3
-    assert result.warnings[-1] == "the model gave no answer: its reply was empty twice"
+    assert result.warnings[-1] == "the model gave no answer: its reply was empty or broken twice"
 
 
 def test_an_error_of_the_model_is_raised_and_the_conversation_so_far_is_kept() -> None:
