@@ -193,7 +193,10 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A finished run: the text with `[n]` markers, what each marker points at, and how each sentence was checked."""
+    """A finished run: the text with `[n]` markers, what each marker points at, and how each sentence was checked.
+
+    `faults` counts marked sentences, struck citations, and addresses that no source holds.
+    """
 
     run: str
     session: str | None
@@ -208,3 +211,4 @@ class Answer:
     usage: Usage
     stopped_by: StoppedBy | None = None
     warnings: tuple[str, ...] = ()
+    faults: int = 0

@@ -314,6 +314,7 @@ class Services:
             listener=self.listener,
             warned=self.warned,
             budget=lambda run_id: self.budget(name, run_id),
+            offers_tools=self.config.model(name).tools,
             prices=self.prices(name),
         )
 

@@ -18,7 +18,7 @@ from asky.chat.loop import Budget, LoopResult, LoopSettings, NoBudget, Transcrip
 from asky.chat.prompts import CONVERSATION_PROMPT, LEAN_PROMPT, research_system_prompt, with_material
 from asky.chat.registry import ToolRegistry
 from asky.concurrency import in_thread
-from asky.errors import AskyError, StorageError
+from asky.errors import AskyError, ProviderError, StorageError
 from asky.events import Event, Listener, StageFinished, StageStarted, TextDiscarded, TextStreamed, Warned
 from asky.evidence.answer import answer_json
 from asky.evidence.markers import CitationStream
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 Mode = Literal["research", "standard", "lean"]
 
 _NO_SOURCES = "no source was searched: nothing in this answer is cited"
+_LONGEST_MENDED = 20_000  # characters; a model that has gone astray is not asked to do so again
 _NOT_WRITTEN = "Stopped at a limit before an answer was written."
 _SOURCES_NAMED = 8  # in the prompt, to say what kind of sources there are
 
@@ -68,7 +69,7 @@ class Answerer:
 
     `store` opens the search when something is to be searched. `settings` limits turns and passages; `budget` makes the
     budget of a run, by its id, as it begins, and `prices` serve its plan. `warned` is what the user was warned of, in
-    this process and so far.
+    this process and so far. Where `offers_tools` is false the model cannot be offered any, and gets passages instead.
     """
 
     model: ChatModel
@@ -80,6 +81,7 @@ class Answerer:
     listener: Listener
     warned: Sequence[str] = ()
     budget: Callable[[str], Budget] = no_budget
+    offers_tools: bool = True
     prices: Prices | None = None
 
     @property
@@ -146,6 +148,7 @@ class _Work:
         self._stopped_by: StoppedBy | None = None
         self._text = ""
         self._latest: CheckedReply | None = None
+        self._is_complete = False
         self._is_stored = False
         self._research = ResearchRun(
             run.id,
@@ -181,9 +184,10 @@ class _Work:
         self._text = result.reply_text if result is not None else self._transcript.partial_text
         self._say(self._stream.close())
         if result is None:
-            self._warn(f"stopped after {allowed_s:g} s")
+            self._warn(f"stopped after {allowed_s:.3g} s")
             await self._finish(self._text, "budget")
             return
+        self._is_complete = result.complete
         await self._finish(result.reply_text, result.stopped_by or self._stopped_by)
 
     def finish_cancelled(self) -> None:
@@ -211,7 +215,8 @@ class _Work:
             return ToolRegistry([])
         owner = self._owner
         research = ResearchTools(self._research, owner.store(), owner.corpus, owner.runs)
-        if self._question.mode == "lean" and owner.model.host is not None:  # the built-in model does its own searching
+        may_call = owner.offers_tools and owner.settings.max_turns > 1 and self._question.mode != "lean"
+        if not may_call and owner.model.host is not None:  # the built-in model does its own searching
             return await self._prepare_lean(research)
         tools = ToolRegistry(research.all())
         if self._question.preloaded:
@@ -258,11 +263,14 @@ class _Work:
     async def _finish(self, text: str, stopped_by: StoppedBy | None) -> None:
         self._warnings += [each for each in self._transcript.warnings if each not in self._warnings]
         abstains = not text.strip() or (self._has_sources and _is_abstention(text))
-        if not text.strip() and stopped_by is not None:
+        if not text.strip() and stopped_by is None:
+            why = self._warnings[-1] if self._warnings else "its reply was empty"
+            raise ProviderError(f"{self._owner.model.name} gave no answer: {why}", hint="ask again, or another model")
+        if not text.strip():
             text = await in_thread(self._with_searches, _NOT_WRITTEN)
         elif abstains:
             stopped_by = stopped_by or "no_evidence"
-            text = await in_thread(self._with_searches, text.strip() or ABSTENTION)
+            text = await in_thread(self._with_searches, text.strip())
         self._owner.listener(StageStarted("verify"))
         started = time.monotonic()
         self._latest = checked = await in_thread(self._checked, text, not abstains)
@@ -301,7 +309,8 @@ class _Work:
         owner = self._owner
         quotes = owner.model.host is None  # a model that quotes mends nothing
         may_call = self._question.mode != "lean" and self._transcript.turns < owner.settings.max_turns
-        if not checked.faults or not self._has_sources or quotes or not may_call:
+        is_whole = self._is_complete and len(checked.text) < _LONGEST_MENDED
+        if not checked.faults or not self._has_sources or quotes or not may_call or not is_whole:
             return checked
         prompt = await in_thread(self._repair_prompt, checked)
         repair = Transcript([*self._transcript.messages, Message("user", prompt)])
@@ -360,6 +369,7 @@ class _Work:
             rejected=self._question.rejected,
             usage=self._usage(),
             stopped_by=stopped_by,
+            faults=checked.faults,
             warnings=tuple(dict.fromkeys([*self._owner.warned, *self._warnings])),
         )
         self._record(answer)

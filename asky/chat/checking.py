@@ -14,7 +14,7 @@ from asky.values import Citation, Claim, Evidence, Location, Span
 Locate = Callable[[int, Span], Location]
 """Where a span of a document lies: its id and the span in, section and page out."""
 
-_MAX_NAMED = 5  # of addresses and numbers in a warning
+_MAX_NAMED = 10  # of addresses and numbers in a warning
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +44,15 @@ class CheckedReply:
         if numbered.bare_numbers:
             yield f"{len(numbered.bare_numbers)} bracketed numbers are the model's own and cite nothing"
         if numbered.unseen_urls:
-            yield f"addresses that no source holds: {', '.join(numbered.unseen_urls[:_MAX_NAMED])}"
+            yield f"addresses that no source holds: {_named(numbered.unseen_urls)}"
         missing = dict.fromkeys(number for claim in self.claims for number in missing_numbers(claim))
         if missing:
-            yield f"numbers that no cited passage holds: {', '.join(list(missing)[:_MAX_NAMED])}"
+            yield f"numbers that no cited passage holds: {_named(list(missing))}"
+
+
+def _named(found: Sequence[str]) -> str:
+    more = len(found) - _MAX_NAMED
+    return ", ".join(found[:_MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def check_reply(text: str, shown: Mapping[str, Evidence], locate: Locate, *, claims_anything: bool) -> CheckedReply:

@@ -26,7 +26,7 @@ from asky.llm.tools import ToolResult
 from asky.values import StoppedBy
 
 _CHARACTERS_A_TOKEN = 2  # code and tables have so few; prose has four
-_MOST_CHARACTERS_A_TOKEN = 4  # more than that fit into no context: prose has 4.2 at least, and a reply needs room
+_MOST_CHARACTERS_A_TOKEN = 3.2  # prose has 4.2 at least, and the tools and a reply need room
 _REFUSED = frozenset({"bad_arguments", "unknown_tool"})
 
 
@@ -218,7 +218,7 @@ class _Loop:
                 return self._finish(reply)
             elif self.asked_again:
                 self._discard(reply.message.content)
-                self._warn("the model gave no answer: its reply was empty or broken twice")
+                self._warn("the model's reply was empty or broken twice")
                 return self._result("")
             else:
                 self._ask_again(reply)
@@ -262,6 +262,8 @@ class _Loop:
             if self.compacted or not self._compact(error.limit_tokens):
                 raise
             self.compacted = True
+            if self.gathering:  # what it would find has no room
+                self._stop_gathering("stopped gathering: the model's context is full")
         except AskyError as error:
             # Before any text the endpoint's adapter has tried again by itself; after some, the reader must be told. A
             # call that was too slow would take as long again.

@@ -34,7 +34,6 @@ _LIMITS = {
     "max_turns": "raise --max-turns",
     "budget": "raise --max-tokens, --max-cost or --max-time, or the limits of [budget] in research.toml",
 }
-_DOUBTFUL = ("unsupported", "contradicted", "uncited")
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,9 +237,13 @@ def _judge(answer: Answer, *, strict: bool) -> None:
         raise NotEnoughEvidence("the sources hold too little to answer this", hint="`asky search` shows what there is")
     if answer.stopped_by in _LIMITS:
         raise BudgetExceeded("stopped at a limit before everything was looked up", hint=_LIMITS[answer.stopped_by])
-    doubtful = [claim for claim in answer.claims if claim.verdict in _DOUBTFUL]
-    if strict and doubtful:
-        raise UnsupportedClaim(f"{len(doubtful)} of {len(answer.claims)} sentences are not supported by their sources")
+    if strict and not answer.claims:
+        raise UnsupportedClaim("nothing of the answer could be checked: it holds no sentence that cites a source")
+    if strict and answer.faults:
+        raise UnsupportedClaim(
+            f"{answer.faults} of what the answer says or cites is not supported by its sources",
+            hint="`asky runs show` has the verdict on each sentence",
+        )
 
 
 def _read_question(words: tuple[str, ...]) -> _Asked:

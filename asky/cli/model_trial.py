@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from asky.cli.surroundings import key_variables
 from asky.cli.terminal import one_line
 from asky.cli.workbench import Workbench
 from asky.config.secrets import scrub
@@ -70,7 +71,7 @@ def _print(terminal: Terminal, endpoint: Endpoint, found: Abilities) -> None:
         state = terminal.paint(f"{state:<5}", _COLORS[state])
         terminal.out.write(f"{state}{name:<20}{one_line(remark)}".rstrip() + "\n")
     for warning in found.warnings:
-        terminal.line(f"     {one_line(scrub(warning, os.environ))}")
+        terminal.line(f"     {one_line(_masked(warning))}")
 
 
 def list_rows(endpoint: Endpoint, found: Abilities) -> Iterator[tuple[str, str, str]]:
@@ -123,7 +124,7 @@ def _json(endpoint: Endpoint, found: Abilities) -> dict[str, Any]:
         "honours_tool_choice": found.honours_tool_choice,
         "first_token_ms": None if found.first_token_ms is None else round(found.first_token_ms, 1),
         "context_tokens": {"configured": endpoint.context_tokens, "found": found.context_tokens},
-        "warnings": [scrub(warning, os.environ) for warning in found.warnings],
+        "warnings": [_masked(warning) for warning in found.warnings],
         "error": _error_json(found.error),
     }
 
@@ -131,5 +132,9 @@ def _json(endpoint: Endpoint, found: Abilities) -> dict[str, Any]:
 def _error_json(error: AskyError | None) -> dict[str, Any] | None:
     if error is None:
         return None
-    hint = None if error.hint is None else scrub(error.hint, os.environ)
-    return {"code": error.code, "message": scrub(error.message, os.environ), "hint": hint}
+    hint = None if error.hint is None else _masked(error.hint)
+    return {"code": error.code, "message": _masked(error.message), "hint": hint}
+
+
+def _masked(text: str) -> str:
+    return scrub(text, os.environ, key_variables())

@@ -61,6 +61,8 @@ class CitationStream:
         self._source: list[str] = []
         self._after_marker = False
         self._marker_began_line = False
+        self._after_tilde = False
+        self._after_keys = False
 
     def feed(self, delta: str) -> str:
         """What the reader may see now that `delta` has come; a possible citation is held back until it is complete."""
@@ -95,10 +97,14 @@ class CitationStream:
         return piece.source.replace(WARNING_SIGN, "(!)") if piece.kind == "text" else piece.source
 
     def _shielded(self, piece: Piece, rendered: str) -> str:
-        """`rendered` kept from joining a marker before it to a Markdown link or definition: `[1](...)`, `[1][x]`."""
+        """`rendered` kept from making a link or a definition of a marker, `[1](...)`, or of its tildes a fence."""
         joins = rendered[0] in ("(", "[") and not (piece.keys and rendered[0] == "[")
         if self._after_marker and (joins or (rendered[0] == ":" and self._marker_began_line)):
             rendered = " " + rendered
+        # Tildes of a struck key beside the model's own would open a code block, and hide what follows from the checks.
+        if self._after_tilde and rendered[0] == "~" and (piece.keys or self._after_keys):
+            rendered = " " + rendered
+        self._after_tilde, self._after_keys = rendered.endswith("~"), bool(piece.keys)
         self._after_marker = bool(piece.keys) and rendered.endswith("]")
         self._marker_began_line = piece.begins_line
         return rendered

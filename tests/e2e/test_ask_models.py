@@ -149,7 +149,7 @@ def test_a_limit_of_money_needs_a_price(home: Path, docs: Path) -> None:
         (Problem("quota"), 6, ["priced"]),
         (Problem("rate", headers=(("Retry-After", "3600"),)), 6, ["priced"]),
         (Problem("server"), 8, ["priced"]),
-        (Answer("", finish="stop"), 11, []),
+        (Answer("", finish="stop"), 8, ["no answer"]),
     ],
 )
 def test_each_failure_has_its_exit_code_and_never_the_key(

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,9 @@ CANARY = "sk-canary-0123456789abcdef"
 TEXT_CALL = '<tool_call>{"name": "current_time", "arguments": {"zone": "UTC"}}</tool_call>'
 
 
-def tried(home: Path, base_url: str, *arguments: str, more: str = "") -> subprocess.CompletedProcess[str]:
+def tried(
+    home: Path, base_url: str, *arguments: str, more: str = "", environ: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     """`asky models test mine ARGUMENTS`, with the model `mine` at `base_url`; the key must not be in the output.
 
     The name of the key's variable does not say that it holds a secret.
@@ -47,7 +50,7 @@ def tried(home: Path, base_url: str, *arguments: str, more: str = "") -> subproc
         f'[providers.lab]\nbase_url = "{base_url}"\napi_key_env = "LAB"\n{more}'
         '[models.mine]\nprovider = "lab"\nid = "test-model"\n'
     )
-    done = run_asky("models", "test", "mine", *arguments, home=home, environ={"LAB": CANARY})
+    done = run_asky("models", "test", "mine", *arguments, home=home, environ={"LAB": CANARY, **(environ or {})})
     assert CANARY not in done.stdout + done.stderr
     return done
 
@@ -120,6 +123,17 @@ def test_a_failure_has_its_exit_code_and_a_second_opinion_where_there_is_doubt(
     assert report["ok"] is False
     assert report["error"] == {key: value for key, value in json.loads(as_json.stderr).items() if key != "schema"}
     assert report["official_client"] == (None if opinion is None else {"replied": False, "failure": opinion})
+
+
+def test_the_key_of_another_provider_is_masked_too(tmp_path: Path) -> None:
+    other = "other-canary-0123456789"
+    more = '[providers.two]\nbase_url = "http://two/v1"\napi_key_env = "TWO"\n'
+    with Endpoint(Problem("bad_request", message=f"what is {other}?")) as endpoint:
+        for arguments in ((), ("--json",)):
+            done = tried(tmp_path, endpoint.base_url, *arguments, more=more, environ={"TWO": other})
+            assert done.returncode == 8
+            assert "what is ***?" in done.stdout + done.stderr
+            assert other not in done.stdout + done.stderr
 
 
 def test_a_request_that_only_the_official_client_gets_through_is_called_a_fault_of_ours(tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ import random
 import re
 from collections.abc import Callable
 
+import pytest
+
 from asky.chat.checking import CheckedReply, check_reply
 from asky.evidence.markers import CitationStream
 from asky.values import Evidence, Location, Source, Span
@@ -98,3 +100,14 @@ def test_of_a_thousand_clean_answers_none_raises_an_alarm() -> None:
         assert list(checked.warnings()) == [], text
         assert checked.faults == 0, checked.text
         assert {claim.verdict for claim in checked.claims} == {"supported"}, checked.text
+
+
+@pytest.mark.parametrize("before", ["", "- ", "> ", "text "])
+@pytest.mark.parametrize("left", ["", "~", "~~", "~ "])
+@pytest.mark.parametrize("right", ["", "~", "~~", " ~~"])
+def test_a_struck_key_never_opens_a_block_of_code_that_hides_the_rest(before: str, left: str, right: str) -> None:
+    text = f"{before}{left}[P0000]{right} Note.\n\nThe moon weighs 999 tonnes and lives in Paris [{SHOWN[0]}]."
+    checked = check(text, random.Random(1))
+    assert "~~~" not in checked.text
+    assert checked.claims[-1].verdict != "supported"
+    assert checked.claims[-1].text.startswith("The moon weighs")

@@ -153,10 +153,10 @@ def test_an_abstention_says_what_was_searched_and_is_no_failure(room: Room) -> N
     assert room.runs.find(answer.run).status == "finished"
 
 
-def test_a_model_that_says_nothing_ends_in_an_abstention_with_a_warning(room: Room) -> None:
-    answer = room.ask(ScriptedModel(Turn("")))
-    assert answer.stopped_by == "no_evidence"
-    assert any("empty" in warning for warning in answer.warnings)
+def test_a_model_that_says_nothing_has_failed_and_found_nothing_missing(room: Room) -> None:
+    with pytest.raises(ProviderError, match="scripted gave no answer: the model's reply was empty or broken twice"):
+        room.ask(ScriptedModel("", ""))
+    assert room.runs.find(None).status == "failed"
 
 
 def test_acquisition_tools_are_withheld_from_a_preloaded_corpus(room: Room) -> None:

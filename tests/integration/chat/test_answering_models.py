@@ -55,6 +55,8 @@ class Room:
         self.mode: Mode = "research"
         self.budget: Budget = NoBudget()
         self.opened = 0
+        self.offers_tools = True
+        self.settings = Research()
 
     def ask(self, model: ScriptedModel, text: str = "How many tides does the moon raise?") -> Answer:
         kept: list[Answer] = []
@@ -68,7 +70,8 @@ class Room:
             self.store.corpus,
             self.runs,
             self.sessions,
-            settings=Research(),
+            settings=self.settings,
+            offers_tools=self.offers_tools,
             listener=self.store.heard.append,
             budget=lambda _: self.budget,
         )
@@ -290,6 +293,17 @@ def test_a_lean_question_is_one_call_with_the_passages_in_it(room: Room) -> None
     assert TIDES in messages[1].content
     assert answer.mode == "lean"
     assert [claim.verdict for claim in answer.claims] == ["supported"]
+
+
+def test_a_model_without_tools_or_without_turns_for_them_gets_passages(room: Room) -> None:
+    room.offers_tools = False
+    assert room.ask(Keyed(GOOD)).text == "The moon raises two tides a day [1]."
+    room.offers_tools, room.settings = True, Research(max_turns=1)
+    model = Keyed(GOOD)
+    answer = room.ask(model)
+    assert answer.text == "The moon raises two tides a day [1]."
+    assert answer.stopped_by is None
+    assert len(model.sent) == 1
 
 
 def test_a_question_without_sources_opens_no_index_and_is_said_to_cite_nothing(room: Room) -> None:

@@ -389,7 +389,11 @@ def test_a_conversation_that_is_too_long_loses_its_oldest_results_once() -> None
     assert run().reply_text == "In 1911."
     contents = [message.content for message in run.model.sent[3][0] if message.role == "tool"]
     assert contents == [OMITTED, "x" * 3000]
-    assert run.transcript.warnings == ["the conversation was too long for the model: 1 tool results were cut"]
+    assert run.transcript.warnings == [
+        "the conversation was too long for the model: 1 tool results were cut",
+        "stopped gathering: the model's context is full",
+    ]
+    assert run.model.choices[-1] == "none"
     with pytest.raises(ContextOverflow):
         Run(ScriptedModel(*script[:3]), registry(find))()
 
@@ -434,7 +438,7 @@ def test_two_empty_replies_are_no_answer() -> None:
     result = Run(model)()
     assert result.reply_text == ""
     assert len(model.sent) == 3
-    assert result.warnings[-1] == "the model gave no answer: its reply was empty or broken twice"
+    assert result.warnings[-1] == "the model's reply was empty or broken twice"
 
 
 def test_an_error_of_the_model_is_raised_and_the_conversation_so_far_is_kept() -> None:
