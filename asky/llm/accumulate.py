@@ -13,6 +13,11 @@ from asky.llm.tool_fragments import ToolFragments
 _LENGTH = frozenset(
     {"length", "max_tokens", "max_output_tokens", "max_completion_tokens", "model_length", "token_limit"}
 )
+_GOOD = frozenset(
+    {"stop", "tool_calls", "tool_call", "function_call", "tool_use", "eos", "eos_token", "end", "end_turn"}
+    | {"end_of_turn", "stop_sequence", "stop_token", "stop_string", "complete", "completed", "finished", "done"}
+)
+"""The words of the dialects for a reply that ended by itself; any word that is not known stands for a failure."""
 _FILTER = frozenset({"content_filter", "safety", "recitation", "blocklist", "prohibited_content", "spii", "sensitive"})
 
 
@@ -36,10 +41,11 @@ class Accumulator:
     """Takes parsed chunks (`add`) or one parsed body (`add_whole`); only the first choice counts.
 
     `is_full` is set once texts and arguments together are longer than `max_chars`; `pieces` counts the chunks that held
-    something that the model generated, text or not; `reason` is the last reason to finish.
+    something that the model generated, text or not; `reason` is the last reason to finish; `generated` are the pieces
+    of text and thinking, for an estimate of their tokens.
     """
 
-    def __init__(self, *, max_chars: int = 8 << 20) -> None:
+    def __init__(self, *, max_chars: int = 1 << 20) -> None:
         self.is_full = False
         self.pieces = 0
         self.reason = ""
@@ -47,6 +53,7 @@ class Accumulator:
         self._chars = 0
         self._message: dict[str, Any] = {"role": "assistant"}
         self._fragments = ToolFragments()
+        self.generated: list[str] = []
         self._usage: Mapping[str, Any] | None = None
         self._done = False
 
@@ -59,7 +66,7 @@ class Accumulator:
         self._take_usage(choice.get("usage"))
         reason = choice.get("finish_reason")
         if isinstance(reason, str) and reason:
-            self.reason = reason.lower()
+            self.reason = reason.strip().lower()
         delta = choice.get("delta")
         if not isinstance(delta, Mapping):
             delta = choice.get("message")
@@ -103,7 +110,7 @@ class Accumulator:
         """Calls decide, not the word that the endpoint gives: some say `stop` when they call."""
         if self.is_full or self.reason in _LENGTH:
             return "length"
-        if not self.is_complete or self.reason in _FILTER:
+        if not self.is_complete or (self.reason and self.reason not in _GOOD):
             return "cut"
         return "tool_calls" if has_calls else "stop"
 
@@ -117,6 +124,7 @@ class Accumulator:
         if isinstance(fragments, list):
             self._count(self._fragments.add(fragments))
         text = _visible_text(delta)
+        self.generated += [text, _thinking_text(delta)]
         self._count(sum(len(value) for value in delta.values() if isinstance(value, str)) or len(text))
         self.pieces += _is_generated(delta)
         return text
@@ -138,6 +146,12 @@ def _visible_text(delta: Mapping[str, Any]) -> str:
     content = delta.get("content")
     refusal = delta.get("refusal")
     return text_of(content) + (refusal if isinstance(refusal, str) else "")
+
+
+def _thinking_text(delta: Mapping[str, Any]) -> str:
+    """What was thought; under two names it is the same twice."""
+    found = (delta.get(key) for key in ("reasoning_content", "reasoning"))
+    return next((text for text in found if isinstance(text, str) and text), "")
 
 
 def text_of(content: Any) -> str:

@@ -40,7 +40,7 @@ class Timeouts:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A model behind an endpoint. Neither the key nor the headers are in its `repr`.
+    """A model behind an endpoint. The key is not in its `repr`.
 
     `base_url` is the address before `/chat/completions`. `parameters` are sent with every request. `tools` is false
     where the model cannot be offered any; `text_tool_calls` where calls that arrive as text are to be understood.
@@ -59,7 +59,6 @@ class Endpoint:
     tools: bool = True
     text_tool_calls: bool = False
     timeouts: Timeouts = Timeouts()
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     api_key_env: str | None = None
 
     @property

@@ -14,6 +14,7 @@ from asky.llm.refusal import Refusal, error_objects
 from asky.net.retry import demands_retry, named_wait_s
 
 _LONGEST_MESSAGE = 300
+_LONGEST_READ = 4000
 _RETRIED = frozenset({408, 409, 425, 429})
 _NEVER_RETRIED = frozenset({501, 505})
 
@@ -77,13 +78,14 @@ def name_of(endpoint: Endpoint) -> str:
 
 
 def clean(text: str, endpoint: Endpoint) -> str:
-    """A line fit for a message: no key, no header value, no passwords or queries of URLs, no control characters."""
-    secrets = [endpoint.api_key or "", *endpoint.headers.values()]
-    for secret in sorted((each.strip() for each in secrets if len(each.strip()) >= 6), key=len, reverse=True):
+    """A line fit for a message: no key, no passwords or queries of URLs, no control characters."""
+    text = text[:_LONGEST_READ]  # the patterns below take quadratic time on a body of one word
+    secret = (endpoint.api_key or "").strip()
+    if len(secret) >= 6:
         for form in {secret, quote(secret, safe=""), quote(secret)}:
             text = text.replace(form, "[hidden]")
-    text = re.sub(r"(\w+://)[^\s/@]*@", r"\1", text)
-    text = re.sub(r"(\w+://[^\s?#\"'<>]*)[?#][^\s\"'<>]*", r"\1", text)
+    text = re.sub(r"(\b\w{1,20}://)[^\s/@]*@", r"\1", text)
+    text = re.sub(r"(\b\w{1,20}://[^\s?#\"'<>]*)[?#][^\s\"'<>]*", r"\1", text)
     text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return text if len(text) <= _LONGEST_MESSAGE else text[: _LONGEST_MESSAGE - 1] + "…"
 
@@ -170,10 +172,12 @@ def _hint(status: int, endpoint: Endpoint) -> str | None:
 
 
 def _decide_retry(error: AskyError, status: int, headers: Mapping[str, str]) -> None:
-    """Set `retryable` where the kind of the error leaves it open."""
+    """Set `retryable` where the kind of the error leaves it open, or the endpoint forbids it."""
+    demanded = demands_retry(headers)
+    if isinstance(error, RateLimited) and demanded is False:
+        error.retryable = False
     if type(error) is not ProviderError:
         return
-    demanded = demands_retry(headers)
     by_status = status in _RETRIED or (status >= 500 and status not in _NEVER_RETRIED)
     error.retryable = by_status if demanded is None else demanded
 
@@ -190,16 +194,17 @@ _OVERFLOW = re.compile(
     r"greater than the context length|longer than the (model's )?context",
     re.IGNORECASE | re.DOTALL,
 )
+_MOST_TOKENS = 10**12
 _LIMITS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        r"context (?:length|window|size) (?:is|of)(?: only)? ([\d,]+)",
-        r"prompt length is ([\d,]+)",
-        r"> ([\d,]+)",
-        r"context (?:length|window|size|limit):? \(?([\d,]+)",
-        r"([\d,]+) (?:tokens )?maximum",
-        r"tokens allowed \(([\d,]+)\)",
-        r"maximum (?:of |is )?([\d,]+)",
+        r"context (?:length|window|size) (?:is|of)(?: only)? ([\d,]{1,20})",
+        r"prompt length is ([\d,]{1,20})",
+        r"> ([\d,]{1,20})",
+        r"context (?:length|window|size|limit):? \(?([\d,]{1,20})",
+        r"([\d,]{1,20}) (?:tokens )?maximum",
+        r"tokens allowed \(([\d,]{1,20})\)",
+        r"maximum (?:of |is )?([\d,]{1,20})",
     )
 )
 
@@ -210,7 +215,7 @@ def _overflow(refusal: Refusal) -> int | None:
         return None
     for part in error_objects(refusal.body):
         size = part.get("n_ctx")
-        if isinstance(size, int) and size > 0:
+        if isinstance(size, int) and 0 < size < _MOST_TOKENS:
             return size
     found = (pattern.search(refusal.message) for pattern in _LIMITS)
     return next((int(match[1].replace(",", "") or 0) for match in found if match), 0)
@@ -229,7 +234,7 @@ def _is_quota(refusal: Refusal) -> bool:
 
 def _is_too_large(refusal: Refusal) -> bool:
     """Whether the request alone is larger than what is allowed in a minute, so that waiting cannot help."""
-    amounts = re.search(r"limit:? ([\d,]+).{0,20}requested:? ([\d,]+)", refusal.message, re.IGNORECASE)
+    amounts = re.search(r"limit:? ([\d,]{1,20}).{0,20}requested:? ([\d,]{1,20})", refusal.message, re.IGNORECASE)
     if amounts:
         limit, requested = (int(text.replace(",", "") or 0) for text in amounts.groups())
         return requested > limit

@@ -59,6 +59,9 @@ class Limits:
 class Exchange:
     """One try. `has_yielded` is set once text has been given out; after that a try cannot be repeated.
 
+    `may_have_cost` is set once the model may have worked: the endpoint took the request and began a reply, or nothing
+    was heard of it in time.
+
     `first_token_s` is the time from the request to the first thing that the model generated, text or not.
     """
 
@@ -72,6 +75,7 @@ class Exchange:
         keeps_connection: bool = False,
     ) -> None:
         self.has_yielded = False
+        self.may_have_cost = False
         self.first_token_s: float | None = None
         self._started_at = waiting.clock()
         self._endpoint = endpoint
@@ -91,6 +95,7 @@ class Exchange:
         try:
             if response.status_code != 200:
                 raise ExchangeFailed(await self._refusal(response))
+            self.may_have_cost = True
             stream = response.aiter_bytes()
             async with aclosing(self._read(stream, reader)) as texts:
                 async for text in texts:
@@ -128,6 +133,7 @@ class Exchange:
             except httpx2.HTTPError as error:
                 raise ExchangeFailed(_transport_failure(self._endpoint, error)) from error
         if self._is_connected:
+            self.may_have_cost = True
             raise self._timed_out(is_first=True)
         raise ExchangeFailed(EndpointFailure(_unreachable(self._endpoint, _TOO_LATE)))
 
@@ -169,8 +175,10 @@ class Exchange:
                 if reader.is_started and self.first_token_s is None:
                     self.first_token_s = self._waiting.clock() - self._started_at
         except ErrorInReply as error:
+            self.may_have_cost = reader.is_started
             raise ExchangeFailed(self._failure_in_reply(error)) from None
         except NoReply as error:
+            self.may_have_cost = reader.is_started
             message = f"{name_of(self._endpoint)} {error}"
             hint = f"check base_url of the provider {self._endpoint.provider}"
             raise ExchangeFailed(EndpointFailure(ProviderError(message, hint=hint))) from None
@@ -227,7 +235,7 @@ def request_headers(endpoint: Endpoint) -> dict[str, str]:
         raise AuthenticationFailed(f"{where} holds characters that no key has", hint="copy the key again")
     if key:
         headers["Authorization"] = f"Bearer {key}"
-    return headers | dict(endpoint.headers)
+    return headers
 
 
 def _transport_failure(endpoint: Endpoint, error: httpx2.HTTPError) -> EndpointFailure:

@@ -55,11 +55,13 @@ def _client(endpoint: Endpoint, timeout_s: float) -> openai.OpenAI:
 
     host = urlsplit(endpoint.base_url).hostname or ""
     transport = openai.DefaultHttpxClient(follow_redirects=False, trust_env=not is_loopback(host), timeout=timeout_s)
-    return openai.OpenAI(
+    client = openai.OpenAI(
         api_key=endpoint.api_key or "none",  # it wants one
         base_url=endpoint.base_url,
         max_retries=0,
         timeout=timeout_s,
-        default_headers=dict(endpoint.headers),
         http_client=transport,
     )
+    if endpoint.provider != "openai":  # it has them from variables, and sends them wherever it is pointed
+        client.organization = client.project = None
+    return client

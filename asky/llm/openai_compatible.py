@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from asky.errors import ConfigError, NotConfigured, ProviderError, Unreachable
+from asky.concurrency import in_thread
+from asky.errors import AskyError, ConfigError, NotConfigured, ProviderError, Unreachable
 from asky.llm.endpoint import Endpoint, EndpointMemory, PassingMemory
 from asky.llm.endpoint_errors import EndpointFailure
 from asky.llm.exchange import Exchange, ExchangeFailed, Limits
-from asky.llm.port import Message, Reply, TextDelta, ToolChoice, ToolSpec
+from asky.llm.port import Message, ModelUsage, Reply, TextDelta, ToolChoice, ToolSpec
 from asky.llm.reply_reader import ReplyReader
 from asky.llm.request import Adaptation, Ask, adapt, build_request, dropped_parameters
 from asky.net.retry import Pauses, Retry, Waiting
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     import httpx2
 
 _MOST_ADAPTATIONS = 4
+_LOADING_S = 0.5
+"""The least wait for a model that loads, whatever the endpoint asks for: such a wait can be repeated many times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,9 @@ class OpenAICompatibleModel:
     """See `ChatModel`.
 
     `client` opens a client, which each call closes again. Inside `async with model:` the calls share one, and with it a
-    connection. `memory` keeps what endpoints refused. Raises `ConfigError` for an address that is not of the web.
+    connection; runs may do so at the same time, and the last to leave closes it. `memory` keeps what endpoints refused:
+    it is written to in a thread, once a reply was given out. An error that a call raises has in `spent` what all its
+    tries used as far as is known, and a reply in its usage. Raises `ConfigError` for an address that is not of the web.
     """
 
     def __init__(
@@ -70,6 +75,7 @@ class OpenAICompatibleModel:
         self._waiting = waiting or Waiting()
         self._retry = retry or Retry()
         self._shared: httpx2.AsyncClient | None = None
+        self._entries = 0
         self._has_warned = False
 
     @property
@@ -88,12 +94,17 @@ class OpenAICompatibleModel:
         return self.endpoint.context_tokens
 
     async def __aenter__(self) -> OpenAICompatibleModel:
-        self._shared = self._open_client()
+        if self._shared is None:
+            self._shared = self._open_client()
+        self._entries += 1
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._entries -= 1
+        if self._entries:
+            return
         shared, self._shared = self._shared, None
         if shared is not None:
             await shared.aclose()
@@ -167,8 +178,19 @@ class _Call:
         self._tries = 0
         self._loading = 0
         self._adaptations = 0
+        self._spent: ModelUsage | None = None  # by the tries that failed
 
     async def items(self) -> AsyncGenerator[TextDelta | Reply, None]:
+        try:
+            async with aclosing(self._items()) as items:
+                async for item in items:
+                    yield item
+        except AskyError as error:
+            error.spent = self._spent
+            raise
+        await self._remember()
+
+    async def _items(self) -> AsyncGenerator[TextDelta | Reply, None]:
         while True:
             timeouts = self._endpoint.timeouts
             limits = Limits(self._waiting.clock() + timeouts.first_token_s, self._started_at + timeouts.total_s)
@@ -184,17 +206,26 @@ class _Call:
                         yield self._finished(item, reader) if isinstance(item, Reply) else item
             except ExchangeFailed as error:
                 failure, broke_off = error.failure, error.broke_off
+            except AskyError:
+                self._note_spending()
+                raise
             else:
                 return
-            if exchange.has_yielded:
-                raise failure.error
-            if self._adapts(request, failure):
-                continue
             if broke_off and reader.is_started and not self._has_tries_left():
                 for item in reader.conclude():
                     yield self._finished(item, reader) if isinstance(item, Reply) else item
                 return
+            self._note_spending()
+            if exchange.has_yielded:
+                raise failure.error
+            if self._adapts(request, failure):
+                continue
             await self._wait(failure)
+
+    def _note_spending(self) -> None:
+        """Count what the last try used, which led to no reply."""
+        if self.exchange.may_have_cost:
+            self._spent = _sum(self._spent, self.reader.usage())
 
     def _has_tries_left(self) -> bool:
         return self._tries + 1 < self._model._retry.max_tries
@@ -234,12 +265,34 @@ class _Call:
         if isinstance(failure.error, Unreachable):
             until = min(until, self._started_at + timeouts.connect_s)
         named_s = failure.named_wait_s
-        await self._pauses.wait(failure.error, delay_s if named_s is None else named_s, until=until)
+        if failure.is_loading:
+            delay_s = max(delay_s, named_s or 0.0, _LOADING_S)
+        elif named_s is not None:
+            delay_s = named_s
+        await self._pauses.wait(failure.error, delay_s, until=until)
 
     def _finished(self, reply: Reply, reader: ReplyReader) -> Reply:
-        """The reply with the warnings of the call; what was learned is kept now that it has led to a reply."""
+        """The reply with the warnings and the usage of the whole call."""
         if reader.starts_thinking and not self._facts.get("starts_thinking"):
             self._learned["starts_thinking"] = True
+        return replace(reply, warnings=(*self._warnings, *reply.warnings), usage=_sum(self._spent, reply.usage))
+
+    async def _remember(self) -> None:
+        """Keep what was learned, now that it has led to a reply."""
         if self._learned:
-            self._model.memory.remember(self._endpoint.base_url, self._endpoint.model_id, self._learned)
-        return replace(reply, warnings=(*self._warnings, *reply.warnings))
+            remember = self._model.memory.remember
+            await in_thread(remember, self._endpoint.base_url, self._endpoint.model_id, self._learned)
+
+
+def _sum(earlier: ModelUsage | None, usage: ModelUsage) -> ModelUsage:
+    """Both together: an estimate, for no endpoint has reported it of one prompt."""
+    if earlier is None:
+        return usage
+    is_priced = earlier.cost_usd is not None and usage.cost_usd is not None
+    return ModelUsage(
+        earlier.prompt_tokens + usage.prompt_tokens,
+        earlier.completion_tokens + usage.completion_tokens,
+        (earlier.cost_usd or 0.0) + (usage.cost_usd or 0.0) if is_priced else None,
+        estimated=True,
+        cached_tokens=earlier.cached_tokens + usage.cached_tokens,
+    )

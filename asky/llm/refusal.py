@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from asky.llm.nesting import load_json
 
 _MOST_BODY_CHARS = 100_000
 
@@ -25,8 +26,8 @@ class Refusal:
 def parse_refusal(body: str) -> Refusal:
     """Read an error body: an object, a list of them, a string, `detail`, HTML or anything else. Raises nothing."""
     try:
-        value = json.loads(body[:_MOST_BODY_CHARS])
-    except (ValueError, RecursionError):
+        value = load_json(body[:_MOST_BODY_CHARS])
+    except ValueError:
         return Refusal(_plain(body[:_MOST_BODY_CHARS]), frozenset(), None, None, body)
     return read_refusal(value)
 

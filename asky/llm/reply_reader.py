@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from asky.llm.accumulate import Accumulator, Gathered
 from asky.llm.answer_text import AnswerText
 from asky.llm.endpoint import Endpoint
-from asky.llm.port import Finish, Message, Reply, TextDelta, ToolCall
+from asky.llm.nesting import NestedTooDeeply, load_json
+from asky.llm.port import Finish, Message, ModelUsage, Reply, TextDelta
 from asky.llm.refusal import find_error
 from asky.llm.reported_usage import truncation_warning, usage_of
 from asky.llm.request import Ask, Facts
@@ -35,7 +35,7 @@ class ReplyReader:
     """Reads one response to `ask`.
 
     `feed` takes bytes and yields text as it becomes certain, `end` says that no more bytes come, `conclude` gives what
-    is left: perhaps a delta, then the reply, marked as cut where the response had not ended. Both may raise
+    is left: perhaps a delta, then the reply, marked as cut where the response had not ended. The first two may raise
     `ErrorInReply` and `NoReply`. `is_done` says that nothing of interest can follow, `is_complete` that the endpoint
     has said that the reply is whole, `is_started` that the model has generated something.
     """
@@ -54,7 +54,6 @@ class ReplyReader:
         )
         self._decoder = SseDecoder()
         self._parts = Accumulator()
-        self._received: list[str] = []  # everything that was generated, for an estimate of its tokens
         self._body = bytearray()  # a body that is no stream, or the beginning of one that is not known yet
         self._is_stream: bool | None = None
         self._unreadable = 0
@@ -136,28 +135,24 @@ class ReplyReader:
             calls, raw = (), _without_calls(raw)
             finish = "stop" if finish == "tool_calls" else finish
         message = Message("assistant", self._text.content, tool_calls=calls, raw=raw)
-        yield self._reply(message, finish, gathered, calls, warnings)
+        usage = self._usage(gathered)
+        if (cut := truncation_warning(self._endpoint.alias, usage, self._ask.messages)) is not None:
+            warnings.append(cut)
+        yield Reply(message, finish, usage, tuple(warnings))
 
-    def _reply(
-        self,
-        message: Message,
-        finish: Finish,
-        gathered: Gathered,
-        calls: tuple[ToolCall, ...],
-        warnings: list[str],
-    ) -> Reply:
-        generated = "".join(self._received) + "".join(call.name + call.arguments for call in calls)
-        sent_tools = self._ask.tools if self._endpoint.tools else ()
-        usage = usage_of(
+    def usage(self) -> ModelUsage:
+        """What the endpoint has reported so far, and an estimate of what it has not."""
+        return self._usage(self._parts.result())
+
+    def _usage(self, gathered: Gathered) -> ModelUsage:
+        calls = (call.name + call.arguments for call in gathered.calls)
+        return usage_of(
             gathered.usage,
             self._endpoint.prices,
             messages=self._ask.messages,
-            tools=sent_tools,
-            generated=generated,
+            tools=self._ask.tools if self._endpoint.tools else (),
+            generated="".join((*self._parts.generated, *calls)),
         )
-        if (cut := truncation_warning(self._endpoint.alias, usage, self._ask.messages)) is not None:
-            warnings.append(cut)
-        return Reply(message, finish, usage, tuple(warnings))
 
     def _take_events(self, events: list[str], *, at_end: bool = False) -> Iterator[str]:
         for data in events:
@@ -174,10 +169,8 @@ class ReplyReader:
                 self._unreadable += 1
 
     def _take_text(self, text: str) -> Iterator[str]:
-        if text:
-            self._received.append(text)
-            if certain := self._text.feed(text):
-                yield certain
+        if text and (certain := self._text.feed(text)):
+            yield certain
 
     def _take_body(self) -> Iterator[str]:
         text = self._body.decode("utf-8-sig", "replace")
@@ -212,8 +205,10 @@ def _without_calls(raw: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
 
 
 def _parse(text: str) -> Any:
-    """The JSON value that `text` is, `None` where it is none."""
+    """The JSON value that `text` is, `None` where it is none. Raises `NoReply` for one nested too deeply."""
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return load_json(text)
+    except NestedTooDeeply:
+        raise NoReply("sent JSON that is nested too deeply") from None
+    except ValueError:
         return None

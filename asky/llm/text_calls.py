@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from asky.llm.nesting import load_json
 from asky.llm.port import ToolCall
 
 Offered = Mapping[str, Mapping[str, Any]]
@@ -72,32 +73,49 @@ class TextCallHold:
     """
 
     def __init__(self) -> None:
-        self._held = ""
+        self._held = ""  # undecided, and short
+        self._pieces: list[str] = []  # white space that the text begins with, or all from where a call may begin
         self._holds_all = False
         self._has_begun = False
 
     def feed(self, text: str) -> str:
         """The part that is certainly answer."""
-        self._held += text
-        if not self._has_begun:
-            beginning = self._held.lstrip()
-            if beginning in ("", "`", "``"):
-                return ""
-            self._has_begun = True
-            self._holds_all = beginning.startswith(("{", "```"))
         if self._holds_all:
+            self._pieces.append(text)
+            return ""
+        self._held += text
+        if not self._has_begun and not self._begin():
             return ""
         marks = [position for mark in _MARKS if (position := self._held.find(mark)) >= 0]
-        if marks:
-            self._holds_all = True
         length = min(marks) if marks else _certain_length(self._held)
-        given, self._held = self._held[:length], self._held[length:]
+        given = "".join((*self._pieces, self._held[:length]))
+        self._pieces, self._held = [], self._held[length:]
+        if marks:
+            self._hold_all()
         return given
 
     def end(self) -> str:
         """What was held back."""
-        held, self._held = self._held, ""
+        held = "".join((*self._pieces, self._held))
+        self._pieces, self._held = [], ""
         return held
+
+    def _begin(self) -> bool:
+        """Whether what is held shows how the text begins, and that is not like a call."""
+        beginning = self._held.lstrip()
+        self._pieces.append(self._held[: len(self._held) - len(beginning)])
+        self._held = beginning
+        if beginning in ("", "`", "``"):
+            return False
+        self._has_begun = True
+        if beginning.startswith(("{", "```")):
+            self._hold_all()
+        return not self._holds_all
+
+    def _hold_all(self) -> None:
+        self._holds_all = True
+        self._pieces.append(self._held)
+        self._held = ""
 
 
 def _certain_length(text: str) -> int:
@@ -157,16 +175,16 @@ def _parameters(inside: str, schema: Mapping[str, Any]) -> dict[str, Any]:
         value = text.strip("\n")
         wanted = schema.get("properties", {}).get(name, {}).get("type")
         try:
-            found[name] = value if wanted in ("string", None) else json.loads(value)
-        except (ValueError, RecursionError):
+            found[name] = value if wanted in ("string", None) else load_json(value)
+        except ValueError:
             found[name] = value
     return found
 
 
 def _parse_json(body: str, offered: Offered) -> list[tuple[str, dict[str, Any]]]:
     try:
-        value = json.loads(body)
-    except (ValueError, RecursionError):
+        value = load_json(body)
+    except ValueError:
         return []
     calls = [_as_call(each) for each in (value if isinstance(value, list) else [value])]
     good = [call for call in calls if call is not None and call[0] in offered]

@@ -28,6 +28,7 @@ class ThinkingSplitter:
         self._began_text = starts_inside  # whether the thinking under way stands at the start
         self._seen_thinking = False
         self._held = ""
+        self._run: list[str] = []  # more of the backquotes that what is held ends with
         self._thoughts: list[str] = []
         self._has_given = False
         self._at_line_start = True
@@ -36,7 +37,11 @@ class ThinkingSplitter:
 
     def feed(self, text: str) -> str:
         """The part of the answer that is certain now."""
-        self._held += text
+        self._run.append(text)
+        if self._held.endswith("`") and not text.strip("`"):
+            return ""  # it goes on, and looking at it again would decide nothing
+        self._held += "".join(self._run)
+        self._run.clear()
         given: list[str] = []
         while self._step(given):
             pass
@@ -44,7 +49,9 @@ class ThinkingSplitter:
 
     def end(self) -> str:
         """The rest of the answer. Thinking that never closed is answer unless an opening tag began the text."""
-        rest, self._held = self._held, ""
+        rest = "".join((self._held, *self._run))
+        self._held = ""
+        self._run.clear()
         if not self._inside:
             return self._give(rest)
         unclosed = "".join(self._thoughts) + rest

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from asky.llm.merging import merge, settle
+from asky.llm.nesting import load_json
 from asky.llm.port import ToolCall
 
+_MOST_DIGITS = 10
 _MOST_CHECKS = 200
 """How often the arguments of a call are read anew; a hostile endpoint could make that cost hours."""
 
@@ -123,8 +125,8 @@ def parse_object(text: str) -> dict[str, Any] | None:
 
 def _parse(text: str) -> Any:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return load_json(text)
+    except ValueError:
         return None
 
 
@@ -159,7 +161,7 @@ def _as_index(value: Any) -> int | None:
         return None
     if isinstance(value, int):
         return value
-    return int(value) if isinstance(value, str) and value.isdecimal() else None
+    return int(value) if isinstance(value, str) and value.isdecimal() and len(value) < _MOST_DIGITS else None
 
 
 def _unique_ids(ids: Sequence[str]) -> Iterator[str]:

@@ -12,6 +12,9 @@ import anyio
 
 from asky.errors import AskyError
 
+_MOST_DOUBLINGS = 64
+"""Far above any ceiling, and far below what a float can hold."""
+
 
 @dataclass(frozen=True, slots=True)
 class Retry:
@@ -53,7 +56,7 @@ class Pauses:
 
     def backoff_s(self, tries: int) -> float:
         """The wait after that many tries, where the server named none."""
-        ceiling = min(self.policy.max_s, self.policy.base_s * 2.0 ** max(0, tries - 1))
+        ceiling = min(self.policy.max_s, self.policy.base_s * 2.0 ** min(max(0, tries - 1), _MOST_DOUBLINGS))
         return self.waiting.jitter() * ceiling
 
     async def wait(self, error: AskyError, delay_s: float, *, until: float) -> None:

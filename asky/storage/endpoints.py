@@ -39,5 +39,5 @@ class EndpointFacts:
 
     def forget(self, base_url: str, model_id: str) -> None:
         """Drop what is known of an endpoint, so that it is found out anew."""
-        with self._db.write() as connection:
+        with suppress(StorageError), self._db.write() as connection:
             connection.execute("DELETE FROM endpoint WHERE base_url = ? AND model_id = ?", (base_url, model_id))

@@ -61,6 +61,19 @@ def test_a_failure_is_told_by_its_kind_and_tried_once(entry: Entry, said: str) -
     assert len(endpoint.requests) == 1
 
 
+@pytest.mark.parametrize(("provider", "is_told"), [("lab", False), ("openai", True)])
+def test_only_openai_is_told_the_account_of_the_user(
+    provider: str, is_told: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-mine")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-mine")
+    with Endpoint("Hello.") as endpoint:
+        target = dataclasses.replace(settings(endpoint.base_url), provider=provider)
+        assert ask_official_client(target, REQUEST) is None
+    (sent,) = endpoint.requests
+    assert ("openai-organization" in sent.headers, "openai-project" in sent.headers) == (is_told, is_told)
+
+
 def test_silence_ends_with_the_time_for_a_call() -> None:
     with Endpoint(Answer("Hello.", wire=Wire(silent_before_headers=True))) as endpoint:
         limits = dataclasses.replace(Timeouts(), total_s=0.2)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import socket
 import ssl
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,9 +19,9 @@ import pytest
 
 from asky.errors import AuthenticationFailed, ConfigError, ProviderError, TimedOut, Unreachable
 from asky.llm.endpoint import Endpoint as Configured
-from asky.llm.endpoint import PassingMemory, Timeouts
+from asky.llm.endpoint import PassingMemory, Prices, Timeouts
 from asky.llm.openai_compatible import OpenAICompatibleModel
-from asky.llm.port import Message
+from asky.llm.port import Message, ModelUsage
 from asky.net.http import client_factory
 from asky.net.retry import Retry, Waiting
 from tests.support.adapters import KEY, QUESTION, SEARCH_SPEC, Heard, configured_model, hear, hear_once, open_model
@@ -327,3 +328,129 @@ def test_an_answer_where_no_tool_may_be_called_is_given_out_as_it_is() -> None:
     text = 'Write [P7f3a] {"name": "x"} and `<tool_call>` in <b>bold</b>.'
     with Endpoint(text, dialect=LLAMACPP) as server:
         assert hear_once(open_model(server), QUESTION, (SEARCH_SPEC,), "none").text == text
+
+
+# what it cost
+
+
+CUT_THINKING = Answer("", reasoning="Let me see. " * 20, reasoning_place="reasoning_content", wire=Wire(cut_after=2000))
+
+
+def test_what_a_failed_try_used_is_part_of_what_the_call_used() -> None:
+    prices = Prices(input=1.0, output=2.0)
+    with Endpoint("Whole") as server:
+        plain = hear_once(open_model(server, prices=prices)).reply
+        server.play(CUT_THINKING, "Whole")
+        heard = hear_once(open_model(server, retry=Retry(), prices=prices))
+    assert plain is not None
+    assert heard.reply is not None
+    assert heard.text == "Whole"
+    assert heard.reply.usage.estimated
+    assert heard.reply.usage.prompt_tokens > 1.5 * plain.usage.prompt_tokens
+    assert heard.reply.usage.completion_tokens > plain.usage.completion_tokens + 10
+    assert (heard.reply.usage.cost_usd or 0) > (plain.usage.cost_usd or 0) > 0
+
+
+def test_what_a_failed_call_used_is_told_with_its_error() -> None:
+    failing = Answer(
+        "", reasoning="Let me see. " * 20, reasoning_place="reasoning_content", fails=Problem("overloaded")
+    )
+    with Endpoint(failing) as server:
+        spent = [hear_once(open_model(server, retry=Retry(max_tries=tries))).error for tries in (1, 3)]
+    once, thrice = (error.spent for error in spent if error is not None)
+    assert isinstance(once, ModelUsage)
+    assert once.prompt_tokens > 0
+    assert once.completion_tokens > 20
+    assert (thrice.prompt_tokens, thrice.completion_tokens) == (3 * once.prompt_tokens, 3 * once.completion_tokens)
+
+
+@pytest.mark.parametrize(
+    ("wire", "has_thought"), [(Wire(silent_after=2000), True), (Wire(silent_before_headers=True), False)]
+)
+def test_a_call_that_ran_out_of_time_has_used_its_prompt_and_what_was_thought(wire: Wire, has_thought: bool) -> None:
+    answer = Answer("Late", reasoning="Let me see. " * 50, reasoning_place="reasoning_content", wire=wire)
+    with Endpoint(answer) as server:
+        heard = hear_within(10, open_model(server, timeouts=Timeouts(first_token_s=0.3, between_tokens_s=0.3)))
+    assert isinstance(heard.error, TimedOut)
+    assert heard.error.spent.prompt_tokens > 0
+    assert (heard.error.spent.completion_tokens > 5) is has_thought
+
+
+@pytest.mark.parametrize("entry", [Problem("overloaded"), Problem("auth"), Raw(b"<html>hello</html>")])
+def test_a_request_that_was_refused_has_used_nothing(entry: Any) -> None:
+    with Endpoint(entry) as server:
+        error = hear_once(open_model(server, retry=Retry())).error
+    assert error is not None
+    assert error.spent is None
+
+
+# loading, sharing and remembering
+
+
+def test_a_model_that_loads_is_not_asked_in_a_tight_loop() -> None:
+    time = Time()
+    body = b'{"error": {"code": 503, "message": "Loading model", "type": "unavailable_error"}}'
+    with Endpoint(Raw(body, 503, "application/json", (("Retry-After", "0"),))) as server:
+        heard = hear_once(model_in(time, server, Timeouts(first_token_s=30)))
+        assert isinstance(heard.error, ProviderError)
+        assert len(server.requests) < 15
+    assert min(time.waits) >= 0.5
+
+
+def test_runs_that_share_a_model_share_its_connection_until_the_last_has_left() -> None:
+    async def main(model: OpenAICompatibleModel) -> None:
+        async with model:
+            async with model:
+                await hear(model)
+            await hear(model)
+        await hear(model)
+
+    with Endpoint("ok") as server:
+        anyio.run(main, open_model(server))
+        assert [request.connection for request in server.requests] == [0, 0, 1]
+
+
+def test_what_was_learned_is_kept_after_the_reply_and_off_the_event_loop() -> None:
+    threads: list[int] = []
+
+    class Noting(PassingMemory):
+        def remember(self, base_url: str, model_id: str, facts: Mapping[str, Any]) -> None:
+            threads.append(threading.get_ident())
+            super().remember(base_url, model_id, facts)
+
+    async def main(model: OpenAICompatibleModel) -> None:
+        async for item in model.stream(QUESTION, ()):
+            assert threads == [], item
+
+    memory = Noting()
+    with Endpoint("ok", rules=Rules(refuses={"temperature": None})) as server:
+        anyio.run(main, open_model(server, memory=memory, parameters={"temperature": 0.5}))
+        assert memory.recall(server.base_url, "test-model")
+    assert threads
+    assert threading.get_ident() not in threads
+
+
+# hostile bodies
+
+
+def nested(levels: int) -> str:
+    return '{"a":' * levels + "1" + "}" * levels
+
+
+@pytest.mark.parametrize("levels", [150, 400, 480, 700, 900])
+@pytest.mark.parametrize("before", ["", "Half"])
+def test_json_nested_too_deeply_is_no_reply(levels: int, before: str) -> None:
+    text = json.dumps({"choices": [{"delta": {"content": before}}]})
+    bodies = [
+        f'{{"choices": [{{"delta": {{"odd": {nested(levels)}}}}}]}}',
+        f'{{"choices": [{{"delta": {{"tool_calls": [{{"function": {{"arguments": {nested(levels)}}}}}]}}}}]}}',
+        "[" * levels + "]" * levels,
+    ]
+    for body in bodies:
+        with Endpoint(Raw(sse(text, body, "[DONE]"))) as server:
+            heard = hear_once(open_model(server))
+        assert heard.text == before
+        assert isinstance(heard.error, ProviderError)
+        assert "nested too deeply" in heard.error.message
+        with Endpoint(Raw(body.encode(), content_type="application/json")) as server:
+            assert isinstance(hear_once(open_model(server)).error, ProviderError)

@@ -112,6 +112,13 @@ def test_calls_are_put_together(fragments: list[list[dict[str, Any]]], expected:
     assert calls_of(*fragments) == expected
 
 
+def test_an_index_of_any_length_is_no_more_than_none() -> None:
+    assert calls_of([call("9" * 5000, "a", "f", "{}")], [call("8" * 5000, "b", "g", "{}")]) == [
+        ("a", "f", "{}"),
+        ("b", "g", "{}"),
+    ]
+
+
 def test_what_no_call_could_be_is_passed_over() -> None:
     gathered = gather({"tool_calls": [None, 5, "x"]}, {"tool_calls": None}, {"tool_calls": "f"})
     assert (gathered.calls, gathered.finish) == ((), "stop")
@@ -184,7 +191,12 @@ def test_a_whole_body_is_kept_as_it_is() -> None:
         ("eos", "stop", "tool_calls"),
         ("length", "length", "length"),
         ("MAX_TOKENS", "length", "length"),
+        ("end_turn", "stop", "tool_calls"),
+        (" stop ", "stop", "tool_calls"),
         ("content_filter", "cut", "cut"),
+        ("error", "cut", "cut"),
+        ("abort", "cut", "cut"),
+        ("malformed_function_call", "cut", "cut"),
         (None, "cut", "cut"),
         ("", "cut", "cut"),
     ],

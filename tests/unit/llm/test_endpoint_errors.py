@@ -22,7 +22,6 @@ ENDPOINT = Endpoint(
     "acme-1",
     KEY,
     8000,
-    headers={"X-Team": "team-42"},
     api_key_env="ACME_KEY",
 )
 
@@ -166,6 +165,22 @@ def test_the_endpoint_decides_on_retries_where_it_says_so() -> None:
     assert not fail(500, "", x_should_retry="false").may_retry
     assert fail(400, "", x_should_retry="true").may_retry
     assert not fail(401, "", x_should_retry="true").may_retry
+    assert fail(429, "").may_retry
+    assert not fail(429, "", x_should_retry="false").may_retry
+
+
+@pytest.mark.parametrize("digits", ["9" * 5000, "9," * 3000, "," * 5000])
+def test_numbers_of_any_length_in_what_an_endpoint_says_are_only_words(digits: str) -> None:
+    assert isinstance(fail(429, error(f"Limit: {digits}, Requested: {digits}")).error, RateLimited)
+    for said in ("the context length is", "prompt is too long: 1 >", "maximum context length"):
+        assert isinstance(fail(400, error(f"{said} {digits}. prompt is too long")).error, ContextOverflow)
+    overflow = fail(400, error("too many tokens", n_ctx=10**4000)).error
+    assert isinstance(overflow, ContextOverflow)
+    assert overflow.limit_tokens is None
+
+
+def test_an_error_that_is_nested_deeply_is_read_as_text() -> None:
+    assert isinstance(fail(500, "[" * 900 + "]" * 900).error, ProviderError)
 
 
 def test_a_loading_model_is_told_from_a_broken_server() -> None:
@@ -189,7 +204,6 @@ def test_errors_name_what_to_look_at() -> None:
     [
         f"Bad key {KEY}.",
         "Bad key sk-secret%2F0123%2B456.",
-        "The team team-42 is not known.",
         f"See https://user:{KEY}@acme.test/?key={KEY}#x now",
         "See https://acme.test/path?token=other-secret-0",
         "postgres://admin:hunter22@db/x failed",
@@ -201,7 +215,7 @@ def test_no_secret_reaches_a_message(said: str, shape: str) -> None:
     for status in (400, 401, 404, 429, 500):
         failure = fail(status, body)
         text = f"{failure.error.message} {failure.error.hint}"
-        for secret in (KEY, "sk-secret", "team-42", "other-secret", "hunter22"):
+        for secret in (KEY, "sk-secret", "other-secret", "hunter22"):
             assert secret not in text
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 from hypothesis import given
@@ -113,3 +114,19 @@ def test_an_answer_streams_while_it_cannot_be_a_call() -> None:
     assert answer.feed(" <tool_") == " "
     assert answer.feed("box>") == "<tool_box>"
     assert answer.feed("<tool_call>{") == ""
+
+
+@pytest.mark.parametrize("beginning", ["<tool_call>", "{", " "])
+def test_holding_a_long_text_back_takes_time_in_proportion(beginning: str) -> None:
+    answer = AnswerText(offered=OFFERED)
+    started = time.process_time()
+    pieces = 200_000
+    given_out = answer.feed(beginning) + "".join([answer.feed(" " * 20) for _ in range(pieces)])
+    rest, _ = answer.end(may_call=False)
+    assert given_out + rest == beginning + " " * 20 * pieces
+    assert time.process_time() - started < 5
+
+
+def test_a_call_nested_too_deeply_stays_text() -> None:
+    text = '<tool_call>{"name": "search", "arguments": {"query": ' + "[" * 150 + "]" * 150 + "}}</tool_call>"
+    assert find_text_calls(text, OFFERED).text == text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -82,3 +84,15 @@ TOKENS = st.lists(
 def test_with_an_opening_tag_the_answer_does_not_depend_on_the_pieces(tokens: list[str]) -> None:
     text = "<think>x</think>" + "".join(tokens)
     assert split(text)[0] == split(*text)[0] == split("<think>x</think>", *tokens)[0]
+
+
+@pytest.mark.parametrize("starts_inside", [False, True])
+def test_a_long_run_of_backquotes_takes_time_in_proportion(starts_inside: bool) -> None:
+    started = time.process_time()
+    run = ["```"] * 100_000
+    assert split("a ", *run, " b", starts_inside=starts_inside)[0] == "a " + "".join(run) + " b"
+    assert time.process_time() - started < 5
+
+
+def test_a_fence_in_pieces_hides_a_tag_like_a_whole_one() -> None:
+    assert split("`", "`", "`", "", "\n<think>x</think>\n``", "`")[0] == "```\n<think>x</think>\n```"

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from asky.storage.database import Database
@@ -26,3 +28,14 @@ def test_forgotten_facts_are_found_out_anew(tmp_path: Path) -> None:
     facts.forget(URL, "m")
     assert facts.recall(URL, "m") == {}
     assert facts.recall(URL, "other") != {}
+
+
+def test_a_store_that_cannot_be_written_is_no_reason_to_fail(tmp_path: Path) -> None:
+    path = tmp_path / "asky.db"
+    EndpointFacts(Database(path)).remember(URL, "m", {"temperature": "dropped"})
+    database = Database(path)
+    with closing(sqlite3.connect(path)) as damaged:
+        damaged.execute("CREATE TRIGGER kept BEFORE DELETE ON endpoint BEGIN SELECT RAISE(ABORT, 'readonly'); END")
+    facts = EndpointFacts(database)
+    facts.forget(URL, "m")
+    facts.remember(URL, "m", {"temperature": "kept"})
