@@ -54,13 +54,13 @@ def run_async(
     # an operation on it.
     inbox: SimpleQueue[int | None] = SimpleQueue()
     task = _Task(main, inbox)
-    with _signals_sent_to(inbox, task.cancel):
+    with _signals_sent_to(inbox, task.cancel) as received:
         task.start()
-        number = _wait(inbox, tick)
-        if number is None:
-            return task.result()
-        _wait_for_end(inbox, grace_s)
-    raise Stopped(number, task.value) from task.error
+        if _wait(inbox, tick) is not None:
+            _wait_for_end(inbox, grace_s)
+    if received:  # also one that came as the run had just ended: whoever waits for the next step must not wait on
+        raise Stopped(received[0], task.value) from task.error
+    return task.result()
 
 
 def _wait(inbox: SimpleQueue[int | None], tick: Callable[[], None] | None) -> int | None:
@@ -138,13 +138,13 @@ class _Task(Generic[T]):
 
 
 @contextlib.contextmanager
-def _signals_sent_to(inbox: SimpleQueue[int | None], cancel: Callable[[], None]) -> Iterator[None]:
-    """Send the first signal to `inbox` and `cancel` the run; leave the process at the second."""
+def _signals_sent_to(inbox: SimpleQueue[int | None], cancel: Callable[[], None]) -> Iterator[list[int]]:
+    """Send the first signal to `inbox` and `cancel` the run; leave the process at the second. Yields those received."""
+    received: list[int] = []
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield received
         return
     restore = _remember_terminal()
-    received: list[int] = []
 
     def handle(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the signature of a handler
         received.append(number)
@@ -157,7 +157,7 @@ def _signals_sent_to(inbox: SimpleQueue[int | None], cancel: Callable[[], None])
     handled = [number for number in _SIGNALS if signal.getsignal(number) not in (signal.SIG_IGN, None)]
     before = [(number, signal.signal(number, handle)) for number in handled]
     try:
-        yield
+        yield received
     finally:
         for number, handler in before:
             signal.signal(number, handler)

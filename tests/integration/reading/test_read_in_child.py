@@ -56,7 +56,7 @@ def test_refusals_come_back_with_verdict_message_and_hint(pool: ReaderPool) -> N
 
 def test_a_name_with_control_characters_cannot_forge_a_message(pool: ReaderPool) -> None:
     error = refusal(pool, b" ", PLAIN, "a\nok: all good\x1b[2J\udcff.txt")
-    assert error.message == "a ok: all good[2J\ufffd.txt: no text in it"
+    assert error.message == "a ok: all good\ufffd.txt: no text in it"
 
 
 @pytest.mark.parametrize("seed", range(4))

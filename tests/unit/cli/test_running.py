@@ -16,7 +16,7 @@ from pathlib import Path
 import pexpect  # type: ignore[import-untyped] # it has no types
 import pytest
 
-from asky.cli.running import run_async
+from asky.cli.running import Stopped, run_async
 from tests.support.asky_command import clean_environment
 
 PROGRAM = """
@@ -146,7 +146,7 @@ def test_leaving_at_once_restores_the_terminal(tmp_path: Path) -> None:
     code = """
 import os, signal, termios
 import anyio
-from asky.cli.running import run_async
+from asky.cli.running import Stopped, run_async
 
 async def main():
     state = termios.tcgetattr(0)
@@ -200,6 +200,17 @@ def test_a_thread_that_is_still_busy_is_not_waited_for() -> None:
     finally:
         released.set()
     assert time.monotonic() - began < 30
+
+
+def test_a_signal_that_comes_as_the_run_ends_is_not_lost() -> None:
+    async def main() -> str:
+        os.kill(os.getpid(), signal.SIGINT)
+        return "done"
+
+    for _ in range(20):  # whether the end or the signal is heard first depends on the moment
+        with pytest.raises(Stopped) as stopped:
+            run_async(main)
+        assert stopped.value.exit_code == 130
 
 
 def test_the_handlers_of_the_caller_are_back_afterwards() -> None:
