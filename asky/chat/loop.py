@@ -323,13 +323,13 @@ class _Loop:
             self._compact(self.model.context_tokens)
 
     def _compact(self, limit_tokens: int | None) -> bool:
-        """Give up tool results; `False` if there is none to give up."""
+        """Give up some of what was looked up; `False` if there is none to give up."""
         size = sum(len(message.content) for message in self.transcript.messages)
         target = size // 2 if limit_tokens is None else min(limit_tokens * _CHARACTERS_A_TOKEN, size // 2)
         messages, shortened = compact(self.transcript.messages, target)
         if shortened:
             self.transcript.messages[:] = messages
-            self._warn(f"the conversation was too long for the model: {shortened} tool results were cut")
+            self._warn("the conversation was too long for the model: part of what was looked up was left out")
         return shortened > 0
 
     def _discard(self, text: str) -> None:

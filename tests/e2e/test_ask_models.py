@@ -280,6 +280,22 @@ def test_a_prompt_that_the_endpoint_cuts_silently_is_said(home: Path, docs: Path
         assert any("prompt" in warning for warning in json.loads(done.stdout)["warnings"]), done.stdout
 
 
+def test_a_lean_question_with_more_passages_than_fit_is_answered_from_those_that_do(home: Path, docs: Path) -> None:
+    for number in range(8):
+        text = f"Of bay {number} it is told that the moon and its tides move boats, nets and sand. " * 8
+        (docs / f"bay{number}.txt").write_text(text, "utf-8")
+    rules = Rules(context_chars=5000)
+    with Endpoint(cites("The moon raises two high tides a day [{key}]."), rules=rules) as endpoint:
+        done = run_asky("-L", "-d", str(docs), "-m", "priced", TIDES, "--json", home=home, environ=environ_of(endpoint))
+        sent = [request.messages[-1]["content"] for request in endpoint.requests]
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["claims"][0]["verdict"] == "supported"
+    assert any("too long for the model" in warning for warning in answer["warnings"])
+    assert [text.endswith(f"\n\nQuestion: {TIDES}") for text in sent] == [True, True]
+    assert sent[0].count("<passage ") > sent[1].count("<passage ") >= 1
+
+
 def test_two_aliases_with_one_model_id_reach_their_own_endpoints(home: Path) -> None:
     with Endpoint("from one") as one, Endpoint("from two") as two:
         environ = environ_of(one) | {

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asky.chat.compaction import OMITTED, compact
+from asky.chat.compaction import OMITTED, OMITTED_PASSAGES, compact
 from asky.llm.port import Message, ToolCall
 
 ASKED = [Message("system", "Be brief."), Message("user", "When?")]
@@ -49,6 +49,31 @@ def test_a_result_without_a_passage_that_fits_is_left_out() -> None:
 def test_what_nobody_looked_up_is_never_given_up() -> None:
     messages = [Message("system", "s" * 5000), Message("user", "u" * 5000)]
     assert compact(messages, 100) == (messages, 0)
+
+
+def asked_with(*passages: str, question: str = "Question: When?") -> list[Message]:
+    return [Message("system", "Be brief."), Message("user", "\n\n".join([*passages, question]))]
+
+
+def test_passages_that_came_with_a_question_go_from_their_end_and_the_question_stays() -> None:
+    first, second = passage("P7f3a", 400), passage("P09c2", 400)
+    kept, shortened = compact(asked_with(first, second, passage("P1111", 400)), 1200)
+    assert kept[1].content == f"{first}\n\n{second}\n\n{OMITTED_PASSAGES}\n\nQuestion: When?"
+    assert shortened == 1
+
+
+def test_one_passage_is_kept_however_little_fits() -> None:
+    first = passage("P7f3a", 4000)
+    kept, _ = compact(asked_with(first, passage("P09c2", 4000)), 100)
+    assert kept[1].content == f"{first}\n\n{OMITTED_PASSAGES}\n\nQuestion: When?"
+    assert compact(kept, 100) == (kept, 0)
+
+
+def test_a_question_that_looks_like_a_passage_is_not_cut() -> None:
+    question = f"Question: {passage('P2222', 900).replace('9f3c2a71', 'aaaaaaaa')} and what is that?"
+    kept, _ = compact(asked_with(passage("P7f3a", 400), passage("P09c2", 400), question=question), 1000)
+    assert kept[1].content.endswith(question)
+    assert "P09c2" not in kept[1].content
 
 
 @given(st.lists(st.lists(st.integers(0, 3000), min_size=1, max_size=3), max_size=4), st.integers(0, 6000))

@@ -390,7 +390,7 @@ def test_a_conversation_that_is_too_long_loses_its_oldest_results_once() -> None
     contents = [message.content for message in run.model.sent[3][0] if message.role == "tool"]
     assert contents == [OMITTED, "x" * 3000]
     assert run.transcript.warnings == [
-        "the conversation was too long for the model: 1 tool results were cut",
+        "the conversation was too long for the model: part of what was looked up was left out",
         "stopped gathering: the model's context is full",
     ]
     assert run.model.choices[-1] == "none"
