@@ -2,23 +2,65 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
-import threading
-from collections.abc import Sequence
-from typing import NoReturn
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NoReturn
 
 _COMPLETION_VARIABLE = "_ASKY_COMPLETE"
+_INTERRUPTED = 130
 _BROKEN_PIPE = 141
 
 
 def main() -> NoReturn:
     """Run the command line of this process and leave with its exit code."""
-    from asky.cli.streams import harden_streams
+    try:
+        listens = _leave_on_interrupt()
+        from asky.cli.streams import harden_streams
 
-    harden_streams()
-    leave(run(sys.argv[1:]))
+        harden_streams()
+        import asky.cli.main  # noqa: F401 - most of a start, while there is nothing that would have to be ended
+
+        if listens:
+            _raise_on_interrupt()
+        code = run(sys.argv[1:])
+        if listens:
+            _leave_on_interrupt()  # all is said: no traceback of the last moments
+    except KeyboardInterrupt:
+        os._exit(_INTERRUPTED)
+    leave(code)
+
+
+def _leave_on_interrupt() -> bool:
+    """Leave at once on Ctrl-C from now on; `False`, and nothing done, where the process was started to ignore it."""
+    # Built in: importing `signal` takes some milliseconds, in which Ctrl-C is a traceback.
+    import _signal as signal  # type: ignore[import-not-found] # it has no stubs
+
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        return False
+    signal.signal(signal.SIGINT, lambda *_: os._exit(_INTERRUPTED))
+    return True
+
+
+def _raise_on_interrupt() -> None:
+    """Raise `KeyboardInterrupt` on Ctrl-C from now on, and leave where Python would only print that and go on.
+
+    It does so in the callbacks of collected objects, one of which runs at the end of each import.
+    """
+    import _signal as signal
+
+    report = sys.unraisablehook
+
+    def hear(unraisable: sys.UnraisableHookArgs) -> None:
+        if unraisable.exc_type is KeyboardInterrupt:
+            os._exit(_INTERRUPTED)
+        report(unraisable)
+
+    sys.unraisablehook = hear
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -53,6 +95,8 @@ def _invoke(arguments: list[str]) -> int:
 def _report(error: BaseException, arguments: Sequence[str]) -> int:
     if isinstance(error, SystemExit):
         return error.code if isinstance(error.code, int) else 1 if error.code else 0
+    import contextlib
+
     from asky.cli.failures import describe, render
     from asky.cli.surroundings import key_variables
 
@@ -67,6 +111,9 @@ def _report(error: BaseException, arguments: Sequence[str]) -> int:
 
 def leave(code: int) -> NoReturn:
     """End the process with `code`, without waiting for threads that a stopped run has left behind."""
+    import contextlib
+    import threading
+
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

@@ -74,3 +74,13 @@ async def in_thread(
 def failure(error: AskyError, subject: str) -> Failure:
     """`error` as a value about `subject`."""
     return Failure(subject, error.code, error.message, error.hint, error.retryable)
+
+
+def error_of(value: Failure) -> AskyError:
+    """The error that `failure` made a value of, as far as the value tells: of the most general class with its code."""
+    classes: list[type[AskyError]] = [AskyError]
+    for each in classes:
+        if each.code == value.code:
+            return each(value.message, hint=value.hint, retryable=value.retryable)
+        classes += each.__subclasses__()
+    return AskyError(value.message, hint=value.hint, retryable=value.retryable)

@@ -94,8 +94,16 @@ class TimedOut(AskyError):
 
 
 class ProviderError(AskyError):
+    """`reason` says in one word of what kind the failure was, where a caller can tell such kinds apart."""
+
     exit_code = 8
     code = "provider"
+
+    def __init__(
+        self, message: str, *, hint: str | None = None, retryable: bool | None = None, reason: str | None = None
+    ) -> None:
+        super().__init__(message, hint=hint, retryable=retryable)
+        self.reason = reason
 
 
 class ContextOverflow(ProviderError):

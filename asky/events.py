@@ -62,6 +62,28 @@ class FileRead:
 
 
 @dataclass(frozen=True, slots=True)
+class WebSearched:
+    """Search services were asked: the words that left the machine, who got them, and what came of it.
+
+    `services` are `name (host)`; none means that the answer was kept from before. `failures` are of single services.
+    """
+
+    queries: tuple[str, ...]
+    services: tuple[str, ...]
+    found: int
+    failures: tuple[Failure, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PageRead:
+    """An address on the web got its verdict: `fetched`, `cached`, `stale`, or why it could not be read."""
+
+    url: str
+    verdict: str
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ModelCalled:
     """A model call begins."""
 
@@ -119,6 +141,8 @@ Event = (
     | StageAdvanced
     | StageFinished
     | FileRead
+    | WebSearched
+    | PageRead
     | ModelCalled
     | ToolCalled
     | ToolReturned

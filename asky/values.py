@@ -51,11 +51,25 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
+class Link:
+    """Where a page leads: `url` is absolute, http or https; `text` is what a reader sees of it.
+
+    `start` is the offset in the document's text of the block that holds the link, or of the text's end where that block
+    is not part of it.
+    """
+
+    url: str
+    text: str
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """The text that a reader made of some bytes, with its structure.
 
     `text` is what is stored, indexed, cited and hashed; it is never rewritten afterwards. `sections` are in order of
-    start and may nest; `pages` are in order, do not overlap, and are empty for media without pages.
+    start and may nest; `pages` are in order, do not overlap, and are empty for media without pages; `links` are in the
+    order of the page, no address twice.
     """
 
     text: str
@@ -63,6 +77,7 @@ class Document:
     title: str | None = None
     sections: tuple[Section, ...] = ()
     pages: tuple[Page, ...] = ()
+    links: tuple[Link, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -6,33 +6,35 @@ Everything that was shown, cited and checked is in the run's ledger before the a
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal
 
 import anyio
 
 from asky.chat.checking import CheckedReply, check_reply
-from asky.chat.loop import Budget, LoopResult, LoopSettings, NoBudget, Transcript, run_loop
-from asky.chat.prompts import CONVERSATION_PROMPT, LEAN_PROMPT, research_system_prompt, with_material
+from asky.chat.loop import LoopResult, LoopSettings, Transcript, run_loop
+from asky.chat.preparing import Preparation
 from asky.chat.registry import ToolRegistry
 from asky.concurrency import in_thread
 from asky.errors import AskyError, ProviderError, StorageError
 from asky.events import Event, Listener, StageFinished, StageStarted, TextDiscarded, TextStreamed, Warned
 from asky.evidence.answer import answer_json
 from asky.evidence.markers import CitationStream
-from asky.evidence.passages import shown_title
 from asky.llm.port import ABSTENTION, Message, ModelUsage, ToolSpec, connected
-from asky.research.tools import ACQUISITION_TOOL_NAMES, TOOL_SPECS, ResearchRun, ResearchTools
+from asky.llm.spending import Budget, NoBudget
+from asky.research.tools import ResearchRun
 from asky.values import Answer, Location, Source, Span, StoppedBy, Usage
 
 if TYPE_CHECKING:
-    from asky.chat.plan import Plan
+    from asky.chat.plan import Plan, WebPlan
+    from asky.chat.preparing import Web, WebAccess
     from asky.config.schema import Research
     from asky.llm.endpoint import Prices
     from asky.llm.port import ChatModel
     from asky.research.vector_store import VectorStore
+    from asky.research.web_summaries import Summaries
     from asky.storage.corpus import CorpusStore
     from asky.storage.runs import Run, RunStore
     from asky.storage.scope import Scope
@@ -43,7 +45,6 @@ Mode = Literal["research", "standard", "lean"]
 _NO_SOURCES = "no source was searched: nothing in this answer is cited"
 _LONGEST_MENDED = 20_000  # characters; a model that has gone astray is not asked to do so again
 _NOT_WRITTEN = "Stopped at a limit before an answer was written."
-_SOURCES_NAMED = 8  # in the prompt, to say what kind of sources there are
 
 
 def no_budget(run_id: str) -> Budget:  # noqa: ARG001 - every run has the same: none
@@ -60,16 +61,17 @@ class Question:
     mode: Mode
     scope: Scope
     rejected: tuple[tuple[str, str], ...] = ()
-    preloaded: bool = True
+    web: WebAccess | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Answerer:
     """Answers questions with one model over the corpus, or without any source where the question's scope holds none.
 
-    `store` opens the search when something is to be searched. `settings` limits turns and passages; `budget` makes the
-    budget of a run, by its id, as it begins, and `prices` serve its plan. `warned` is what the user was warned of, in
-    this process and so far. Where `offers_tools` is false the model cannot be offered any, and gets passages instead.
+    `store` opens the search when something is to be searched, `web` the web for a question that may use it. `settings`
+    limits turns and passages; `budget` makes the budget of a run, by its id, as it begins, and `prices` serve its plan.
+    `warned` is what the user was warned of, in this process and so far. Where `offers_tools` is false the model cannot
+    be offered any, and gets passages instead.
     """
 
     model: ChatModel
@@ -83,15 +85,28 @@ class Answerer:
     budget: Callable[[str], Budget] = no_budget
     offers_tools: bool = True
     prices: Prices | None = None
+    web: Callable[[], Web] | None = None
 
     @property
     def passage_tokens(self) -> int:
         """Tokens of passages that one tool call may return: what the settings say, or two fifths of a small context."""
         return min(self.settings.passage_tokens, self.model.context_tokens * 2 // 5)
 
-    def plan(self, question: Question, unread: Sequence[str] = ()) -> Plan:
-        """What `question` would do, by the sources in the corpus now and `unread` ones; nothing is sent or kept."""
-        from asky.chat.plan import make_plan  # for a dry run only
+    def may_call(self, mode: Mode) -> bool:
+        """Whether the model can be offered tools; the built-in one always is: it does its own searching."""
+        may = self.offers_tools and self.settings.max_turns > 1 and mode != "lean"
+        return may or self.model.host is None
+
+    def may_choose(self, mode: Mode) -> bool:
+        """Whether the model could find sources on the web by itself."""
+        return self.may_call(mode) and self.model.host is not None
+
+    def plan(self, question: Question, unread: Sequence[str] = (), web: WebPlan | None = None) -> Plan:
+        """What `question` would do, by the sources in the corpus now, `unread` ones and the `web`.
+
+        Nothing is sent or kept.
+        """
+        from asky.chat.plan import make_plan, offered_tools  # for a dry run only
 
         return make_plan(
             self.model,
@@ -99,10 +114,12 @@ class Answerer:
             mode=question.mode,
             sources=self.corpus.count_sources(question.scope),
             unread=unread,
-            tools=[spec for spec in TOOL_SPECS if spec.name not in ACQUISITION_TOOL_NAMES],
+            tools=offered_tools(question.mode, web),
             max_turns=self.settings.max_turns,
             passage_tokens=self.passage_tokens,
             prices=self.prices,
+            may_call=self.may_call(question.mode),
+            web=web,
         )
 
     async def answer(self, question: Question, session: Session, *, keep: Callable[[Answer], None]) -> None:
@@ -160,27 +177,32 @@ class _Work:
         self._budget = _Recorded(owner.budget(run.id), self._record_call)
         self._transcript = Transcript([])
         self._tools = ToolRegistry([])
+        self._preparation = Preparation(owner, question, self._research, self._budget, self._warn)
         self._stream = CitationStream(self._research.shown)
 
     async def gather_and_write(self) -> None:
         owner = self._owner
         sources = await in_thread(owner.corpus.count_sources, self._question.scope)
-        self._has_sources = sources > 0
         asked = {"model": owner.model.name, "host": owner.model.host, "sources": sources}
         await in_thread(owner.runs.record, self._run.id, "asked", asked)
         result: LoopResult | None = None
         allowed_s = self._budget.deadline_s()
         with anyio.move_on_after(allowed_s):
-            self._tools = await self._prepare(sources)
-            result = await run_loop(
-                owner.model,
-                self._transcript,
-                self._tools,
-                settings=LoopSettings(max_turns=owner.settings.max_turns),
-                listener=self._hear,
-                on_text=self._show,
-                budget=self._budget,
-            )
+            await self._preparation.open_web()
+            self._has_sources = sources > 0 or self._preparation.web is not None
+            async with self._summaries() as summaries:
+                prepared = await self._preparation.prepare(summaries)
+                self._tools, self._stopped_by = prepared.tools, "budget" if prepared.is_short else None
+                self._transcript.messages += prepared.messages
+                result = await run_loop(
+                    owner.model,
+                    self._transcript,
+                    self._tools,
+                    settings=LoopSettings(max_turns=owner.settings.max_turns),
+                    listener=self._hear,
+                    on_text=self._show,
+                    budget=self._budget,
+                )
         self._text = result.reply_text if result is not None else self._transcript.partial_text
         self._say(self._stream.close())
         if result is None:
@@ -189,6 +211,18 @@ class _Work:
             return
         self._is_complete = result.complete
         await self._finish(result.reply_text, result.stopped_by or self._stopped_by)
+
+    @asynccontextmanager
+    async def _summaries(self) -> AsyncIterator[Summaries | None]:
+        """The summaries of pages that are made beside the loop: all are done when it ends."""
+        if self._owner.web is None or self._preparation.web is None:
+            yield None
+            return
+        from asky.chat.summarising import summariser  # for questions to the web only
+
+        write = summariser(self._owner.model, self._budget, self._research.marker, self._transcript.calls.append)
+        async with self._owner.web().summaries(write) as summaries:
+            yield summaries
 
     def finish_cancelled(self) -> None:
         """Keep what there is of an answer that was interrupted: the best of it, or what had been written."""
@@ -201,48 +235,10 @@ class _Work:
     def finish_failed(self, error: Exception) -> None:
         """Keep why the run ended, and what had been written of an answer."""
         code = error.code if isinstance(error, AskyError) else "unexpected"
-        data = {"code": code, "message": str(error), "partial": self._transcript.partial_text}
+        data = {"code": code, "message": str(error), "partial": self._transcript.unfinished_text}
         with suppress(StorageError):  # where the store itself has failed, the first error is the one to show
             self._owner.runs.record(self._run.id, "failed", data)
             self._owner.runs.finish(self._run.id, "failed", None)
-
-    # before the model
-
-    async def _prepare(self, sources: int) -> ToolRegistry:
-        """Begin the conversation over so many sources; returns the tools for it."""
-        if not sources:
-            self._begin(CONVERSATION_PROMPT, self._question.shown)
-            return ToolRegistry([])
-        owner = self._owner
-        research = ResearchTools(self._research, owner.store(), owner.corpus, owner.runs)
-        may_call = owner.offers_tools and owner.settings.max_turns > 1 and self._question.mode != "lean"
-        if not may_call and owner.model.host is not None:  # the built-in model does its own searching
-            return await self._prepare_lean(research)
-        tools = ToolRegistry(research.all())
-        if self._question.preloaded:
-            tools = tools.without(ACQUISITION_TOOL_NAMES)
-        recalled = ""
-        if self._question.mode == "research" and owner.model.host is not None:
-            found = await research.query_research_memory({"query": self._question.shown})
-            recalled = found.content if found.summary != "no findings" else ""
-        first = await in_thread(lambda: owner.corpus.sources(self._question.scope, limit=_SOURCES_NAMED))
-        system = research_system_prompt(tools.specs(), sources_summary=_summary(first, sources))
-        self._begin(system, with_material(self._question.shown, recalled))
-        if await in_thread(self._budget.nearly_spent, self._transcript.messages, tools.specs()):
-            self._warn("the budget leaves room for one call: answering from one search")
-            self._stopped_by = "budget"
-            self._transcript.messages.clear()
-            return await self._prepare_lean(research)
-        return tools
-
-    async def _prepare_lean(self, research: ResearchTools) -> ToolRegistry:
-        """Search once for the model and let it answer from that."""
-        found = await research.get_relevant_content({"queries": [self._question.shown]})
-        self._begin(LEAN_PROMPT, with_material(self._question.shown, found.content))
-        return ToolRegistry([])
-
-    def _begin(self, system: str, user: str) -> None:
-        self._transcript.messages += [Message("system", system), Message("user", user)]
 
     # while it writes
 
@@ -366,7 +362,7 @@ class _Work:
             citations=checked.citations,
             claims=checked.claims,
             sources=self._sources(checked),
-            rejected=self._question.rejected,
+            rejected=self._rejected(),
             usage=self._usage(),
             stopped_by=stopped_by,
             faults=checked.faults,
@@ -392,14 +388,26 @@ class _Work:
             found[each.source.id] = (each.source, score, each.source.id in cited)
         return tuple(sorted(found.values(), key=lambda item: -item[1]))
 
+    def _rejected(self) -> tuple[tuple[str, str], ...]:
+        """What could not be read or was passed over, each once; what was used after all is not among them."""
+        web = self._preparation.web
+        used = {each.source.url for each in self._research.shown.values()}
+        found = dict(self._question.rejected) | {
+            url: why for url, why in (web.rejected if web is not None else ()) if url not in used
+        }
+        return tuple(found.items())
+
     def _usage(self) -> Usage:
         used = self._transcript.usage
+        web = self._preparation.web.use if self._preparation.web is not None else None
         return Usage(
             llm_calls=self._transcript.turns,
             prompt_tokens=used.prompt_tokens,
             completion_tokens=used.completion_tokens,
             cost_usd=used.cost_usd,
-            searches=len(self._research.queries),
+            searches=len(self._research.queries) + (web.searches if web else 0),
+            fetches=web.fetches if web else 0,
+            cache_hits=web.cache_hits if web else 0,
             seconds=round(time.monotonic() - self._started, 3),
         )
 
@@ -435,6 +443,10 @@ class _Recorded:
         self.inner.record(usage)
         self.note(usage)
 
+    def add(self, usage: ModelUsage) -> None:
+        self.inner.add(usage)
+        self.note(usage)
+
     def record_partial(self, text: str) -> ModelUsage:
         usage = self.inner.record_partial(text)
         self.note(usage)
@@ -446,10 +458,3 @@ class _Recorded:
 
 def _is_abstention(text: str) -> bool:
     return text.lstrip().startswith(ABSTENTION)
-
-
-def _summary(first: Sequence[Source], count: int) -> str:
-    """What can be searched, in a line: the number of sources, and the titles of the first."""
-    titles = [shown_title(each) for each in first]
-    more = f" and {count - len(titles):,} more" if count > len(titles) else ""
-    return f"{count:,} ({'; '.join(titles)}{more})"

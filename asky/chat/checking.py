@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from asky.evidence.answer import build_citations
-from asky.evidence.claims import MARKED, Draft, split_claims
 from asky.evidence.markers import Numbered, number_citations
-from asky.evidence.quotes import Quotable
+from asky.evidence.marks import MARKED
+from asky.evidence.quotes import Quotable, prepare_quote
 from asky.values import Citation, Claim, Evidence, Location, Span
 
 Locate = Callable[[int, Span], Location]
@@ -19,10 +19,14 @@ _MAX_NAMED = 10  # of addresses and numbers in a warning
 
 @dataclass(frozen=True, slots=True)
 class CheckedReply:
-    """A reply after the gate: `text` is what the reader sees; `claims` have their spans in it."""
+    """A reply after the gate: `text` is what the reader sees; `claims` have their spans in it.
+
+    `invented` are the look-alikes of citations that no shown passage holds either.
+    """
 
     text: str
     numbered: Numbered
+    invented: tuple[str, ...]
     citations: tuple[Citation, ...]
     claims: tuple[Claim, ...]
 
@@ -33,16 +37,16 @@ class CheckedReply:
 
     @property
     def faults(self) -> int:
-        """What a repair could mend: marked claims, keys that were never shown, addresses that no source holds."""
-        return len(self.doubtful) + len(self.numbered.unknown) + len(self.numbered.unseen_urls)
+        """What a repair could mend: marked claims, invented keys and look-alikes, addresses that no source holds."""
+        return len(self.doubtful) + len(self.numbered.unknown) + len(self.invented) + len(self.numbered.unseen_urls)
 
     def warnings(self) -> Iterator[str]:
         """What the reader should know of it."""
         numbered = self.numbered
         if numbered.unknown:
             yield f"{len(numbered.unknown)} citations of passages that were never shown were struck out"
-        if numbered.bare_numbers:
-            yield f"{len(numbered.bare_numbers)} bracketed numbers are the model's own and cite nothing"
+        if numbered.lookalikes:
+            yield f"{len(numbered.lookalikes)} marks that look like citations and cite nothing were struck out"
         if numbered.unseen_urls:
             yield f"addresses that no source holds: {_named(numbered.unseen_urls)}"
         missing = dict.fromkeys(number for claim in self.claims for number in missing_numbers(claim))
@@ -59,14 +63,31 @@ def check_reply(text: str, shown: Mapping[str, Evidence], locate: Locate, *, cla
     """Put `text` through the gate: only keys of `shown` become citations. An abstention or chat claims nothing."""
     numbered = number_citations(text, shown)
     citations = build_citations(numbered.order, shown)
+    strangers = _not_quoted(numbered.lookalikes, shown)
     if not claims_anything:
-        return CheckedReply(numbered.text, numbered, _located(citations, numbered.text, shown, locate), ())
+        located = _located(citations, _said(numbered.text), shown, locate) if citations else ()
+        return CheckedReply(numbered.text, numbered, strangers, located, ())
     from asky.evidence.verify import mark_unsupported, verify_answer  # 10 ms: not for an answer without sources
 
-    passages = {each.n: each.quote for each in citations}
-    marked = mark_unsupported(numbered.text, verify_answer(numbered.text, passages))
-    located = _located(citations, numbered.text, shown, locate)
-    return CheckedReply(marked, numbered, located, verify_answer(marked, passages))
+    claims = verify_answer(numbered.text, {each.n: each.quote for each in citations})
+    marked, claims = mark_unsupported(numbered.text, claims)
+    said = [(claim.citations, claim.text) for claim in claims]
+    return CheckedReply(marked, numbered, strangers, _located(citations, said, shown, locate), claims)
+
+
+def _said(text: str) -> list[tuple[Sequence[int], str]]:
+    from asky.evidence.claims import split_claims  # 9 ms: not for an answer without citations
+
+    return [(draft.citations, text[draft.span.start : draft.span.end]) for draft in split_claims(text)]
+
+
+def _not_quoted(lookalikes: Sequence[str], shown: Mapping[str, Evidence]) -> tuple[str, ...]:
+    """Those that no passage holds: the rest may be a passage's own references, copied with its words."""
+    if not lookalikes:
+        return ()
+    texts = "\n".join(passage.text for passage in shown.values())
+    quoted = {each for each in set(lookalikes) if each in texts}
+    return tuple(each for each in lookalikes if each not in quoted)
 
 
 def missing_numbers(claim: Claim) -> Sequence[str]:
@@ -76,21 +97,29 @@ def missing_numbers(claim: Claim) -> Sequence[str]:
 
 
 def _located(
-    citations: Sequence[Citation], text: str, shown: Mapping[str, Evidence], locate: Locate
+    citations: Sequence[Citation],
+    said: Sequence[tuple[Sequence[int], str]],
+    shown: Mapping[str, Evidence],
+    locate: Locate,
 ) -> tuple[Citation, ...]:
     """Citations with the section and page of the sentence that is quoted, where one stands in the passage as it is.
 
-    A passage may begin in one section or on one page and hold the sentence in the next.
+    `said` are the sentences of the answer, each with what it cites. A passage may begin in one section or on one page
+    and hold the sentence in the next.
     """
-    drafts = split_claims(text)
-    return tuple(_located_one(each, drafts, shown, locate) for each in citations)
+    from asky.evidence.claims import plain_text
+
+    sentences: dict[int, list[str]] = {}
+    for cited, sentence in said:
+        quote = prepare_quote(plain_text(sentence)) if cited else ""
+        for n in cited:
+            sentences.setdefault(n, []).append(quote)
+    return tuple(_located_one(each, sentences.get(each.n, ()), shown, locate) for each in citations)
 
 
-def _located_one(
-    citation: Citation, drafts: Sequence[Draft], shown: Mapping[str, Evidence], locate: Locate
-) -> Citation:
+def _located_one(citation: Citation, quotes: Sequence[str], shown: Mapping[str, Evidence], locate: Locate) -> Citation:
     passage = Quotable(citation.quote)
-    quoted = (passage.find(draft.text) for draft in drafts if citation.n in draft.citations)
+    quoted = (passage.find_prepared(sentence) for sentence in quotes)
     place = next((span for span in quoted if span is not None), None)
     if place is None:
         return citation

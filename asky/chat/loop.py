@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import anyio
 
@@ -22,6 +21,7 @@ from asky.concurrency import gather, in_thread
 from asky.errors import AskyError, BudgetExceeded, ContextOverflow, ProviderError, StorageError, TimedOut
 from asky.events import Listener, ModelCalled, TextDiscarded, ToolCalled, ToolReturned, Warned, ignore
 from asky.llm.port import ChatModel, Message, ModelUsage, Reply, TextDelta, ToolCall, ToolChoice, ToolSpec
+from asky.llm.spending import Budget, NoBudget, count_failed
 from asky.llm.tools import ToolResult
 from asky.values import StoppedBy
 
@@ -46,73 +46,30 @@ class LoopSettings:
     max_concurrent_calls: int = 4
 
 
-class Budget(Protocol):
-    """What a run may still spend."""
-
-    def check(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> None:
-        """Raise `BudgetExceeded` when the next call, which would send these, may not be made."""
-        ...
-
-    def nearly_spent(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> bool:
-        """Whether the next call should be the last one, so that it ends with an answer."""
-        ...
-
-    def record(self, usage: ModelUsage) -> None:
-        """Take note of what a call used."""
-        ...
-
-    def record_partial(self, text: str) -> ModelUsage:
-        """Take note of a call that ended without a report after `text`; returns the estimate."""
-        ...
-
-    def deadline_s(self) -> float | None:
-        """Seconds from now until the time is over; `None` without such a limit."""
-        ...
-
-
-class NoBudget:
-    """A budget without limits."""
-
-    def check(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> None:
-        """Every call may be made."""
-
-    def nearly_spent(
-        self,
-        messages: Sequence[Message],  # noqa: ARG002 - the port's parameters
-        tools: Sequence[ToolSpec],  # noqa: ARG002 - the port's parameters
-    ) -> bool:
-        """Never."""
-        return False
-
-    def record(self, usage: ModelUsage) -> None:
-        """Nothing to count."""
-
-    def record_partial(self, text: str) -> ModelUsage:  # noqa: ARG002 - the port's parameter
-        """Nothing to count."""
-        return ModelUsage(estimated=True)
-
-    def deadline_s(self) -> float | None:
-        """Never."""
-        return None
-
-
 @dataclass(slots=True)
 class Transcript:
     """A conversation while it grows; the caller keeps it and can read it when the loop was cancelled or failed.
 
     `messages` is a valid conversation at any time: an assistant message with tool calls is added together with the
-    results of all of them. `calls` holds the usage of each model call, `partial` the deltas of the reply under way.
+    results of all of them. `calls` holds the usage of each model call, `partial` the deltas of the reply under way, and
+    `broken_off` the text of one that ended too early, until a whole one has come.
     """
 
     messages: list[Message]
     calls: list[ModelUsage] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     partial: list[str] = field(default_factory=list)
+    broken_off: str = ""
 
     @property
     def partial_text(self) -> str:
         """What has arrived of a reply that is not complete; `""` between replies."""
         return "".join(self.partial)
+
+    @property
+    def unfinished_text(self) -> str:
+        """The most that is known of an answer that did not come: what arrived last, or broke off before."""
+        return self.partial_text or self.broken_off
 
     @property
     def turns(self) -> int:
@@ -272,6 +229,7 @@ class _Loop:
                 raise
             self.asked_again = True
             self._warn(f"{error.message}; asking again")
+            self.transcript.broken_off = self.transcript.partial_text
             self._discard(self.transcript.partial_text)
         return None
 
@@ -289,19 +247,14 @@ class _Loop:
                         self.on_text(item.text)
                     else:
                         reply = item
-        except anyio.get_cancelled_exc_class():
+        except (AskyError, anyio.get_cancelled_exc_class()) as error:
             with anyio.CancelScope(shield=True):
-                await self._count_partial()
-            raise
-        except AskyError as error:
-            if error.spent is not None:
-                await self._count(error.spent)
-            elif self.transcript.partial:  # else nothing was begun that anybody would charge for
-                await self._count_partial()
+                await self._count_failed(error)
             raise
         if reply is None:
             raise ProviderError(f"{self.model.name} ended its stream without a reply")
         self.transcript.partial.clear()
+        self.transcript.broken_off = ""
         await self._count(reply.usage)
         for warning in reply.warnings:
             if warning not in self.transcript.warnings:
@@ -312,9 +265,10 @@ class _Loop:
         self.transcript.calls.append(usage)
         await in_thread(self.budget.record, usage)
 
-    async def _count_partial(self) -> None:
-        """The endpoint has read the prompt and written what came, whatever it would have reported."""
-        self.transcript.calls.append(await in_thread(self.budget.record_partial, self.transcript.partial_text))
+    async def _count_failed(self, error: BaseException) -> None:
+        used = await in_thread(count_failed, self.budget, error, self.transcript.partial_text)
+        if used is not None:
+            self.transcript.calls.append(used)
 
     def _make_room(self) -> None:
         """Give up tool results before an endpoint does it its own way: some drop the instructions without a word."""

@@ -13,6 +13,7 @@ from asky.values import Claim, Evidence
 MAX_SENTENCES = 12
 """Named in a repair prompt; an answer with more that is wrong is not mended by naming them."""
 
+_MAX_MARK_CHARS = 40
 _PASSAGES_A_SENTENCE = 2
 _MAX_CHARS = 12_000  # of passages that are shown once more, five to ten of them
 _INTRODUCTION = """\
@@ -28,6 +29,7 @@ def repair_prompt(checked: CheckedReply, shown: Mapping[str, Evidence], *, marke
     doubtful = checked.doubtful[:MAX_SENTENCES]
     lines = [f"- “{_plain(claim)}”: {_why(claim)}" for claim in doubtful]
     lines += [f"- [{key}] was never shown to you." for key in dict.fromkeys(checked.numbered.unknown)]
+    lines += [f"- {_plain_mark(each)} cites nothing: only keys do." for each in dict.fromkeys(checked.invented)]
     lines += [f"- No passage holds the address {url}." for url in checked.numbered.unseen_urls]
     parts = [_INTRODUCTION + "\n" + "\n".join(lines)]
     nearest = list(_nearest(doubtful, checked, shown))
@@ -47,6 +49,10 @@ def _supported(checked: CheckedReply) -> int:
 
 def _plain(claim: Claim) -> str:
     return " ".join(claim.text.split())[:400]
+
+
+def _plain_mark(lookalike: str) -> str:
+    return " ".join(lookalike.split())[:_MAX_MARK_CHARS]
 
 
 def _why(claim: Claim) -> str:

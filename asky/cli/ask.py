@@ -8,7 +8,7 @@ import sys
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from asky.cli.asking import Asking
     from asky.cli.terminal import Terminal
     from asky.cli.viewing import Format, View
+    from asky.cli.web import WebWish
     from asky.events import Listener
 
 _MAX_QUESTION_CHARS = 20_000
@@ -52,7 +53,8 @@ class _Options:
     lean: bool
     docs: tuple[Path, ...]
     collection: tuple[str, ...]
-    no_web: bool
+    web: bool | None
+    shortlist: Literal["auto", "on", "off"]
     offline: bool
     session: str | None
     resume: bool
@@ -86,6 +88,7 @@ class _Options:
             "-s and -c": self.session is not None and self.resume,
             "-r and -L": self.research and self.lean,
             "--json and --json-stream": self.as_json and self.json_stream,
+            "-L and --web": self.lean and self.web is True,
         }
         for names, are_given in both.items():
             if are_given:
@@ -109,8 +112,16 @@ class _Options:
 @click.option("-L", "--lean", is_flag=True, help="One search and one model call, without tools.")
 @click.option("-d", "--docs", type=click.Path(path_type=Path), multiple=True, help="Answer from this file or folder.")
 @click.option("--collection", multiple=True, help="Answer from this collection of `asky corpus`.")
-@click.option("--no-web", is_flag=True, help="Use documents only (web sources are not available yet).")
-@click.option("--offline", is_flag=True, help="Reach no host but one on this machine.")
+@click.option(
+    "--web/--no-web", default=None, help="Use the web; by default where neither -d nor --collection names documents."
+)
+@click.option(
+    "--shortlist",
+    type=click.Choice(["auto", "on", "off"]),
+    default="auto",
+    help="Choose and read web sources before the model is asked; by default as configured.",
+)
+@click.option("--offline", is_flag=True, help="Reach no host but one on this machine; of the web, use the cache.")
 @click.option("-s", "--session", help="Ask in this session; it is made on first use.")
 @click.option("-c", "--continue", "resume", is_flag=True, help="Ask in the session that was used last.")
 @click.option("-m", "--model", help="Answer with this model: an alias or PROVIDER:ID.", shell_complete=complete_model)
@@ -147,6 +158,7 @@ def ask(question: tuple[str, ...], **given: Any) -> None:
         quiet=options.quiet,
         verbose=options.verbose,
         as_json=silent,
+        offline=options.offline,
         flags=options.settings(),
         listening=listening,
     ) as bench:
@@ -185,7 +197,7 @@ def _answer(bench: Workbench, asked: _Asked, options: _Options) -> Answer:
     answerer = _answerer(bench, options)
     if _is_builtin(answerer.model.name, options.model):
         bench.terminal.note(_BUILTIN)
-    asking = Asking(bench, answerer, options.mode)
+    asking = Asking(bench, answerer, options.mode, _web_wish(bench, options))
     for path in options.docs:
         asking.add_folder(path)
     _add_collections(asking, bench, options)
@@ -196,7 +208,7 @@ def _show_plan(bench: Workbench, asked: _Asked, options: _Options) -> None:
     from asky.cli.asking import Asking
     from asky.cli.planning import print_plan
 
-    asking = Asking(bench, _answerer(bench, options), options.mode)
+    asking = Asking(bench, _answerer(bench, options), options.mode, _web_wish(bench, options))
     _add_collections(asking, bench, options)
     unread = [str(path) for path in options.docs] + (["standard input"] if asked.context else [])
     plan = asking.plan(asked.question, unread, options.session, options.resume)
@@ -225,6 +237,17 @@ def _add_collections(asking: Asking, bench: Workbench, options: _Options) -> Non
         names = (DEFAULT_COLLECTION,)
     for name in names:
         asking.add_collection(bench.services.corpus.collection(name))
+
+
+def _web_wish(bench: Workbench, options: _Options) -> WebWish | None:
+    """What the flags say of the web; `None` keeps a question off it, as documents that it names do."""
+    names_documents = bool(options.docs or options.collection)
+    if options.lean or options.web is False or (names_documents and options.web is None):
+        return None
+    from asky.cli.web import WebWish
+
+    own = bench.services.config.model(options.model).model.source_shortlist_enabled
+    return WebWish(options.web is True, options.shortlist, own)
 
 
 def _is_builtin(model: str, asked_for: str | None) -> bool:

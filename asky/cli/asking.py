@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from asky.chat.answering import Mode, Question
 from asky.cli.running import Stopped
 from asky.cli.workbench import Workbench
-from asky.errors import UsageError
+from asky.errors import AskyError, StorageError, UsageError
 from asky.storage.scope import Scope
+from asky.storage.sessions import own_collection
 from asky.values import Answer, Document, Source, source_id
 
 if TYPE_CHECKING:
     from asky.chat.answering import Answerer
-    from asky.chat.plan import Plan
+    from asky.chat.plan import Plan, WebPlan
+    from asky.chat.preparing import WebAccess
+    from asky.cli.web import WebWish
     from asky.storage.sessions import Session
 
 _SIGNS_OF_A_PATH = frozenset("/\\~:")
@@ -25,10 +29,11 @@ _SIGNS_OF_A_PATH = frozenset("/\\~:")
 class Asking:
     """Collects what a question is asked of, and asks it."""
 
-    def __init__(self, bench: Workbench, answerer: Answerer, mode: Mode) -> None:
+    def __init__(self, bench: Workbench, answerer: Answerer, mode: Mode, web: WebWish | None = None) -> None:
         self._bench = bench
         self._answerer = answerer
         self._mode: Mode = mode
+        self._web = web
         self._collections: list[int] = []
         self._granted: list[Path] = []
         self._rejected: list[tuple[str, str]] = []
@@ -57,19 +62,33 @@ class Asking:
         if context is not None:
             self._add_text(session, context)
         shown = self._preload(session, text)
+        access = self._web_access(session, text)
         services = self._bench.services
         services.sessions.add_collections(session.id, self._collections)
         wanted = tuple(dict.fromkeys([*session.collections, *self._collections]))
         scope = Scope(wanted)
-        self._require_sources(scope)
-        question = Question(text, shown, self._mode, scope, tuple(self._rejected))
+        if access is None:
+            self._require_sources(scope)
+        question = Question(text, shown, self._mode, scope, tuple(self._rejected), access)
         kept: list[Answer] = []
         try:
             self._bench.run(lambda: self._answerer.answer(question, session, keep=kept.append))
         except Stopped as stop:
             stop.value = kept[-1] if kept else None
             raise
+        except AskyError as error:
+            self._name_partial(error, session, text)
+            raise
         return kept[-1]
+
+    def _name_partial(self, error: AskyError, session: Session, text: str) -> None:
+        """Have the hint of `error` say where what had been written of the answer can be read."""
+        runs = self._bench.services.runs
+        with suppress(StorageError):  # it may be the store that has failed
+            for run in runs.recent(limit=1, session_id=session.id):
+                if run.question == text and any(entry.data.get("partial") for entry in runs.ledger(run.id)):
+                    where = f"`asky runs show {run.id}` has what had been written"
+                    error.hint = f"{error.hint}; {where}" if error.hint else where
 
     def plan(self, text: str, unread: Sequence[str], session_name: str | None, resume: bool) -> Plan:
         """What asking `text` would do, of the collections so far, those of the session, and what is `unread`."""
@@ -78,9 +97,32 @@ class Asking:
         session = recent[0] if recent else sessions.find(session_name) if session_name is not None else None
         wanted = dict.fromkeys([*(session.collections if session is not None else ()), *self._collections])
         scope = Scope(tuple(wanted))
-        if not unread:
+        web = self._web_plan(text)
+        if not unread and web is None:
             self._require_sources(scope)
-        return self._answerer.plan(Question(text, text, self._mode, scope), unread)
+        return self._answerer.plan(Question(text, text, self._mode, scope), unread, web)
+
+    def _web_plan(self, text: str) -> WebPlan | None:
+        if self._web is None:
+            return None
+        from asky.cli.web import plan_web  # for questions to the web only
+
+        may_choose = self._answerer.may_choose(self._mode)
+        return plan_web(self._bench.services, self._web, text, self._mode, may_choose=may_choose)
+
+    def _web_access(self, session: Session, text: str) -> WebAccess | None:
+        """How the question may use the web; `None` where it may not, or where there is nothing to use it with.
+
+        Raises `NotConfigured` where the web was asked for and no search service is set up.
+        """
+        if self._web is None:
+            return None
+        from asky.cli.web import web_access  # for questions to the web only
+
+        access = web_access(self._bench.services, self._web, session, text, self._mode)
+        if access is not None:
+            self.add_collection(access.collection_id)
+        return access
 
     def _require_sources(self, scope: Scope) -> None:
         """Raise `UsageError` if there is nothing to answer from and the model or the mode needs something."""
@@ -88,7 +130,8 @@ class Asking:
         if not talks and not self._bench.services.corpus.count_sources(scope):
             raise UsageError(
                 "there is nothing to answer from",
-                hint="name documents with -d PATH, or keep them with `asky corpus add PATH`",
+                hint="name documents with -d PATH, or set up a search service: `asky config set"
+                " search.searxng.base_url URL`, or the key of brave, tavily, exa or serper in its variable",
             )
 
     def _session(self, name: str | None, resume: bool) -> Session:
@@ -107,7 +150,7 @@ class Asking:
         clean = scrub_in_place(text)
         uri = f"stdin:{hashlib.sha256(clean.encode()).hexdigest()}"
         source = Source(source_id(uri), "file", uri, "standard input")
-        collection_id = self._bench.services.corpus.collection(f"session {session.id}", create=True)
+        collection_id = self._bench.services.corpus.collection(own_collection(session.id), create=True)
         self._bench.services.acquirer.add_text(source, Document(clean, "text/plain"), collection_id)
         self.add_collection(collection_id)
 

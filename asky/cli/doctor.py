@@ -20,19 +20,22 @@ _COLORS: Mapping[str, int] = MappingProxyType({"ok": 32, "note": 33, "problem": 
 @click.command()
 @click.option("--full", is_flag=True, help="Look every vector up again in the vector index too; takes seconds.")
 @click.option("--repair", is_flag=True, help="Make indexes that are damaged anew from the store.")
+@click.option("--live", is_flag=True, help="Search once with each search service; may cost what a search costs.")
 @json_option
 @click.pass_context
-def doctor(ctx: click.Context, full: bool, repair: bool, as_json: bool) -> None:
-    """Check the installation, the model and the store. Exits with 1 when there is a problem.
+def doctor(ctx: click.Context, full: bool, repair: bool, live: bool, as_json: bool) -> None:
+    """Check the installation, the models, the search services and the store. Exits with 1 when there is a problem.
 
-    Nothing is changed without --repair, which never deletes a document, an answer or a vector.
+    Nothing is changed without --repair, which never deletes a document, an answer or a vector. Nothing is sent without
+    --live.
     """
+    from asky.cli.running import run_async
     from asky.health.check import Check
     from asky.health.examination import examine  # everything that can fail: not for --help
 
     terminal = Terminal(out=sys.stdout, err=sys.stderr, environ=os.environ, color=_color())
     checks: list[Check] = []
-    for check in examine(os.environ, current_folder(), full=full, repair=repair):
+    for check in examine(os.environ, current_folder(), full=full, repair=repair, run=run_async if live else None):
         checks.append(check)
         if not as_json:
             _print(terminal, check.state, check.name, check.message, check.hint)

@@ -76,6 +76,8 @@ class JsonStream:
             return scrub(value, self._environ, self._key_variables)
         if isinstance(value, dict):
             return {name: self._masked(item) for name, item in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [self._masked(item) for item in value]
         return value
 
     def _print(self, value: Mapping[str, Any]) -> None:

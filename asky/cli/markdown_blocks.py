@@ -30,16 +30,21 @@ _PEEKED = 64  # characters of an unfinished line that decide what it is
 class Block:
     """A complete block. `source` is all of its text with the blank lines before it.
 
-    `marker` is the bullet of an item, or the mark after its number, and `indent` the spaces before it.
+    `marker` is the bullet of an item, or the mark after its number, and `indent` the spaces before it. A block can be a
+    part of one: `begun` is then its first lines, where they are not in here, and `goes_on` says that more is to come.
     """
 
     kind: Kind
     source: str
     marker: str = ""
     indent: int = 0
+    begun: str = ""
+    goes_on: bool = False
 
     def stands_apart(self, before: Block) -> bool:
         """Whether an empty row is left between this block and the one before it."""
+        if self.begun:
+            return False
         if self.kind != "item" or before.kind != "item":
             return True
         return self.marker != before.marker and (before.source.endswith("\n\n") or self.source.startswith("\n"))
@@ -62,11 +67,35 @@ class BlockScanner:
         self._after_blank = False
         self._partial: list[str] = []
         self._head = ""
+        self._begun = ""
+
+    @property
+    def continues(self) -> bool:
+        """Whether what comes next goes on with a block whose beginning was dropped."""
+        return bool(self._begun)
 
     @property
     def rest(self) -> str:
         """What has come since the last complete block."""
         return self._before + "".join(self._lines) + "".join(self._partial)
+
+    def open_block(self) -> Block | None:
+        """The block under way, as far as it has come; `None` where it is not even known what it is."""
+        if self._lines:
+            return Block(self._kind, self.rest, self._marker, self._indent, self._begun)
+        line = "".join(self._partial)
+        return Block("paragraph", self.rest) if line.strip() and _kind(line) == "paragraph" else None
+
+    def drop(self, characters: int, begun: str) -> None:
+        """Take that many characters off the block under way, which began as `begun`; it goes on without them."""
+        rest = self.rest
+        if not self._lines:
+            self._open("".join(self._partial))
+        *lines, partial = rest[characters:].split("\n")
+        self._before, self._begun = "", begun
+        self._lines = ["", *(line + "\n" for line in lines)]  # an empty one: it is open without a whole line too
+        self._partial = [partial] if partial else []
+        self._head = partial[:_PEEKED]
 
     def feed(self, text: str) -> list[Block]:
         """Take the next piece; returns the blocks that it completes, in order."""
@@ -121,8 +150,8 @@ class BlockScanner:
             self._offset = item.end("marker") + (blanks if 1 <= blanks <= 4 else 1)
 
     def _complete(self) -> Block:
-        block = Block(self._kind, self._before + "".join(self._lines), self._marker, self._indent)
-        self._before = ""
+        block = Block(self._kind, self._before + "".join(self._lines), self._marker, self._indent, self._begun)
+        self._before = self._begun = ""
         self._lines = []
         return block
 
@@ -181,6 +210,12 @@ class BlockScanner:
         if _indent_of(head) >= self._offset:
             return False
         return self._after_blank or bool(self._fence) or (_NEXT_ITEM.match(head) or _INTERRUPTS.match(head)) is not None
+
+
+def item_start(text: str) -> str:
+    """What stands before the words of an item that `text` begins with: blanks, marker, blanks."""
+    found = _ITEM.match(text.split("\n", 1)[0])
+    return found.group() if found else ""
 
 
 def begins_item(text: str) -> bool:

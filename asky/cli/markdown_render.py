@@ -15,20 +15,24 @@ from typing import ClassVar
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from rich.box import SIMPLE
+from rich.cells import cell_len
 from rich.color import ColorSystem
 from rich.console import Console, ConsoleOptions, JustifyMethod, RenderResult
-from rich.markdown import CodeBlock, Heading, Markdown
+from rich.markdown import CodeBlock, Heading, Markdown, TableElement
 from rich.padding import Padding
 from rich.segment import Segment
 from rich.style import Style
+from rich.table import Table as RichTable
 from rich.text import Text
 from rich.theme import Theme
 
-from asky.cli.markdown_blocks import Block
+from asky.cli.markdown_blocks import Block, item_start
 from asky.cli.plain_rows import PlainRows
 from asky.cli.terminal import one_line, plain
 
 _MARKER = re.compile(r"(\[\d+\])")
+_SPARE = 2  # cells in a column of a table whose later rows are not known yet: the tenth row may be numbered
 _LONGEST = 20_000  # characters of a block that are worth the time; such a block is no prose
 _THEME = Theme(
     {
@@ -74,14 +78,30 @@ class BlockRenderer:
         if len(block.source) > _LONGEST:
             return _unrendered(block, columns)
         options = self._console.options.update(width=max(1, columns - 1 - block.indent), height=None)
-        document = _Document(self._parser.parse(block.source.strip("\n")))
+        document = _Document(self._parser.parse(_whole(block)), block)
         lines = self._console.render_lines(document, options, pad=False)
         rows = [_row(line, " " * block.indent) for line in lines]
         while rows and not rows[-1].text:
             rows.pop()
         while rows and not rows[0].text:
             rows.pop(0)
+        if block.begun and block.kind == "item":
+            del rows[0]  # what stands for the beginning
         return rows or _unrendered(block, columns)
+
+
+def _whole(block: Block) -> str:
+    """The source of `block`; of the end of one, what makes the parser see the same in it as in the whole."""
+    source = block.source.strip("\n")
+    if block.begun and block.kind == "fence":
+        return block.begun.partition("\n")[0] + "\n" + source
+    if block.begun and block.kind == "table":
+        return block.begun + source
+    if block.begun and block.kind == "quote" and not source.startswith(">"):
+        return f"> {source}"
+    if block.begun and block.kind == "item":
+        return f"{item_start(block.begun)}x\n{source}"
+    return source
 
 
 def _unrendered(block: Block, columns: int) -> list[Row]:
@@ -114,14 +134,63 @@ class _Code(CodeBlock):
         yield Padding(code, (0, 0, 0, 2), expand=False)
 
 
-class _Document(Markdown):
-    """A parsed text, made presentable."""
+class _Table(TableElement):
+    """A table, or a part of one: all parts have columns as wide as the first rows need, and some cells more."""
 
-    elements = Markdown.elements | {"heading_open": _Heading, "fence": _Code, "code_block": _Code}
+    rows_above = 0
+    spare = 0
+
+    @classmethod
+    def create(cls, markdown: Markdown, token: Token) -> _Table:  # noqa: ARG003 - rich's signature
+        table = cls()
+        block: Block | None = getattr(markdown, "block", None)
+        if block is not None and block.kind == "table":
+            table.rows_above = max(0, block.begun.count("\n") - 2)
+            table.spare = _SPARE if block.begun or block.goes_on else 0
+        return table
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        head = self.header.row.cells if self.header and self.header.row else []
+        body = [[cell.content for cell in row.cells] for row in (self.body.rows if self.body else [])]
+        first = [[cell.content for cell in head], *(body[: self.rows_above] if self.rows_above else body)]
+        needed = [max(cell_len(text.plain) for text in column) for column in zip(*first, strict=False)]
+        widths = _fitted([width + self.spare for width in needed], options.max_width)
+        table = RichTable(
+            box=SIMPLE,
+            pad_edge=False,
+            style="markdown.table.border",
+            collapse_padding=True,
+            show_header=not self.rows_above,
+        )
+        for cell, width in zip(head, widths, strict=True):
+            heading = cell.content.copy()
+            heading.stylize("markdown.table.header")
+            table.add_column(heading, width=width, overflow="fold")  # nothing is cut off
+        for row in body[self.rows_above :]:
+            table.add_row(*row)
+        yield table
+
+
+def _fitted(widths: list[int], room: int) -> list[int]:
+    """The widths of columns with the widest made narrower until all fit, with two cells between and one at each end."""
+    widths = [max(1, width) for width in widths]
+    for _ in range(sum(widths) + 2 * len(widths) - room):
+        widest = max(range(len(widths)), key=widths.__getitem__)
+        widths[widest] = max(1, widths[widest] - 1)
+    return widths
+
+
+class _Document(Markdown):
+    """The parsed text of a block, made presentable."""
+
+    elements = Markdown.elements | {
+        "heading_open": _Heading, "fence": _Code, "code_block": _Code, "table_open": _Table
+    }  # fmt: skip
     inlines = Markdown.inlines | {"a", "cite", "link_url"}
 
-    def __init__(self, tokens: list[Token]) -> None:
+    def __init__(self, tokens: list[Token], block: Block) -> None:
         super().__init__("")
+        self.block = block
         for token in tokens:
             token.content = plain(token.content)
             if token.children:

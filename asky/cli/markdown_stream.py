@@ -1,7 +1,8 @@
 """An answer in Markdown on a terminal while it is written.
 
 Text is shown as it arrives, in plain. When a block of it is complete, its rows are replaced by the rendered ones, in
-one write; rows that are the same stay untouched. What has scrolled off the screen is never painted again.
+one write; rows that are the same stay untouched. What has scrolled off the screen is never painted again, so a block
+that is taller than the screen is rendered in parts.
 """
 
 from __future__ import annotations
@@ -83,8 +84,9 @@ class MarkdownStream:
 
     The cursor is expected at the beginning of a row when the first piece is written, and is left there by `finish`,
     `restart` and `interrupt`. Nothing else may print to the terminal in between without `interrupt`. `size` gives
-    columns and rows and is asked with each piece; a block that was begun in another size, or is taller than the screen,
-    stays as plain text. Not to be used by two threads at once. Raises what the stream raises.
+    columns and rows and is asked with each piece; a block that was begun in another size stays as plain text. One that
+    is taller than the screen is rendered in parts as it fills the screen, where it can be cut, and is plain where not.
+    Not to be used by two threads at once. Raises what the stream raises.
     """
 
     def __init__(self, stream: TextIO, *, environ: Mapping[str, str], size: Callable[[], Size]) -> None:
@@ -169,10 +171,11 @@ class MarkdownStream:
 
     def _append(self, text: str) -> str:
         """Show a piece of the open block."""
-        self._read += len(text)
+        before = self._open.rows.copy() if isinstance(self._open, PlainRows) else []
         sent = self._open.add(text)
         if isinstance(self._open, PlainRows) and len(self._open.rows) > self._height:
-            self._freeze()
+            return self._replace(before, [])
+        self._read += len(text)
         return sent
 
     def _complete(self, blocks: list[Block]) -> str:
@@ -185,7 +188,7 @@ class MarkdownStream:
             elif self._columns < _NARROWEST:
                 self._freeze()
             else:
-                sent += self._replace(blocks, rest)
+                sent += self._replace(self._open.rows, blocks)
                 blocks = []
         return sent
 
@@ -212,30 +215,55 @@ class MarkdownStream:
         self._open, self._read = self._next_rows(text), 0
         return sent + (self._append(text) if not blocks else "")
 
-    def _replace(self, blocks: list[Block], rest: str) -> str:
-        assert isinstance(self._open, PlainRows)
-        before = self._open.rows
-        rows: list[tuple[str, str]] = []
-        for block in blocks:
-            if self._last is not None and block.stands_apart(self._last):
-                rows.append(("", ""))
-            rows += [(row.text, row.sent) for row in self._render(block)]
-            self._last = block
-        lead = NEW_ROW if self._follows else ""
-        self._finished += len(rows)
-        self._follows = True
-        after = self._next_rows(rest)
-        after.add(rest)
-        self._open, self._read = after, len(rest)
+    def _replace(self, before: list[str], blocks: Sequence[Block]) -> str:
+        """Show `blocks`, and what is open after them, in place of the rows `before`.
+
+        Where that is more than the screen holds, its finished part is rendered too, or it is plain from now on.
+        """
+        lead = "" if before or not self._follows else NEW_ROW
+        rows = [row for block in blocks for row in self._finish(block, self._render(block))]
+        after = self._open_rows()
+        if len(after.rows) > self._height:
+            rows += self._cut()
+            after = self._open_rows()
+        self._open, self._read = after, len(self._scanner.rest)
         sent = _paint(before, [*rows, *((row, row) for row in after.rows)])
         if len(after.rows) > self._height:
             self._freeze()
-        return sent if before else lead + sent
+        return lead + sent
+
+    def _finish(self, block: Block, rows: Sequence[Row]) -> list[tuple[str, str]]:
+        """What is shown of a complete block, or of the finished part of one, and is never painted again."""
+        finished = [(row.text, row.sent) for row in rows]
+        if self._last is not None and block.stands_apart(self._last):
+            finished.insert(0, ("", ""))
+        self._finished += len(finished)
+        self._last, self._follows = block, True
+        return finished
+
+    def _cut(self) -> list[tuple[str, str]]:
+        """The finished part of an open block that is taller than the screen."""
+        from asky.cli.markdown_cuts import cut_block  # for the few blocks that need it
+
+        block = self._scanner.open_block()
+        cut = cut_block(block, self._render) if block is not None and self._columns >= _NARROWEST else None
+        if block is None or cut is None:
+            return []
+        self._scanner.drop(cut.characters, cut.begun)
+        return self._finish(block, cut.rows)
+
+    def _open_rows(self) -> PlainRows:
+        """What is open, as rows of plain text."""
+        rows = self._next_rows(self._scanner.rest)
+        rows.add(self._scanner.rest)
+        return rows
 
     def _next_rows(self, rest: str) -> PlainRows:
         """Rows for what comes after the last complete block and begins with `rest`."""
-        gap = self._last is not None and not (self._last.kind == "item" and begins_item(rest.lstrip("\n")))
-        return PlainRows(self._columns, follows=self._follows, gap=gap)
+        is_apart = not self._scanner.continues and not (
+            self._last is not None and self._last.kind == "item" and begins_item(rest.lstrip("\n"))
+        )
+        return PlainRows(self._columns, follows=self._follows, gap=self._last is not None and is_apart)
 
     def _render(self, block: Block) -> list[Row]:
         if self._renderer is None:

@@ -12,12 +12,11 @@ from asky.cli.workbench import Workbench
 from asky.config.secrets import scrub
 from asky.errors import AskyError, NotConfigured, ProviderError, TimedOut, Unreachable
 from asky.llm.official import ask_official_client
-from asky.llm.openai_compatible import OpenAICompatibleModel
-from asky.llm.probe import Abilities, probe
 
 if TYPE_CHECKING:
     from asky.cli.terminal import Terminal
     from asky.llm.endpoint import Endpoint
+    from asky.llm.probe import Abilities
 
 _DOUBTFUL = (NotConfigured, ProviderError, TimedOut, Unreachable)
 """Errors that could be asky's own, so that another client is asked; a refused key or rate is the endpoint's."""
@@ -29,23 +28,23 @@ def try_model(bench: Workbench, name: str | None, *, as_json: bool) -> None:
 
     Raises what the call raised, having printed what there is, and `NotConfigured` where it cannot be made.
     """
-    chosen = bench.services.config.model(name)
-    model = bench.services.model(name)
-    if not isinstance(model, OpenAICompatibleModel):
+    services = bench.services
+    chosen = services.config.model(name)
+    if chosen.provider is None:
         _print_builtin(bench.terminal, chosen.name, as_json=as_json)
         return
-    bench.services.endpoint_facts.forget(model.endpoint.base_url, model.endpoint.model_id)
-    bench.terminal.note(f"calling {model.name}: {model.endpoint.model_id} at {model.host}")
-    abilities = bench.run(lambda: probe(model))
+    endpoint = services.endpoint(name)
+    bench.terminal.note(f"calling {endpoint.alias}: {endpoint.model_id} at {endpoint.host}")
+    abilities = bench.run(lambda: services.probe(name))
     asked, failure = isinstance(abilities.error, _DOUBTFUL), None
     if asked:
         bench.terminal.note("it failed; making the same call with the official openai client")
-        failure = ask_official_client(model.endpoint, abilities.request)
+        failure = ask_official_client(endpoint, abilities.request)
     if as_json:
         opinion = {"replied": failure is None, "failure": failure} if asked else None
-        bench.terminal.json({**_json(model.endpoint, abilities), "official_client": opinion})
+        bench.terminal.json({**_json(endpoint, abilities), "official_client": opinion})
     else:
-        _print(bench.terminal, model.endpoint, abilities)
+        _print(bench.terminal, endpoint, abilities)
         if asked:
             bench.terminal.line(_verdict(failure))
     if abilities.error is not None:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from asky.chat.plan import Estimate, Plan
-from asky.cli.terminal import Terminal
+from asky.chat.plan import Estimate, Plan, WebPlan
+from asky.cli.terminal import Terminal, one_line
 
 if TYPE_CHECKING:
     from asky.config.schema import Budget
@@ -24,9 +24,11 @@ def print_plan(terminal: Terminal, plan: Plan, budget: Budget, *, as_json: bool)
 
 def _rows(plan: Plan, budget: Budget) -> Iterator[tuple[str, str]]:
     yield "model", plan.model
-    yield "hosts", ", ".join(plan.hosts) or "none: nothing leaves this machine"
+    yield "hosts", _hosts(plan)
     yield "mode", plan.mode
     yield "sources", _sources(plan)
+    if plan.web is not None:
+        yield "web", "; ".join(_web(plan.web))
     yield "tools", ", ".join(plan.tools) or "none"
     yield "usually", _estimate(plan.usual)
     if plan.most != plan.usual:
@@ -39,6 +41,28 @@ def _sources(plan: Plan) -> str:
     if plan.unread:
         return f"{plan.sources:,} in the corpus, and {', '.join(plan.unread)}, to be read first"
     return f"{plan.sources:,}"
+
+
+def _hosts(plan: Plan) -> str:
+    found = "those of the pages that are found" if plan.web is not None and not plan.web.is_offline else None
+    return ", and ".join(part for part in (", ".join(plan.hosts), found) if part) or "none: nothing leaves this machine"
+
+
+def _web(web: WebPlan) -> Iterator[str]:
+    """What would be done on the web, step by step."""
+    if web.is_offline:
+        yield "pages that were read before; nothing is fetched"
+        return
+    services = ", ".join(
+        f"{each.name} at {each.host}" if each.host else f"{each.name} (not set up)" for each in web.services
+    )
+    if web.queries:
+        yield f"search for {' and '.join(f'“{one_line(query)}”' for query in web.queries)} with {services}"
+    if web.max_pages:
+        which = "of hosts that are found" if web.queries else "of those that the question names, and where they lead"
+        yield f"read at most {web.max_pages} pages {which}"
+    if web.may_search and web.services:
+        yield "the model may search and read more" if web.queries else f"the model may search with {services} and read"
 
 
 def _estimate(estimate: Estimate) -> str:

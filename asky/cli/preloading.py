@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from asky.errors import SourceError
 from asky.research.local_names import refuse_outside
 from asky.research.local_targets import extract_local_source_targets, redact_local_targets
+from asky.storage.sessions import own_collection
 
 if TYPE_CHECKING:
     from asky.cli.workbench import Workbench
@@ -40,7 +41,7 @@ def preload(bench: Workbench, granted: Sequence[Path], session: Session, text: s
             if not adapters.handles(name):
                 raise refuse_outside(name)
             if preloaded.collection_id is None:  # nothing is made for what cannot be read
-                preloaded.collection_id = services.corpus.collection(f"session {session.id}", create=True)
+                preloaded.collection_id = services.corpus.collection(own_collection(session.id), create=True)
             problems = services.acquirer.add_target(name, adapters, roots, preloaded.collection_id)
         except SourceError as error:
             preloaded.rejected.append((name, error.message))

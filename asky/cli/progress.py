@@ -93,6 +93,12 @@ class Progress:
             self._detail = event.path
             if self._verbose and event.why is not None:
                 self._print(f"{event.path}: {event.verdict.replace('_', ' ')}: {event.why}")
+        elif isinstance(event, events.WebSearched):
+            self._tell_search(event)
+        elif isinstance(event, events.PageRead):
+            self._detail = event.url
+            if self._verbose:
+                self._print(f"{event.url}: {event.verdict}" + (f": {event.why}" if event.why else ""))
         elif isinstance(event, events.StageFinished):
             self._finish(event)
         elif isinstance(event, events.ModelCalled):
@@ -108,6 +114,13 @@ class Progress:
             self._erase()
         if self._stage is not None:
             self._draw()
+
+    def _tell_search(self, event: events.WebSearched) -> None:
+        """What was sent where."""
+        if self._verbose:
+            said = "; ".join(f"“{query}”" for query in event.queries)
+            where = ", ".join(event.services) or "kept from before"
+            self._print(f"searched the web for {said} ({where}): {event.found} found")
 
     def _finish(self, event: events.StageFinished) -> None:
         self._stage = None

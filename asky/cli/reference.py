@@ -53,7 +53,7 @@ def _toml_table(table: Table, path: KeyPath) -> Iterator[str]:
     nodes = children(table.cls)
     lines = [f"# {table.meaning}", f"[{dotted(path)}]"]
     for name, node in nodes.items():
-        if isinstance(node, Leaf) and node.default is not None:
+        if isinstance(node, Leaf) and node.default not in (None, {}):
             lines += [f"# {node.meaning}", f"{name} = {_toml(node.default)}"]
     yield "\n".join(lines) + "\n"
     for name, node in nodes.items():

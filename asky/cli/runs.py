@@ -14,12 +14,15 @@ from asky.cli.options import json_option
 from asky.cli.session import find_session
 from asky.cli.terminal import json_text, one_line
 from asky.cli.workbench import Workbench, workbench
+from asky.values import Evidence, Location, Span
 
 if TYPE_CHECKING:
     from asky.cli.terminal import Terminal
-    from asky.storage.runs import LedgerEntry, Run
+    from asky.storage.runs import LedgerEntry, Run, StoredPassage
 
 _QUESTION_CHARS = 60
+_HOSTS_SHOWN = 8
+_REJECTED_SHOWN = 5
 
 
 @click.group()
@@ -91,13 +94,15 @@ def _outcome(run: Run) -> str:
 
 @runs.command()
 @click.argument("run_id", metavar="[ID]", required=False)
-@click.option("-v", "--verbose", is_flag=True, help="Print the ledger too: everything that happened, in order.")
+@click.option(
+    "-v", "--verbose", is_flag=True, help="Print each search and page, everything that was rejected, and the ledger."
+)
 @json_option
 def show(run_id: str | None, verbose: bool, as_json: bool) -> None:
     """Show a run with its evidence; by default the last one.
 
-    Its answer, its citations, how each sentence was checked, what was searched, and what it used. The beginning of an
-    id is enough where only one run's begins so.
+    Its answer, its citations, how each sentence was checked, what was searched, read and rejected, and what it used.
+    The beginning of an id is enough where only one run's begins so.
     """
     from asky.evidence.export import describe_ledger, describe_run
 
@@ -105,14 +110,19 @@ def show(run_id: str | None, verbose: bool, as_json: bool) -> None:
         run = find_run(bench, run_id)
         ledger = bench.services.runs.ledger(run.id)
         described = describe_run(run, session=_session_name(bench, run))
+        partial = _partial(ledger)
         if as_json:
-            shown = {"run": described, **_contacts(ledger), "searches": _searches(ledger), "answer": run.answer}
-            bench.terminal.json({"schema": "asky.shown_run/1", **shown, "ledger": describe_ledger(ledger)})
+            found = {"searches": _searches(ledger), "answer": run.answer, "partial": partial}
+            shown = {"run": described, **_contacts(ledger), **found, "ledger": describe_ledger(ledger)}
+            bench.terminal.json({"schema": "asky.shown_run/1", **shown})
             return
         _print_head(bench.terminal, described, ledger)
         if run.answer is not None:
-            _print_answer(bench.terminal, run.answer)
+            _print_answer(bench.terminal, run.answer, verbose=verbose)
+        elif partial is not None:
+            _print_partial(bench, run, partial)
         if verbose:
+            _print_web(bench.terminal, ledger)
             bench.terminal.line("\nledger")
             for entry in ledger:
                 bench.terminal.line(f"  {entry.at}  {entry.kind:<9} {json_text(entry.data)}")
@@ -120,8 +130,14 @@ def show(run_id: str | None, verbose: bool, as_json: bool) -> None:
 
 def _contacts(ledger: Sequence[LedgerEntry]) -> dict[str, list[str]]:
     """Every model that was asked and every host that was reached, in order of first use."""
+    from asky.cli.web_trail import web_hosts
+
     models = dict.fromkeys(str(each.data["model"]) for each in ledger if each.data.get("model"))
-    hosts = dict.fromkeys(str(each.data["host"]) for each in ledger if each.data.get("host"))
+    hosts = dict.fromkeys(
+        host
+        for each in ledger
+        for host in ([str(each.data["host"])] if each.data.get("host") else web_hosts(each.kind, each.data))
+    )
     return {"models": list(models), "hosts": list(hosts)}
 
 
@@ -131,7 +147,38 @@ def _searches(ledger: Sequence[LedgerEntry]) -> list[str]:
     return list(dict.fromkeys(map(str, queries)))
 
 
+def _partial(ledger: Sequence[LedgerEntry]) -> str | None:
+    """What a run that failed had written of its answer, as the model wrote it."""
+    return next(
+        (str(each.data["partial"]) for each in ledger if each.kind == "failed" and each.data.get("partial")), None
+    )
+
+
+def _print_partial(bench: Workbench, run: Run, partial: str) -> None:
+    """Print what had been written, its citations numbered as those of an answer are."""
+    from asky.evidence.markers import number_citations
+
+    terminal = bench.terminal
+    shown = {each.key: _evidence(bench, each) for each in bench.services.runs.passages(run.id)}
+    numbered = number_citations(partial, shown)
+    terminal.line("\nwhat had been written when it failed, cut off and unchecked:\n")
+    terminal.line(f"{numbered.text}\n")
+    for number, key in enumerate(numbered.order, start=1):
+        source = shown[key].source
+        where = source.url or source.path
+        terminal.line(f"[{number}] {one_line(source.title + (f' - {where}' if where else ''))}")
+
+
+def _evidence(bench: Workbench, passage: StoredPassage) -> Evidence:
+    documents, span = bench.services.documents, Span(passage.start, passage.end)
+    sha256, _ = documents.digest(passage.document_id)
+    text = documents.text(passage.document_id, span)
+    return Evidence(passage.key, passage.source, passage.document_id, sha256, span, text, Location())
+
+
 def _print_head(terminal: Terminal, run: Mapping[str, Any], ledger: Sequence[LedgerEntry]) -> None:
+    from asky.cli.web_trail import web_lines
+
     contacts = _contacts(ledger)
     ended = f", ended {_minute(run['finished_at'])}" if run["finished_at"] else ""
     rows = [
@@ -141,7 +188,8 @@ def _print_head(terminal: Terminal, run: Mapping[str, Any], ledger: Sequence[Led
         ("mode", run["mode"]),
         ("began", f"{_minute(run['started_at'])}{ended}"),
         ("models", ", ".join(contacts["models"]) or run["model"]),
-        ("hosts", ", ".join(contacts["hosts"]) or "none"),
+        ("hosts", _hosts(contacts["hosts"])),
+        *(("web", line) for line in web_lines(ledger)),
         *(("searched", query) for query in _searches(ledger)),
         *(("failed", each.data.get("message")) for each in ledger if each.kind == "failed"),
     ]
@@ -150,12 +198,29 @@ def _print_head(terminal: Terminal, run: Mapping[str, Any], ledger: Sequence[Led
             terminal.line(f"{name:<9} {one_line(str(value))}")
 
 
+def _hosts(hosts: Sequence[str]) -> str:
+    """The first hosts, and how many more there are."""
+    more = len(hosts) - _HOSTS_SHOWN
+    return ", ".join([*hosts[:_HOSTS_SHOWN], *([f"and {more} more, in the ledger (-v)"] if more > 0 else [])]) or "none"
+
+
+def _print_web(terminal: Terminal, ledger: Sequence[LedgerEntry]) -> None:
+    """Print each search, choice and page."""
+    from asky.cli.web_trail import web_details
+
+    lines = list(web_details(ledger))
+    if lines:
+        terminal.line("\nweb")
+    for line in lines:
+        terminal.line(f"  {line}")
+
+
 def _minute(time: str) -> str:
     """`2026-01-31 17:05 UTC` of a time as the store writes it."""
     return f"{time[:10]} {time[11:16]} UTC"
 
 
-def _print_answer(terminal: Terminal, answer: Mapping[str, Any]) -> None:
+def _print_answer(terminal: Terminal, answer: Mapping[str, Any], *, verbose: bool) -> None:
     terminal.line(f"\n{answer['answer']}\n")
     for citation in answer["citations"]:
         terminal.line(f"[{citation['n']}] {one_line(reference(citation))}")
@@ -174,8 +239,11 @@ def _print_answer(terminal: Terminal, answer: Mapping[str, Any]) -> None:
         f"{usage['seconds']:.1f} s",
     ]
     terminal.line(f"\nused      {', '.join(used)}")
-    for subject, reason in ((each["url"], each["reason"]) for each in answer["rejected"]):
-        terminal.line(f"rejected  {one_line(subject)}: {one_line(reason)}")
+    rejected = answer["rejected"]
+    for each in rejected if verbose else rejected[:_REJECTED_SHOWN]:
+        terminal.line(f"rejected  {one_line(each['url'])}: {one_line(each['reason'])}")
+    if len(rejected) > _REJECTED_SHOWN and not verbose:
+        terminal.line(f"rejected  {len(rejected) - _REJECTED_SHOWN} more, which -v prints")
     for warning in answer["warnings"]:
         terminal.line(f"warning   {one_line(warning)}")
 

@@ -19,7 +19,7 @@ _ALL = 1 << 31
 
 @click.group()
 def session() -> None:
-    """List and show conversations."""
+    """List, show and remove conversations."""
 
 
 @session.command("list")
@@ -60,6 +60,23 @@ def show(name: str, as_json: bool) -> None:
             run = f", run {each.run_id}" if each.run_id is not None and each.role == "assistant" else ""
             bench.terminal.out.write(bench.terminal.paint(head + run, 1) + "\n")
             bench.terminal.line(each.content + "\n")
+
+
+@session.command()
+@click.argument("name")
+def rm(name: str) -> None:
+    """Remove the session NAME with its runs, its findings and what was piped into it.
+
+    What its model calls cost still counts for the limits of the day.
+    """
+    with workbench() as bench:
+        services = bench.services
+        found = find_session(services.sessions, name)
+        runs = services.runs.recent(limit=_ALL, session_id=found.id)
+        if any(run.status == "running" for run in runs):
+            raise UsageError(f"a question is being answered in {found.name}", hint="stop it first, or wait for its end")
+        services.sessions.remove(found.id, services.corpus, services.documents)
+        bench.terminal.note(f"removed the session {found.name}: {len(runs)} run{'' if len(runs) == 1 else 's'}")
 
 
 def find_session(sessions: SessionStore, name: str) -> Session:

@@ -11,7 +11,7 @@ from asky.cli.answers import print_answer, print_sources
 from asky.cli.terminal import Terminal, is_smart, one_line
 from asky.events import Event, Listener, StageStarted, TextDiscarded, TextStreamed
 from asky.evidence.answer import answer_json
-from asky.evidence.claims import MARKED, WARNING_SIGN, without_marks
+from asky.evidence.marks import MARKED, WARNING_SIGN, without_marks
 from asky.values import Answer, Claim
 
 Format = Literal["text", "json", "events"]

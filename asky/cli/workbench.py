@@ -43,13 +43,16 @@ def workbench(
     quiet: bool = False,
     verbose: bool = False,
     as_json: bool = False,
+    offline: bool = False,
     flags: Mapping[str, object] | None = None,
     listening: Callable[[Terminal, Listener], Listener] | None = None,
 ) -> Iterator[Workbench]:
     """Open the services of this process; what was opened is closed on leaving.
 
     `listening` makes the listener of the services from the terminal and the progress line; by default the line listens
-    alone. Under `as_json` stderr is silent too, so that it holds nothing but the error object if there is one.
+    alone. `offline` keeps the services off the web.
+
+    Under `as_json` stderr is silent too, so that it holds nothing but the error object if there is one.
     """
     config = configured(flags)
     quiet = quiet or (as_json and not verbose)
@@ -65,5 +68,5 @@ def workbench(
         out=sys.stdout, err=sys.stderr, environ=os.environ, color=config.ui.color, quiet=quiet, verbose=verbose
     )
     listener = progress if listening is None else listening(terminal, progress)
-    with progress, Services(config, os.environ, listener=listener) as services:
+    with progress, Services(config, os.environ, listener=listener, offline=offline) as services:
         yield Workbench(services, terminal, progress)

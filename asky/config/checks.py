@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
 
-from asky.config.endpoints import find_endpoint_faults
+from asky.config.endpoints import base_url_fault, find_endpoint_faults
 from asky.config.keys import KeyPath
-from asky.config.schema import Settings, SourceAdapter
+from asky.config.schema import Search, SearchService, Settings, SourceAdapter
 
 
 def find_contradictions(settings: Settings) -> Iterator[tuple[KeyPath, str]]:
@@ -18,7 +19,26 @@ def find_contradictions(settings: Settings) -> Iterator[tuple[KeyPath, str]]:
         yield ("research", "embedding", "precision"), "int8 runs on the CPU, not on the device cuda"
     for name, adapter in settings.research.source_adapters.items():
         yield from _check_adapter(("research", "source_adapters", name), adapter)
+    yield from _check_search(settings.search)
     yield from find_endpoint_faults(settings)
+
+
+def _check_search(search: Search) -> Iterator[tuple[KeyPath, str]]:
+    services = [each.name for each in fields(search) if isinstance(getattr(search, each.name), SearchService)]
+    for name in search.providers:
+        if name not in services:
+            yield ("search", "providers"), f"one of these names is no search service; {_meant(name, services)}"
+    for name in services:
+        base_url = getattr(search, name).base_url
+        if base_url is not None and (fault := base_url_fault(base_url)):
+            yield ("search", name, "base_url"), fault
+
+
+def _meant(name: str, known: Sequence[str]) -> str:
+    from difflib import get_close_matches  # only where something is wrong already
+
+    close = get_close_matches(name[:100].lower(), known, n=1)
+    return f"did you mean {close[0]}?" if close else f"they are {', '.join(known)}"
 
 
 def _check_adapter(path: KeyPath, adapter: SourceAdapter) -> Iterator[tuple[KeyPath, str]]:

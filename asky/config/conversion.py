@@ -36,6 +36,8 @@ def expected(leaf: Leaf) -> str:
     if get_origin(leaf.type) is Literal:
         return "one of " + ", ".join(get_args(leaf.type))
     if get_origin(leaf.type) is tuple:
+        if choices := _choices(leaf):
+            return "a list of " + " or ".join(choices)
         return "a list of paths" if Path in get_args(leaf.type) else "a list of text"
     name = _NAMES[leaf.type]
     if leaf.low is not None and leaf.high is not None:
@@ -98,7 +100,7 @@ def _parse_nested(text: str) -> object:
 
 
 def _convert_list(leaf: Leaf, raw: object, expand: Expand) -> tuple[Any, ...]:
-    paths = Path in get_args(leaf.type)
+    paths, choices = Path in get_args(leaf.type), _choices(leaf)
     if isinstance(raw, str) and not paths and raw and not any(c.isspace() for c in raw):
         raw = [raw]  # one program without arguments
     if not isinstance(raw, list):
@@ -110,7 +112,15 @@ def _convert_list(leaf: Leaf, raw: object, expand: Expand) -> tuple[Any, ...]:
         if not isinstance(item, str):
             raise WrongValue(expected(leaf), f"a list with {_kind(item)} in it")
         _check_text(leaf, item)
+        if choices and item not in choices:
+            raise WrongValue(expected(leaf), "a list with other text in it", hint=_nearest(item, choices))
     return tuple(expand(item) for item in raw) if paths else tuple(raw)
+
+
+def _choices(leaf: Leaf) -> tuple[str, ...]:
+    """The words that a list may hold; none where it may hold any."""
+    item = get_args(leaf.type)[0]
+    return get_args(item) if get_origin(item) is Literal else ()
 
 
 def _convert_table(leaf: Leaf, raw: object) -> Mapping[str, Any]:
@@ -130,11 +140,15 @@ def _convert_choice(leaf: Leaf, raw: object) -> str:
     if not isinstance(raw, str):
         raise WrongValue(expected(leaf), _kind(raw))
     if raw not in get_args(leaf.type):
-        from difflib import get_close_matches  # only where something is wrong already
-
-        close = get_close_matches(raw.lower(), get_args(leaf.type), n=1)
-        raise WrongValue(expected(leaf), "other text", hint=f"did you mean {close[0]}?" if close else None)
+        raise WrongValue(expected(leaf), "other text", hint=_nearest(raw, get_args(leaf.type)))
     return raw
+
+
+def _nearest(given: str, choices: tuple[str, ...]) -> str | None:
+    from difflib import get_close_matches  # only where something is wrong already
+
+    close = get_close_matches(given.lower(), choices, n=1)
+    return f"did you mean {close[0]}?" if close else None
 
 
 def _check_text(leaf: Leaf, text: str) -> str:

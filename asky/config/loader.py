@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
 
@@ -84,12 +84,14 @@ def check_config(*, environ: Mapping[str, str], cwd: Path) -> list[AskyError]:
 
 
 def find_key_variables(*, environ: Mapping[str, str], cwd: Path) -> frozenset[str]:
-    """The variables that hold keys of providers, as far as the configuration can be read; it need not be valid.
+    """The variables that hold keys of providers and search services, as far as the configuration can be read.
 
-    Raises `ConfigError` where no configuration can be looked for.
+    It need not be valid. Raises `ConfigError` where no configuration can be looked for.
     """
     values = _read_layers(environ, cwd, {}).values
-    return frozenset(name for path, name in values.items() if path[0] == "providers" and path[-1] == "api_key_env")
+    return frozenset(
+        name for path, name in values.items() if path[0] in ("providers", "search") and path[-1] == "api_key_env"
+    )
 
 
 def find_project_file(*, environ: Mapping[str, str], cwd: Path) -> Path | None:
@@ -140,12 +142,5 @@ def _read_packaged(reading: Reading) -> None:
 
 def _config(reading: Reading) -> Config:
     settings: Settings = build(reading.values)
-    return Config(
-        research=settings.research,
-        budget=settings.budget,
-        ui=settings.ui,
-        default=settings.default,
-        providers=settings.providers,
-        models=settings.models,
-        origins=MappingProxyType(reading.origins()),
-    )
+    tables = {field.name: getattr(settings, field.name) for field in fields(settings)}
+    return Config(**tables, origins=MappingProxyType(reading.origins()))

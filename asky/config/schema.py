@@ -10,7 +10,13 @@ value; a `Mapping` to `Any` is one too, a table of the user's own making. `None`
     |  +- embedding: Embedding
     |  +- retrieval: Retrieval
     |  +- reading: Reading
+    |  +- shortlist: Shortlist
+    |  +- sources: Sources
+    |  +- cache: Cache
     |  +- source_adapters: NAME -> SourceAdapter
+    +- search: Search                  research.toml
+    |  +- searxng, brave, ...: SearchService
+    +- network: Network                research.toml
     +- budget: Budget                  research.toml
     +- ui: Ui                          research.toml
     +- default: str                    models.toml
@@ -33,6 +39,7 @@ Device = Literal["auto", "cpu", "cuda"]
 Precision = Literal["fp32", "int8"]
 Engine = Literal["auto", "chroma", "exact"]
 When = Literal["auto", "always", "never"]
+WebKind = Literal["web", "paper"]
 
 EXTRACTIVE = "extractive"
 """The provider that is built in: it needs no table, no key and no network."""
@@ -114,6 +121,40 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
+class Shortlist:
+    """How web sources are chosen before a model sees any of them."""
+
+    research: bool = _key(True, "Whether research questions rank their web sources first.", project=True)
+    standard: bool = _key(True, "Whether other questions rank their web sources first.", project=True)
+    max_candidates: int = _key(40, "Addresses that are considered, at most.", low=1, high=1000)
+    max_fetch_urls: int = _key(20, "Pages that are fetched for a shortlist, at most.", low=1, high=200)
+    top_k: int = _key(8, "Sources that a shortlist keeps.", low=1, high=100, project=True)
+    concurrency: int = _key(8, "Pages that are fetched at the same time.", low=1, high=64)
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Which sources on the web are wanted. Addresses that the question names are read whatever is allowed here."""
+
+    allow_domains: tuple[str, ...] = _key((), "Domains whose pages are used; without any, all.", project=True)
+    deny_domains: tuple[str, ...] = _key((), "Domains whose pages are never read.", project=True)
+    kinds: tuple[WebKind, ...] = _key(
+        (), "Kinds of sources that are used, web or paper; without any, both.", project=True
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """Web pages that were read before."""
+
+    ttl_hours: float = _key(24.0, "Hours for which a page is used again without asking for it.", low=0, high=87_600)
+    search_ttl_hours: float = _key(1.0, "Hours for which a search is not made again.", low=0, high=8760)
+    max_mb: int = _key(
+        1024, "Text of pages that is kept, in megabytes; the longest unused go first.", low=1, high=1_000_000
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class SourceAdapter:
     """Programs that find and read the sources under one prefix: `tool` does both, or each has its own."""
 
@@ -134,9 +175,77 @@ class Research:
     embedding: Embedding = _table(Embedding, "The model that turns text into vectors.")
     retrieval: Retrieval = _table(Retrieval, "How chunks are ranked.")
     reading: Reading = _table(Reading, "What one file may cost; each is read in a process of its own.")
+    shortlist: Shortlist = _table(Shortlist, "How web sources are chosen before a model sees any of them.")
+    sources: Sources = _table(Sources, "Which sources on the web are wanted.")
+    cache: Cache = _table(Cache, "Web pages that were read before.")
     source_adapters: Mapping[str, SourceAdapter] = _table(
         lambda: MappingProxyType({}), "Programs that provide sources other than files and web pages."
     )
+
+
+@dataclass(frozen=True, slots=True)
+class SearchService:
+    """What the user says of one search service; what is not said is in `asky.search.catalog`."""
+
+    base_url: str | None = _key(None, "Where the service is; by default where its makers run it.")
+    api_key_env: str | None = _key(
+        None, "Name of the environment variable that holds the key; by default its usual one."
+    )
+    gap_s: float | None = _key(
+        None,
+        "Least seconds between two requests of all processes; by default what the service allows.",
+        low=0,
+        high=3600,
+    )
+    timeout_s: float | None = _key(None, "Longest time for one search, in seconds.", low=0.1, high=600)
+    parameters: Mapping[str, Any] = _free_table("Parameters that are sent with every search.")
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Who is asked for sources on the web."""
+
+    providers: tuple[str, ...] = _key(
+        (),
+        "Services that are asked, together; by default those of searxng, brave, tavily, exa, serper that are set up.",
+    )
+    max_results: int = _key(10, "Results of one search that are used.", low=1, high=100, project=True)
+    email: str | None = _key(None, "Your address, for the scholarly services that ask their users for one.")
+    searxng: SearchService = _table(SearchService, "A SearXNG instance of your own, with json among its formats.")
+    brave: SearchService = _table(SearchService, "Brave Search.")
+    tavily: SearchService = _table(SearchService, "Tavily.")
+    exa: SearchService = _table(SearchService, "Exa.")
+    serper: SearchService = _table(SearchService, "Serper: results of Google.")
+    ddgs: SearchService = _table(
+        SearchService, "The package ddgs, which scrapes search engines: look at their terms before you name it."
+    )
+    semantic_scholar: SearchService = _table(SearchService, "Semantic Scholar: papers.")
+    pubmed: SearchService = _table(SearchService, "PubMed: biomedical papers.")
+    arxiv: SearchService = _table(SearchService, "arXiv: preprints.")
+    openalex: SearchService = _table(SearchService, "OpenAlex: papers.")
+    crossref: SearchService = _table(SearchService, "Crossref: papers.")
+    unpaywall: SearchService = _table(
+        SearchService, "Unpaywall: open copies of papers by their DOI; it does not search."
+    )
+    wikipedia: SearchService = _table(SearchService, "Wikipedia; its address names the language.")
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """How pages are fetched."""
+
+    allow_private: tuple[str, ...] = _key(
+        (),
+        "Private names, addresses or networks whose pages may be fetched, such as 192.168.1.5 or wiki.lan:8080; without"
+        " a port, on usual ones.",
+    )
+    timeout_s: float = _key(20.0, "Longest time for fetching one page, in seconds.", low=0.1, high=600)
+    max_page_mb: int = _key(10, "Largest page that is read, in megabytes; the rest is cut.", low=1, high=1024)
+    max_pdf_mb: int = _key(50, "Largest PDF that is read, in megabytes.", low=1, high=1024)
+    per_host: int = _key(2, "Fetches from one host at the same time, over all processes.", low=1, high=16)
+    host_gap_s: float = _key(0.5, "Least seconds between two fetches from one host.", low=0, high=60)
+    robots: bool = _key(True, "Keep to what hosts say to crawlers in robots.txt.")
+    browser: bool = _key(False, "Read pages that need JavaScript in a browser; needs the extra browser.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +338,7 @@ class Model:
         None, "Model calls in one run, at most; by default research.max_turns.", low=1, high=200
     )
     source_shortlist_enabled: bool | None = _key(
-        None, "Whether web sources are ranked before the model reads them; without effect until the web is searched."
+        None, "Whether web sources are ranked before the model reads them; by default what the mode says."
     )
 
 
@@ -238,6 +347,8 @@ class Settings:
     """The root of the tree."""
 
     research: Research = _table(Research, "Reading, indexing and answering.")
+    search: Search = _table(Search, "Who is asked for sources on the web.")
+    network: Network = _table(Network, "How pages are fetched.")
     budget: Budget = _table(Budget, "What runs may spend.")
     ui: Ui = _table(Ui, "What the terminal shows.")
     default: str = _key(
@@ -252,6 +363,9 @@ class Settings:
 
 
 FILES: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"research.toml": ("research", "budget", "ui"), "models.toml": ("default", "providers", "models")}
+    {
+        "research.toml": ("research", "search", "network", "budget", "ui"),
+        "models.toml": ("default", "providers", "models"),
+    }
 )
 """The top-level keys of each configuration file."""

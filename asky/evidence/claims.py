@@ -1,12 +1,13 @@
 """Cuts a numbered answer into the statements that need a source.
 
-A claim is a sentence or a table row. These are none unless they carry a citation: lines all in bold, questions, what
-ends in a colon, and sentences that say what the sources do not hold. Never claims are headings, code, rules, table
-heads, lines of links, and asky's own notes, which begin with `⚠` (`markers` keeps models from writing that sign).
+A claim is a sentence or a table row. These are none unless they carry a citation: questions, and sentences that say
+what the sources do not hold. Headings, lines all in bold and lines that end in a colon are claims where they carry a
+citation or hold a number. Never claims are code, rules, table heads, lines of links, and asky's own notes, which begin
+with `⚠` (`markers` keeps models from writing that sign).
 
 A citation belongs to the sentence that it ends or follows: `X does Y [1].` and `X does Y. [1]` are the same. In a list
-item the citations of a sentence also hold for the sentences before it that have none. An answer of one or two words
-("Yes.") goes with the sentence after it.
+item the citations of a sentence also hold for the sentences before it that have none, and the citations below a heading
+for the heading. An answer of one or two words ("Yes.") goes with the sentence after it.
 """
 
 from __future__ import annotations
@@ -14,41 +15,42 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
+from asky.evidence.headings import (
+    States,
+    citations_below,
+    heading_level,
+    is_bold,
+    is_proper,
+    what_heading_states,
+    without_number_signs,
+    without_underline,
+)
+from asky.evidence.marks import WARNING_SIGN
 from asky.evidence.scanner import AnswerScanner
 from asky.text.sentences import sentence_spans
 from asky.text.terms import words
-from asky.values import Span, Verdict
-
-WARNING_SIGN = "⚠"
-"""Begins every note and mark that asky itself adds to an answer."""
-
-MARKED: tuple[Verdict, ...] = ("uncited", "unsupported", "contradicted")
-"""The verdicts that are shown in the answer itself."""
+from asky.values import Span
 
 _LEAD_IN_WORDS = 2
-_MARK = re.compile(rf" {WARNING_SIGN} (?:uncited|unsupported|contradicted)\b")
-_MARKER = re.compile(r"\[(\d{1,3})\]")
+_LEAD_IN_CHARS = 100
 _END_IN_MARKERS = re.compile(r"""[.!?]["'”’)*_]{0,4}[ \t]?(?:\[\d{1,3}\]){1,20}\s+(?=[^\W\d_]|["“*_])(?![a-z])""")
 _BOLD_MARKERS = re.compile(r"(\*{1,3}|_{1,3})((?:\[\d{1,3}\]){1,20}\1)\s+")
-_REFERENCE = re.compile(r"[ \t]?(\*{0,3})(?:\[\^?\d{1,3}(?:[ ]?[,;–-][ ]?\d{1,3})*\??\]|~~\[P[0-9a-f]+\]~~)\1")
+_REFERENCE = re.compile(r"[ \t]?(\*{0,3})(?:\[\^?\d{1,3}(?:[ ]?[,;–-][ ]?\d{1,3})*\]|~~\[[^\[\]~\n]{0,256}\]~~)\1")
 _QUOTED_LINE = re.compile(r"\n[ \t]*(?:>[ \t]?)+")
 _QUOTATION = re.compile(r"(?:>[ \t]?)+")
 _ITEM = re.compile(r"(?:[-*+•]|\d{1,3}[.)])(?:[ \t]+|$)(?:\[[ xX]\][ \t]+)?")
-_HEADING = re.compile(r"#{1,6}(?:\s|$)")
-_UNDERLINED = re.compile(r"\n[ \t]*(?:=+|-+)[ \t]*$")
-_ALL_BOLD = re.compile(r"\*\*[^*\n]+\*\*:?|__[^_\n]+__:?")
-_TABLE_LINE = re.compile(r"^[ \t>]*\|[ \t]*(.*?)[ \t]*\|?[ \t]*$", re.MULTILINE)
-_TABLE_RULE = re.compile(r"[ \t|:-]*-[ \t|:-]*")
+_HEADING_LINE = re.compile(r"^[ \t>]*(#{1,6}[ \t]+\S.*)$", re.MULTILINE)
+_TABLE_LINE = re.compile(r"^[ \t>]*\|(.*)$", re.MULTILINE)
 _DEFINITION = re.compile(r"\[[^\]\n]{1,200}\]:[ \t]")
 _LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)")
 _ADDRESS = re.compile(r"<?(?:https?://|www\.)[^\s>]+>?", re.IGNORECASE)
 _TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,80}>")
 _EMPHASIS = re.compile(r"[*`]+|(?<![^\W_])_+|_+(?![^\W_])|~~")
-_CELL = re.compile(r"[ \t]*\|[ \t]*")
+_TABLE_EDGE = "| \t"
 _CLOSING = " \t\n*_`\"'”’)]"
 
 _MATERIAL = r"(?:sources?|passages?|documents?|evidence|context|texts?|excerpts?|material|results)"
@@ -68,58 +70,57 @@ _TURNS = re.compile(r"\b(?:but|however|although|though|yet|nevertheless)\b", re.
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A claim before it is checked: where it stands, what it says without markup, and the numbers it cites."""
+    """A claim before it is checked: where it stands, what it says without markup, and the numbers it cites.
+
+    `states` is what a heading without citations of its own states: for a `"fact"`, its citations are those below it,
+    and only its numbers matter; a `"count"` is a claim only if the passages contradict it. `None` for other claims.
+    """
 
     span: Span
     text: str
     citations: tuple[int, ...]
+    states: States | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """A sentence or table row. `begins_block` is false where it goes on from the unit before it."""
+    """A sentence, heading or table row. `begins_block` is false where it goes on from the unit before it.
+
+    `source` is the stretch at `span`, `size` the words of `text`, `level` what `heading_level` says of it. A heading
+    has in `states` what it states, and in `below` the citations that stand below it.
+    """
 
     span: Span
+    source: str
     text: str
     citations: tuple[int, ...]
     begins_block: bool
     in_item: bool
-
-
-def mark(verdict: str) -> str:
-    """What `mark_unsupported` puts after a claim with this verdict."""
-    return f" {WARNING_SIGN} {verdict}"
-
-
-def without_marks(answer: str) -> str:
-    """`answer` as it was before it was marked."""
-    return _MARK.sub("", answer)
+    size: int
+    level: int
+    states: States | None
+    below: tuple[int, ...] = ()
 
 
 def split_claims(answer: str) -> list[Draft]:
     """The claims of a numbered answer, in order; their spans do not overlap; linear time.
 
-    `citations` has each number once, in order of appearance. Marks do not count: an answer has the same claims before
-    and after it is marked, with spans in the text as given, and no claim ends in its mark.
+    `citations` has each number once, in order of appearance.
     """
-    marks = [match.span() for match in _MARK.finditer(answer)]
-    text = without_marks(answer)
-    units = [unit for unit in _with_lead_ins(text, _units(text)) if _is_claim(text, unit)]
-    drafts = [Draft(unit.span, unit.text, unit.citations) for unit in _with_later_citations(units)]
-    return list(_moved(drafts, marks)) if marks else drafts
+    units = list(_with_lead_ins(answer, _units(answer)))
+    below = citations_below([unit.level for unit in units], [unit.citations for unit in units])
+    units = [
+        replace(unit, below=cited) if cited else unit
+        for unit, cited in zip(units, below, strict=True)
+        if _is_claim(unit)
+    ]
+    return [_draft(unit) for unit in _with_later_citations(units)]
 
 
-def _moved(drafts: Iterable[Draft], marks: Sequence[tuple[int, int]]) -> Iterator[Draft]:
-    """The claims of a text without marks, in the text that has them at `marks`."""
-    places = []  # of each mark, in the text without marks
-    shifts = [0]
-    for start, end in marks:
-        places.append(start - shifts[-1])
-        shifts.append(shifts[-1] + end - start)
-    for draft in drafts:
-        start, end = draft.span.start, draft.span.end
-        span = Span(start + shifts[bisect_right(places, start)], end + shifts[bisect_left(places, end)])
-        yield replace(draft, span=span)
+def _draft(unit: _Unit) -> Draft:
+    if unit.citations:
+        return Draft(unit.span, unit.text, unit.citations)
+    return Draft(unit.span, unit.text, unit.below, unit.states)
 
 
 def plain_text(markdown: str) -> str:
@@ -137,70 +138,110 @@ def without_markup(markdown: str) -> str:
     return _EMPHASIS.sub("", _TAG.sub(" ", _ADDRESS.sub(" ", _LINK.sub(r" \1 ", text))))
 
 
-def _is_claim(answer: str, unit: _Unit) -> bool:
-    source = answer[unit.span.start : unit.span.end]
-    if _HEADING.match(source) or _UNDERLINED.search(source) or _DEFINITION.match(source):
+def _is_claim(unit: _Unit) -> bool:
+    if unit.source.startswith(WARNING_SIGN) or _DEFINITION.match(unit.source):
         return False
-    if source.startswith(WARNING_SIGN) or not words(plain_text(_LINK.sub(" ", source))):
+    if not unit.size or ("](" in unit.source and not words(plain_text(_LINK.sub(" ", unit.source)))):
         return False
-    return bool(unit.citations) or not _needs_no_source(source, unit.text)
+    return (bool(unit.citations) and not _is_label(unit)) or not _needs_no_source(unit)
 
 
-def _needs_no_source(source: str, text: str) -> bool:
-    if source.rstrip(_CLOSING).endswith((":", "?", "：", "？")) or _ALL_BOLD.fullmatch(source):
+def _is_label(unit: _Unit) -> bool:
+    """Whether this is a heading of a word or two, whose citation speaks for what follows."""
+    return is_proper(unit.level) and unit.size <= _LEAD_IN_WORDS
+
+
+def _needs_no_source(unit: _Unit) -> bool:
+    if unit.source.rstrip(_CLOSING).endswith(("?", "？")):
         return True
-    return _ABSTAINS.search(text) is not None and _TURNS.search(text) is None
+    if unit.level and unit.states is None:
+        return True
+    return _ABSTAINS.search(unit.text) is not None and _TURNS.search(unit.text) is None
 
 
 class _Layout:
-    """Where the markers, the fenced code and the table rows of an answer are."""
+    """Where the markers, the fenced code, the table rows and the headings of an answer are."""
 
     def __init__(self, answer: str) -> None:
         self._markers: list[tuple[int, int]] = []  # position, number
-        self._skipped: list[tuple[int, int]] = []  # fences, then the lines of tables too
-        scanner = AnswerScanner()
+        self._skipped: list[tuple[int, int]] = []  # fences, then the lines of tables and headings too
+        scanner = AnswerScanner(numbered=True)
         position = 0
         for piece in scanner.feed(answer) + scanner.close():
             if piece.kind == "fence":
                 self._skipped.append((position, position + len(piece.source)))
-            elif piece.kind == "number" and (marker := _MARKER.fullmatch(piece.source)):
-                self._markers.append((position, int(marker[1])))
+            elif piece.kind == "number":
+                self._markers.append((position, int(piece.source[1:-1])))
             position += len(piece.source)
         lines = [line for line in _TABLE_LINE.finditer(answer) if not self.skips(line.start())]
-        self._skipped = sorted([*self._skipped, *(line.span() for line in lines)])
-        self.rows = [Span(*line.span(1)) for line in _table_body(lines)]
+        headings = [line for line in _HEADING_LINE.finditer(answer) if not self.skips(line.start())]
+        self._skipped = sorted([*self._skipped, *(line.span() for line in (*lines, *headings))])
+        self.rows = [_stripped(answer, *line.span(1), edge="|") for line in _table_body(lines)]
+        self.headings = [_stripped(answer, *line.span(1)) for line in headings]
 
     def skips(self, position: int) -> bool:
         index = bisect_right(self._skipped, (position, math.inf)) - 1
         return index >= 0 and position < self._skipped[index][1]
+
+    def outside(self, answer: str, span: Span) -> Iterator[Span]:
+        """The parts of a sentence that are no code, table or heading: in a quotation, one may run on into these."""
+        start = span.start
+        index = max(0, bisect_right(self._skipped, (start, math.inf)) - 1)
+        while index < len(self._skipped) and self._skipped[index][0] < span.end:
+            yield from _spoken(answer, start, self._skipped[index][0], after=" \t\n>")
+            start = max(start, self._skipped[index][1])
+            index += 1
+        yield from _spoken(answer, start, span.end)
 
     def citations(self, span: Span) -> tuple[int, ...]:
         first, last = (bisect_left(self._markers, (place, 0)) for place in (span.start, span.end))
         return tuple(dict.fromkeys(number for _, number in self._markers[first:last]))
 
 
+def _spoken(answer: str, start: int, end: int, *, after: str | None = None) -> Iterator[Span]:
+    """The stretch without white space before and what is in `after` behind it, if it has a letter or a digit."""
+    part = answer[start:end] if start < end else ""
+    if any(map(str.isalnum, part)):
+        yield Span(start + len(part) - len(part.lstrip()), start + len(part.rstrip(after)))
+
+
 def _table_body(lines: list[re.Match[str]]) -> Iterator[re.Match[str]]:
     """The rows of tables without their heads and rules."""
     for line, after in zip_longest(lines, lines[1:]):
-        is_head = after is not None and after.start() == line.end() + 1 and _TABLE_RULE.fullmatch(after[1])
-        if line[1] and not is_head and not _TABLE_RULE.fullmatch(line[1]):
+        is_head = after is not None and after.start() == line.end() + 1 and _is_table_rule(after[1])
+        if line[1].strip(_TABLE_EDGE) and not is_head and not _is_table_rule(line[1]):
             yield line
 
 
+def _is_table_rule(cells: str) -> bool:
+    return "-" in cells and not cells.strip(_TABLE_EDGE + ":-")
+
+
+def _stripped(answer: str, start: int, end: int, *, edge: str = "") -> Span:
+    """What stands there without white space around it and an `edge` at its end."""
+    kept = answer[start:end].rstrip().removesuffix(edge).rstrip()
+    return Span(start + len(kept) - len(kept.lstrip()), start + len(kept))
+
+
+def _cells(row: str) -> str:
+    return "; ".join(cell.strip() for cell in row.split("|"))
+
+
 def _units(answer: str) -> list[_Unit]:
-    """The sentences and table rows of the answer; a line of markers alone belongs to what stands before it."""
+    """The sentences, headings and table rows of the answer; a line of markers alone belongs to what stands before."""
     layout = _Layout(answer)
-    sentences = [(span, False) for span in _sentences(answer) if not layout.skips(span.start)]
-    rows = [(span, True) for span in layout.rows]
+    sentences = [(part, False) for span in _sentences(answer) for part in layout.outside(answer, span)]
+    lines = [*((span, True) for span in layout.rows), *((span, False) for span in layout.headings)]
     units: list[_Unit] = []
     end = 0
-    for span, is_row in sorted([*sentences, *rows], key=lambda item: item[0].start):
+    for span, is_row in sorted([*sentences, *lines], key=lambda item: item[0].start):
         unit = _unit(answer, span, is_row, layout, answer[end : span.start], units[-1:])
         end = span.end
         if unit.text or not units or not unit.citations:
             units.append(unit)
         elif not units[-1].citations and not answer[units[-1].span.end : span.start].strip():
-            units[-1] = replace(units[-1], span=Span(units[-1].span.start, span.end), citations=unit.citations)
+            whole = Span(units[-1].span.start, span.end)
+            units[-1] = replace(units[-1], span=whole, source=answer[whole.start : whole.end], citations=unit.citations)
     return units
 
 
@@ -225,8 +266,19 @@ def _unit(answer: str, span: Span, is_row: bool, layout: _Layout, gap: str, prev
     begins_block = is_row or start > quoted or not previous or gap.count("\n") > 1
     in_item = start > quoted or (not begins_block and previous[0].in_item)
     source = answer[start : span.end]
-    text = plain_text(_CELL.sub("; ", source) if is_row else source)
-    return _Unit(Span(start, span.end), text, layout.citations(Span(start, span.end)), begins_block, in_item)
+    level = 0 if is_row else heading_level(source)
+    if level:
+        source = without_underline(source)
+    said = _cells(source) if is_row else without_number_signs(source) if level else source
+    unit = Span(start, start + len(source))
+    return _made(unit, source, plain_text(said), layout.citations(unit), begins_block, in_item, level)
+
+
+def _made(
+    span: Span, source: str, text: str, citations: tuple[int, ...], begins_block: bool, in_item: bool, level: int
+) -> _Unit:
+    states = what_heading_states(text) if level else None
+    return _Unit(span, source, text, citations, begins_block, in_item, len(words(text)), level, states)
 
 
 def _after(pattern: re.Pattern[str], text: str, start: int, end: int) -> int:
@@ -241,19 +293,30 @@ def _with_lead_ins(answer: str, units: Iterable[_Unit]) -> Iterator[_Unit]:
         if held is not None and unit.begins_block:
             yield held
         elif held is not None:
-            span = Span(held.span.start, unit.span.end)
-            unit = replace(held, span=span, text=f"{held.text} {unit.text}", citations=unit.citations)
-        held = unit if _is_lead_in(answer, unit) else None
+            unit = _joined(answer, held, unit)
+        held = unit if _is_lead_in(unit) else None
         if held is None:
             yield unit
     if held is not None:
         yield held
 
 
-def _is_lead_in(answer: str, unit: _Unit) -> bool:
-    if unit.citations or not 1 <= len(words(unit.text)) <= _LEAD_IN_WORDS:
+def _joined(answer: str, unit: _Unit, following: _Unit) -> _Unit:
+    span = Span(unit.span.start, following.span.end)
+    source, text = answer[span.start : span.end], f"{unit.text} {following.text}"
+    level = heading_level(source)
+    return _made(span, source, text, following.citations, unit.begins_block, unit.in_item, level)
+
+
+def _is_lead_in(unit: _Unit) -> bool:
+    if (
+        unit.citations
+        or is_proper(unit.level)
+        or not 1 <= unit.size <= _LEAD_IN_WORDS
+        or len(unit.source) > _LEAD_IN_CHARS
+    ):
         return False
-    return _is_claim(answer, unit) or _ALL_BOLD.fullmatch(answer[unit.span.start : unit.span.end]) is not None
+    return is_bold(unit.level) or _is_claim(unit)
 
 
 def _with_later_citations(units: list[_Unit]) -> list[_Unit]:
@@ -261,7 +324,7 @@ def _with_later_citations(units: list[_Unit]) -> list[_Unit]:
     later: _Unit | None = None
     result: list[_Unit] = []
     for unit in reversed(units):
-        if unit.in_item and not unit.citations and later is not None and not later.begins_block:
+        if unit.in_item and not unit.level and not unit.citations and later is not None and not later.begins_block:
             unit = replace(unit, citations=later.citations)
         result.append(unit)
         later = unit

@@ -1,9 +1,9 @@
 """From passage keys to numbered citations: the gate that an invented citation does not pass.
 
 Only a key that was shown in the run becomes `[1]`, `[2]`, ... in order of first use. An unknown key is struck out where
-it stands. A bracketed number that the model wrote itself gets a question mark, `[7?]`, so that it cannot pass for a
-citation, and the sign of asky's own notes, `⚠`, becomes `(!)`. Fenced code and code spans stay untouched, but for a
-span that holds keys and nothing else.
+it stands, and so is whatever else looks like a citation once the Markdown is rendered: `[7]`, `&#91;7&#93;`, `【7】`,
+`[source 7]`, `day⁷` all become `~~[7?]~~`, which no eye and no pattern takes for `[7]`. The sign of asky's own notes,
+`⚠`, becomes `(!)`. Fenced code and code spans stay untouched, but for a span that holds keys and nothing else.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from asky.evidence.claims import WARNING_SIGN
+from asky.evidence.marks import WARNING_SIGN, struck
 from asky.evidence.scanner import AnswerScanner, Piece
 from asky.values import Evidence
 
-_LAST_DIGIT = re.compile(r"(\d)(?=\D*$)")
+_CLINGS = re.compile(r"~|[^\W_]")
 _URL = re.compile(r"(?:(?:https?|ftp)://|www\.)[^\s<>\"'`{}|\\^\[\]]+", re.IGNORECASE)
 _LINK_TARGET = re.compile(r"\]\([ \t]*<?((?:[a-z][a-z0-9+.-]{0,30}:|//)[^\s)>]+)", re.IGNORECASE)
 _ORIGIN = re.compile(r"(?:(?:https?:|ftp:)?//)?(?:www\.)?([^/?#]*)", re.IGNORECASE)
@@ -26,14 +26,14 @@ _ORIGIN = re.compile(r"(?:(?:https?:|ftp:)?//)?(?:www\.)?([^/?#]*)", re.IGNORECA
 class Numbered:
     """An answer with `[n]` markers: `order[n - 1]` is the key behind `[n]`.
 
-    `unknown` are the keys that were struck out and `bare_numbers` the brackets that were marked, one entry per
-    occurrence; `unseen_urls` are the addresses in the answer that no shown passage holds, each once. All in order.
+    `unknown` are the keys that were struck out and `lookalikes` what else was, as written, one entry per occurrence;
+    `unseen_urls` are the addresses in the answer that no shown passage holds, each once. All in order.
     """
 
     text: str
     order: tuple[str, ...]
     unknown: tuple[str, ...]
-    bare_numbers: tuple[str, ...]
+    lookalikes: tuple[str, ...]
     unseen_urls: tuple[str, ...]
 
 
@@ -57,12 +57,12 @@ class CitationStream:
         self._scanner = AnswerScanner()
         self._numbers: dict[str, int] = {}
         self._unknown: list[str] = []
-        self._bare: list[str] = []
+        self._lookalikes: list[str] = []
         self._source: list[str] = []
         self._after_marker = False
         self._marker_began_line = False
-        self._after_tilde = False
-        self._after_keys = False
+        self._after_struck = False
+        self._last = ""
 
     def feed(self, delta: str) -> str:
         """What the reader may see now that `delta` has come; a possible citation is held back until it is complete."""
@@ -79,7 +79,7 @@ class CitationStream:
             text,
             tuple(self._numbers),
             tuple(self._unknown),
-            tuple(self._bare),
+            tuple(self._lookalikes),
             unseen_urls("".join(self._source), self._shown.values()),
         )
 
@@ -92,20 +92,23 @@ class CitationStream:
         if piece.kind == "word" and piece.keys[0] in self._shown:
             return self._marker(piece.keys[0])
         if piece.kind == "number":
-            self._bare.append(piece.source)
-            return _LAST_DIGIT.sub(r"\1?", piece.source)
-        return piece.source.replace(WARNING_SIGN, "(!)") if piece.kind == "text" else piece.source
+            self._lookalikes.append(piece.source)
+            return struck(f"[{piece.seen}?]")
+        return (piece.seen or piece.source).replace(WARNING_SIGN, "(!)") if piece.kind == "text" else piece.source
 
     def _shielded(self, piece: Piece, rendered: str) -> str:
-        """`rendered` kept from making a link or a definition of a marker, `[1](...)`, or of its tildes a fence."""
-        joins = rendered[0] in ("(", "[") and not (piece.keys and rendered[0] == "[")
-        if self._after_marker and (joins or (rendered[0] == ":" and self._marker_began_line)):
+        """`rendered` kept from making a link or a definition of a marker, `[1](...)`, or a fence of its tildes."""
+        is_struck = rendered.startswith("~~[") and piece.kind != "text"
+        joins = rendered[0] == "(" or (rendered[0] == "[" and not piece.keys)
+        links = self._after_marker and (joins or (rendered[0] == ":" and self._marker_began_line))
+        # Tildes beside the model's own would open a block of code, and hide what follows from the checks; beside a word
+        # they would strike out nothing, or something else.
+        strikes = (is_struck and _CLINGS.match(self._last)) or (self._after_struck and _CLINGS.match(rendered))
+        if links or strikes:
             rendered = " " + rendered
-        # Tildes of a struck key beside the model's own would open a code block, and hide what follows from the checks.
-        if self._after_tilde and rendered[0] == "~" and (piece.keys or self._after_keys):
-            rendered = " " + rendered
-        self._after_tilde, self._after_keys = rendered.endswith("~"), bool(piece.keys)
-        self._after_marker = bool(piece.keys) and rendered.endswith("]")
+        self._last = rendered[-1]
+        self._after_struck = rendered[-1] == "~" and (is_struck or bool(piece.keys))
+        self._after_marker = bool(piece.keys) and rendered[-1] == "]"
         self._marker_began_line = piece.begins_line
         return rendered
 
@@ -121,7 +124,13 @@ class CitationStream:
         if key in self._shown:
             return f"[{self._numbers.setdefault(key, len(self._numbers) + 1)}]"
         self._unknown.append(key)
-        return f"~~[{key}]~~"
+        return struck(f"[{key}]")
+
+
+def without_lookalikes(text: str) -> str:
+    """`text` without what `number_citations` would strike out in it but for keys; linear time."""
+    scanner = AnswerScanner()
+    return "".join(piece.source for piece in scanner.feed(text) + scanner.close() if piece.kind != "number")
 
 
 def unseen_urls(text: str, evidence: Iterable[Evidence]) -> tuple[str, ...]:

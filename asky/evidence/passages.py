@@ -76,6 +76,11 @@ def render_passages(evidence: Sequence[Evidence], *, marker: str) -> str:
     return "\n\n".join(_block(item, marker) for item in evidence)
 
 
+def fence(text: str, marker: str, label: str) -> str:
+    """Text from outside that is no passage, fenced like one, under a `label` of ours: it can be read but not cited."""
+    return f"<data {marker} {label}>\n{_defuse(text)}\n</data {marker}>"
+
+
 def parse_passages(text: str) -> list[ShownPassage]:
     """The passages that `render_passages` put into `text`, in order, whatever prose stands around them; linear time.
 

@@ -23,6 +23,9 @@ NUMBER_WORDS = _SMALL | _TENS
 _SCALES = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 _SUFFIXES = {"k": 10**3, "m": 10**6, "mn": 10**6, "bn": 10**9}
 _ORDINALS = _counted("third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth", 3)
+_DENOMINATORS = {"half": 2, "halves": 2, "quarter": 4, "quarters": 4} | {
+    name + ending: value for name, value in _ORDINALS.items() if value <= 10 for ending in ("", "s")
+}
 _MONTH_NAMES = _counted("january february march april may june july august september october november december", 1)
 _MONTHS = {name[:length]: month for name, month in _MONTH_NAMES.items() for length in (3, 4, len(name))}
 _UNITS = {
@@ -69,7 +72,12 @@ _OTHER_DIGIT = re.compile(r"(?![0-9])\d")
 _WIDE_SPACE = re.compile(r"(?<=\d)[\u00a0\u202f\u2009](?=\d{3}(?!\d))")  # the thousands separator of typesetters
 _ISO_DATE = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
 _NUMERIC_DATE = re.compile(r"(?<![\d./])(\d{1,2})([./])(\d{1,2})\2(\d{4})(?![\d./]*\d)")
-_TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|[%$€£¥]|\S")
+_VULGAR = "¼-¾⅐-⅞↉"  # ½ and the like
+_VULGAR_SIGN = re.compile(rf"[{_VULGAR}]")
+_NOT_VULGAR = re.compile(rf"[^{_VULGAR}]+")
+_TOKEN = re.compile(rf"(?:\d{{1,9}}[ ]?)?[{_VULGAR}]|\d+(?:[.,]\d+)*|[^\W\d_]+|[%$€£¥]|\S")
+_SLASHES = frozenset("/⁄")
+_MAX_PART_DIGITS = 3  # of a fraction
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _POINTED_THOUSANDS = re.compile(r"\d{1,3}(?:\.\d{3})+")
 _PLAIN = re.compile(r"\d+(?:\.\d+)?")
@@ -103,18 +111,21 @@ def quantities(text: str) -> list[Quantity]:
     """The numbers of `text` and the months that stand with them, in order; linear time.
 
     Values are decimal strings without leading zeros, trailing zeros and separators; number words up to trillions and
-    scale words ("1.4 million") are worked out. A sign is not part of a number. A date in ISO form gives year, month and
-    day; ranges give both ends.
+    scale words ("1.4 million") are worked out, and so are fractions: "½", "1/2" and "one half" are 0.5, and what has no
+    such end is rounded in a few ways. A sign is not part of a number. A date in ISO form gives year, month and day;
+    ranges give both ends.
     """
-    normal = unicodedata.normalize("NFKC", _WIDE_SPACE.sub(",", text))
+    normal = _NOT_VULGAR.sub(lambda match: unicodedata.normalize("NFKC", match.group()), _WIDE_SPACE.sub(",", text))
     normal = _OTHER_DIGIT.sub(lambda match: str(unicodedata.decimal(match.group())), normal)
     tokens = list(_tokens(_NUMERIC_DATE.sub(_spelled_numeric_date, _ISO_DATE.sub(_spelled_iso_date, normal))))
     found: list[Quantity] = []
     position = 0
     while position < len(tokens):
-        quantity, position = _quantity_at(tokens, position)
+        quantity, end = _quantity_at(tokens, position)
         if quantity is not None:
             found.append(quantity)
+            found += _parts(tokens, position, end)
+        position = end
     return found
 
 
@@ -147,12 +158,13 @@ def _tokens(text: str) -> Iterator[_Token]:
 def _quantity_at(tokens: list[_Token], at: int) -> tuple[Quantity | None, int]:
     """The quantity that begins at token `at`, if one does, and the position after it."""
     token = tokens[at]
-    if token.text[0].isdecimal():
+    if token.text[0].isdecimal() or _VULGAR_SIGN.match(token.text):
         return _numeral(tokens, at)
     if token.lower in _SMALL or token.lower in _TENS or token.lower in _SCALES:
         return _number_words(tokens, at)
-    if token.lower in _ORDINALS:
-        return Quantity(at, token.text, frozenset({str(_ORDINALS[token.lower])}), certain=False), at + 1
+    if token.lower in _ORDINALS or token.lower in _DENOMINATORS:
+        values = {str(_ORDINALS[token.lower])} if token.lower in _ORDINALS else set()
+        return Quantity(at, token.text, frozenset(values | _part_of(1, token.lower)), certain=False), at + 1
     if token.lower in _MONTHS and token.text[0].isupper() and _stands_with_number(tokens, at):
         return Quantity(at, token.text, frozenset(), month=_MONTHS[token.lower]), at + 1
     return None, at + 1
@@ -165,15 +177,76 @@ def _stands_with_number(tokens: list[_Token], at: int) -> bool:
 
 def _numeral(tokens: list[_Token], at: int) -> tuple[Quantity, int]:
     token = tokens[at]
-    values = _values(token.text)
-    end = at + 1
+    values, end = _slashed(tokens, at) or (_values(token.text), at + 1)
+    written = " ".join(part.text for part in tokens[at:end]).replace(" / ", "/").replace(" ⁄ ", "⁄")
     after = _following(tokens, end)
     if after.glued and after.lower in _SUFFIXES:
         values |= _scaled(values, _SUFFIXES[after.lower])
     elif after.lower in _SCALES:
         values, end = _scaled(values, _SCALES[after.lower]), end + 1
+    else:
+        values |= _with_fraction_after(tokens, end, token.text)
     certain = not _inside_a_name(tokens, at, after)
-    return Quantity(at, token.text, values, _unit(tokens, at, end), certain=certain), end
+    return Quantity(at, written, values, _unit(tokens, at, end), certain=certain), end
+
+
+def _slashed(tokens: list[_Token], at: int) -> tuple[frozenset[str], int] | None:
+    """The values of `1/2` or `2 1/2` from token `at` on, and the position after it; `None` for what is no fraction.
+
+    Its upper part is less than its lower one: 9/11, but not 24/7.
+    """
+    whole = 0
+    start = at
+    following = _following(tokens, at + 1)
+    if following.text not in _SLASHES and _following(tokens, at + 2).text not in _SLASHES:
+        return None
+    if _is_part(tokens[at]) and _is_part(following) and not following.glued:
+        whole, start = int(tokens[at].text), at + 1
+    top, slash, bottom = (_following(tokens, start + i) for i in range(3))
+    if not (_is_part(top) and slash.text in _SLASHES and _is_part(bottom) and slash.glued and bottom.glued):
+        return None
+    joined = tokens[start - 1].text in _SLASHES and top.glued if start else False
+    if joined or _following(tokens, start + 3).text in _SLASHES or not 0 < int(top.text) < int(bottom.text):
+        return None
+    return _fraction(whole, int(top.text), int(bottom.text)), start + 3
+
+
+def _is_part(token: _Token) -> bool:
+    return token.text.isdecimal() and len(token.text) <= _MAX_PART_DIGITS
+
+
+def _parts(tokens: list[_Token], start: int, end: int) -> Iterator[Quantity]:
+    """The numbers of a fraction with a slash: perhaps it is none."""
+    if any(token.text in _SLASHES for token in tokens[start:end]):
+        for at in range(start, end):
+            if tokens[at].text.isdecimal():
+                yield Quantity(at, tokens[at].text, _values(tokens[at].text), certain=False)
+
+
+def _with_fraction_after(tokens: list[_Token], end: int, number: str) -> frozenset[str]:
+    """What `number` may mean with "-thirds" or "and a half" at token `end`."""
+    if not number.isdecimal() or len(number) > _MAX_PART_DIGITS:
+        return frozenset()
+    after = end + 1 if _following(tokens, end).text == "-" else end
+    if _following(tokens, after).lower in _DENOMINATORS:
+        return _part_of(int(number), _following(tokens, after).lower)
+    if [_following(tokens, end + i).lower for i in range(3)] == ["and", "a", "half"]:
+        return _fraction(int(number), 1, 2)
+    return frozenset()
+
+
+def _part_of(count: int, name: str) -> frozenset[str]:
+    return _fraction(0, count, _DENOMINATORS[name]) if name in _DENOMINATORS else frozenset()
+
+
+def _fraction(whole: int, top: int, bottom: int) -> frozenset[str]:
+    """`whole` and `top`/`bottom` as a decimal, or rounded to so many places as is usual."""
+    value = (whole * bottom + top) / Decimal(bottom)
+    exact = _plain(f"{value:f}")
+    if len(exact) <= _MAX_SCALED_DIGITS:
+        return frozenset({exact})
+    cut = {_plain(exact[: exact.index(".") + places]) for places in (3, 4)}
+    return frozenset({exact, *cut, *(_plain(f"{value:.{places}f}") for places in (1, 2, 3))})
 
 
 def _inside_a_name(tokens: list[_Token], at: int, after: _Token) -> bool:
@@ -208,7 +281,8 @@ def _number_words(tokens: list[_Token], at: int) -> tuple[Quantity, int]:
         end += 1
     written = " ".join(token.text for token in tokens[at:end])
     certain = written.lower() != "one"
-    return Quantity(at, written, frozenset({str(total + current)}), _unit(tokens, at, end), certain=certain), end
+    values = frozenset({str(total + current)}) | _with_fraction_after(tokens, end, str(total + current))
+    return Quantity(at, written, values, _unit(tokens, at, end), certain=certain), end
 
 
 def _continues(tokens: list[_Token], joint: int) -> bool:
@@ -238,6 +312,9 @@ def _unit(tokens: list[_Token], start: int, end: int) -> str | None:
 
 
 def _values(numeral: str) -> frozenset[str]:
+    if _VULGAR_SIGN.match(numeral[-1]):
+        top, _, bottom = unicodedata.normalize("NFKC", numeral[-1]).partition("⁄")
+        return _fraction(int(numeral[:-1] or 0), int(top), int(bottom))
     if _THOUSANDS.fullmatch(numeral):
         return frozenset({_plain(numeral.replace(",", ""))})
     if _PLAIN.fullmatch(numeral):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterator
 
@@ -14,7 +13,6 @@ _DASHES = frozenset("‒–—―−")
 _LINE_ENDS = frozenset("\n\r\u2028\u2029")
 _IGNORED = frozenset("*\u200b\u200c\u200d\u2060\ufeff")  # emphasis and zero-width characters
 _BOUNDARY = "\x00"
-_BARE_NUMBER = re.compile(r"(?<=\d)\?(?=\])")  # `[7?]`: how a bracketed number in an answer is marked
 
 
 class Quotable:
@@ -26,8 +24,11 @@ class Quotable:
 
     def find(self, quote: str) -> Span | None:
         """`find_quote` in this text."""
-        wanted, _ = _normalised(quote.strip(), self._ignore_case)
-        if not wanted.strip(_BOUNDARY + " "):
+        return self.find_prepared(prepare_quote(quote, ignore_case=self._ignore_case))
+
+    def find_prepared(self, wanted: str) -> Span | None:
+        """`find` for what `prepare_quote` gives of a quotation, with the same `ignore_case`."""
+        if not wanted:
             return None
         start = self._normal.find(wanted)
         if start < 0:
@@ -35,6 +36,12 @@ class Quotable:
         end = start + len(wanted)
         places = [self._origins[i] for i in range(start, end) if self._normal[i] != _BOUNDARY]
         return Span(places[0], places[-1] + 1)
+
+
+def prepare_quote(quote: str, *, ignore_case: bool = False) -> str:
+    """The form in which a quotation is looked up, for one that is looked up in many texts."""
+    wanted, _ = _normalised(quote.strip(), ignore_case)
+    return wanted if wanted.strip(_BOUNDARY + " ") else ""
 
 
 def find_quote(quote: str, text: str, *, ignore_case: bool = False) -> Span | None:
@@ -57,7 +64,7 @@ def _normalised(text: str, ignore_case: bool) -> tuple[str, list[int]]:
     origins: list[int] = []
     in_word = False
     index = 0
-    for character, index in _characters(_BARE_NUMBER.sub("\u200b", text)):
+    for character, index in _characters(text):
         is_word = character.isalnum() or unicodedata.combining(character) != 0
         if is_word != in_word:
             characters.append(_BOUNDARY)

@@ -1,42 +1,36 @@
-"""Cuts an answer, as it streams in, into text, code, groups of passage keys and bare numbers in brackets.
+"""Cuts an answer, as it streams in, into text, code, passage keys, and what looks like a citation and is none.
 
-It knows as much Markdown as that takes: fenced code (inside lists and quotations too), code spans within one line, and
-backslash escapes. A decision looks a bounded number of characters ahead and waits until they are there, so that the
-pieces mean the same however the text was cut on its way; the time is linear.
+It knows as much Markdown as that takes: fenced code (inside lists and quotations too), code spans within one line,
+backslash escapes, entities, and tags inside of brackets. A decision looks a bounded number of characters ahead and
+waits until they are there, so that the pieces mean the same however the text was cut on its way; the time is linear.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from asky.evidence.keys import MAX_DIGITS, MIN_DIGITS
+from asky.evidence.signs import BEGUN_ENTITY, CIRCLED, CLOSE, ENTITY, OPEN, SUPERSCRIPTS
 
 PieceKind = Literal["text", "code", "fence", "keys", "word", "number"]
 
-_BRACKET_CHARS = 256
 _CODE_CHARS = 1_000
 _INFO_CHARS = 200
 _PREFIX_CHARS = 80
+_ENTITY_CHARS = 34
+_LABEL_CHARS = 100
+_TAG_CHARS = 300
+_KEPT_CHARS = 128  # behind what is next: the start of its line, and what stands before a raised number
 _KEY_CHARS = 1 + MIN_DIGITS, 1 + MAX_DIGITS
 
-_OPEN, _CLOSE = "[【［", "]】］"
-_DECOR = r" \t\u00a0*_`~\\\u00ad\u200b-\u200d\u2060\ufeff"  # leaves no trace on a rendered page, or little
-_SPECIAL = re.compile(rf"[`~\\\nP{re.escape(_OPEN)}]")
-_BRACKET_END = re.compile(rf"[{re.escape(_CLOSE)}\n]")
-_BEGINS_GROUP = re.compile(rf"[{_DECOR}^\dPpSsRrKkEeIi]")  # keys, numbers, or a word of `_FILLER`
-
-_KEY = r"[Pp][0-9a-fA-F]{4,16}(?![^\W_])"
-_FILLER = r"(?:(?:see|passages?|sources?|keys?|refs?\.?|evidence|id)[ \t:#]*|\^)?"
-_SEPARATOR = rf"[{_DECOR},;/|&+–—-]+(?:and[{_DECOR}]+)?"
-_KEYS = re.compile(rf"[{_DECOR}]*{_FILLER}[{_DECOR}]*({_KEY}(?:{_SEPARATOR}{_KEY})*)", re.IGNORECASE)
-_ONE_KEY = re.compile(_KEY)
-_TAIL = re.compile(r"""[ \t]*[,;:.§#("“'–—-]""")
-_AROUND_TAIL = " \t\u00a0*_`~\\,;:/|&+–—-\u00ad\u200b\u200c\u200d\u2060\ufeff"
-_NUMBER = re.compile(rf"[{_DECOR}^]*(?!0)\d{{1,3}}(?:[ ]?[,;–-][ ]?(?!0)\d{{1,3}})*[{_DECOR}]*")
-
+_SPECIAL = re.compile(rf"[`~\\P&<{re.escape(OPEN)}{SUPERSCRIPTS}⁽{CIRCLED}]")
+_SPECIAL_WHEN_NUMBERED = re.compile(r"[`~\\\[]")
+_MARKER = re.compile(r"\[[1-9]\d{0,2}\]")
 _WORD = re.compile(r"P[0-9a-fA-F]{0,16}")
+_KEY = re.compile(r"[Pp][0-9a-fA-F]{4,16}")
 _GLUE_BEFORE = tuple("/-=&#@_.")  # a word next to these is part of a path, an address or a name
 _GLUE_AFTER = tuple("/-=&#@_")
 _RUN_CHARS = 64
@@ -44,6 +38,11 @@ _RUN = re.compile(rf"`{{1,{_RUN_CHARS}}}|~{{1,{_RUN_CHARS}}}")
 _BACKTICKS_OR_LINE_END = re.compile(rf"`{{1,{_RUN_CHARS}}}|\n")
 _LINE_PREFIX = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?")
 _FENCE_END = re.compile(r"[ \t>]*(`{3,}|~{3,})[ \t]*")
+_ESCAPABLE = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
+_FOOTNOTE = re.compile(rf"\[\^[^\]\[\s]{{1,{_LABEL_CHARS}}}(\]?)(:?)")
+_RAISED = re.compile(rf"⁽?[{SUPERSCRIPTS}]{{1,{_RUN_CHARS}}}⁾?|[{CIRCLED}]{{1,{_RUN_CHARS}}}")
+_SUPERSCRIPT = re.compile(r"<sup\b[^<>]*>((?:[^<\n]|<(?!/sup))*)</sup\s*>", re.IGNORECASE)
+_COMMENT = "<!--"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,9 @@ class Piece:
 
     `code` is a code span, `fence` a part of fenced code. `keys` holds groups of keys (`[P7f3a, P09c2]`, lower-cased as
     `P7f3a`), with what else stood inside the brackets as `tail`; `word` is something that looks like a key outside
-    brackets; `number` is a bracket of bare numbers (`[7]`). `begins_line` tells that only indentation or a list or
+    brackets; `number` is what looks like a citation and is none: numbers in brackets (`[7]`, `[source 1, p. 3]`,
+    `&#91;7&#93;`) and raised ones (`day¹`), with `seen` in plain signs (`7`, `source 1, p. 3`). For `text` that has to
+    be defused, `seen` is what has to stand in its place. `begins_line` tells that only indentation or a list or
     quotation mark stands before it on its line.
     """
 
@@ -60,119 +61,164 @@ class Piece:
     source: str
     keys: tuple[str, ...] = ()
     tail: str = ""
+    seen: str = ""
     begins_line: bool = False
 
 
-class AnswerScanner:
-    """`feed` and then `close` give the pieces of an answer in order."""
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What begins at a special character, and where it ends."""
 
-    def __init__(self) -> None:
+    kind: PieceKind
+    end: int
+    keys: tuple[str, ...] = ()
+    tail: str = ""
+    seen: str = ""
+
+
+_Decision = _Found | int | None
+"""Something; plain text up to an index; or nothing yet, because it depends on what comes."""
+
+
+class AnswerScanner:
+    """`feed` and then `close` give the pieces of an answer in order.
+
+    In a `numbered` answer, which has been through the gate, there is nothing to find but code and the markers `[1]`.
+    """
+
+    def __init__(self, *, numbered: bool = False) -> None:
+        self._numbered = numbered
+        self._special = _SPECIAL_WHEN_NUMBERED if numbered else _SPECIAL
         self._text = ""
         self._at = 0
         self._final = False
-        self._before = ""  # the character before `_at`
-        self._line = ""  # the current line up to `_at`, cut at `_PREFIX_CHARS`
+        self._is_cut = False  # whether `_text` has lost its beginning
         self._fence: str | None = None
 
     def feed(self, delta: str) -> list[Piece]:
         """The pieces that are certain once `delta` has come."""
-        self._text = self._text[self._at :] + delta
-        self._at = 0
-        return self._pieces()
+        start = max(0, self._at - _KEPT_CHARS)
+        self._is_cut = self._is_cut or start > 0
+        self._text = self._text[start:] + delta
+        self._at -= start
+        return list(self._pieces())
 
     def close(self) -> list[Piece]:
         """The pieces that are left at the end of the answer."""
         self._final = True
-        return self._pieces()
+        return list(self._pieces())
 
-    def _pieces(self) -> list[Piece]:
-        pieces: list[Piece] = []
+    def _pieces(self) -> Iterator[Piece]:
         while self._at < len(self._text):
-            piece = self._fenced() if self._fence is not None else self._next()
-            if piece is None:
-                break
-            pieces.append(piece)
-        return pieces
+            if self._fence is not None:
+                yield self._fenced()
+                continue
+            start, found = self._next()
+            if start > self._at:
+                yield self._take("text", start)
+            if found is not None:
+                yield self._take(found.kind, found.end, found.keys, found.tail, found.seen)
+            elif start < len(self._text):
+                return
 
-    def _take(self, kind: PieceKind, end: int, keys: tuple[str, ...] = (), tail: str = "") -> Piece:
-        source = self._text[self._at : end]
-        piece = Piece(kind, source, keys, tail, self._begins_line())
+    def _take(self, kind: PieceKind, end: int, keys: tuple[str, ...] = (), tail: str = "", seen: str = "") -> Piece:
+        begins_line = kind in ("keys", "word", "number") and self._begins_line(self._at)
+        piece = Piece(kind, self._text[self._at : end], keys, tail, seen, begins_line)
         self._at = end
-        self._before = source[-1]
-        self._line = (self._line + source).rpartition("\n")[2][:_PREFIX_CHARS]
         return piece
 
-    def _begins_line(self) -> bool:
-        return len(self._line) < _PREFIX_CHARS and _LINE_PREFIX.fullmatch(self._line) is not None
+    def _line(self, at: int) -> str | None:
+        """What stands before `at` on its line, `None` where that is long."""
+        start = max(0, at - _PREFIX_CHARS)
+        newline = self._text.rfind("\n", start, at)
+        if newline < 0 and (start > 0 or self._is_cut):
+            return None
+        return self._text[newline + 1 : at]
+
+    def _begins_line(self, at: int) -> bool:
+        line = self._line(at)
+        return line is not None and _LINE_PREFIX.fullmatch(line) is not None
 
     def _missing(self, end: int) -> bool:
         """Whether a decision needs the text up to `end` and it may still come."""
         return end > len(self._text) and not self._final
 
+    def _character(self, at: int) -> str:
+        """The character at `at`, a space outside of the text."""
+        return self._text[at] if 0 <= at < len(self._text) else " "
+
     def _fenced(self) -> Piece:
         newline = self._text.find("\n", self._at)
-        end = newline if newline >= 0 else len(self._text)
-        if end > self._at:
-            return self._take("fence", end)
-        closing = _FENCE_END.fullmatch(self._line) if len(self._line) < _PREFIX_CHARS else None
+        if newline < 0:
+            return self._take("fence", len(self._text))
+        line = self._line(newline)
+        closing = _FENCE_END.fullmatch(line) if line is not None else None
         if closing is not None and self._fence is not None and closing[1].startswith(self._fence):
             self._fence = None
-        return self._take("fence", end + 1)
+        return self._take("fence", newline + 1)
 
-    def _next(self) -> Piece | None:
-        special = _SPECIAL.search(self._text, self._at)
-        if special is None:
-            return self._take("text", len(self._text))
-        if special.start() > self._at:
-            return self._take("text", special.start())
-        character = special.group()
-        if character in "`~":
-            return self._run()
+    def _next(self) -> tuple[int, _Found | None]:
+        """Where the text ends that comes next, and what follows it if that is known."""
+        position = self._at
+        while (special := self._special.search(self._text, position)) is not None:
+            decision = self._decide(special.group(), special.start())
+            if not isinstance(decision, int):
+                return special.start(), decision
+            position = decision
+        return max(position, len(self._text)), None
+
+    def _decide(self, character: str, at: int) -> _Decision:
         if character == "P":
-            return self._word()
+            return self._word(at)
+        if character in "`~":
+            return self._run(at)
+        if self._numbered and character == "[":
+            marker = _MARKER.match(self._text, at)
+            return _Found("number", marker.end()) if marker else at + 1
         if character == "\\":
-            return self._escape()
-        if character == "\n":
-            return self._take("text", self._at + 1)
-        return self._bracket(self._at)
+            return self._escape(at)
+        if character == "&":
+            return self._entity(at)
+        if character == "<":
+            return self._angle(at)
+        if character in OPEN:
+            return self._bracket(at, at + 1)
+        return self._raised(at)
 
-    def _escape(self) -> Piece | None:
-        if self._missing(self._at + 2):
+    def _escape(self, at: int) -> _Decision:
+        if self._missing(at + 2):
             return None
-        if self._character(self._at + 1) in _OPEN:
-            return self._bracket(self._at + 1)
-        return self._take("text", min(self._at + 2, len(self._text)))
+        following = self._character(at + 1)
+        if following in OPEN and not self._numbered:
+            return self._bracket(at, at + 2)
+        return min(at + 2, len(self._text)) if following in _ESCAPABLE else at + 1
 
-    def _character(self, at: int) -> str:
-        """The character at `at`, a space past the end."""
-        return self._text[at] if at < len(self._text) else " "
-
-    def _word(self) -> Piece | None:
-        match = _WORD.match(self._text, self._at)
+    def _word(self, at: int) -> _Decision:
+        match = _WORD.match(self._text, at)
         assert match is not None
         end = match.end()
         if self._missing(end + 1):
             return None
-        after = self._character(end)
-        alone = not (self._before.isalnum() or after.isalnum() or self._before in _GLUE_BEFORE or after in _GLUE_AFTER)
+        before, after = self._character(at - 1), self._character(end)
+        alone = not (before.isalnum() or after.isalnum() or before in _GLUE_BEFORE or after in _GLUE_AFTER)
         if alone and _KEY_CHARS[0] <= len(match.group()) <= _KEY_CHARS[1]:
-            return self._take("word", end, (_normal(match.group()),))
-        return self._take("text", end)
+            return _Found("word", end, (_normal(match.group()),))
+        return end
 
-    def _run(self) -> Piece | None:
-        match = _RUN.match(self._text, self._at)
+    def _run(self, at: int) -> _Decision:
+        match = _RUN.match(self._text, at)
         assert match is not None
         run, end = match.group(), match.end()
         if len(run) < _RUN_CHARS and self._missing(end + 1):
             return None
-        if len(run) >= 3 and self._begins_line():
+        if len(run) >= 3 and self._begins_line(at):
             line_end = self._line_end(end)
             if line_end is None:
                 return None
             if run[0] == "~" or "`" not in self._text[end:line_end]:
                 self._fence = run
-                return self._take("fence", line_end)
-        return self._code_span(run, end) if run[0] == "`" else self._take("text", end)
+                return _Found("fence", line_end)
+        return self._code_span(run, end) if run[0] == "`" else end
 
     def _line_end(self, start: int) -> int | None:
         """Where the line after an opening fence ends, its newline included; `None` while that is not known."""
@@ -181,65 +227,106 @@ class AnswerScanner:
             return newline + 1
         return None if self._missing(start + _INFO_CHARS) else min(start + _INFO_CHARS, len(self._text))
 
-    def _code_span(self, run: str, start: int) -> Piece | None:
+    def _code_span(self, run: str, start: int) -> _Decision:
         reach = start + _CODE_CHARS
         for match in _BACKTICKS_OR_LINE_END.finditer(self._text, start, reach):
             if match.group() == "\n" or match.end() == reach:
-                return self._take("text", start)
+                return start
             if self._missing(match.end() + 1):
                 return None
             if match.group() == run:
                 content = self._text[start : match.start()]
                 if run == "``" and "''" in content:  # quotation marks as TeX writes them: ``so''
-                    return self._take("text", start)
+                    return start
                 return self._code(content.strip(), match.end())
-        return None if self._missing(reach) else self._take("text", start)
+        return None if self._missing(reach) else start
 
-    def _code(self, content: str, end: int) -> Piece:
+    def _code(self, content: str, end: int) -> _Found:
         """A code span; one that holds keys and nothing else is how some models write a citation."""
-        if _ONE_KEY.fullmatch(content):
-            return self._take("word", end, (_normal(content),))
-        if content[:1] in tuple(_OPEN) and content[-1:] in tuple(_CLOSE):
-            keys, tail = _keys_and_tail(content[1:-1])
-            if keys and not tail:
-                return self._take("keys", end, keys)
-        return self._take("code", end)
+        if _KEY.fullmatch(content):
+            return _Found("word", end, (_normal(content),))
+        if content and content[0] in OPEN and content[-1] in CLOSE:
+            from asky.evidence.brackets import keys_and_tail  # as in `_bracket`
 
-    def _bracket(self, at: int) -> Piece | None:
-        """The bracket that opens at `at`, which is `_at` or the character after its backslash."""
-        width = 2 if self._character(at + 1) in _OPEN else 1
-        start = at + width
+            keys, tail = keys_and_tail(content[1:-1], literal=True)
+            if keys and not tail:
+                return _Found("keys", end, keys)
+        return _Found("code", end)
+
+    def _bracket(self, at: int, start: int) -> _Decision:
+        """The bracket that opens at `at` and whose content begins at `start`."""
+        from asky.evidence.brackets import read_bracket  # 4 ms of patterns: only for an answer with brackets
+
         if self._missing(start + 1):
             return None
-        if _BEGINS_GROUP.match(self._text, start) is None:
-            return self._take("text", at + 1)
-        closing = _BRACKET_END.search(self._text, start, at + _BRACKET_CHARS)
-        if closing is None:
-            return None if self._missing(at + _BRACKET_CHARS) else self._take("text", at + 1)
-        end = closing.start() + width
-        if self._missing(end):
+        doubled = self._character(start) in OPEN
+        bracket = read_bracket(self._text, start + doubled, final=self._final)
+        if bracket == "unsure":
             return None
-        if any(self._character(i) not in _CLOSE for i in range(closing.start(), end)):
-            return self._take("text", at + 1)
-        return self._group(self._text[start : closing.start()], at, end)
+        if bracket is None:
+            return self._footnote(at) if self._text.startswith("[^", at) else start
+        end = bracket.end + doubled
+        if doubled:
+            if self._missing(end):
+                return None
+            if self._character(end - 1) not in CLOSE:
+                return start
+        return _Found("keys" if bracket.keys else "number", end, bracket.keys, bracket.tail, bracket.seen)
 
-    def _group(self, content: str, at: int, end: int) -> Piece:
-        if _NUMBER.fullmatch(content):
-            return self._take("number", end)
-        keys, tail = _keys_and_tail(content)
-        return self._take("keys", end, keys, tail) if keys else self._take("text", at + 1)
+    def _footnote(self, at: int) -> _Decision:
+        """`[^note]: ...`, which would turn `[^note]` elsewhere into a raised number."""
+        label = _FOOTNOTE.match(self._text, at)
+        if label is None or not self._begins_line(at):
+            return at + 1
+        if self._missing(label.end() + 1) and not label[2] and label.end() - at < _LABEL_CHARS:
+            return None
+        return _Found("text", at + 1, seen="\\[") if label[2] else at + 1
 
+    def _entity(self, at: int) -> _Decision:
+        match = ENTITY.match(self._text, at)
+        if match is None:
+            begun = BEGUN_ENTITY.match(self._text, at)
+            may_come = begun is not None and self._missing(begun.end() + 1) and begun.end() - at < _ENTITY_CHARS
+            return None if may_come else at + 1
+        from asky.evidence.brackets import decoded  # as in `_bracket`
 
-def _keys_and_tail(content: str) -> tuple[tuple[str, ...], str]:
-    """The keys that `content` begins with and what follows them; no keys where it is something else."""
-    match = _KEYS.match(content)
-    if match is None:
-        return (), ""
-    rest = content[match.end() :]
-    tail = rest.strip(_AROUND_TAIL)
-    if (tail and _TAIL.match(rest) is None) or any(bracket in tail for bracket in _OPEN):
-        return (), ""
-    return tuple(_normal(key) for key in _ONE_KEY.findall(match[1])), tail
+        character = decoded(match.group())
+        if character and character in OPEN:
+            return self._bracket(at, match.end())
+        if _RAISED.fullmatch(character):
+            return self._raised_number(at, match.end(), character)
+        return match.end()
+
+    def _angle(self, at: int) -> _Decision:
+        """A comment is shown as it stands, or it could hide what makes a citation; `<sup>1</sup>` is read like `¹`."""
+        head = self._text[at : at + len(_COMMENT)].lower()
+        if head == _COMMENT:
+            return _Found("text", at + len(_COMMENT), seen="\\" + _COMMENT)
+        if self._missing(at + len(_COMMENT)) and (_COMMENT.startswith(head) or "<sup".startswith(head)):
+            return None
+        if head != "<sup":
+            return at + 1
+        match = _SUPERSCRIPT.match(self._text, at, at + _TAG_CHARS)
+        if match is None:
+            return None if self._missing(at + _TAG_CHARS) else at + 1
+        from asky.evidence.brackets import number_seen
+
+        said = number_seen(match[1])
+        return self._raised_number(at, match.end(), said) if said else at + 1
+
+    def _raised(self, at: int) -> _Decision:
+        match = _RAISED.match(self._text, at)
+        return self._raised_number(at, match.end(), match.group()) if match else at + 1
+
+    def _raised_number(self, at: int, end: int, said: str) -> _Decision:
+        """A raised or circled number; `said` is that, or digits."""
+        from asky.evidence.raised import AFTER_CHARS, AFTER_WORD, BEFORE_CHARS, raised_reference  # as in `_bracket`
+
+        after = self._text[end : end + AFTER_CHARS]
+        if self._missing(end + AFTER_CHARS) and not after.strip(AFTER_WORD):
+            return None
+        reference = raised_reference(said, self._text[max(0, at - BEFORE_CHARS) : at], after)
+        return _Found("number", end, seen=reference) if reference else end
 
 
 def _normal(key: str) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from asky.evidence.claims import without_markup
+from asky.evidence.markers import without_lookalikes
 from asky.evidence.quantities import NUMBER_WORDS, Quantity, quantities
 from asky.evidence.quotes import Quotable
 from asky.text.sentences import sentence_spans
@@ -15,6 +17,7 @@ from asky.text.terms import content_terms, stem, words
 
 _WINDOW_SENTENCES = 3
 _NUMBER_WEIGHT = 2.0
+_TERMS_KNOWN = 16_384
 _NEGATIONS = frozenset(
     {"not", "no", "never", "none", "nobody", "nothing", "neither", "nor", "cannot", "without", "hardly", "barely"}
 )
@@ -83,8 +86,13 @@ def read_statement(text: str) -> Statement:
 
 def _terms(text: str) -> list[str]:
     """The content terms of `text`, small number words as digits."""
-    digits = {stem(name): str(value) for name, value in NUMBER_WORDS.items()}  # stems are remembered: microseconds
-    return [digits.get(term, term) for term in content_terms(text)]
+    return [_as_digits(term) for term in content_terms(text)]
+
+
+@lru_cache(maxsize=_TERMS_KNOWN)
+def _as_digits(term: str) -> str:
+    """A term, or the digits that it is the stem of."""
+    return next((str(value) for name, value in NUMBER_WORDS.items() if stem(name) == term), term)
 
 
 def _is_negated(said: list[str]) -> bool:
@@ -104,7 +112,7 @@ def read_passage(text: str) -> Passage:
             for value in quantity.values:
                 units.setdefault(value, set()).add(quantity.unit)
     return Passage(
-        Quotable(without_markup(text), ignore_case=True),
+        Quotable(without_markup(without_lookalikes(text)), ignore_case=True),
         sentences,
         frozenset(terms),
         frozenset(pairwise(terms)),

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from asky.evidence.claims import MARKED, mark, split_claims
+from asky.evidence.claims import Draft, split_claims
+from asky.evidence.marks import MARKED, mark
 from asky.evidence.quantities import Quantity
 from asky.evidence.support import Passage, Statement, coverage, measure_support, read_passage, read_statement
 from asky.text.terms import words
-from asky.values import Claim, Verdict
+from asky.values import Claim, Span, Verdict
 
 SUPPORTED_FROM = 0.55
 PARTIAL_FROM = 0.25
@@ -51,9 +52,8 @@ class Check:
 def verify_answer(answer: str, citations_by_number: Mapping[int, str]) -> tuple[Claim, ...]:
     """The claims of a numbered answer, each checked against the passages it cites; linear in the texts.
 
-    `citations_by_number` has the text of the passage behind each `[n]`. Spans are those of `answer` as given:
-    `answer[claim.span.start : claim.span.end] == claim.text`. An answer that `mark_unsupported` has marked gives the
-    same claims with their spans in the marked text: verify, mark, and verify the marked text for the spans to keep.
+    `citations_by_number` has the text of the passage behind each `[n]`. Spans are those of `answer`:
+    `answer[claim.span.start : claim.span.end] == claim.text`.
     """
     passages: dict[int, Passage] = {}
     claims = []
@@ -63,23 +63,36 @@ def verify_answer(answer: str, citations_by_number: Mapping[int, str]) -> tuple[
             if n not in passages:
                 passages[n] = read_passage(citations_by_number[n])
         check = check_claim(draft.text, [passages[n] for n in cited])
-        text = answer[draft.span.start : draft.span.end]
-        claims.append(Claim(text, draft.span, cited, check.verdict, check.score, check.checks))
+        if _says_something(draft, check):
+            text = answer[draft.span.start : draft.span.end]
+            claims.append(Claim(text, draft.span, cited, check.verdict, check.score, check.checks))
     return tuple(claims)
 
 
-def mark_unsupported(answer: str, claims: Sequence[Claim]) -> str:
-    """`answer` with `⚠` and the verdict after each claim that is uncited, unsupported or contradicted.
+def _says_something(draft: Draft, check: Check) -> bool:
+    """Whether a draft is a claim now that it was checked: the words of a heading are not those of its sources."""
+    if draft.states == "count":
+        return check.verdict == "contradicted"
+    return draft.states is None or check.verdict != "unsupported" or bool(check.checks["missing_numbers"])
+
+
+def mark_unsupported(answer: str, claims: Sequence[Claim]) -> tuple[str, tuple[Claim, ...]]:
+    """`answer` with `⚠` and the verdict after each claim that is uncited, unsupported or contradicted, and the claims
+    with their spans in that.
 
     Nothing else is changed or deleted. `claims` are those of `verify_answer` for this very text, in order.
     """
     parts: list[str] = []
-    position = 0
+    moved: list[Claim] = []
+    position = added = 0
     for claim in claims:
+        moved.append(replace(claim, span=Span(claim.span.start + added, claim.span.end + added)))
         if claim.verdict in MARKED:
-            parts += [answer[position : claim.span.end], mark(claim.verdict)]
+            note = mark(claim.verdict)
+            parts += [answer[position : claim.span.end], note]
             position = claim.span.end
-    return "".join([*parts, answer[position:]])
+            added += len(note)
+    return "".join([*parts, answer[position:]]), tuple(moved)
 
 
 def verify_claim(claim: str, passages: Sequence[str]) -> Check:

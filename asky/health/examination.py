@@ -16,16 +16,25 @@ from asky.health.folders import check_leftovers, check_privacy, check_sizes
 from asky.health.index import check_index
 from asky.health.machine import check_python, check_readers, check_room, check_sqlite
 from asky.health.model import check_model
-from asky.health.store import check_file, check_pages, check_store
+from asky.health.store import check_cache, check_file, check_pages, check_store
 from asky.health.vectors import check_vectors
+from asky.health.web import RunAsync, check_web
 from asky.storage.database import Database
 from asky.storage.integrity import StoreIntegrity
 
 
-def examine(environ: Mapping[str, str], cwd: Path, *, full: bool = False, repair: bool = False) -> Iterator[Check]:
+def examine(
+    environ: Mapping[str, str],
+    cwd: Path,
+    *,
+    full: bool = False,
+    repair: bool = False,
+    run: RunAsync | None = None,
+) -> Iterator[Check]:
     """Every check, as it is done. Nothing is written unless `repair`, and then only indexes are made anew.
 
-    `full` also lets Chroma look its own vectors up again, which takes seconds.
+    `full` also lets Chroma look its own vectors up again, which takes seconds. Nothing is sent unless `run` is given,
+    and then one search to each search service.
     """
     yield check_python()
     yield check_sqlite()
@@ -38,6 +47,8 @@ def examine(environ: Mapping[str, str], cwd: Path, *, full: bool = False, repair
     yield ok("folders", ", ".join(str(each) for each in dict.fromkeys((paths.config, paths.data, paths.cache))))
     config, found = _configuration(environ, cwd)
     yield from found
+    if all(each.state != "problem" or each.name != "configuration" for each in found):
+        yield from check_web(config, environ, paths.state, run=run)
     yield from check_privacy(paths)
     yield check_room(paths.data)
     yield check_sizes(paths)
@@ -68,18 +79,19 @@ def _check_contents(paths: Paths, config: Config, *, full: bool, repair: bool) -
             yield problem("store", error.message, error.hint)
         else:
             try:
-                yield from _check_database(database, paths, full=full, repair=repair)
+                yield from _check_database(database, paths, config, full=full, repair=repair)
                 fingerprints = _fingerprints(database)
             finally:
                 database.close()
     yield check_model(config, paths, fingerprints=fingerprints)
 
 
-def _check_database(database: Database, paths: Paths, *, full: bool, repair: bool) -> Iterator[Check]:
+def _check_database(database: Database, paths: Paths, config: Config, *, full: bool, repair: bool) -> Iterator[Check]:
     whole = check_pages(database)
     yield whole
     if whole.state == "ok":
         yield from check_store(database, repair=repair)
+        yield check_cache(database, max_bytes=config.research.cache.max_mb << 20, now=time.time())
         yield from check_vectors(database)
         yield check_index(paths.data / "chroma", database, full=full, repair=repair)
 

@@ -37,7 +37,7 @@ def _check_contents(paths: Paths) -> Iterator[Check]:
             yield problem(
                 "permissions", f"others can open {place} (mode {mode:04o})", f"chmod {wanted} {_quoted(place)}"
             )
-    for place in (paths.data, paths.cache, paths.state):
+    for place in (paths.data, paths.cache, paths.state, paths.state / "net"):
         if not os.access(nearest_existing(place), os.W_OK | os.X_OK):
             yield problem("permissions", f"{place} cannot be written", "set ASKY_HOME to a folder that you own")
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 from asky.errors import AskyError, StoreBusy, StoreDamaged
 from asky.health.check import Check, note, ok, problem
+from asky.health.machine import format_bytes
+from asky.storage.corpus import CorpusStore
 from asky.storage.database import Database
+from asky.storage.documents import DocumentStore
 from asky.storage.integrity import StoreIntegrity
 from asky.storage.lexical import LexicalIndex
 from asky.storage.migrations import MIGRATIONS
+from asky.storage.pages import PageCounts, PageTable
+from asky.storage.runs import RunStore
 
 _MAGIC = b"SQLite format 3\0"
 _VERSION_AT = 60  # where the header of an SQLite file holds `user_version`, four bytes, big end first
-_UNFINISHED_AFTER = timedelta(hours=1)
 _NAMED = 3
 _BACKUP_HINT = "restore asky.db from a backup, or move it away and add the documents again; nothing was deleted"
 
@@ -44,13 +47,19 @@ def check_pages(database: Database) -> Check:
     return _guarded("store", lambda: _check_pages(StoreIntegrity(database)))
 
 
-def check_store(database: Database, *, repair: bool, now: datetime | None = None) -> Iterator[Check]:
+def check_store(database: Database, *, repair: bool) -> Iterator[Check]:
     """The checks of a whole store. With `repair` a full-text index that is out of step is made anew."""
     integrity = StoreIntegrity(database)
     yield _guarded("references", lambda: _check_references(integrity))
     yield _guarded("texts", lambda: _check_texts(integrity))
     yield _guarded("full-text index", lambda: _check_words(LexicalIndex(database), repair))
-    yield _guarded("runs", lambda: _check_runs(integrity, now or datetime.now(timezone.utc)))
+    yield _guarded("runs", lambda: _check_runs(RunStore(database)))
+
+
+def check_cache(database: Database, *, max_bytes: int, now: float) -> Check:
+    """What the cache of web pages holds at `now` (seconds since 1970), of what it may."""
+    pages = PageTable(database, CorpusStore(database, DocumentStore(database)))
+    return _guarded("web cache", lambda: _check_cache(pages.counts(now), max_bytes))
 
 
 def _guarded(name: str, check: Callable[[], Check]) -> Check:
@@ -121,13 +130,20 @@ def _is_in_step(index: LexicalIndex) -> bool:
         return False
 
 
-def _check_runs(integrity: StoreIntegrity, now: datetime) -> Check:
-    before = (now - _UNFINISHED_AFTER).astimezone(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-    unfinished = integrity.unfinished_runs(before=before)
-    if not unfinished:
+def _check_cache(counts: PageCounts, max_bytes: int) -> Check:
+    words = f"{counts.pages:,} pages with {format_bytes(counts.bytes)} of text, {format_bytes(max_bytes)} at most"
+    if counts.bytes > max_bytes:
+        return note("web cache", words, "those that were unused longest are forgotten the next time the web is used")
+    return ok("web cache", words)
+
+
+def _check_runs(runs: RunStore) -> Check:
+    interrupted = runs.interrupted()
+    if not interrupted:
         return ok("runs", "none was cut short")
+    count = len(interrupted)
     return note(
         "runs",
-        f"{len(unfinished):,} began over an hour ago and never ended, {unfinished[0]} first",
+        f"{count:,} {'was' if count == 1 else 'were'} cut short, {interrupted[0]} first",
         "their processes were killed; what they found is kept: `asky runs show ID -v`",
     )

@@ -1,18 +1,20 @@
 """What a run may spend: tokens, money and time, for itself and for the day.
 
 A limit is checked before each call and never cuts one short, apart from time. So a run spends at most what its limit
-says and the call that was under way when it was reached.
+says and the call that was under way when it was reached; and a call whose prompt alone is sure to go over it is not
+made.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from threading import Lock
 from typing import TYPE_CHECKING, Protocol
 
 from asky.errors import BudgetExceeded, ConfigError
 from asky.llm.port import Message, ModelUsage, ToolSpec
-from asky.llm.tokens import TokenCounter
+from asky.llm.tokens import TokenCounter, least_tokens
 
 if TYPE_CHECKING:
     from asky.llm.endpoint import Prices
@@ -72,15 +74,22 @@ class _Meter:
     name: str
     flag: str
 
-    def error(self) -> BudgetExceeded:
-        show = _SHOWN[self.unit]
-        message = f"the limit of {show(self.allowed)} {self.name} is reached: {show(self.spent)} spent"
+    def refuse(self, least: _Need) -> BudgetExceeded | None:
+        """Why a call that spends `least` or more may not be made; `None` where it may."""
+        show, needed = _SHOWN[self.unit], getattr(least, self.unit)
+        limit, left = f"the limit of {show(self.allowed)} {self.name}", self.allowed - self.spent
+        if left <= 0:
+            message = f"{limit} is reached: {show(self.spent)} spent"
+        elif needed > left:
+            message = f"{limit} leaves {show(left)}, and the prompt alone takes {show(needed)} or more"
+        else:
+            return None
         return BudgetExceeded(message, hint=f"raise it with {self.flag}")
 
 
 @dataclass(frozen=True, slots=True)
 class _Need:
-    """What the next call and one more after it are expected to spend."""
+    """What calls spend."""
 
     tokens: float
     cost_usd: float
@@ -88,7 +97,7 @@ class _Need:
 
 
 class RunBudget:
-    """The budget of one run; implements `Budget` of the chat loop.
+    """The budget of one run: a `Budget`. Calls are checked and recorded one after the other.
 
     `spent_today` reads what all other runs have spent since the day began. It is called before each call, because other
     processes spend too. `clock` is in seconds; the run's time counts from the making of this object. Raises
@@ -120,6 +129,7 @@ class RunBudget:
         self._habits = _Habits()
         self._asked: tuple[Sequence[Message], Sequence[ToolSpec]] = ((), ())
         self._checked_at: float | None = None
+        self._counting = Lock()  # calls that are made beside each other are counted in threads
 
     @property
     def tokens(self) -> int:
@@ -137,13 +147,16 @@ class RunBudget:
         return None if allowed is None else max(0.0, allowed - self._elapsed())
 
     def check(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> None:
-        """Raise `BudgetExceeded` when a limit is reached; as long as none is, the next call may be made.
+        """Raise `BudgetExceeded` when a limit is reached, or has less room than `messages` take at the very least.
 
-        The error names the limit, what is spent and what is allowed; of several, the first in the order of `Limits`.
+        Else the call may be made. The error names the limit, what is spent or left, and what is allowed; of several
+        limits, the first in the order of `Limits`.
         """
-        for meter in self._meters():
-            if meter.spent >= meter.allowed:
-                raise meter.error()
+        meters = self._meters()
+        least = self._least(messages) if meters else _Need(0, 0, 0)
+        for meter in meters:
+            if (error := meter.refuse(least)) is not None:
+                raise error
         now = self._clock()
         if self._checked_at is not None:
             self._habits.note_turn(now - self._checked_at)
@@ -167,8 +180,13 @@ class RunBudget:
         self._counter.learn(messages, tools, usage)
         if self._checked_at is not None:
             self._habits.note_call(usage, self._clock() - self._checked_at)
-        self._tokens += max(0, usage.prompt_tokens) + max(0, usage.completion_tokens)
-        self._cost_usd += max(0.0, self._cost_of(usage))
+        self.add(usage)
+
+    def add(self, usage: ModelUsage) -> None:
+        """Count what a call used that was made beside those that are checked, and is not like them."""
+        with self._counting:
+            self._tokens += max(0, usage.prompt_tokens) + max(0, usage.completion_tokens)
+            self._cost_usd += max(0.0, self._cost_of(usage))
 
     def record_partial(self, text: str) -> ModelUsage:
         """Count the call that was checked last and ended without a report after `text`; returns the estimate.
@@ -201,7 +219,14 @@ class RunBudget:
             if allowed is not None
         ]
 
+    def _least(self, messages: Sequence[Message]) -> _Need:
+        """What a call is sure to spend: all of its prompt may be in the endpoint's cache, and its reply be nothing."""
+        tokens = least_tokens(messages)
+        calls = [ModelUsage(tokens, cached_tokens=cached) for cached in (0, tokens)]
+        return _Need(tokens, min(map(self._cost_of, calls)), 0)
+
     def _need(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> _Need:
+        """What the next call and one more after it are expected to spend."""
         prompt, habits = self._counter.count(messages, tools), self._habits
         calls = [ModelUsage(prompt + grown, habits.reply_tokens) for grown in (0, habits.growth_tokens)]
         tokens = sum(each.prompt_tokens + each.completion_tokens for each in calls)
@@ -242,11 +267,12 @@ class _Habits:
 
 
 def _dollars(value: float) -> str:
-    return f"{value:.4f} USD" if 0 < value < 0.1 else f"{value:.2f} USD"
+    digits = 2 if value >= 0.1 or value <= 0 else 4 if value >= 0.001 else 7
+    return f"{value:.{digits}f} USD"
 
 
 _SHOWN: Mapping[str, Callable[[float], str]] = {
-    "tokens": lambda value: f"{value:,.0f} tokens",
+    "tokens": lambda value: f"{value:,.0f} token{'' if value == 1 else 's'}",
     "cost_usd": _dollars,
     "seconds": lambda value: f"{value:.1f} s",
 }

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
+from asky.config.schema import Timeouts
+
 
 @dataclass(frozen=True, slots=True)
 class Prices:
@@ -25,26 +27,14 @@ class Prices:
 
 
 @dataclass(frozen=True, slots=True)
-class Timeouts:
-    """Limits in seconds.
-
-    `connect_s` for name, connection and TLS together; `first_token_s` from the request to the first token, the loading
-    of a model included; `between_tokens_s` for a silence within a reply; `total_s` for a call with all its tries.
-    """
-
-    connect_s: float = 5.0
-    first_token_s: float = 120.0
-    between_tokens_s: float = 60.0
-    total_s: float = 900.0
-
-
-@dataclass(frozen=True, slots=True)
 class Endpoint:
     """A model behind an endpoint. The key is not in its `repr`.
 
     `base_url` is the address before `/chat/completions`. `parameters` are sent with every request. `tools` is false
     where the model cannot be offered any; `text_tool_calls` where calls that arrive as text are to be understood.
-    `api_key_env` is the name of the variable that holds the key, for messages.
+    `timeouts.connect_s` is for name, connection and TLS together, `first_token_s` includes the loading of a model, and
+    `total_s` is for a call with all its tries. `api_key_env` is the name of the variable that holds the key, for
+    messages.
     """
 
     alias: str
@@ -58,7 +48,7 @@ class Endpoint:
     prices: Prices | None = None
     tools: bool = True
     text_tool_calls: bool = False
-    timeouts: Timeouts = Timeouts()
+    timeouts: Timeouts = field(default_factory=Timeouts)
     api_key_env: str | None = None
 
     @property

@@ -49,7 +49,7 @@ class _Silence(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class Deadlines:
     """Moments on `Waiting.clock`: when the first token, and when the reply has to be there."""
 
     first_token_at: float
@@ -59,8 +59,8 @@ class Limits:
 class Exchange:
     """One try. `has_yielded` is set once text has been given out; after that a try cannot be repeated.
 
-    `may_have_cost` is set once the model may have worked: the endpoint took the request and began a reply, or nothing
-    was heard of it in time.
+    `may_have_cost` is set once the model may have worked: the endpoint took the request and began a reply, or nobody
+    waited any longer for what it would say.
 
     `first_token_s` is the time from the request to the first thing that the model generated, text or not.
     """
@@ -70,7 +70,7 @@ class Exchange:
         endpoint: Endpoint,
         client: httpx2.AsyncClient,
         waiting: Waiting,
-        limits: Limits,
+        deadlines: Deadlines,
         *,
         keeps_connection: bool = False,
     ) -> None:
@@ -81,7 +81,7 @@ class Exchange:
         self._endpoint = endpoint
         self._client = client
         self._waiting = waiting
-        self._limits = limits
+        self._deadlines = deadlines
         self._keeps_connection = keeps_connection
         self._is_connected = False
 
@@ -117,7 +117,7 @@ class Exchange:
         async def trace(event: str, info: Any) -> None:  # noqa: ARG001 - the client's signature
             if event.endswith("send_request_headers.started"):
                 self._is_connected = True
-                scope.deadline = self._deadline(self._limits.first_token_at)
+                scope.deadline = self._deadline(self._deadlines.first_token_at)
 
         with scope:
             try:
@@ -132,8 +132,10 @@ class Exchange:
                 return await self._client.send(message, stream=True)
             except httpx2.HTTPError as error:
                 raise ExchangeFailed(_transport_failure(self._endpoint, error)) from error
+            except anyio.get_cancelled_exc_class():
+                self.may_have_cost = self._is_connected
+                raise
         if self._is_connected:
-            self.may_have_cost = True
             raise self._timed_out(is_first=True)
         raise ExchangeFailed(EndpointFailure(_unreachable(self._endpoint, _TOO_LATE)))
 
@@ -193,14 +195,14 @@ class Exchange:
         elif reader.is_started:
             until = self._waiting.clock() + self._endpoint.timeouts.between_tokens_s
         else:
-            until = self._limits.first_token_at
+            until = self._deadlines.first_token_at
         with anyio.CancelScope(deadline=self._deadline(until)):
             return await anext(stream, None)
         raise _Silence
 
     def _deadline(self, moment: float) -> float:
         """A moment on the clock, or the end of the call if that is sooner, as a deadline of a cancel scope."""
-        return anyio.current_time() + min(moment, self._limits.end_at) - self._waiting.clock()
+        return anyio.current_time() + min(moment, self._deadlines.end_at) - self._waiting.clock()
 
     def _failure_in_reply(self, error: ErrorInReply) -> EndpointFailure:
         refusal = read_refusal(error.value)
@@ -212,7 +214,7 @@ class Exchange:
 
     def _timed_out(self, *, is_first: bool) -> TimedOut:
         timeouts = self._endpoint.timeouts
-        if self._waiting.clock() >= self._limits.end_at:
+        if self._waiting.clock() >= self._deadlines.end_at:
             what, key = f"the call took longer than {timeouts.total_s:g} s", "total_s"
         elif is_first:
             what, key = f"no token came within {timeouts.first_token_s:g} s", "first_token_s"

@@ -12,14 +12,18 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+import anyio
+
 from asky.concurrency import in_thread
 from asky.errors import AskyError, ConfigError, NotConfigured, ProviderError, Unreachable
 from asky.llm.endpoint import Endpoint, EndpointMemory, PassingMemory
 from asky.llm.endpoint_errors import EndpointFailure
-from asky.llm.exchange import Exchange, ExchangeFailed, Limits
+from asky.llm.exchange import Deadlines, Exchange, ExchangeFailed
 from asky.llm.port import Message, ModelUsage, Reply, TextDelta, ToolChoice, ToolSpec
 from asky.llm.reply_reader import ReplyReader
 from asky.llm.request import Adaptation, Ask, adapt, build_request, dropped_parameters
+from asky.llm.spending import add_usage, note_spending
+from asky.llm.truncation import PromptWatch
 from asky.net.retry import Pauses, Retry, Waiting
 
 if TYPE_CHECKING:
@@ -51,8 +55,9 @@ class OpenAICompatibleModel:
 
     `client` opens a client, which each call closes again. Inside `async with model:` the calls share one, and with it a
     connection; runs may do so at the same time, and the last to leave closes it. `memory` keeps what endpoints refused:
-    it is written to in a thread, once a reply was given out. An error that a call raises has in `spent` what all its
-    tries used as far as is known, and a reply in its usage. Raises `ConfigError` for an address that is not of the web.
+    it is written to in a thread, once a reply was given out. What all tries of a call used, as far as is known, is in
+    the usage of its reply, and goes with the error or the cancellation that ends it (`asky.llm.spending`). Raises
+    `ConfigError` for an address that is not of the web.
     """
 
     def __init__(
@@ -77,6 +82,7 @@ class OpenAICompatibleModel:
         self._shared: httpx2.AsyncClient | None = None
         self._entries = 0
         self._has_warned = False
+        self.watch = PromptWatch()
 
     @property
     def name(self) -> str:
@@ -118,19 +124,18 @@ class OpenAICompatibleModel:
         schema: Mapping[str, Any] | None = None,
     ) -> AsyncGenerator[TextDelta | Reply, None]:
         """See `ChatModel.stream`."""
-        ask = Ask(messages, tools, tool_choice, schema)
-        async with self.open_client() as client, aclosing(_Call(self, ask, client).items()) as items:
+        call = _Call(self, Ask(messages, tools, tool_choice, schema))
+        async with aclosing(call.items()) as items:
             async for item in items:
                 yield item
 
     async def observe(self, ask: Ask) -> Observation:
         """Make one call and say how its reply came. Raises what `stream` does."""
         reply: Reply | None = None
-        async with self.open_client() as client:
-            call = _Call(self, ask, client)
-            async with aclosing(call.items()) as items:
-                async for item in items:
-                    reply = item if isinstance(item, Reply) else reply
+        call = _Call(self, ask)
+        async with aclosing(call.items()) as items:
+            async for item in items:
+                reply = item if isinstance(item, Reply) else reply
         assert reply is not None  # a call ends with a reply or an error
         reader = call.reader
         return Observation(reply, call.exchange.first_token_s, reader.is_stream, reader.pieces, reader.has_called)
@@ -164,41 +169,50 @@ class _Call:
     exchange: Exchange
     reader: ReplyReader
 
-    def __init__(self, model: OpenAICompatibleModel, ask: Ask, client: httpx2.AsyncClient) -> None:
+    def __init__(self, model: OpenAICompatibleModel, ask: Ask) -> None:
         self._model = model
         self._endpoint = model.endpoint
         self._ask = ask
-        self._client = client
         self._waiting = model._waiting
         self._pauses = Pauses(model._retry, model._waiting)
         self._started_at = self._waiting.clock()
-        self._facts = dict(model.memory.recall(self._endpoint.base_url, self._endpoint.model_id))
+        self._facts: dict[str, Any] = {}
         self._learned: dict[str, Any] = {}
-        self._warnings = model.take_warnings(self._facts)
+        self._warnings: list[str] = []
         self._tries = 0
         self._loading = 0
         self._adaptations = 0
         self._spent: ModelUsage | None = None  # by the tries that failed
+        self._is_trying = False
 
     async def items(self) -> AsyncGenerator[TextDelta | Reply, None]:
         try:
-            async with aclosing(self._items()) as items:
+            recall = self._model.memory.recall
+            self._facts = dict(await in_thread(recall, self._endpoint.base_url, self._endpoint.model_id))
+            self._warnings = self._model.take_warnings(self._facts)
+            async with self._model.open_client() as client, aclosing(self._items(client)) as items:
                 async for item in items:
                     yield item
-        except AskyError as error:
-            error.spent = self._spent
+            await self._remember()
+        except (AskyError, anyio.get_cancelled_exc_class()) as error:
+            self._end_try()
+            if self._spent is not None or not isinstance(error, AskyError):
+                note_spending(error, self._spent or ModelUsage())
             raise
-        await self._remember()
 
-    async def _items(self) -> AsyncGenerator[TextDelta | Reply, None]:
+    async def _items(self, client: httpx2.AsyncClient) -> AsyncGenerator[TextDelta | Reply, None]:
         while True:
             timeouts = self._endpoint.timeouts
-            limits = Limits(self._waiting.clock() + timeouts.first_token_s, self._started_at + timeouts.total_s)
-            shares = self._model._shared is not None
+            first_at, end_at = self._waiting.clock() + timeouts.first_token_s, self._started_at + timeouts.total_s
             self.exchange = exchange = Exchange(
-                self._endpoint, self._client, self._waiting, limits, keeps_connection=shares
+                self._endpoint,
+                client,
+                self._waiting,
+                Deadlines(first_at, end_at),
+                keeps_connection=self._model._shared is not None,
             )
             self.reader = reader = ReplyReader(self._endpoint, self._ask, self._facts)
+            self._is_trying = True
             request = build_request(self._endpoint, self._ask, self._facts)
             try:
                 async with aclosing(exchange.run(request, reader)) as items:
@@ -207,7 +221,7 @@ class _Call:
             except ExchangeFailed as error:
                 failure, broke_off = error.failure, error.broke_off
             except AskyError:
-                self._note_spending()
+                self._end_try()
                 raise
             else:
                 return
@@ -215,17 +229,18 @@ class _Call:
                 for item in reader.conclude():
                     yield self._finished(item, reader) if isinstance(item, Reply) else item
                 return
-            self._note_spending()
+            self._end_try()
             if exchange.has_yielded:
                 raise failure.error
             if self._adapts(request, failure):
                 continue
             await self._wait(failure)
 
-    def _note_spending(self) -> None:
-        """Count what the last try used, which led to no reply."""
-        if self.exchange.may_have_cost:
-            self._spent = _sum(self._spent, self.reader.usage())
+    def _end_try(self) -> None:
+        """Count what a try used that leads to no reply, once."""
+        if self._is_trying and self.exchange.may_have_cost:
+            self._spent = add_usage(self._spent, self.reader.usage())
+        self._is_trying = False
 
     def _has_tries_left(self) -> bool:
         return self._tries + 1 < self._model._retry.max_tries
@@ -275,24 +290,12 @@ class _Call:
         """The reply with the warnings and the usage of the whole call."""
         if reader.starts_thinking and not self._facts.get("starts_thinking"):
             self._learned["starts_thinking"] = True
-        return replace(reply, warnings=(*self._warnings, *reply.warnings), usage=_sum(self._spent, reply.usage))
+        if (cut := self._model.watch.judge(self._endpoint.alias, self._ask, reply.usage)) is not None:
+            self._warnings.append(cut)
+        return replace(reply, warnings=(*self._warnings, *reply.warnings), usage=add_usage(self._spent, reply.usage))
 
     async def _remember(self) -> None:
         """Keep what was learned, now that it has led to a reply."""
         if self._learned:
             remember = self._model.memory.remember
             await in_thread(remember, self._endpoint.base_url, self._endpoint.model_id, self._learned)
-
-
-def _sum(earlier: ModelUsage | None, usage: ModelUsage) -> ModelUsage:
-    """Both together: an estimate, for no endpoint has reported it of one prompt."""
-    if earlier is None:
-        return usage
-    is_priced = earlier.cost_usd is not None and usage.cost_usd is not None
-    return ModelUsage(
-        earlier.prompt_tokens + usage.prompt_tokens,
-        earlier.completion_tokens + usage.completion_tokens,
-        (earlier.cost_usd or 0.0) + (usage.cost_usd or 0.0) if is_priced else None,
-        estimated=True,
-        cached_tokens=earlier.cached_tokens + usage.cached_tokens,
-    )

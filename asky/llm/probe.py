@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
 
+from asky.concurrency import in_thread
 from asky.errors import AskyError, TimedOut, Unreachable
 from asky.llm.endpoint import Endpoint
 from asky.llm.exchange import request_headers
@@ -72,7 +73,7 @@ async def probe(model: OpenAICompatibleModel) -> Abilities:
     small = model.with_endpoint(replace(model.endpoint, max_output_tokens=limit))
     ask = Ask(_QUESTION, (_CLOCK,))
     endpoint = small.endpoint
-    facts = small.memory.recall(endpoint.base_url, endpoint.model_id)
+    facts = await in_thread(small.memory.recall, endpoint.base_url, endpoint.model_id)
     found = Abilities(False, build_request(endpoint, ask, facts))
     async with small:
         try:

@@ -11,7 +11,7 @@ from asky.llm.endpoint import Endpoint
 from asky.llm.nesting import NestedTooDeeply, load_json
 from asky.llm.port import Finish, Message, ModelUsage, Reply, TextDelta
 from asky.llm.refusal import find_error
-from asky.llm.reported_usage import truncation_warning, usage_of
+from asky.llm.reported_usage import usage_of
 from asky.llm.request import Ask, Facts
 from asky.llm.sse import SseDecoder
 
@@ -135,10 +135,7 @@ class ReplyReader:
             calls, raw = (), _without_calls(raw)
             finish = "stop" if finish == "tool_calls" else finish
         message = Message("assistant", self._text.content, tool_calls=calls, raw=raw)
-        usage = self._usage(gathered)
-        if (cut := truncation_warning(self._endpoint.alias, usage, self._ask.messages)) is not None:
-            warnings.append(cut)
-        yield Reply(message, finish, usage, tuple(warnings))
+        yield Reply(message, finish, self._usage(gathered), tuple(warnings))
 
     def usage(self) -> ModelUsage:
         """What the endpoint has reported so far, and an estimate of what it has not."""
@@ -160,7 +157,7 @@ class ReplyReader:
                 self._parts.end()
                 self.is_done = True
                 return
-            chunk = _parse(data)
+            chunk = _read_payload(data)
             if find_error(chunk) is not None:
                 raise ErrorInReply(find_error(chunk))
             if isinstance(chunk, Mapping):
@@ -175,7 +172,7 @@ class ReplyReader:
     def _take_body(self) -> Iterator[str]:
         text = self._body.decode("utf-8-sig", "replace")
         self._replaced = text.count("\N{REPLACEMENT CHARACTER}") - self._body.count(b"\xef\xbf\xbd")
-        value = _parse(text)
+        value = _read_payload(text)
         if find_error(value) is not None:
             raise ErrorInReply(find_error(value))
         if isinstance(value, Mapping) and isinstance(value.get("choices"), list):
@@ -204,8 +201,8 @@ def _without_calls(raw: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     return None if raw is None else {key: value for key, value in raw.items() if key != "tool_calls"}
 
 
-def _parse(text: str) -> Any:
-    """The JSON value that `text` is, `None` where it is none. Raises `NoReply` for one nested too deeply."""
+def _read_payload(text: str) -> Any:
+    """The JSON value of an event or a body, `None` where it is none. Raises `NoReply` for one nested too deeply."""
     try:
         return load_json(text)
     except NestedTooDeeply:

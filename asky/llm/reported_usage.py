@@ -7,10 +7,7 @@ from typing import Any
 
 from asky.llm.endpoint import Prices
 from asky.llm.port import Message, ModelUsage, ToolSpec
-from asky.llm.tokens import TokenCounter, lower_bound
-
-_LEAST_FOR_WARNING = 200
-"""Tokens of a prompt below which a count is not judged: templates and counting habits differ by about as much."""
+from asky.llm.tokens import TokenCounter
 
 
 def usage_of(
@@ -40,17 +37,6 @@ def usage_of(
         completion = max(completion, total - prompt)
     cost = None if prices is None else prices.cost_usd(prompt, completion, cached)
     return ModelUsage(prompt, completion, cost, is_estimated, min(cached, prompt))
-
-
-def truncation_warning(name: str, usage: ModelUsage, messages: Sequence[Message]) -> str | None:
-    """A warning where the endpoint reports fewer tokens than the prompt has at the very least."""
-    least = sum(lower_bound(message.content) for message in messages)
-    if usage.estimated or least < _LEAST_FOR_WARNING or usage.prompt_tokens >= least:
-        return None
-    return (
-        f"{name} read only {usage.prompt_tokens} tokens of a prompt that has at least {least}: "
-        "its context is smaller than configured and it cut the prompt without saying so"
-    )
 
 
 def _cached(report: Mapping[str, Any]) -> int:

@@ -10,10 +10,14 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any, Generic, NoReturn, Protocol, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar
 
-from asky.errors import ProviderError
-from asky.llm.port import ChatModel, Message, ModelUsage, Reply, ToolSpec
+import anyio
+
+from asky.concurrency import in_thread
+from asky.errors import AskyError, ProviderError
+from asky.llm.port import ChatModel, Message, ModelUsage, Reply
+from asky.llm.spending import Budget, NoBudget, count_failed
 
 T = TypeVar("T")
 
@@ -22,18 +26,6 @@ _MAX_BEGINNINGS = 1_000
 _SHOWN_REFUSAL = 200
 _OPENING: Mapping[str, str] = {"object": "{", "array": "["}
 _MEND = "Your reply cannot be used: {problem}\nReply with the corrected JSON value and nothing else."
-
-
-class Budget(Protocol):
-    """The part of a run's budget that a single call needs."""
-
-    def check(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> None:
-        """Raise `BudgetExceeded` when the next call may not be made."""
-        ...
-
-    def record(self, usage: ModelUsage) -> None:
-        """Take note of what a call used."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +52,15 @@ async def ask_for_json(
 
     Raises `ProviderError` when the model refuses, when its reply is cut off, and when the second reply is no better
     than the first; `BudgetExceeded` when `budget` allows no call; and what `ChatModel.stream` raises. `budget` has been
-    told of every call that was answered.
+    told of every call, of one that failed or was cancelled too.
     """
+    budget = budget or NoBudget()
     conversation = list(messages)
     calls: list[ModelUsage] = []
     problem = ""
     for _ in range(2):
-        if budget is not None:
-            budget.check(conversation, ())
-        reply = await _reply(model, conversation, schema)
+        reply = await _reply(model, conversation, schema, budget)
         calls.append(reply.usage)
-        if budget is not None:
-            budget.record(reply.usage)
         _refuse_what_is_no_answer(model, reply)
         try:
             return Structured(validate(find_json(reply.message.content, schema)), tuple(calls))
@@ -95,7 +84,7 @@ def find_json(text: str, schema: Mapping[str, Any]) -> Any:
         raise ValueError(f"the reply has {len(text):,} characters")
     opening = _OPENING.get(str(schema.get("type")))
     if opening is None:
-        return _parse(_without_fence(text))
+        return _read_plain_value(_without_fence(text))
     decoder = json.JSONDecoder(parse_constant=_reject)
     at = text.find(opening)
     for _ in range(_MAX_BEGINNINGS):
@@ -108,12 +97,25 @@ def find_json(text: str, schema: Mapping[str, Any]) -> Any:
     raise ValueError(f"the reply holds no JSON {schema.get('type')}")
 
 
-async def _reply(model: ChatModel, messages: Sequence[Message], schema: Mapping[str, Any]) -> Reply:
-    async with aclosing(model.stream(tuple(messages), (), schema=schema)) as stream:
-        async for item in stream:
-            if isinstance(item, Reply):
-                return item
-    raise ProviderError(f"{model.name} ended its stream without a reply")
+async def _reply(model: ChatModel, messages: Sequence[Message], schema: Mapping[str, Any], budget: Budget) -> Reply:
+    """The reply to one call, which `budget` allows and counts."""
+    messages = tuple(messages)
+    await in_thread(budget.check, messages, ())
+    text: list[str] = []
+    try:
+        async with aclosing(model.stream(messages, (), schema=schema)) as stream:
+            async for item in stream:
+                if isinstance(item, Reply):
+                    break
+                text.append(item.text)
+            else:
+                raise ProviderError(f"{model.name} ended its stream without a reply")
+    except (AskyError, anyio.get_cancelled_exc_class()) as error:
+        with anyio.CancelScope(shield=True):
+            await in_thread(count_failed, budget, error, "".join(text))
+        raise
+    await in_thread(budget.record, item.usage)
+    return item
 
 
 def _refuse_what_is_no_answer(model: ChatModel, reply: Reply) -> None:
@@ -137,7 +139,7 @@ def _without_fence(text: str) -> str:
     return text
 
 
-def _parse(text: str) -> Any:
+def _read_plain_value(text: str) -> Any:
     try:
         return json.loads(text, parse_constant=_reject)
     except (ValueError, RecursionError):

@@ -20,16 +20,18 @@ Offered = Mapping[str, Mapping[str, Any]]
 
 _MARKS = ("<tool_call>", "<function_calls>", "[TOOL_REQUEST]", "[TOOL_CALLS]", "<|python_tag|>")
 _BLOCKS = (
-    re.compile(r"<tool_call>(?P<body>.*?)</tool_call>", re.DOTALL),
-    re.compile(r"<function_calls>(?P<body>.*?)</function_calls>", re.DOTALL),
-    re.compile(r"\[TOOL_REQUEST\](?P<body>.*?)\[END_TOOL_REQUEST\]", re.DOTALL),
+    (re.compile(r"<tool_call>"), "</tool_call>"),
+    (re.compile(r"<function_calls>"), "</function_calls>"),
+    (re.compile(r"\[TOOL_REQUEST\]"), "[END_TOOL_REQUEST]"),
 )
 _TAILS = re.compile(r"(?:\[TOOL_CALLS\]|<\|python_tag\|>)(?P<body>.*)\Z", re.DOTALL)
 _FENCED_WHOLE = re.compile(r"```(?:json)?[ \t]*\n(?P<body>.*)\n[ \t]*```\Z", re.DOTALL)
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,}).*$", re.MULTILINE)
-_FUNCTION = re.compile(r"\s*<function=([\w-]+)>(.*?)</function>\s*", re.DOTALL)
-_INVOKE = re.compile(r'\s*<invoke name="([\w-]+)">(.*?)</invoke>\s*', re.DOTALL)
-_PARAMETER = re.compile(r'<parameter(?:=([\w-]+)| name="([\w-]+)")>(.*?)</parameter>', re.DOTALL)
+_CALLS = (
+    (re.compile(r"<function=([\w-]+)>"), "</function>"),
+    (re.compile(r'<invoke name="([\w-]+)">'), "</invoke>"),
+)
+_PARAMETER = re.compile(r'<parameter(?:=([\w-]+)| name="([\w-]+)")>')
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +54,12 @@ def find_text_calls(text: str, offered: Offered) -> TextCalls:
     calls: list[tuple[str, dict[str, Any]]] = []
     kept: list[str] = []
     position = 0
-    quoted = list(_quotations(text))
+    quoted, quoted_to = sorted(_quotations(text), reverse=True), 0
     for start, end, body in _blocks(text):
+        while quoted and quoted[-1][0] <= start:
+            quoted_to = max(quoted_to, quoted.pop()[1])
         found = _parse_block(body, offered)
-        if start < position or not found or any(first <= start < last for first, last in quoted):
+        if start < max(position, quoted_to) or not found:
             continue
         kept.append(text[position:start])
         calls += found
@@ -127,11 +131,27 @@ def _certain_length(text: str) -> int:
 
 def _blocks(text: str) -> Iterator[tuple[int, int, str]]:
     """Start, end and inside of each closed block, in order."""
-    found = [(m.start(), m.end(), m["body"]) for pattern in _BLOCKS for m in pattern.finditer(text)]
+    found = [
+        (opening.start(), end, body)
+        for pattern, closing in _BLOCKS
+        for opening, body, end in _closed(text, pattern, closing)
+    ]
     tail = _TAILS.search(text)
     if tail:
         found.append((tail.start(), tail.end(), tail["body"]))
     yield from sorted(found)
+
+
+def _closed(text: str, opening: re.Pattern[str], closing: str) -> Iterator[tuple[re.Match[str], str, int]]:
+    """Each opening that has a closing, what is between them, and where that ends; what is inside opens nothing."""
+    start = opening.search(text)
+    while start is not None:
+        inner_end = text.find(closing, start.end())
+        if inner_end < 0:
+            return  # nor has any later one a closing; a pattern would look for it each time
+        end = inner_end + len(closing)
+        yield start, text[start.end() : inner_end], end
+        start = opening.search(text, end)
 
 
 def _quotations(text: str) -> Iterator[tuple[int, int]]:
@@ -158,9 +178,13 @@ def _whole_message(text: str, offered: Offered) -> list[tuple[str, dict[str, Any
 
 
 def _parse_block(body: str, offered: Offered) -> list[tuple[str, dict[str, Any]]]:
-    for pattern in (_FUNCTION, _INVOKE):
-        found = pattern.findall(body)
-        if found and not pattern.sub("", body).strip():
+    for pattern, closing in _CALLS:
+        found, rest, position = [], [], 0
+        for opening, inside, end in _closed(body, pattern, closing):
+            found.append((opening[1], inside))
+            rest.append(body[position : opening.start()])
+            position = end
+        if found and not "".join((*rest, body[position:])).strip():
             if not all(name in offered for name, _ in found):
                 return []
             return [(name, _parameters(inside, offered[name])) for name, inside in found]
@@ -170,8 +194,8 @@ def _parse_block(body: str, offered: Offered) -> list[tuple[str, dict[str, Any]]
 def _parameters(inside: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters written as text; where the schema wants something else than a string, they are read as JSON."""
     found: dict[str, Any] = {}
-    for first, second, text in _PARAMETER.findall(inside):
-        name = first or second
+    for opening, text, _ in _closed(inside, _PARAMETER, "</parameter>"):
+        name = opening[1] or opening[2]
         value = text.strip("\n")
         wanted = schema.get("properties", {}).get(name, {}).get("type")
         try:

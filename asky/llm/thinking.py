@@ -31,7 +31,7 @@ class ThinkingSplitter:
         self._run: list[str] = []  # more of the backquotes that what is held ends with
         self._thoughts: list[str] = []
         self._has_given = False
-        self._at_line_start = True
+        self._starts_line = True
         self._is_fenced = False
         self._drops_space = False
 
@@ -40,11 +40,13 @@ class ThinkingSplitter:
         self._run.append(text)
         if self._held.endswith("`") and not text.strip("`"):
             return ""  # it goes on, and looking at it again would decide nothing
-        self._held += "".join(self._run)
+        held = "".join((self._held, *self._run))
         self._run.clear()
         given: list[str] = []
-        while self._step(given):
-            pass
+        decided = 0
+        while (end := self._decide(held, decided, given)) is not None:
+            decided = end
+        self._held = self._hold(held[decided:], given)
         return "".join(given)
 
     def end(self) -> str:
@@ -62,72 +64,94 @@ class ThinkingSplitter:
             return ""
         return self._give(unclosed.strip())
 
-    def _step(self, given: list[str]) -> bool:
-        """Decide the next part of what is held; false where that needs more text."""
-        if self._inside:
-            return self._close()
-        for tag in _TAG.finditer(self._held):
-            before = self._held[: tag.start()]
-            if tag.group() == _OPEN and self._may_open(before):
-                self._began_text = not self._has_given and not before.strip()
-                given.append("" if self._began_text else self._give(before))
-                self._held = self._held[tag.end() :]
-                self._inside = True
-                return True
-            if tag.group() == _CLOSE and self._may_close(before, self._held[tag.end() :]):
-                given.append(self._give(before) if self._has_given else "")
-                self._held = self._held[tag.end() :]
-                self.closed_unopened = self._seen_thinking = self._drops_space = True
-                return True
-        certain = self._held[: _certain_length(self._held)]
-        if not self._has_given and not certain.strip() and len(certain) < _MOST_SPACE:
-            certain = ""
-        given.append(self._give(certain))
-        self._held = self._held[len(certain) :]
-        return False
+    def _decide(self, text: str, start: int, given: list[str]) -> int | None:
+        """Find the tag after `start` at which thinking begins or ends; where that is done, `None` without one."""
+        return self._close(text, start) if self._inside else self._open(text, start, given)
 
-    def _close(self) -> bool:
-        before, tag, after = self._held.partition(_CLOSE)
-        if not tag:
-            certain = before[: _certain_length(before)]
-            self._thoughts.append(certain)
-            self._held = before[len(certain) :]
-            return False
-        thoughts = "".join(self._thoughts) + before
+    def _open(self, text: str, start: int, given: list[str]) -> int | None:
+        before = _Before(self._starts_line, self._is_fenced)
+        passed = start
+        for tag in _TAG.finditer(text, start):
+            before.extend(text[passed : tag.start()])
+            passed = tag.end()
+            if tag.group() == _OPEN and before.starts_line and not before.is_fenced:
+                self._began_text = not self._has_given and before.is_blank
+                if not self._began_text:
+                    given.append(self._give(text[start : tag.start()]))
+                self._inside = True
+                return tag.end()
+            if tag.group() == _CLOSE and self._may_close(before, text[tag.end() : tag.end() + 1]):
+                if self._has_given:
+                    given.append(self._give(text[start : tag.start()]))
+                self.closed_unopened = self._seen_thinking = self._drops_space = True
+                return tag.end()
+            before.extend_by_tag(opens=tag.group() == _OPEN)
+        return None
+
+    def _close(self, text: str, start: int) -> int | None:
+        end = text.find(_CLOSE, start)
+        if end < 0:
+            return None
+        thoughts = "".join((*self._thoughts, text[start:end]))
         self._thoughts.clear()
         if self._starts_inside and not self._seen_thinking and not thoughts.lstrip().startswith(_OPEN):
             self.closed_unopened = True
-        self._held = after
         self._inside = False
         self._seen_thinking = self._drops_space = True
-        return True
+        return end + len(_CLOSE)
 
-    def _may_open(self, before: str) -> bool:
-        return not self._fenced_after(before) and self._starts_line_after(before)
+    def _hold(self, text: str, given: list[str]) -> str:
+        """Take what is certain of `text`, in which no more tags decide anything; returns what is not."""
+        certain = text[: _certain_length(text)]
+        if self._inside:
+            self._thoughts.append(certain)
+            return text[len(certain) :]
+        if not self._has_given and not certain.strip() and len(certain) < _MOST_SPACE:
+            return text
+        given.append(self._give(certain))
+        return text[len(certain) :]
 
-    def _may_close(self, before: str, after: str) -> bool:
+    def _may_close(self, before: _Before, after: str) -> bool:
         """A closing tag without an opening one: once, and not where the answer speaks of the tag."""
-        if self._seen_thinking or self._fenced_after(before) or before.endswith("`") or _OPEN in before:
+        if self._seen_thinking or before.is_fenced or before.ends_in_quote or before.has_open:
             return False
-        return not self._has_given or (self._starts_line_after(before) and after[:1] in ("", "\n", "\r"))
-
-    def _fenced_after(self, text: str) -> bool:
-        return self._is_fenced ^ bool(len(_FENCE.findall(text)) % 2)
-
-    def _starts_line_after(self, text: str) -> bool:
-        line = text.rpartition("\n")[2]
-        return not line.strip() and ("\n" in text or self._at_line_start)
+        return not self._has_given or (before.starts_line and after in ("", "\n", "\r"))
 
     def _give(self, text: str) -> str:
         if self._drops_space:
             text = text.lstrip()
         if not text:
             return ""
-        self._at_line_start = self._starts_line_after(text)
-        self._is_fenced = self._fenced_after(text)
+        before = _Before(self._starts_line, self._is_fenced)
+        before.extend(text)
+        self._starts_line, self._is_fenced = before.starts_line, before.is_fenced
         self._has_given = True
         self._drops_space = False
         return text
+
+
+class _Before:
+    """What stands before a tag, taken piece by piece; it begins where what was given out has ended."""
+
+    def __init__(self, starts_line: bool, is_fenced: bool) -> None:
+        self.starts_line = starts_line  # nothing but white space in the last line
+        self.is_fenced = is_fenced
+        self.is_blank = True
+        self.has_open = False
+        self.ends_in_quote = False
+
+    def extend(self, text: str) -> None:
+        """Go on with text between two tags, which no fence spans."""
+        _, newline, line = text.rpartition("\n")
+        self.starts_line = (bool(newline) or self.starts_line) and not line.strip()
+        self.is_fenced ^= bool(len(_FENCE.findall(text)) % 2)
+        self.is_blank = self.is_blank and not text.strip()
+        self.ends_in_quote = text.endswith("`")
+
+    def extend_by_tag(self, *, opens: bool) -> None:
+        """Go on with a tag that is text."""
+        self.starts_line = self.is_blank = self.ends_in_quote = False
+        self.has_open = self.has_open or opens
 
 
 def _certain_length(text: str) -> int:

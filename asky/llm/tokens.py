@@ -29,6 +29,11 @@ _BLANKS_PER_TOKEN = 16
 _MARGIN = 1.05  # the worst of the parts measured for `TokenCounter` is 4 % above the count without it
 _PIECE = re.compile(r"[A-Za-z]{1,4}|[0-9]{1,3}|[^\w\s]|_")
 _REPEATED = re.compile(r"(.)\1{3,}", re.DOTALL)
+_LETTERS = r"[A-Za-z\x80-\U0010ffff]+"  # all that is not ASCII counts as letters: it may combine with them
+_MARKS = r"[!-/:-=?@\[-^`{-~]"  # without ">", which ends tags that are one token of some tokenizers
+# Words with their contractions, numbers, and marks that end before white space. A run of marks is looked at from its
+# start only, so that a long one takes no quadratic time.
+_APART = re.compile(rf"{_LETTERS}(?:'{_LETTERS})*|[0-9]+|(?<!{_MARKS}){_MARKS}+(?=\s|\Z)")
 
 
 def count_bound(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> int:
@@ -42,11 +47,23 @@ def count_bound(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> int:
 
 
 def lower_bound(text: str) -> int:
-    """A number of tokens that `text` has at least: characters / 7, where a run of one character counts as three.
+    """A number of tokens that `text` has at least.
 
-    An endpoint that reports fewer prompt tokens has not read the whole prompt, or has not counted it.
+    It is the number of its words, of its numbers, and of the marks that stand before white space: tokenizers cut text
+    at these places first, so that no token holds parts of two. For scripts without spaces it is characters / 7, where a
+    run of one character counts as three.
+
+    Source: measured against cl100k, o200k, Llama 2 and 3, Gemma 3, Qwen 3.6, DeepSeek V4, Tekken and Claude 2 on 1,068
+    parts of up to 4,000 characters (prose, code, Markdown, HTML and its text, books, 16 languages, tables, encoded
+    data): never above any of them in 9,590 counts, and 0.82 times their count in the median of prose, 0.77 of Markdown,
+    0.71 of code. Tokenizers whose tokens span words, so far those of research models, can have fewer.
     """
-    return len(_REPEATED.sub(r"\1\1\1", text)) // _CHARACTERS_PER_TOKEN
+    return max(len(_APART.findall(text)), len(_REPEATED.sub(r"\1\1\1", text)) // _CHARACTERS_PER_TOKEN)
+
+
+def least_tokens(messages: Sequence[Message]) -> int:
+    """A number of tokens that a prompt of `messages` has at least, whatever else goes with it."""
+    return sum(lower_bound(message.content) for message in messages)
 
 
 class TokenCounter:
@@ -127,8 +144,7 @@ def _overhead(parts: int) -> int:
 
 
 def _lower_bound(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> int:
-    texts = [message.content for message in messages] + [tool.description for tool in tools]
-    return sum(map(lower_bound, texts))
+    return least_tokens(messages) + sum(lower_bound(tool.description) for tool in tools)
 
 
 def _message_text(message: Message) -> str:

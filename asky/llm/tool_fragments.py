@@ -111,7 +111,7 @@ def plain_arguments(text: str) -> str:
     if text.strip() in ("", "null", '""'):
         return "{}"
     if text.lstrip().startswith('"'):
-        inner = _parse(text)
+        inner = _read_arguments(text)
         if isinstance(inner, str) and parse_object(inner) is not None:
             return inner
     return text
@@ -119,11 +119,11 @@ def plain_arguments(text: str) -> str:
 
 def parse_object(text: str) -> dict[str, Any] | None:
     """The JSON object that `text` is, or `None`."""
-    value = _parse(text) if text.lstrip().startswith("{") else None
+    value = _read_arguments(text) if text.lstrip().startswith("{") else None
     return value if isinstance(value, dict) else None
 
 
-def _parse(text: str) -> Any:
+def _read_arguments(text: str) -> Any:
     try:
         return load_json(text)
     except ValueError:

@@ -22,6 +22,8 @@ _DECLARABLE = re.compile(
 )
 # Browsers read these labels as their Windows superset (WHATWG Encoding Standard, "Names and labels").
 _SUPERSETS = {"iso-8859-1": "cp1252", "latin1": "cp1252", "us-ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030"}
+_WIDE = re.compile(r"utf-?16(le|be)?|ucs-2", re.IGNORECASE)
+_WIDE_SHARE = 0.3
 _NOT_ASCII = re.compile(rb"[\x80-\xff]")
 _GUESSED_BYTES = 64 * 1024
 _CONTEXT_BYTES = 256
@@ -33,14 +35,34 @@ def has_mark(data: bytes) -> bool:
     return data.startswith(tuple(mark for mark, _ in _MARKS))
 
 
+def is_declarable(name: str) -> bool:
+    """Whether `decode` heeds such a declaration."""
+    return bool(_DECLARABLE.fullmatch(name.strip()) or _WIDE.fullmatch(name.strip()))
+
+
+def looks_wide(data: bytes, declared: str | None) -> bool:
+    """Whether `data` is declared to be UTF-16 and has the zeros of such text."""
+    if declared is None or not _WIDE.fullmatch(declared.strip()):
+        return False
+    head = data[:_CONTEXT_BYTES]
+    return head.count(0) >= _WIDE_SHARE * len(head) > 0
+
+
 def decode(data: bytes, declared: str | None = None) -> str:
     """The text of `data`: by its byte order mark, as UTF-8, as `declared`, by a guess, at last as Windows-1252.
+
+    ISO-2022-JP and UTF-16, whose bytes may pass for UTF-8, come first where they are declared and look like it.
 
     Undecodable bytes become U+FFFD; nothing is raised. UTF-8 with a few broken bytes among many good ones stays UTF-8.
     """
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return data[len(mark) :].decode(encoding, "replace")
+    if looks_wide(data, declared):
+        is_big = data[0] == 0 or (declared or "").strip().lower().endswith("be")
+        return data.decode("utf-16-be" if is_big else "utf-16-le", "replace")
+    if b"\x1b$" in data and declared and declared.strip().lower() == "iso-2022-jp":
+        return data.decode("iso-2022-jp", "replace")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:

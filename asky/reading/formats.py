@@ -11,22 +11,29 @@ HEAD_BYTES = 8192
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """`module` holds `read(data: bytes, name: str) -> Document`; `magic` must stand near the start of the bytes."""
+    """`module` holds `read(data: bytes, name: str) -> Document`; `magic` must stand near the start of the bytes.
+
+    With `links`, `read` takes the address that the bytes came from as a third argument, `url: str | None`.
+    """
 
     media_type: str
     suffixes: tuple[str, ...]
     module: str
     magic: bytes = b""
+    links: bool = False
 
 
 FORMATS = (
     Format("text/plain", (".txt",), "asky.reading.plain_text"),
     Format("text/markdown", (".md", ".markdown"), "asky.reading.markdown"),
-    Format("text/html", (".html", ".htm"), "asky.reading.html_page"),
+    Format("text/html", (".html", ".htm"), "asky.reading.html_page", links=True),
     Format("application/json", (".json",), "asky.reading.json_tree"),
     Format("text/csv", (".csv",), "asky.reading.csv_table"),
     Format("application/pdf", (".pdf",), "asky.reading.pdf", magic=b"%PDF-"),
     Format("application/epub+zip", (".epub",), "asky.reading.epub", magic=b"PK\x03\x04"),
+    # Only from the web: no file is known by a suffix of theirs.
+    Format("application/rss+xml", (), "asky.reading.feed", links=True),
+    Format("application/atom+xml", (), "asky.reading.feed", links=True),
 )
 
 # Files that are not text and yet may look like it in their first bytes; `_BINARY_SHARE` finds the others.
@@ -55,7 +62,7 @@ def media_type_of(name: str, head: bytes) -> str | None:
     row = format_of(name)
     if row is None or not head:
         return row.media_type if row else None
-    fits = _holds_magic(row, head) if row.magic else _is_text(head)
+    fits = _holds_magic(row, head) if row.magic else is_text(head)
     return row.media_type if fits else None
 
 
@@ -65,7 +72,8 @@ def _holds_magic(row: Format, head: bytes) -> bool:
     return head.startswith(row.magic)
 
 
-def _is_text(head: bytes) -> bool:
+def is_text(head: bytes) -> bool:
+    """Whether the first bytes of a file are those of a text; UTF-16 and UTF-32 need a byte order mark."""
     if head.startswith(_BINARY_STARTS):
         return False
     if has_mark(head):

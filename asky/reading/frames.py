@@ -9,7 +9,8 @@ import json
 import struct
 from typing import Any
 
-from asky.values import Document, Page, Section
+from asky.reading.limits import MAX_LINKS, MAX_URL_CHARS
+from asky.values import Document, Link, Page, Section
 
 PREFIX = struct.Struct(">IQ")
 # Far above any honest header: 1,000,000 sections take 60 MB.
@@ -33,6 +34,7 @@ def pack_document(document: Document) -> tuple[dict[str, Any], bytes]:
         "title": document.title,
         "sections": [(part.heading, part.level, part.start, part.end) for part in document.sections],
         "pages": [(page.label, page.start, page.end) for page in document.pages],
+        "links": [(link.url, link.text, link.start) for link in document.links],
         "metadata": dict(document.metadata),
     }
     return header, document.text.encode("utf-8")
@@ -41,7 +43,8 @@ def pack_document(document: Document) -> tuple[dict[str, Any], bytes]:
 def unpack_document(header: dict[str, Any], payload: bytes) -> Document:
     """The document that a header and payload say.
 
-    Raises BadFrame where a type is wrong, or where sections or pages are out of order or lie outside the text.
+    Raises BadFrame where a type is wrong, where sections or pages are out of order or lie outside the text, and for
+    links that are not of the web.
     """
     try:
         text = payload.decode("utf-8")
@@ -57,13 +60,29 @@ def unpack_document(header: dict[str, Any], payload: bytes) -> Document:
                 Page(index, None if label is None else _text(label), _number(start), _number(end))
                 for index, (label, start, end) in enumerate(header["pages"], start=1)
             ),
+            links=tuple(Link(_address(url), _text(label), _number(start)) for url, label, start in header["links"]),
             metadata={_text(key): _text(value) for key, value in header["metadata"].items()},
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadFrame(f"not a document: {error}") from None
     _check_spans([(part.start, part.end) for part in document.sections], len(text), nested=True)
     _check_spans([(page.start, page.end) for page in document.pages], len(text), nested=False)
+    _check_links(document.links, len(text))
     return document
+
+
+def _check_links(links: tuple[Link, ...], length: int) -> None:
+    if len(links) > MAX_LINKS or len({link.url for link in links}) < len(links):
+        raise BadFrame("too many links, or one twice")
+    if not all(0 <= link.start <= length for link in links):
+        raise BadFrame("a link out of place")
+
+
+def _address(value: object) -> str:
+    url = _text(value)
+    if not url.startswith(("http://", "https://")) or len(url) > MAX_URL_CHARS or not url.isprintable():
+        raise ValueError("an address that no page may offer")
+    return url
 
 
 def _text(value: object) -> str:

@@ -1,17 +1,25 @@
-"""HTML: the main text of a page, without its menus and footers, with its headings, lists and tables."""
+"""HTML: the main text of a page, without its menus and footers, with its headings, lists, tables and links."""
 
 from __future__ import annotations
 
 import logging
 import re
+from copy import deepcopy
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from asky.errors import SourceUnreadable
 from asky.reading.charset import decode
 from asky.reading.html_blocks import is_hidden
-from asky.reading.html_plain import read_plain
+from asky.reading.html_choice import Reading, is_framed_better
+from asky.reading.html_head import describe, tells_of_one_thing, title_of
+from asky.reading.html_links import absolute_url, links_of
+from asky.reading.html_outline import empty, prune
+from asky.reading.html_plain import write_tree
 from asky.reading.html_render import render
+from asky.reading.html_survey import Survey, survey_page
 from asky.reading.text_builder import TextBuilder
+from asky.reading.web_verdicts import refuse_obstacle
 from asky.text.scrub import scrub, strip_sequences
 from asky.values import Document
 
@@ -23,41 +31,70 @@ _DECLARATION_WITHIN = 1024
 _DECLARED = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})""", re.IGNORECASE)
 # The extractor reads about 1 MB a second: a manual on one page would use up its time, and is read plainly.
 _EXTRACTED_CHARS = 4 * 1024 * 1024
+_MANY_HIDDEN = 1_000
 
 
-def read(data: bytes, name: str) -> Document:
+def read(data: bytes, name: str, url: str | None = None) -> Document:
     """The main text of a page, one block a line; a heading's section starts with its text.
 
     Where the extractor finds nothing, fails, or would see only a part (nesting beyond 255, more than 4 Mi characters),
-    the whole page's visible text is taken instead. Hidden elements are never read.
-    Raises SourceUnreadable (empty) where there is no visible text at all.
+    the whole page's visible text is taken instead; where it found too little, the page without its frame. Hidden
+    elements are never read; `metadata["hidden_characters"]` tells of many.
+
+    `url` is where the page was found: links are made absolute with it, and a page that only stands in the way of
+    another (see `web_verdicts`) is refused. Without it, links that are absolute are kept.
+    Raises SourceUnreadable: empty where there is no visible text at all, and with `url` the verdicts of obstacles.
     """
+    html = _decode(data)
+    survey = survey_page(html)
+    builder = _read_main(html, survey) if len(html) <= _EXTRACTED_CHARS else None
+    if url:
+        refuse_obstacle(survey, html, builder.text() if builder else survey.text, name)
+    builder = builder or survey.builder
+    if not builder.text().strip():
+        raise SourceUnreadable(f"{name}: no visible text in the page", verdict="empty")
+    hidden = str(survey.hidden_characters) if survey.hidden_characters >= _MANY_HIDDEN else None
+    facts = describe(survey, url)
+    document = builder.build(
+        _MEDIA_TYPE, title=title_of(survey), metadata={**facts, "canonical_url": None, "hidden_characters": hidden}
+    )
+    base = absolute_url(survey.base, url) if survey.base else None
+    links = links_of(survey.anchors, survey.text, document.text, base=base or url, page=url)
+    canonical = facts["canonical_url"]  # not among the others, which are shortened
+    metadata = {**document.metadata, "canonical_url": canonical} if canonical else document.metadata
+    return replace(document, links=links, metadata=metadata)
+
+
+def _decode(data: bytes) -> str:
     declared = _DECLARED.search(data[:_DECLARATION_WITHIN])
     source = decode(data, declared[1].decode("ascii") if declared else None)
     if "\x1b" in source:  # a title would keep what is left of them; without ESC their 8-bit forms are a wrong encoding
         source = strip_sequences(source)
-    html = scrub(source)
-    document = _read_main(html) if len(html) <= _EXTRACTED_CHARS else None
-    if document is None:
-        document = read_plain(html, _MEDIA_TYPE)
-    if not document.text.strip():
-        raise SourceUnreadable(f"{name}: no visible text in the page", verdict="empty")
-    return document
+    return scrub(source)
 
 
-def _read_main(html: str) -> Document | None:
-    """The page as the extractor sees it, `None` where it does not see it well enough."""
+def _read_main(html: str, survey: Survey) -> TextBuilder | None:
+    """The page as the extractor sees it, or without its frame; `None` where neither has any text."""
     tree = _parse(html)
     if tree is None:
         return None
     _drop_hidden(tree)
-    body = _extract(tree)
-    if body is None:
-        return None
-    builder = TextBuilder()
-    render(body, builder)
-    document = builder.build(_MEDIA_TYPE, title=_title(tree), metadata={"author": _meta(tree, "author")})
-    return document if document.text.strip() else None
+    body = _extract(deepcopy(tree))
+    main = TextBuilder()
+    if body is not None:
+        render(body, main)
+    framed, link_share = _read_framed(tree)
+    readings = (Reading.of(main.text()), Reading.of(framed.text()), Reading.of(survey.text))
+    is_one_thing = tells_of_one_thing(survey)
+    builder = framed if is_framed_better(*readings, is_one_thing=is_one_thing, link_share=link_share) else main
+    return builder if builder.text().strip() else None
+
+
+def _read_framed(tree: HtmlElement) -> tuple[TextBuilder, float]:
+    """The page without its frame, and how much of that is links."""
+    region = prune(tree)
+    linked = sum(len(link.text_content()) for link in region.iter("a"))
+    return write_tree(region), linked / max(1, len(region.text_content()))
 
 
 def _parse(text: str) -> HtmlElement | None:
@@ -76,8 +113,8 @@ def _parse(text: str) -> HtmlElement | None:
 
 def _drop_hidden(tree: HtmlElement) -> None:
     for element in tree.xpath(".//body//*[@hidden or @style]"):
-        if is_hidden(element.attrib) and element.getparent() is not None:
-            element.drop_tree()
+        if is_hidden(element.attrib):
+            empty(element)
 
 
 def _extract(tree: HtmlElement) -> HtmlElement | None:
@@ -93,20 +130,3 @@ def _extract(tree: HtmlElement) -> HtmlElement | None:
     except Exception:  # noqa: BLE001 - whatever the extractor cannot digest, the plain reading still can
         return None
     return None if page is None else page.body
-
-
-def _title(tree: HtmlElement) -> str | None:
-    heading = next(tree.iter("h1"), None)
-    title = next(tree.iter("title"), None)
-    return (
-        _meta(tree, "og:title")
-        or (title.text_content().strip() if title is not None else None)
-        or (heading.text_content().strip() if heading is not None else None)
-    )
-
-
-def _meta(tree: HtmlElement, name: str) -> str | None:
-    for meta in tree.iter("meta"):
-        if (meta.get("property") or meta.get("name") or "").strip().lower() == name:
-            return (meta.get("content") or "").strip() or None
-    return None

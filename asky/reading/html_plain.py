@@ -1,10 +1,15 @@
-"""All the visible text of a page, without judging what is content: one pass over its tags, at any depth."""
+"""The visible text of a page's elements as blocks, without judging what is content."""
 
 from __future__ import annotations
 
-from asky.reading.html_blocks import BlockWriter, is_hidden
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from asky.reading.html_blocks import BlockWriter
 from asky.reading.text_builder import TextBuilder
-from asky.values import Document
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
 
 _SKIPPED_TAGS = (
     "audio button canvas datalist iframe math noembed noframes noscript object script select style svg template"
@@ -15,73 +20,61 @@ _BLOCK_TAGS = (
     "address body caption center dd details dir div dt fieldset figcaption html legend li menu option summary tbody"
     " tfoot thead tr"
 )
-_SKIPPED = frozenset(_SKIPPED_TAGS.split())
+SKIPPED = frozenset(_SKIPPED_TAGS.split())
 _PARTED = frozenset(_PARTED_TAGS.split())
 _BLOCKS = frozenset(_BLOCK_TAGS.split())
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_GAPS = {**dict.fromkeys(_BLOCKS, 1), **dict.fromkeys((*_PARTED, *_HEADINGS), 2)}
 
 
-def read_plain(html: str, media_type: str) -> Document:
-    """The visible text of scrubbed HTML in the order of the source, with its headings as sections; it may be empty."""
-    from lxml import etree  # 25 ms: only where a page is read
+class PlainText:
+    """Turns the tags and text of a page into blocks, in the order in which they come.
 
-    # A target is told of tags as they come: no tree, hence no limit of depth.
-    collector = _Collector()
-    parser = etree.HTMLParser(target=collector, encoding="utf-8")
-    parser.feed(html.encode("utf-8"))
-    parser.close()
-    return collector.builder.build(media_type, title="".join(collector.title))
-
-
-class _Collector:
-    """An lxml parser target."""
+    The caller leaves out what is not to be read: `SKIPPED` elements and hidden ones.
+    """
 
     def __init__(self) -> None:
         self.builder = TextBuilder()
-        self.title: list[str] = []
-        self._writer = BlockWriter(self.builder)
-        self._skipping = 0  # depth within a skipped element
-        self._in_title = False
+        self.writer = BlockWriter(self.builder)
 
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        if self._skipping or tag in _SKIPPED or (tag not in ("html", "body") and is_hidden(attributes)):
-            self._skipping += 1
-        elif tag == "title":
-            self._in_title = True
-        elif tag in _HEADINGS:
-            self._writer.open(2, heading=_HEADINGS[tag])
-        elif tag in _PARTED:
-            self._writer.open(2, preformatted=tag == "pre")
-        elif tag in _BLOCKS:
-            self._writer.open(1, prefix="- " if tag == "li" else "")
+    def start(self, tag: str) -> None:
+        """An element begins."""
+        gap = _GAPS.get(tag)
+        if gap is not None:
+            prefix = "- " if tag == "li" else ""
+            self.writer.open(gap, prefix=prefix, heading=_HEADINGS.get(tag, 0), preformatted=tag == "pre")
         elif tag in ("td", "th"):
-            self._writer.part_cells()
+            self.writer.part_cells()
         elif tag == "br":
-            self._writer.break_line()
+            self.writer.break_line()
 
     def end(self, tag: str) -> None:
-        if self._skipping:
-            self._skipping -= 1
-        elif tag == "title":
-            self._in_title = False
-        elif tag in _HEADINGS or tag in _PARTED:
-            self._writer.close(2)
-        elif tag in _BLOCKS:
-            self._writer.close(1)
+        """An element ends."""
+        gap = _GAPS.get(tag)
+        if gap is not None:
+            self.writer.close(gap)
 
-    def data(self, data: str) -> None:
-        if self._skipping:
-            return
-        if self._in_title:
-            self.title.append(data)
-        else:
-            self._writer.write(data)
 
-    def comment(self, text: str) -> None:
-        """Comments are no text."""
+def write_tree(tree: HtmlElement) -> TextBuilder:
+    """The text of a tree that holds nothing hidden; `SKIPPED` elements are left out."""
+    from lxml import etree  # 25 ms: only where a page is read
 
-    def pi(self, target: str, data: str | None = None) -> None:
-        """Processing instructions are no text."""
+    plain = PlainText()
+    skipping = 0
+    for event, element in etree.iterwalk(tree, events=("start", "end")):
+        tag = str(element.tag)
+        skipping += (tag in SKIPPED) * (1 if event == "start" else -1)
+        if event == "end" and tag not in SKIPPED and not skipping:
+            plain.end(tag)
+        elif event == "start" and not skipping:
+            plain.start(tag)
+        text = element.text if event == "start" else element.tail
+        if text and not skipping and not (event == "end" and element is tree):
+            plain.writer.write(text)
+    plain.writer.close(0)
+    return plain.builder
 
-    def close(self) -> None:
-        self._writer.close(0)
+
+def attribute(attributes: Mapping[str, str], name: str) -> str:
+    """An attribute without white space around it; empty where it is missing or has no value."""
+    return (attributes.get(name) or "").strip()

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 MIB = 1024 * 1024
+# Of one page: addresses that are kept of it, and characters of each. Generous for people, small for a hostile page.
+MAX_LINKS = 2_000
+MAX_URL_CHARS = 2_048
 
 
 @dataclass(frozen=True, slots=True)

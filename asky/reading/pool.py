@@ -15,7 +15,10 @@ from asky.reading.limits import ReadLimits
 from asky.text.scrub import one_line
 from asky.values import Document
 
-VERDICTS = ("empty", "unsupported", "encrypted", "no_text_layer", "too_large", "timed_out", "failed")
+VERDICTS = (
+    "empty", "unsupported", "encrypted", "no_text_layer", "too_large", "timed_out", "failed",
+    "blocked", "captcha", "login", "needs_javascript", "missing",
+)  # fmt: skip
 _MAX_UTF8_BYTES = 4  # of one character
 _MESSAGE_CHARS = 500
 
@@ -45,17 +48,23 @@ class ReaderPool:
     ) -> None:
         self.close()
 
-    def read(self, data: bytes, *, name: str, media_type: str) -> Document:
+    def read(
+        self, data: bytes, *, name: str, media_type: str, url: str | None = None, charset: str | None = None
+    ) -> Document:
         """The document in `data`. Messages call it `name`; `media_type` chooses the reader.
 
+        `url` says that it came from the web, and from where: links become absolute, and a page that only stands in the
+        way of another is refused. `charset` is what the response's header said; it counts where it makes sense.
+
         Raises SourceUnreadable with the verdict empty, unsupported, encrypted, no_text_layer, too_large, timed_out or
-        failed; Interrupted where the pool is or gets closed.
+        failed, and with `url` also blocked, captcha, login, needs_javascript or missing; Interrupted where the pool is
+        or gets closed.
         """
         name = one_line(name)
         self._check_size(data, name)
         child = self._take(name)
         try:
-            answer, payload = self._ask(child, data, name, media_type)
+            answer, payload = self._ask(child, data, name, {"media_type": media_type, "url": url, "charset": charset})
         finally:
             self._give_back(child)
         return _document(answer, payload, name)
@@ -126,9 +135,9 @@ class ReaderPool:
             self._children.discard(child)
         child.close()
 
-    def _ask(self, child: Child, data: bytes, name: str, media_type: str) -> tuple[dict[str, Any], bytes]:
+    def _ask(self, child: Child, data: bytes, name: str, how: dict[str, str | None]) -> tuple[dict[str, Any], bytes]:
         limits = self._limits
-        request = {"name": name, "media_type": media_type, "max_chars": limits.max_chars, "cpu_s": limits.cpu_s}
+        request = {**how, "name": name, "max_chars": limits.max_chars, "cpu_s": limits.cpu_s}
         try:
             return child.ask(
                 request, data, timeout_s=limits.timeout_s, max_payload_bytes=_MAX_UTF8_BYTES * limits.max_chars

@@ -55,6 +55,10 @@ class TextBuilder:
             self._pieces.append(clean)
             self._length += len(clean)
 
+    def text(self) -> str:
+        """What has been added so far."""
+        return "".join(self._pieces)
+
     def mark_heading(self, text: str, level: int, start: int | None = None) -> None:
         """Say that a heading begins at `start`, or with the next piece."""
         self._headings.append(Heading(self._length if start is None else start, level, text))
@@ -75,7 +79,7 @@ class TextBuilder:
         found = {key: one_line(value) for key, value in (metadata or {}).items() if value and one_line(value)}
         headings = sorted(self._headings, key=lambda heading: heading.start)
         return Document(
-            text="".join(self._pieces),
+            text=self.text(),
             media_type=media_type,
             title=(one_line(title) or None) if title else None,
             sections=nest(headings, self._length),

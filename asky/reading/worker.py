@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from asky.errors import SourceUnreadable
+from asky.reading.charset import decode, is_declarable
 from asky.reading.formats import FORMATS
 from asky.reading.frames import PREFIX, head_of, pack_document
 from asky.reading.limits import MIB
@@ -99,7 +100,16 @@ def _receive(requests: BinaryIO) -> tuple[dict[str, Any], bytes] | None:
 def _answer(header: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
     name = header["name"]
     try:
-        return pack_document(read(data, name=name, media_type=header["media_type"], max_chars=header["max_chars"]))
+        return pack_document(
+            read(
+                data,
+                name=name,
+                media_type=header["media_type"],
+                max_chars=header["max_chars"],
+                url=header["url"],
+                charset=header["charset"],
+            )
+        )
     except SourceUnreadable as error:
         return {"verdict": error.verdict, "message": error.message, "hint": error.hint}, b""
     except MemoryError:
@@ -113,12 +123,17 @@ def _answer(header: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]
         return {"verdict": "failed", "message": f"{name}: the parser failed ({reason})", "hint": None}, b""
 
 
-def read(data: bytes, *, name: str, media_type: str, max_chars: int) -> Document:
+def read(
+    data: bytes, *, name: str, media_type: str, max_chars: int, url: str | None = None, charset: str | None = None
+) -> Document:
     """The document in `data`, read in this process. Raises SourceUnreadable, and whatever a parser raises."""
     row = next((row for row in FORMATS if row.media_type == media_type), None)
     if row is None:
         raise SourceUnreadable(f"{name}: no reader for {media_type}", verdict="unsupported")
-    document: Document = importlib.import_module(row.module).read(data, name)
+    if charset is not None and not row.magic and is_declarable(charset):
+        data = decode(data, charset).encode("utf-8", "replace")
+    origin = (url,) if row.links else ()
+    document: Document = importlib.import_module(row.module).read(data, name, *origin)
     if not document.text.strip():
         raise SourceUnreadable(f"{name}: no text in it", verdict="empty")
     if len(document.text) > max_chars:

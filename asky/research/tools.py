@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from asky.storage.sessions import Finding
 
 ACQUISITION_TOOL_NAMES = frozenset({"extract_links", "get_link_summaries", "get_full_content"})
-RETRIEVAL_TOOL_NAMES = frozenset({"get_relevant_content", "save_finding", "query_research_memory"})
+MEMORY_TOOL_NAMES = frozenset({"save_finding", "query_research_memory"})
+RETRIEVAL_TOOL_NAMES = frozenset({"get_relevant_content"}) | MEMORY_TOOL_NAMES
 
 _MAX_QUERY_CHARS = 400
 _FINDINGS = 5  # where the model asks for no number

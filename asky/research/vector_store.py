@@ -20,6 +20,7 @@ from asky.research import vector_store_chunk_link_ops as chunk_ops
 from asky.research import vector_store_finding_ops as finding_ops
 from asky.research.locations import location_of
 from asky.research.piece_tokenizer import PieceTokenizer
+from asky.research.remembered_vectors import RememberedVectors
 from asky.research.vector_index import ChromaIndex, IndexUnavailable, open_index, rebuild_index
 from asky.research.vector_store_common import join_packs
 from asky.storage.scope import Scope
@@ -32,8 +33,9 @@ if TYPE_CHECKING:
     from asky.storage.documents import DocumentStore
     from asky.storage.lexical import LexicalIndex
     from asky.storage.sessions import Finding, FindingStore
+    from asky.storage.text_vectors import TextVectorTable
     from asky.storage.vectors import Coverage, VectorTable
-    from asky.values import Hit, Location, Span
+    from asky.values import Hit, Link, Location, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,7 @@ class Tables:
     lexical: LexicalIndex
     vectors: VectorTable
     findings: FindingStore
+    text_vectors: TextVectorTable
 
 
 class VectorStore:
@@ -68,6 +71,7 @@ class VectorStore:
         self.listener = listener
         self._make_embedder = embedder
         self._embedder: Embedder | None = None
+        self._remembered: RememberedVectors | None = None
         self._index_folder = index_folder
         self._index: ChromaIndex | None = None
         self._matrix: tuple[tuple[int, Scope, int], Ids, Vectors] | None = None
@@ -87,6 +91,13 @@ class VectorStore:
                 except AskyError as error:
                     self.say_once("embedder", f"{error.message}; searching by keywords only", error.hint)
             return self._embedder
+
+    def remembered(self, embedder: Embedder) -> RememberedVectors:
+        """The vectors of questions and other short texts."""
+        with self._opening:
+            if self._remembered is None:
+                self._remembered = RememberedVectors(embedder, self.space(embedder), self.tables.text_vectors)
+            return self._remembered
 
     def space(self, embedder: Embedder) -> int:
         """The id of the embedder's space."""
@@ -142,10 +153,12 @@ class VectorStore:
             self.listener(Warned(message, hint))
 
     def close(self) -> None:
-        """Leave the index clean. The store can be used again."""
+        """Leave the index clean, and write what waits to be. The store can be used again."""
         if self._index is not None:
             self._index.close()
             self._index = None
+        if self._remembered is not None:
+            self._remembered.flush()
 
     # chunks
 
@@ -166,6 +179,10 @@ class VectorStore:
         """Drop the vectors of everything in scope and return how many chunks lost theirs."""
         return chunk_ops.clear_cache_embeddings(self, scope)
 
+    def search_relevant_links(self, query: str, links: Sequence[Link], *, limit: int) -> list[tuple[Link, float]]:
+        """The links whose words are nearest to `query`, best first, with their relevance in [0, 1]; at most `limit`."""
+        return chunk_ops.search_relevant_links(self, query, links, limit)
+
     # findings
 
     def store_finding(self, text: str, **details: object) -> int:
@@ -179,9 +196,9 @@ class VectorStore:
     # what other stages need of the model and the texts
 
     def embed_texts(self, texts: Sequence[str]) -> Vectors | None:
-        """float32[n, dim], or `None` without an embedding model."""
+        """float32[n, dim], or `None` without an embedding model. No text is embedded twice, now or in a later run."""
         embedder = self.embedder()
-        return embedder.embed(texts) if embedder else None
+        return self.remembered(embedder).embed(texts) if embedder else None
 
     def tokenizer(self) -> Tokenizer:
         """The embedding model's tokenizer; without a model one that counts no fewer tokens."""

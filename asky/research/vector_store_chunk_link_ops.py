@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -24,6 +26,7 @@ from asky.research.vector_store_common import (
 )
 from asky.storage.scope import Scope
 from asky.storage.vectors import Pack
+from asky.text.terms import content_terms
 from asky.values import Hit
 
 if TYPE_CHECKING:
@@ -33,9 +36,12 @@ if TYPE_CHECKING:
     from asky.research.vector_store_common import Ids, Scores, Vectors
     from asky.storage.chunks import StoredChunk
     from asky.storage.vectors import Coverage
+    from asky.values import Link
 
 _EMBED_BATCH = 512  # chunks a commit: about 15 s of work on two cores, which is what a kill can cost
 _SMALLEST_SHARE = 0.2  # of the store that a scope must be for Chroma to be asked without a filter
+_EMBEDDED_LINKS = 100  # those with most words of the query: a page of 1,000 links would take 10 s to embed
+_LINK_CHARACTERS = 200
 MAX_CONTEXT_TOKENS = 32  # of a title and headings in front of a chunk; the rest of the window is the chunk's
 
 
@@ -194,8 +200,7 @@ def _dense_leg(store: VectorStore, query: str, scope: Scope, lexical_ids: Sequen
         _say_how_much_is_embedded(store, space_id, coverage)
         if not store.tables.vectors.read_only:
             _embed_best(store, embedder, lexical_ids)
-    vector = embedder.embed_query(query)
-    check_vectors(vector[np.newaxis], count=1, dim=embedder.dim)
+    vector = store.remembered(embedder).embed_query(query)
     if uses_index(store, coverage) and (near := _ask_index(store, embedder, vector, scope, count)) is not None:
         return _DenseLeg(tuple(near), vector, lambda ids: _rows_in_packs(store, embedder, ids))
     ids, vectors = store.matrix(embedder, scope)
@@ -296,3 +301,30 @@ def _hits(store: VectorStore, scope: Scope, scored: _Scored, order: Ids, scores:
 def _first_character(chunk: StoredChunk) -> int:
     """Where the chunk's text begins behind the white space it may start with."""
     return chunk.span.start + len(chunk.text) - len(chunk.text.lstrip())
+
+
+# links
+
+
+def search_relevant_links(
+    store: VectorStore, query: str, links: Sequence[Link], limit: int
+) -> list[tuple[Link, float]]:
+    """See `VectorStore.search_relevant_links`. Ties are broken in favour of the earlier link."""
+    wanted = set(content_terms(query))
+    texts = [_link_text(each) for each in links]
+    by_words = [len(wanted & set(content_terms(text))) / max(len(wanted), 1) for text in texts]
+    order = sorted(range(len(links)), key=lambda at: -by_words[at])[:_EMBEDDED_LINKS]
+    embedder = store.embedder()
+    if embedder is None or not order:
+        return [(links[at], by_words[at]) for at in order[:limit]]
+    remembered = store.remembered(embedder)
+    near = remembered.embed([texts[at] for at in order]) @ remembered.embed_query(query)
+    scores = {at: float(np.clip(score, 0.0, 1.0)) for at, score in zip(order, near, strict=True)}
+    ranked = sorted(order, key=lambda at: (-scores[at], at))
+    return [(links[at], scores[at]) for at in ranked[:limit]]
+
+
+def _link_text(link: Link) -> str:
+    """What is known of where a link leads: its words, and those of its address."""
+    path = urlsplit(link.url).path
+    return f"{link.text} {' '.join(re.findall('[A-Za-z]{3,}', path))}".strip()[:_LINK_CHARACTERS] or link.url

@@ -47,7 +47,7 @@ def _by_meaning(store: VectorStore, embedder: Embedder, query: str, findings: Se
             known[finding.id] = vectors_to_bytes(vector)
             store.tables.findings.set_vector(finding.id, space_id, known[finding.id])
     matrix = vectors_from_bytes(b"".join(known[each.id] for each in findings), embedder.dim)
-    return [float(each) for each in np.clip(matrix @ embedder.embed_query(query), 0.0, 1.0)]
+    return [float(each) for each in np.clip(matrix @ store.remembered(embedder).embed_query(query), 0.0, 1.0)]
 
 
 def _by_words(query: str, findings: Sequence[Finding]) -> list[float]:

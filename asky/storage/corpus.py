@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from asky.errors import UsageError
 from asky.storage.database import Database
 from asky.storage.documents import DocumentStore
 from asky.storage.scope import Scope
-from asky.values import Source
+from asky.values import Source, SourceKind
 
 DEFAULT_COLLECTION = "default"
 
@@ -162,6 +162,20 @@ class CorpusStore:
             if before is not None and before["document_id"] not in (None, document_id):
                 self._documents.release(connection, before["document_id"])
 
+    def hold(self, collection_id: int, source_ids: Iterable[str]) -> None:
+        """Put sources that the store has into one more collection; ids that it has not are passed over."""
+        with self._db.write() as connection:
+            connection.executemany(
+                "INSERT OR IGNORE INTO collection_source SELECT ?, id FROM source WHERE id = ?",
+                [(collection_id, each) for each in source_ids],
+            )
+
+    def source(self, source_id: str) -> Source | None:
+        """One source, in whatever collection."""
+        with self._db.read() as connection:
+            row = connection.execute("SELECT * FROM source WHERE id = ?", (source_id,)).fetchone()
+        return source_of(row) if row is not None else None
+
     def remove_sources(self, collection_id: int, source_ids: Iterable[str]) -> int:
         """Take the sources out of the collection; those in no collection are forgotten. Returns how many were."""
         removed = 0
@@ -192,9 +206,12 @@ class CorpusStore:
             )
             return [source_of(row) for row in rows]
 
-    def count_sources(self, scope: Scope) -> int:
-        """The number of `sources`, without reading them."""
+    def count_sources(self, scope: Scope, kinds: Sequence[SourceKind] | None = None) -> int:
+        """The number of `sources`, or of those of some kinds, without reading them."""
         condition, parameters = _in_scope(scope)
+        if kinds is not None:
+            condition += " AND kind IN (SELECT value FROM json_each(?))"
+            parameters.append(json.dumps(list(kinds)))
         with self._db.read() as connection:
             return int(connection.execute(f"SELECT count(*) FROM source WHERE {condition}", parameters).fetchone()[0])
 

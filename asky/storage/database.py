@@ -100,6 +100,7 @@ class Database:
                 f"busy_timeout={BUSY_TIMEOUT_MS}",
                 "foreign_keys=ON",
                 "synchronous=FULL",
+                "secure_delete=ON",  # what was removed is gone from the file too; some builds of SQLite do so anyhow
                 "temp_store=MEMORY",
                 "cache_size=-8192",  # a connection; most pages are read from the map below, so more only costs memory
                 "mmap_size=268435456",

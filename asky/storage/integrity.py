@@ -106,14 +106,6 @@ class StoreIntegrity:
         with self._db.read() as connection:
             return [row["id"] for row in connection.execute("SELECT id FROM chunk ORDER BY id")]
 
-    def unfinished_runs(self, *, before: str) -> list[str]:
-        """Ids of the runs that began before that time and never ended, the oldest first."""
-        with self._db.read() as connection:
-            rows = connection.execute(
-                "SELECT id FROM run WHERE status = 'running' AND started_at < ? ORDER BY started_at, id", (before,)
-            )
-            return [row["id"] for row in rows]
-
 
 def _blocks(database: Database, document_id: int) -> Iterator[str]:
     with database.read() as connection:

@@ -211,6 +211,67 @@ CREATE TABLE endpoint (
 """
 
 
+# What model calls used, by numbers alone: it outlives the runs and sessions that are removed, or a day's limit could be
+# had again by removing them. A trigger keeps it, so that no call gets into a ledger and not into this.
+_COUNTED = """
+    SELECT at, run_id,
+           max(0, coalesce(json_extract(data, '$.prompt_tokens'), 0))
+         + max(0, coalesce(json_extract(data, '$.completion_tokens'), 0)),
+           max(0.0, json_extract(data, '$.cost_usd'))
+"""
+_SPENDING = f"""
+CREATE TABLE spending (
+    at TEXT NOT NULL,
+    run_id TEXT NOT NULL,
+    tokens INTEGER NOT NULL,
+    cost_usd REAL -- NULL where no price is known
+);
+CREATE INDEX spending_at ON spending(at);
+CREATE INDEX spending_run ON spending(run_id);
+INSERT INTO spending {_COUNTED} FROM ledger WHERE kind = 'called' AND json_valid(data) ORDER BY id;
+CREATE TRIGGER ledger_is_counted AFTER INSERT ON ledger WHEN NEW.kind = 'called' AND json_valid(NEW.data) BEGIN
+    INSERT INTO spending {_COUNTED} FROM (SELECT NEW.at AS at, NEW.run_id AS run_id, NEW.data AS data);
+END;
+"""
+
+
+# What is known of addresses on the web, by canonical address. Times are seconds since 1970. `links` belong to the text
+# that `source_id` has, and so does the `summary`; an address that could not be read has a `failure` instead. Vectors of
+# single texts are kept by their hash, so that a question that is asked again embeds nothing.
+_WEB = """
+CREATE TABLE page (
+    url TEXT PRIMARY KEY,
+    source_id TEXT REFERENCES source(id) ON DELETE CASCADE,
+    final_url TEXT NOT NULL,
+    etag TEXT,
+    last_modified TEXT,
+    links TEXT NOT NULL DEFAULT '[]',
+    is_cut INTEGER NOT NULL DEFAULT 0,
+    bytes INTEGER NOT NULL DEFAULT 0,
+    summary TEXT,
+    failure TEXT,
+    fetched_at REAL NOT NULL,
+    expires_at REAL NOT NULL,
+    used_at REAL NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX page_source ON page(source_id);
+CREATE INDEX page_used ON page(used_at);
+CREATE TABLE search (
+    key TEXT PRIMARY KEY,
+    results TEXT NOT NULL,
+    expires_at REAL NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE text_vector (
+    space_id INTEGER NOT NULL REFERENCES space(id) ON DELETE CASCADE,
+    digest TEXT NOT NULL,
+    vector BLOB NOT NULL,
+    used_at REAL NOT NULL,
+    PRIMARY KEY (space_id, digest)
+) WITHOUT ROWID;
+CREATE INDEX text_vector_used ON text_vector(used_at);
+"""
+
+
 def _statements(script: str) -> list[str]:
     """The statements of `script`; a trigger's body stays with its trigger."""
     statements: list[str] = []
@@ -229,4 +290,14 @@ def _first_schema(connection: sqlite3.Connection) -> None:
             connection.execute(statement)
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first_schema,)
+def _spending(connection: sqlite3.Connection) -> None:
+    for statement in _statements(_SPENDING):
+        connection.execute(statement)
+
+
+def _web(connection: sqlite3.Connection) -> None:
+    for statement in _statements(_WEB):
+        connection.execute(statement)
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first_schema, _spending, _web)

@@ -11,32 +11,19 @@ from typing import Any, Literal
 
 from asky.errors import UsageError
 from asky.storage.database import Database
+from asky.storage.liveness import LiveRuns
 from asky.values import Evidence, Source
 
-RunStatus = Literal["running", "finished", "failed", "cancelled"]
-
-# By way of the runs, whose times are indexed: a ledger holds much more than calls.
-_SPENT = """
-    SELECT coalesce(sum(max(0, coalesce(json_extract(data, '$.prompt_tokens'), 0))
-                      + max(0, coalesce(json_extract(data, '$.completion_tokens'), 0))), 0) AS tokens,
-           coalesce(sum(max(0.0, coalesce(json_extract(data, '$.cost_usd'), 0.0))), 0.0) AS cost_usd
-    FROM run CROSS JOIN ledger ON ledger.run_id = run.id
-    WHERE run.started_at >= strftime('%Y-%m-%dT%H:%M:%fZ', :time, '-7 days')
-      AND ledger.kind = 'called' AND ledger.at >= :time AND run.id IS NOT :apart_from
-"""
-
-_SPENT_BY_RUN = """
-    SELECT run_id, sum(json_extract(data, '$.prompt_tokens') + json_extract(data, '$.completion_tokens')) AS tokens,
-           sum(json_extract(data, '$.cost_usd')) AS cost_usd
-    FROM json_each(?) CROSS JOIN ledger ON ledger.run_id = json_each.value
-    WHERE ledger.kind = 'called'
-    GROUP BY run_id
-"""
+Outcome = Literal["finished", "failed", "cancelled"]
+RunStatus = Literal["running", "interrupted", "finished", "failed", "cancelled"]
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One question and what came of it; `answer` is the `asky.answer/1` object once there is one."""
+    """One question and what came of it; `answer` is the `asky.answer/1` object once there is one.
+
+    A run that was "interrupted" has never ended: its process is gone.
+    """
 
     id: str
     session_id: str | None
@@ -83,13 +70,17 @@ def start_of_day(now: str) -> str:
 
 
 class RunStore:
-    """The repository of runs, their ledgers and the passages they showed."""
+    """The repository of runs, their ledgers and the passages they showed.
+
+    The store says of a run without an end that it is running; whether it is, is looked up each time it is read.
+    """
 
     def __init__(self, database: Database) -> None:
         self._db = database
+        self._live = LiveRuns(database.path.parent / "running")
 
     def start(self, *, question: str, mode: str, model: str, session_id: str | None) -> Run:
-        """Record that a run begins. Its id sorts by time: `YYYYMMDD-HHMMSS-xxxxxxxx`."""
+        """Record that a run begins in this process. Its id sorts by time: `YYYYMMDD-HHMMSS-xxxxxxxx`."""
         now = self._db.clock()
         id_ = f"{now[:19].replace('-', '').replace(':', '').replace('T', '-')}-{secrets.token_hex(4)}"
         with self._db.write() as connection:
@@ -98,9 +89,10 @@ class RunStore:
                 " VALUES (?,?,?,?,?,'running',?)",
                 (id_, session_id, mode, question, model, now),
             )
+            self._live.hold(id_)  # before anybody can see the run
         return Run(id_, session_id, mode, question, model, "running", now, None, None)
 
-    def finish(self, run_id: str, status: RunStatus, answer: Mapping[str, Any] | None) -> None:
+    def finish(self, run_id: str, status: Outcome, answer: Mapping[str, Any] | None) -> None:
         """Record how a run ended, with its answer if there is one."""
         with self._db.write() as connection:
             connection.execute(
@@ -112,6 +104,7 @@ class RunStore:
                     run_id,
                 ),
             )
+        self._live.let_go(run_id)
 
     def record(self, run_id: str, kind: str, data: Mapping[str, Any]) -> None:
         """Append an entry to the run's ledger; it is on disk when this returns."""
@@ -151,7 +144,7 @@ class RunStore:
             raise UsageError(what, hint="`asky runs list` shows what there is")
         if len(rows) > 1 and rows[0]["id"] != run_id:
             raise UsageError(f"{run_id!r} begins more than one run's id", hint="`asky runs list` shows them in full")
-        return _run(rows[0])
+        return self._run(rows[0])
 
     def recent(self, *, limit: int, session_id: str | None = None) -> list[Run]:
         """Runs, the newest first."""
@@ -160,7 +153,13 @@ class RunStore:
                 "SELECT * FROM run WHERE ? IS NULL OR session_id = ? ORDER BY started_at DESC, rowid DESC LIMIT ?",
                 (session_id, session_id, limit),
             )
-            return [_run(row) for row in rows]
+            return [self._run(row) for row in rows]
+
+    def interrupted(self) -> list[str]:
+        """Ids of the runs that have never ended and whose process is gone, the oldest first."""
+        with self._db.read() as connection:
+            rows = connection.execute("SELECT * FROM run WHERE status = 'running' ORDER BY started_at, id").fetchall()
+        return [row["id"] for row in rows if self._run(row).status == "interrupted"]
 
     def ledger(self, run_id: str) -> list[LedgerEntry]:
         """The run's ledger, oldest entry first."""
@@ -176,16 +175,24 @@ class RunStore:
         """What the model calls of all runs but `apart_from` used since `time`, whatever became of the runs.
 
         A call is a ledger entry `called` with the fields of a `ModelUsage`, so the calls of a run that another process
-        is busy with are counted too. Runs that began more than a week before `time` are not.
+        is busy with are counted too, and those of a run that has been removed.
         """
         with self._db.read() as connection:
-            row = connection.execute(_SPENT, {"time": time, "apart_from": apart_from}).fetchone()
+            row = connection.execute(
+                "SELECT coalesce(sum(tokens), 0) AS tokens, coalesce(sum(cost_usd), 0.0) AS cost_usd FROM spending"
+                " WHERE at >= ? AND run_id IS NOT ?",
+                (time, apart_from),
+            ).fetchone()
         return Spent(row["tokens"], row["cost_usd"])
 
     def spent_by_run(self, run_ids: Sequence[str]) -> dict[str, tuple[int, float | None]]:
         """Tokens and cost of the model calls of each run; the cost is `None` where no call has a known one."""
         with self._db.read() as connection:
-            rows = connection.execute(_SPENT_BY_RUN, (json.dumps(list(run_ids)),)).fetchall()
+            rows = connection.execute(
+                "SELECT run_id, sum(tokens) AS tokens, sum(cost_usd) AS cost_usd FROM spending"
+                " WHERE run_id IN (SELECT value FROM json_each(?)) GROUP BY run_id",
+                (json.dumps(list(run_ids)),),
+            ).fetchall()
         return {row["run_id"]: (row["tokens"], row["cost_usd"]) for row in rows}
 
     def passages(self, run_id: str) -> list[StoredPassage]:
@@ -199,10 +206,14 @@ class RunStore:
                 for row in rows
             ]
 
-
-def _run(row: sqlite3.Row) -> Run:
-    answer = json.loads(row["answer"]) if row["answer"] else None
-    return Run(
-        row["id"], row["session_id"], row["mode"], row["question"], row["model"], row["status"],
-        row["started_at"], row["finished_at"], answer,
-    )  # fmt: skip
+    def _run(self, row: sqlite3.Row) -> Run:
+        status: RunStatus = row["status"]
+        if status == "running" and not self._live.is_live(row["id"]):
+            with self._db.read() as connection:  # again: it may have ended since, and then been let go
+                row = connection.execute("SELECT * FROM run WHERE id = ?", (row["id"],)).fetchone() or row
+            status = "interrupted" if row["status"] == "running" else row["status"]
+        answer = json.loads(row["answer"]) if row["answer"] else None
+        return Run(
+            row["id"], row["session_id"], row["mode"], row["question"], row["model"], status,
+            row["started_at"], row["finished_at"], answer,
+        )  # fmt: skip

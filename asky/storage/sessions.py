@@ -7,10 +7,14 @@ import secrets
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from asky.errors import UsageError
 from asky.storage.database import Database
+
+if TYPE_CHECKING:
+    from asky.storage.corpus import CorpusStore
+    from asky.storage.documents import DocumentStore
 
 Trust = Literal["user", "model"]
 
@@ -56,6 +60,11 @@ class Finding:
     created_at: str
     space_id: int | None = None
     vector: bytes | None = None
+
+
+def own_collection(session_id: str) -> str:
+    """The name of the collection of what was given to that session alone: piped texts, files named in questions."""
+    return f"session {session_id}"
 
 
 class SessionStore:
@@ -108,6 +117,33 @@ class SessionStore:
                 "INSERT OR IGNORE INTO session_collection VALUES (?, ?)",
                 [(session_id, each) for each in collection_ids],
             )
+
+    def remove(self, session_id: str, corpus: CorpusStore, documents: DocumentStore) -> None:
+        """Forget a session and what belongs to it: runs, messages, findings, and texts that were only given to it.
+
+        What its model calls used still counts for their day. The texts are overwritten in the store's file, where no
+        other process is just reading it, and not only taken out of its tables.
+        """
+        with self._db.read() as connection:
+            connection.execute("PRAGMA secure_delete=ON")
+        with self._db.write() as connection:
+            before = _count_documents(connection)
+            shown = connection.execute(
+                "SELECT DISTINCT document_id FROM passage WHERE run_id IN (SELECT id FROM run WHERE session_id = ?)",
+                (session_id,),
+            ).fetchall()
+            own = connection.execute(
+                "SELECT id FROM collection WHERE name = ?", (own_collection(session_id),)
+            ).fetchone()
+            connection.execute("DELETE FROM session WHERE id = ?", (session_id,))
+            if own is not None:
+                corpus.remove_collection(own["id"])
+            for row in shown:  # a document that a run showed outlives its source
+                documents.release(connection, row["document_id"])
+            if _count_documents(connection) < before:  # words stay in the full-text index until it is merged
+                connection.execute("INSERT INTO chunk_fts(chunk_fts) VALUES ('optimize')")  # 3 s for 96 MB of texts
+        with self._db.read() as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def append(
         self, session_id: str, role: str, content: str, *, run_id: str | None, data: Mapping[str, Any] | None = None
@@ -191,6 +227,10 @@ _SESSIONS = (
     "SELECT s.id, s.name, s.mode, s.created_at, s.updated_at,"
     " (SELECT count(*) FROM message WHERE session_id = s.id) AS messages FROM session AS s"
 )
+
+
+def _count_documents(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("SELECT count(*) FROM document").fetchone()[0])
 
 
 def _checked_name(name: str) -> str:

@@ -53,6 +53,12 @@ def words(text: str) -> list[str]:
     return _WORD.findall(unicodedata.normalize("NFKC", text).translate(_UNIFORM).casefold())
 
 
+def word_runs(text: str, length: int) -> set[tuple[str, ...]]:
+    """Every run of `length` words of `text`, as `words` gives them; empty for a shorter text."""
+    found = words(text)
+    return {tuple(found[start : start + length]) for start in range(len(found) - length + 1)}
+
+
 def content_terms(text: str) -> list[str]:
     """The stems of the words of `text` that carry meaning, in order, duplicates kept; linear time.
 

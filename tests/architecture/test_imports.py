@@ -20,7 +20,10 @@ HEAVY = frozenset(
         "charset_normalizer",
         "chromadb",
         "fitz",
+        "ada_url",
+        "httpcore2",
         "httpx",
+        "httpx2",
         "lxml",
         "networkx",
         "numpy",
@@ -28,10 +31,13 @@ HEAVY = frozenset(
         "onnxruntime",
         "openai",
         "pathspec",
+        "playwright",
+        "protego",
         "pydantic",
         "pymupdf",
         "rich",
         "sentence_transformers",
+        "tld",
         "tokenizers",
         "torch",
         "trafilatura",
@@ -47,6 +53,7 @@ LAZY = {
     "asky/research/embedding": {"numpy"},
     "asky/research/embedding_export.py": {"torch"},  # runs as a process of its own
     "asky/research/ranking.py": {"numpy"},
+    "asky/net/located.py": {"httpcore2"},
     "asky/cli/markdown_render.py": {"rich"},
 }
 

@@ -9,7 +9,7 @@ from asky.errors import BudgetExceeded
 from asky.llm.budget import Limits, RunBudget
 from asky.llm.endpoint import Prices
 from asky.llm.port import Message, ModelUsage
-from asky.llm.tokens import TokenCounter
+from asky.llm.tokens import TokenCounter, least_tokens
 from asky.storage.runs import Spent
 
 PRICE = st.floats(0, 1_000)
@@ -55,8 +55,7 @@ class Runs(RuleBasedStateMachine):
         self, number: int, prompt: list[Message], usage: tuple[int, int, int], latency: float, estimated: bool
     ) -> None:
         budget = self.budgets[number]
-        blocked = self._reached(number)
-        if blocked:
+        if self._reached(number) or self._cannot_pay(number, prompt):
             with pytest.raises(BudgetExceeded):
                 budget.check(prompt, ())
             return
@@ -72,17 +71,26 @@ class Runs(RuleBasedStateMachine):
         self._check_totals(number)
 
     def _reached(self, number: int) -> bool:
-        limits = self.limits
-        tokens, cost = self.spent[number]
-        all_tokens, all_cost = (sum(each[index] for each in self.spent) for index in (0, 1))
-        pairs = (
-            (tokens, limits.max_tokens),
-            (cost, limits.max_cost_usd),
-            (self.now, limits.max_time_s),
-            (all_tokens, limits.max_tokens_per_day),
-            (all_cost, limits.max_cost_per_day_usd),
+        return any(spent >= allowed for spent, allowed, _ in self._limits(number, 0, 0.0))
+
+    def _cannot_pay(self, number: int, prompt: list[Message]) -> bool:
+        """Whether the prompt alone, however cheap, goes over a limit."""
+        least = least_tokens(prompt)
+        cost = min(self.prices.cost_usd(least, 0), self.prices.cost_usd(least, 0, least))
+        return any(needed > allowed - spent for spent, allowed, needed in self._limits(number, least, cost))
+
+    def _limits(self, number: int, tokens: int, cost: float) -> list[tuple[float, float, float]]:
+        """What is spent and allowed of each limit, and what of `tokens` and `cost` goes with it."""
+        limits, own = self.limits, self.spent[number]
+        day = [sum(each[index] for each in self.spent) for index in (0, 1)]
+        rows = (
+            (own[0], limits.max_tokens, tokens),
+            (own[1], limits.max_cost_usd, cost),
+            (self.now, limits.max_time_s, 0.0),
+            (day[0], limits.max_tokens_per_day, tokens),
+            (day[1], limits.max_cost_per_day_usd, cost),
         )
-        return any(allowed is not None and spent >= allowed for spent, allowed in pairs)
+        return [(spent, allowed, needed) for spent, allowed, needed in rows if allowed is not None]
 
     def _check_totals(self, number: int) -> None:
         """Nothing is over its limit by more than the call that has just ended."""
@@ -123,7 +131,7 @@ def test_a_run_that_heeds_the_warning_ends_with_an_answer_within_its_limit(
         try:
             budget.check(messages, ())
         except BudgetExceeded:
-            assert budget.tokens >= limit
+            assert budget.tokens >= limit or budget.tokens + least_tokens(messages) > limit
             return
         used = min(prompt // 4 * 2, 10**6)
         if budget.nearly_spent(messages, ()):

@@ -56,3 +56,22 @@ def test_on_a_small_screen_nothing_is_lost_and_nothing_is_shown_twice(
         return re.sub(r"[^a-zß中文]", "", text)
 
     assert letters("".join(shown(text[1], columns, rows).all_lines())) == letters(text[0])
+
+
+LINES = st.lists(
+    st.sampled_from(["alpha beta", "*gamma* delta", "eins **zwei** drei", "[1] five", "中文 six", "", "- x"]),
+    min_size=3,
+    max_size=40,
+)
+
+
+@given(LINES, st.sampled_from(["{}", "    {}", "> {}"]), st.integers(4, 9), st.integers(1, 30))
+def test_a_tall_block_loses_nothing_and_shows_nothing_twice(lines: list[str], form: str, rows: int, size: int) -> None:
+    body = "\n".join(form.format(line) for line in lines)
+    fence = "```" if form == "{}" else ""
+    text = f"{fence}\n{body}\n{fence}\n\nend"
+    pieces = [text[start : start + size] for start in range(0, len(text), size)]
+    small, tall = (shown(pieces, 30, height).all_lines() for height in (rows, 300))
+    assert re.sub(r"[^a-z0-9中文]", "", "".join(small)) == re.sub(r"[^a-z0-9中文]", "", "".join(tall))
+    if fence and "" not in lines:
+        assert small == tall

@@ -73,6 +73,8 @@ def read_ragtruth(file: Path) -> Iterator[Labelled]:
         for answer in row["responses"]:
             faults = [(label["start"], label["end"]) for label in answer["labels"]]
             for draft in split_claims(answer["response"]):
+                if draft.states == "count":  # "Three causes:" is no claim until something contradicts it
+                    continue
                 good = not any(start < draft.span.end and draft.span.start < end for start, end in faults)
                 yield Labelled(draft.text, (source,), good, "consistent" if good else "hallucinated")
 

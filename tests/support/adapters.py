@@ -10,9 +10,10 @@ from typing import Any
 
 import anyio
 
+from asky.config.schema import Timeouts
 from asky.errors import AskyError
 from asky.llm.endpoint import Endpoint as Configured
-from asky.llm.endpoint import EndpointMemory, Timeouts
+from asky.llm.endpoint import EndpointMemory
 from asky.llm.openai_compatible import OpenAICompatibleModel
 from asky.llm.port import ChatModel, Message, Reply, TextDelta, ToolChoice, ToolSpec
 from asky.net.http import client_factory

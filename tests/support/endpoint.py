@@ -18,9 +18,9 @@ context_chars=, refuses=, tools_need_effort=, loading=)` are checked before the 
 of it, nor does an invalid request, which is answered with 400 and noted in `faults`.
 
 `Wire` cuts a body, holds it back or splits it; then `release()` and `step()` let it go on, and `wait_for_requests(n)`,
-`wait_for_bytes(n)`, `wait_for_abandoned(n)` wait for the client. Nothing here sleeps. `requests` are the chat requests
-as they came (bytes too), `played` counts those that got an entry, `connections` the connections, `abandoned` the
-replies whose client left before their end.
+`wait_for_bytes(n)`, `wait_for_abandoned(n)` wait for the client. Only a `Wire(pause_s=...)` takes time. `requests` are
+the chat requests as they came (bytes too), `played` counts those that got an entry, `connections` the connections,
+`abandoned` the replies whose client left before their end.
 
     python -m tests.support.endpoint --demo [DIALECT]             an obedient model
     python -m tests.support.endpoint --script FILE [DIALECT]      a JSON list of entries
@@ -55,6 +55,7 @@ from tests.support.endpoint_dialects import (
     VLLM,
     Dialect,
     error_body,
+    error_object,
     overflow,
 )
 from tests.support.endpoint_frames import complete, events
@@ -292,10 +293,11 @@ class Endpoint:
         content_type, body = error_body(problem, self.dialect)
         status = problem.status or KINDS[problem.kind][0]
         if problem.where == "choice":
-            inner = json.loads(body)
-            error = inner["error"] if isinstance(inner, dict) else inner
+            error = error_object(problem, problem.shape or self.dialect.shape)
+            inner = error.get("error", error) if isinstance(error, dict) else error
             message = {"role": "assistant", "content": ""}
-            choice = {"index": 0, "message": message, "finish_reason": "error", "error": error}
+            choice = {"index": 0, "message": message, "finish_reason": "error", "error": inner}
+            content_type = "application/json"
             body = json.dumps({"id": "gen-1", "object": "chat.completion", "choices": [choice]}).encode()
         if problem.where != "status":
             status = 200

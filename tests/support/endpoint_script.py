@@ -65,7 +65,7 @@ class Wire:
     `cut_after` bytes the reply ends: `close` closes the connection without the end of the body, `reset` resets it,
     `end` ends the body as if it were whole. `silent_after` bytes (or `silent_before_headers`) nothing more comes until
     `Endpoint.release()`. `write_bytes` splits the body into pieces of that size, characters included. A `gated` body
-    goes on by one piece with each `Endpoint.step()`.
+    goes on by one piece with each `Endpoint.step()`. Before each piece `pause_s` seconds pass.
     """
 
     cut_after: int | None = None
@@ -74,6 +74,7 @@ class Wire:
     silent_before_headers: bool = False
     write_bytes: int | None = None
     gated: bool = False
+    pause_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ class Connection:
         except (asyncio.IncompleteReadError, ConnectionError):
             return None
         self._next_byte = asyncio.ensure_future(self._reader.read(1))
-        return Request(self.number, method, path, headers, body, _parse(body))
+        return Request(self.number, method, path, headers, body, _read_body(body))
 
     async def wait_for(self, event: asyncio.Event | asyncio.Semaphore) -> None:
         """Wait for an event or a permit. Raises `PeerLeft` when the client leaves first."""
@@ -60,6 +60,12 @@ class Connection:
                 raise PeerLeft
         finally:
             waiting.cancel()
+
+    async def pause(self, seconds: float) -> None:
+        """Let time pass. Raises `PeerLeft` as soon as the client leaves."""
+        await asyncio.wait({self._next_byte}, timeout=seconds)
+        if self._next_byte.done() and not self._gone_on():
+            raise PeerLeft
 
     async def send_head(self, status: int, headers: Iterable[tuple[str, str]]) -> None:
         """The status line and the headers."""
@@ -129,6 +135,8 @@ async def send(
             continue
         if wire.gated:
             await connection.wait_for(gates.steps)
+        if wire.pause_s:
+            await connection.pause(wire.pause_s)
         await connection.write(b"%x\r\n%b\r\n" % (len(piece), piece) if length is None else piece)
         sent(len(piece))
     if wire.cut_after is not None and wire.cut == "reset":
@@ -171,7 +179,7 @@ def _resized(chunks: Iterable[bytes], size: int | None) -> Iterator[bytes]:
         yield from (chunk[start : start + size] for start in range(0, len(chunk), size))
 
 
-def _parse(body: bytes) -> dict[str, object]:
+def _read_body(body: bytes) -> dict[str, object]:
     try:
         value = json.loads(body)
     except ValueError:

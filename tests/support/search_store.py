@@ -14,6 +14,7 @@ from asky.storage.documents import DocumentStore
 from asky.storage.lexical import LexicalIndex
 from asky.storage.scope import Scope
 from asky.storage.sessions import FindingStore
+from asky.storage.text_vectors import TextVectorTable
 from asky.storage.vectors import VectorTable
 from asky.values import Chunk, Document, Source, Span, source_id
 from tests.support.embedding import FakeEmbedder
@@ -38,7 +39,12 @@ class SearchStore:
         self.embedder = embedder or FakeEmbedder()
         self.heard: list[Event] = []
         tables = Tables(
-            self.documents, ChunkTable(self.database), LexicalIndex(self.database), self.vectors, self.findings
+            self.documents,
+            ChunkTable(self.database),
+            LexicalIndex(self.database),
+            self.vectors,
+            self.findings,
+            TextVectorTable(self.database),
         )
         self.search = VectorStore(
             tables,

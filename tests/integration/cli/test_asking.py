@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from asky.chat.answering import Mode
 from asky.cli.asking import Asking
 from asky.cli.workbench import workbench
-from asky.errors import UsageError
+from asky.errors import ProviderError, UsageError
+from asky.llm.port import Reply, TextDelta
 from asky.values import Answer
 from tests.support.asky_command import run_asky
 from tests.support.in_process import InProcess
@@ -103,6 +107,32 @@ def test_a_granted_path_is_read_and_another_beside_it_is_not(desk: Desk, tmp_pat
     assert desk.shown == 'Does "fstab.md" speak of "x.md"?'
     assert [subject for subject, _ in answer.rejected] == [f"{tmp_path}/other/x.md"]
     assert str(tmp_path) not in desk.sent
+
+
+class Breaking(ScriptedModel):
+    """Breaks off after the first words of its reply."""
+
+    async def stream(self, *arguments: Any, **options: Any) -> AsyncGenerator[TextDelta | Reply, None]:
+        async with aclosing(super().stream(*arguments, **options)) as items:
+            async for item in items:
+                yield item
+                raise ProviderError("the upstream went away", hint="ask again", retryable=True)
+
+
+def test_an_answer_that_broke_off_is_named_in_the_hint_and_shown_by_its_run(desk: Desk) -> None:
+    desk.model = Breaking("The file lists the file systems.")
+    with pytest.raises(ProviderError) as failed:
+        desk.ask("What does it list?")
+    run = desk.asky("runs", "list", "--json").json["runs"][0]["id"]
+    assert failed.value.hint == f"ask again; `asky runs show {run}` has what had been written"
+    assert "unchecked:\n\nThe fil\n" in desk.asky("runs", "show", run).out
+
+
+def test_a_run_that_failed_before_a_word_has_nothing_to_be_shown(desk: Desk) -> None:
+    desk.model = ScriptedModel(ProviderError("the upstream is down", hint="ask again"))
+    with pytest.raises(ProviderError) as failed:
+        desk.ask("What does it list?")
+    assert failed.value.hint == "ask again"
 
 
 def test_a_path_alone_is_nothing_to_answer_from(desk: Desk) -> None:

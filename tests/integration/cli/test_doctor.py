@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,12 @@ from asky.health.machine import check_readers, check_room, check_sqlite, format_
 from asky.research.embedding_cache import MODEL_FILE, TOKENIZER_FILE, ExportedModel, write_meta
 from asky.research.embedding_models import model_key
 from asky.research.embedding_recipe import EmbeddingModel
+from asky.storage.pages import PageRow, PageTable
+from tests.support.asky_command import run_python
 from tests.support.faults import FAULTS, build_index, cut, forget_rows
 from tests.support.in_process import Done, InProcess
 from tests.support.stores import TIDES, FilledStore
+from tests.support.twins.web import Hit, SearxngTwin
 
 QUOTE = "The moon pulls on the water"
 
@@ -68,7 +72,7 @@ def test_nothing_is_wrong_with_a_healthy_store_and_nothing_is_changed(asky: InPr
     assert report["schema"] == "asky.doctor/1"
     assert report["problems"] == 0
     assert found(done, "problem") == []
-    assert {each["name"] for each in found(done, "note")} <= {"SQLite", "disk"}
+    assert {each["name"] for each in found(done, "note")} <= {"SQLite", "disk", "web search"}
     assert report["notes"] == len(found(done, "note"))
     assert snapshot(asky.home) == before
 
@@ -102,6 +106,8 @@ def test_the_report_in_words_has_a_line_for_each_check(asky: InProcess) -> None:
         "folders",
         "configuration",
         "default model",
+        "web search",
+        "private networks",
         "permissions",
         "disk",
         "sizes",
@@ -111,6 +117,7 @@ def test_the_report_in_words_has_a_line_for_each_check(asky: InProcess) -> None:
         "texts",
         "full-text index",
         "runs",
+        "web cache",
         "vectors",
         "vector index",
         "embedding model",
@@ -217,16 +224,22 @@ def test_sizes_are_short() -> None:
 # notes
 
 
-def test_an_answer_that_was_cut_short_long_ago_is_noted(asky: InProcess) -> None:
-    with FilledStore(asky.home, clock=lambda: "2026-01-01T00:00:00.000000Z") as store:
-        old = store.runs.start(question="?", mode="research", model="m", session_id=None)
+def test_a_run_whose_process_is_gone_is_noted_and_one_that_goes_on_is_not(asky: InProcess) -> None:
+    code = (
+        "import os, signal; from asky.wiring import Services; from asky.cli.surroundings import configured\n"
+        "runs = Services(configured(), os.environ).runs\n"
+        "runs.start(question='Who?', mode='lean', model='m', session_id=None); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    assert run_python(("-c", code), home=asky.home, environ={"ASKY_HOME": str(asky.home)}).returncode == -9
     with FilledStore(asky.home) as store:
-        store.runs.start(question="?", mode="research", model="m", session_id=None)
-    done = asky("doctor", "--json")
+        alive = store.runs.start(question="?", mode="research", model="m", session_id=None)
+        killed = next(each for each in store.runs.recent(limit=3) if each.status == "interrupted")
+        done = asky("doctor", "--json")
+        store.runs.finish(alive.id, "failed", None)
     assert done.code == 0
     (check,) = [each for each in done.json["checks"] if each["name"] == "runs"]
-    assert check["state"] == "note"
-    assert check["message"].startswith(f"1 began over an hour ago and never ended, {old.id} first")
+    assert (check["state"], check["message"]) == ("note", f"1 was cut short, {killed.id} first")
+    assert "runs show ID -v" in check["hint"]
 
 
 def test_temporary_files_are_noted_once_they_are_old(asky: InProcess) -> None:
@@ -305,6 +318,120 @@ def test_a_prepared_model_that_was_damaged_is_noted(asky: InProcess) -> None:
     done = asky("doctor", "--json")
     assert (done.code, states(done, "embedding model")) == (0, ["note"])
     assert "is damaged" in done.out
+
+
+# the web
+
+
+def search_checks(done: Done) -> list[tuple[str, str]]:
+    return [(each["state"], each["message"]) for each in done.json["checks"] if each["name"] == "web search"]
+
+
+@pytest.fixture
+def twin(monkeypatch: pytest.MonkeyPatch, asky: InProcess) -> Iterator[SearxngTwin]:
+    """A search service that is set up."""
+    with SearxngTwin(rows=[Hit("https://example.org/", "Example", "An example.")]) as twin:
+        monkeypatch.setenv("ASKY_SEARCH__SEARXNG__BASE_URL", twin.base_url)
+        monkeypatch.setenv("ASKY_SEARCH__SEARXNG__GAP_S", "0")
+        yield twin
+
+
+def test_without_a_search_service_the_ways_to_one_are_named(asky: InProcess) -> None:
+    done = asky("doctor", "--live")
+    assert done.code == 0
+    assert "no service is set up" in done.out
+    assert "search.searxng.base_url" in done.out
+
+
+def test_a_search_service_is_asked_only_when_that_is_wanted(asky: InProcess, twin: SearxngTwin) -> None:
+    before = snapshot(asky.home)
+    done = asky("doctor", "--json")
+    ((state, message),) = search_checks(done)
+    assert (done.code, state) == (0, "ok")
+    assert message.startswith("searxng at 127.0.0.1:")
+    assert "is set up" in message
+    assert twin.requests == []
+    assert snapshot(asky.home) == before
+    live = asky("doctor", "--live", "--json")
+    ((state, message),) = search_checks(live)
+    assert (live.code, state) == (0, "ok")
+    assert " found 1 page in " in message
+    assert len(twin.requests) == 1
+
+
+def test_a_search_service_that_fails_is_a_problem_and_is_known_afterwards(asky: InProcess, twin: SearxngTwin) -> None:
+    twin.play("error500")
+    live = asky("doctor", "--live", "--json")
+    assert (live.code, [state for state, _ in search_checks(live)]) == (1, ["problem"])
+    assert search_checks(live)[0][1].startswith("searxng: ")
+    later = asky("doctor", "--json")
+    ((state, message),) = search_checks(later)
+    assert (later.code, state) == (0, "note")
+    assert "is not asked for now" in message
+
+
+def test_a_search_service_that_finds_nothing_for_any_word_is_noted(asky: InProcess, twin: SearxngTwin) -> None:
+    twin.play("empty")
+    live = asky("doctor", "--live", "--json")
+    assert [state for state, _ in search_checks(live)] == ["note"]
+
+
+def test_a_service_that_is_named_but_not_set_up_is_a_problem_beside_those_that_are(
+    asky: InProcess, twin: SearxngTwin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("BRAVE_API_KEY", raising=False)
+    monkeypatch.setenv("ASKY_SEARCH__PROVIDERS", '["brave", "searxng"]')
+    done = asky("doctor", "--json")
+    assert (done.code, [state for state, _ in search_checks(done)]) == (1, ["problem", "ok"])
+    (problem,) = found(done, "problem")
+    assert "BRAVE_API_KEY is not set" in problem["message"]
+    assert problem["hint"]
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "name", "message"),
+    [
+        ("ASKY_SEARCH__PROVIDERS", '["serxng"]', "configuration", "did you mean searxng?"),
+        ("ASKY_SEARCH__PROVIDERS", '["unpaywall"]', "web search", "unpaywall does not search"),
+        ("ASKY_SEARCH__SEARXNG__BASE_URL", "localhost:8888", "configuration", "must be a web address"),
+        ("ASKY_RESEARCH__SOURCES__KINDS", '["papers"]', "configuration", "expected a list of web or paper"),
+        ("ASKY_RESEARCH__SOURCES__DENY_DOMAINS", '["a b"]', "source policy", "deny_domains: 'a b' is no domain"),
+        ("ASKY_NETWORK__ALLOW_PRIVATE", '["10.0.0.1", "10.0.0.0/99"]', "private networks", "10.0.0.0/99"),
+    ],
+)
+def test_settings_of_the_web_that_are_wrong_are_named(
+    asky: InProcess, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, name: str, message: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    done = asky("doctor", "--json")
+    assert done.code == 1
+    (problem,) = found(done, "problem")
+    assert problem["name"] == name
+    assert message in problem["message"]
+
+
+def test_private_networks_that_may_be_reached_are_told(asky: InProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASKY_NETWORK__ALLOW_PRIVATE", '["wiki.lan"]')
+    assert "pages of wiki.lan may be fetched" in asky("doctor").out
+
+
+def test_a_cache_that_holds_more_than_it_may_is_noted(asky: InProcess) -> None:
+    assert states(asky("doctor", "--json"), "web cache") == ["ok"]
+    with FilledStore(asky.home) as store:
+        large = PageRow("https://a.example/", "https://a.example/", 1.0, 2.0, 1.0, bytes=2 << 30)
+        PageTable(store.database, store.corpus).put(large)
+    done = asky("doctor", "--json")
+    assert (done.code, states(done, "web cache")) == (0, ["note"])
+    assert "1.1 GB at most" in done.out
+
+
+def test_a_place_for_states_that_cannot_be_written_is_a_problem(asky: InProcess) -> None:
+    (asky.home / "state").mkdir(mode=0o700)
+    (asky.home / "state" / "net").write_text("")
+    done = asky("doctor", "--json")
+    assert done.code == 1
+    (problem,) = found(done, "problem")
+    assert problem["message"] == f"{asky.home / 'state' / 'net'} cannot be written"
 
 
 # repair

@@ -15,6 +15,7 @@ import pytest
 
 from asky.evidence import check
 from asky.evidence.check import check_export
+from tests.support.asky_command import run_python
 from tests.support.in_process import InProcess
 from tests.support.stores import MILL, TIDES, FilledStore
 
@@ -120,6 +121,149 @@ def test_a_failed_run_says_why_and_whom_it_asked(asky: InProcess) -> None:
     assert report["schema"] == "asky.shown_run/1"
     assert report["answer"] is None
     assert report["hosts"] == ["api.example.org"]
+
+
+def search_web(home: Path, *, rejected: int = 2) -> str:
+    """A run that searched the web, read pages and failed to answer; what pages say tries to steer the terminal."""
+    searched: dict[str, Any] = {
+        "queries": ["high tides\x1b[2J", "moon"],
+        "services": [{"name": "searxng", "host": "localhost:8888"}, {"name": "brave", "host": ""}],
+        "found": ["https://a.example/1", "https://b.example/"],
+        "failures": [["brave", "authentication", "the key was \x1b]0;owned\x07refused"]],
+    }
+    earlier: dict[str, Any] = {"queries": ["moon"], "services": [], "found": ["https://a.example/1"], "failures": []}
+    failed: dict[str, Any] = {
+        "queries": ["sun"],
+        "services": [],
+        "found": [],
+        "failures": [["web search", "unreachable", "no reply"]],
+    }
+    chosen = {
+        "queries": ["high tides"],
+        "selected": [{"url": "https://a.example/1", "score": 0.73125, "reasons": ["close to\nthe question"]}],
+        "rejected": [[f"https://r.example/{n}", f"404 \x1b[31m{n}"] for n in range(rejected)],
+        "read": 5,
+        "origins": 3,
+    }
+    pages = [
+        {"url": "https://a.example/1", "verdict": "fetched", "why": None},
+        {"url": "https://c.example/kept", "verdict": "cached", "why": None},
+        {"url": "https://b.example/", "verdict": "http_error", "why": "404 Not\x9b31m Found"},
+        {"url": "https://10.0.0.1/", "verdict": "source_refused", "why": "a private address"},
+    ]
+    with FilledStore(home) as store:
+        run = store.runs.start(question="How many?", mode="research", model="m", session_id=None)
+        store.runs.record(run.id, "asked", {"model": "m", "host": "api.example.org", "sources": 0})
+        for each in (searched, earlier, failed):
+            store.runs.record(run.id, "web_searched", each)
+        for page in pages:
+            store.runs.record(run.id, "read", page)
+        store.runs.record(run.id, "shortlisted", chosen)
+        store.runs.finish(run.id, "failed", None)
+    return run.id
+
+
+def test_what_a_run_did_on_the_web_is_shown_in_words(asky: InProcess) -> None:
+    run_id = search_web(asky.home)
+    shown = asky("runs", "show", run_id).out
+    assert [line for line in shown.splitlines() if line.startswith(("web", "hosts"))] == [
+        "hosts     api.example.org, localhost:8888, a.example, b.example",
+        "web       searched for “high tides” and “moon” (searxng at localhost:8888, brave): 2 found; brave failed: the"
+        " key was refused",
+        "web       used an earlier search for “moon”: 1 found",
+        "web       searched for “sun”; web search failed: no reply",
+        "web       chose 1 of 3 candidates: 5 URLs, 3 origins",
+        "web       read 4 pages: 1 fetched, 1 cached, 1 http_error, 1 source_refused",
+    ]
+    assert "https://r.example/0" not in shown
+    assert asky("runs", "show", run_id, "--json").json["hosts"] == [
+        "api.example.org", "localhost:8888", "a.example", "b.example"
+    ]  # fmt: skip
+
+
+def test_each_search_page_and_choice_is_shown_on_request_and_steers_no_terminal(asky: InProcess) -> None:
+    run_id = search_web(asky.home, rejected=8)
+    shown = asky("runs", "show", run_id, "-v").out
+    web = shown.split("\nweb\n")[1].split("\nledger\n")[0]
+    for part in (
+        "  found     https://b.example/\n",
+        "fetched     https://a.example/1\n",
+        "http_error  https://b.example/: 404 Not Found\n",
+        "  0.7312    https://a.example/1: close to the question\n",
+        *(f"  rejected  https://r.example/{n}: 404 {n}\n" for n in range(8)),
+    ):
+        assert part in web
+    assert not set("\x1b\x9b\x07") & set(shown)
+    assert [each["kind"] for each in asky("runs", "export", run_id).json["ledger"]][-1] == "shortlisted"
+
+
+def test_a_run_off_the_web_says_nothing_of_it(asky: InProcess, tmp_path: Path) -> None:
+    answer(asky.home, tmp_path)
+    shown = asky("runs", "show", "-v").out
+    assert "\nweb" not in shown
+
+
+def test_the_first_rejected_sources_are_shown_and_all_on_request(asky: InProcess, tmp_path: Path) -> None:
+    run_id = answer(asky.home, tmp_path)
+    with FilledStore(asky.home) as store:
+        kept = dict(store.runs.find(run_id).answer or {})
+        kept["rejected"] = [{"url": f"https://r.example/{n}", "reason": f"404 \x1b[31m{n}"} for n in range(7)]
+        store.runs.finish(run_id, "finished", kept)
+    lines = [line for line in asky("runs", "show").out.splitlines() if line.startswith("rejected")]
+    assert lines == [
+        *(f"rejected  https://r.example/{n}: 404 {n}" for n in range(5)),
+        "rejected  2 more, which -v prints",
+    ]
+    every = [line for line in asky("runs", "show", "-v").out.splitlines() if line.startswith("rejected")]
+    assert every == [f"rejected  https://r.example/{n}: 404 {n}" for n in range(7)]
+
+
+def test_many_hosts_are_counted(asky: InProcess) -> None:
+    with FilledStore(asky.home) as store:
+        run = store.runs.start(question="?", mode="standard", model="m", session_id=None)
+        for number in range(10):
+            page = {"url": f"https://h{number}.example/", "verdict": "fetched", "why": None}
+            store.runs.record(run.id, "read", page)
+        store.runs.finish(run.id, "failed", None)
+    assert "h7.example, and 2 more, in the ledger (-v)\n" in asky("runs", "show").out
+    assert len(asky("runs", "show", "--json").json["hosts"]) == 10
+
+
+def test_a_run_whose_process_is_gone_is_listed_and_shown_as_interrupted(asky: InProcess) -> None:
+    code = (
+        "import os, signal; from asky.wiring import Services; from asky.cli.surroundings import configured\n"
+        "runs = Services(configured(), os.environ).runs\n"
+        "runs.start(question='Who?', mode='lean', model='m', session_id=None); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    assert run_python(("-c", code), home=asky.home, environ={"ASKY_HOME": str(asky.home)}).returncode == -9
+    with FilledStore(asky.home) as store:
+        alive = store.runs.start(question="Who?", mode="lean", model="m", session_id=None)
+        assert [line.split()[1] for line in asky("runs", "list").out.splitlines()] == ["running", "interrupted"]
+        assert f"run       {alive.id} (running)" in asky("runs", "show").out
+        store.runs.finish(alive.id, "failed", None)
+    listed = asky("runs", "list", "--json").json["runs"]
+    assert [(each["status"], each["finished_at"] is None) for each in listed] == [
+        ("failed", False),
+        ("interrupted", True),
+    ]
+    assert "(interrupted)" in asky("runs", "show", listed[1]["id"]).out
+
+
+def test_what_a_failed_run_had_written_is_shown_with_its_citations(asky: InProcess, tmp_path: Path) -> None:
+    tides = tmp_path / "tides.md"
+    with FilledStore(asky.home) as store:
+        document = store.add_text(tides, TIDES, title="Tides")
+        run = store.runs.start(question="What pulls?", mode="research", model="broken", session_id=None)
+        passage = store.evidence(run, tides, document, QUOTES[0], title="Tides")
+        store.runs.show(run.id, [passage])
+        text = f"The \x1b[31mmoon pulls [{passage.key}], as [Pdead] says, and th"
+        store.runs.record(run.id, "failed", {"code": "provider", "message": "it broke off", "partial": text})
+        store.runs.finish(run.id, "failed", None)
+    shown = asky("runs", "show", run.id).out
+    assert "failed    it broke off" in shown
+    assert "unchecked:\n\nThe moon pulls [1], as ~~[Pdead]~~ says, and th\n" in shown
+    assert f"[1] Tides - {tides}\n" in shown
+    assert asky("runs", "show", run.id, "--json").json["partial"] == text
 
 
 def test_an_id_that_names_no_run_or_several_is_refused(asky: InProcess, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`asky session`: conversations are listed and shown, quickly."""
+"""`asky session`: conversations are listed and shown, quickly, and removed."""
 
 from __future__ import annotations
 
@@ -65,6 +65,31 @@ def test_a_session_is_shown_as_its_transcript(asky: InProcess, tmp_path: Path) -
     assert report["session"]["name"] == "sea"
     assert [(each["role"], each["run"]) for each in report["messages"]] == [("user", run_id), ("assistant", run_id)]
     assert report["messages"][0]["content"] == "What \x1b[31mpulls?"
+
+
+def test_a_session_is_removed_with_its_runs_and_findings_and_nothing_else(asky: InProcess, tmp_path: Path) -> None:
+    converse(asky.home, tmp_path, "sea")
+    kept = converse(asky.home, tmp_path, "mill")
+    asky("memory", "add", "of the sea", "-s", "sea")
+    asky("memory", "add", "of the mill", "-s", "mill")
+    done = asky("session", "rm", "sea")
+    assert (done.code, done.out, done.err) == (0, "", "removed the session sea: 1 run\n")
+    assert [each["name"] for each in asky("session", "list", "--json").json["sessions"]] == ["mill"]
+    assert [each["id"] for each in asky("runs", "list", "--json").json["runs"]] == [kept]
+    assert "of the sea" not in asky("memory", "export").out
+    assert asky("session", "rm", "sea").code == 2
+    assert asky("why", "1").code == 0
+
+
+def test_a_session_with_a_question_under_way_is_not_removed(asky: InProcess) -> None:
+    with FilledStore(asky.home) as store:
+        session = store.sessions.open("sea", mode="lean")
+        run = store.runs.start(question="?", mode="lean", model="m", session_id=session.id)
+        done = asky("session", "rm", "sea")
+        assert done.code == 2
+        assert "being answered in sea" in done.err
+        store.runs.finish(run.id, "failed", None)
+        assert asky("session", "rm", "sea").code == 0
 
 
 def test_a_session_that_is_not_there_is_a_usage_error(asky: InProcess) -> None:

@@ -15,8 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from asky.config.schema import Timeouts
 from asky.errors import AskyError, ContextOverflow, ProviderError, TimedOut, Unreachable
-from asky.llm.endpoint import PassingMemory, Prices, Timeouts
+from asky.llm.endpoint import PassingMemory, Prices
 from asky.llm.extractive import ExtractiveModel
 from asky.llm.port import ChatModel, Message, TextDelta, ToolCall
 from asky.net.retry import Retry
@@ -552,8 +553,9 @@ def test_a_failure_has_its_exit_code_and_is_tried_again_only_where_that_can_help
 
 
 @pytest.mark.parametrize("shape", ["detail", "detail_list", "text", "html", "string", "gemini_list", "vllm_old"])
-def test_the_words_of_an_endpoint_reach_the_user_in_every_shape(shape: Any) -> None:
-    heard = _heard(Problem("bad_request", message="The flux is too low.", shape=shape))
+@pytest.mark.parametrize("where", ["status", "choice"])
+def test_the_words_of_an_endpoint_reach_the_user_in_every_shape(shape: Any, where: Any) -> None:
+    heard = _heard(Problem("bad_request", message="The flux is too low.", shape=shape, where=where))
     assert "The flux is too low." in str(heard.error)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -282,6 +283,25 @@ def test_an_error_can_come_inside_a_success(client: httpx2.Client) -> None:
     assert (top.status_code, inside.status_code) == (200, 200)
     assert top.json()["error"]["code"] == 429
     assert inside.json()["choices"][0]["error"]["code"] == 429
+
+
+@pytest.mark.parametrize(
+    "shape", ["openai", "string", "llamacpp", "vllm_old", "gemini_list", "detail", "detail_list", "text", "html"]
+)
+def test_an_error_of_every_shape_can_come_as_a_choice(shape: Any, client: httpx2.Client) -> None:
+    with Endpoint(Problem("rate", message="Too fast.", shape=shape, where="choice")) as endpoint:
+        response = _post(client, endpoint)
+    (choice,) = response.json()["choices"]
+    assert response.status_code == 200
+    assert "Too fast." in json.dumps(choice["error"])
+    assert choice["finish_reason"] == "error"
+
+
+def test_a_body_can_be_sent_slowly(client: httpx2.Client) -> None:
+    with Endpoint(Answer("Hi", delta_chars=1, wire=Wire(pause_s=0.02))) as endpoint:
+        started = time.monotonic()
+        count = len(_events(_post(client, endpoint)))
+        assert time.monotonic() - started >= 0.02 * count
 
 
 def test_a_stream_can_end_with_an_error(client: httpx2.Client) -> None:

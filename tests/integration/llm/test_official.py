@@ -7,8 +7,8 @@ import socket
 
 import pytest
 
+from asky.config.schema import Timeouts
 from asky.llm.endpoint import Endpoint as Settings
-from asky.llm.endpoint import Timeouts
 from asky.llm.official import ask_official_client
 from tests.support.endpoint import Answer, Call, Endpoint, Entry, Problem, Raw, Rules, Wire
 

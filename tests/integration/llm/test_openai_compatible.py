@@ -17,9 +17,10 @@ from typing import Any
 import anyio
 import pytest
 
+from asky.config.schema import Timeouts
 from asky.errors import AuthenticationFailed, ConfigError, ProviderError, TimedOut, Unreachable
 from asky.llm.endpoint import Endpoint as Configured
-from asky.llm.endpoint import PassingMemory, Prices, Timeouts
+from asky.llm.endpoint import PassingMemory, Prices
 from asky.llm.openai_compatible import OpenAICompatibleModel
 from asky.llm.port import Message, ModelUsage
 from asky.net.http import client_factory

@@ -5,11 +5,14 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+import psutil
 import pytest
 
 from asky.errors import SourceUnreadable
 from asky.reading.pool import ReaderPool
+from asky.values import Link
 from tests.support.files import attempt, check_document, check_outcome, epub, pdf, scanned_pdf
+from tests.support.web_pages import OBSTACLES, WebPage
 
 PLAIN, PDF, EPUB, JSON = "text/plain", "application/pdf", "application/epub+zip", "application/json"
 ROOT = Path(__file__).parents[3]
@@ -42,6 +45,43 @@ def test_every_format_is_read_in_a_child(pool: ReaderPool) -> None:
         assert document.media_type == media_type
         assert "some text" in document.text
         check_document(document)
+
+
+def test_a_page_of_the_web_comes_back_with_its_links_and_its_facts(pool: ReaderPool) -> None:
+    page = '<title>T</title><link rel="canonical" href="/t"><p>Some words and <a href="x">a link</a> too.</p>'
+    document = pool.read(
+        page.encode("utf-16-le"),
+        name="a.example",
+        media_type="text/html",
+        url="https://a.example/d/",
+        charset="utf-16le",
+    )
+    assert document.text == "Some words and a link too."
+    assert document.links == (Link("https://a.example/d/x", "a link", 0),)
+    assert document.metadata["canonical_url"] == "https://a.example/t"
+
+
+@pytest.mark.parametrize("page", OBSTACLES[::6], ids=lambda page: page.name)
+def test_obstacles_of_the_web_come_back_as_verdicts(pool: ReaderPool, page: WebPage) -> None:
+    with pytest.raises(SourceUnreadable) as caught:
+        pool.read(page.html.encode(), name="a", media_type="text/html", url="https://a.example/")
+    assert caught.value.verdict == page.verdict
+
+
+def test_a_feed_comes_back_with_its_entries(pool: ReaderPool) -> None:
+    feed = b"<rss><channel><item><title>One</title><link>/1</link></item></channel></rss>"
+    document = pool.read(feed, name="f", media_type="application/rss+xml", url="https://a.example/feed")
+    assert document.links == (Link("https://a.example/1", "One", 0),)
+
+
+def test_large_pages_leave_the_parent_small(pool: ReaderPool) -> None:
+    page = f"<body><h1>Manual</h1>{'<p>some words of a <a href=/x>manual</a></p>' * 230_000}</body>".encode()
+    pool.read(page, name="a", media_type="text/html", url="https://a.example/")
+    parent = psutil.Process()
+    before = parent.memory_info().rss
+    for _ in range(2):
+        assert len(pool.read(page, name="a", media_type="text/html", url="https://a.example/").text) > 5_000_000
+    assert parent.memory_info().rss - before < 64 * 1024 * 1024
 
 
 def test_refusals_come_back_with_verdict_message_and_hint(pool: ReaderPool) -> None:

@@ -95,6 +95,11 @@ def test_tables_are_aligned() -> None:
     ]
 
 
+def test_cells_that_are_too_wide_are_wrapped_and_lose_nothing() -> None:
+    rows = shown(f"| n | what |\n|---|---|\n| 1 | tide in in falls [1] 中文 old {'y' * 40} |", 34)
+    assert rows.split()[3:] == ["1", "tide", "in", "in", "falls", "[1]", "中文", "old", "y" * 28, "y" * 12]
+
+
 @pytest.mark.parametrize("columns", [16, 17, 20, 33])
 def test_no_row_reaches_the_last_column(columns: int) -> None:
     text = (

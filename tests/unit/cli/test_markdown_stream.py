@@ -169,12 +169,86 @@ def test_blocks_that_are_complete_never_change_again() -> None:
     assert done >= 15
 
 
-def test_a_block_taller_than_the_screen_stays_plain_and_the_next_one_is_rendered() -> None:
-    shown = Shown(40, 6)
-    code = "```\n" + "".join(f"line {number}\n" for number in range(10)) + "```\n"
-    shown.write(*(code + "\n**after** it\n\n- x\n- y"))
+TALL = {
+    "code": "```python\n" + "".join(f"x{n} = {n}\n" + "\n" * (n % 3 == 2) for n in range(20)) + "```\n",
+    "code set in by four": "    first\n" + "".join(f"    line {n}\n" for n in range(20)),
+    "paragraph": "The **sea** " + " ".join(f"rises *and {n} falls* by `{n} m` [{n}] a day" for n in range(30)),
+    "paragraph of lines": "The **sea**\n" + "".join(f"rises {n} times\nand *falls*\n" for n in range(20)),
+    "quotation": "> The **tide**\n" + "".join(f"> waits for {n} people, *never*\n" for n in range(20)),
+    "item": "2. Places\n" + "".join(f"   - Bay {n} of *Fundy*\n" for n in range(20)),
+    "deep item": "- a\n" + "".join(f"  - b {n}\n    1. c **{n}**\n" for n in range(10)),
+}
+
+
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+@pytest.mark.parametrize("rows", [6, 8, 13])
+@pytest.mark.parametrize("kind", TALL)
+def test_a_block_taller_than_the_screen_ends_as_on_a_tall_screen(kind: str, rows: int, size: int) -> None:
+    text = f"Before it:\n\n{TALL[kind]}\n**after** it\n\n- x"
+    tall, small = Shown(40, 300).write(text), Shown(40, rows).write(*pieces_of(text, size))
+    tall.markdown.finish()
+    small.markdown.finish()
+    assert small.stream.all_lines() == tall.lines
+    assert small.stream.all_lines()[-3:] == ["after it", "", " • x"]
+
+
+def test_a_tall_block_is_rendered_as_it_fills_the_screen_and_its_end_is_seen_as_it_comes() -> None:
+    shown = Shown(40, 6).write(*"".join(f"line {n}\n" for n in range(3)).join(["```\n", ""]))
+    assert shown.lines == ["```", "line 0", "line 1", "line 2"]
+    shown.write("line 3\nline 4\nli")
+    assert shown.stream.all_lines() == [*(f"  line {n}" for n in range(4)), "line 4", "li"]
+    shown.write(*"".join(f"ne {n}\nli" for n in range(5, 30)))
+    lines = shown.stream.all_lines()
+    assert lines[: len(lines) - 6] == [f"  line {n}" for n in range(len(lines) - 6)]
+    assert [line.strip() for line in lines] == [*(f"line {n}" for n in range(30)), "li"]
+
+
+def test_the_parts_of_a_tall_block_are_painted_in_one_update_each() -> None:
+    shown = Shown(40, 8).write(*TALL["code"])
+    repainted = [sent for sent in shown.stream.writes if "\x1b[" in sent]
+    assert 2 <= len(repainted) <= 8
+    assert all(sent.startswith("\x1b[?2026h") and sent.endswith("\x1b[?2026l") for sent in repainted)
+
+
+def test_the_columns_of_a_tall_table_stay_where_its_first_rows_put_them() -> None:
+    rows = "".join(f"| {n} | {'word ' * (1 + n % 3)}|\n" for n in range(1, 15))
+    shown = Shown(40, 6).write(*f"| n | what |\n|--:|---|\n{rows}| 15 | {'long ' * 9}|\n\nEnd")
     shown.markdown.finish()
-    assert shown.stream.all_lines() == [*code.splitlines(), "", "after it", "", " • x", " • y"]
+    lines = shown.stream.all_lines()
+    assert (lines[0], lines[2]) == ("   n  what", "   1  word word")
+    assert lines[15:] == ["  14  word word word", "  15  long long long", *["      long long long"] * 2, "", "End"]
+    assert sum("what" in line for line in lines) == 1
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "```\n" + "x" * 300 + "\n```\n",
+        "- " + "one **word** after another " * 20 + "\n",
+        "x" * 300 + "\n",
+        "**" + "never closed " * 40 + "\n",
+    ],
+)
+def test_a_tall_block_without_a_place_to_cut_it_stays_plain_and_the_next_one_is_rendered(block: str) -> None:
+    shown = Shown(40, 5)
+    shown.write(*(block + "\n**after** it"))
+    shown.markdown.finish()
+    lines = shown.stream.all_lines()
+    assert "".join("".join(lines[:-2]).split()) == "".join(block.split())
+    assert lines[-2:] == ["", "after it"]
+
+
+def test_a_message_or_a_new_size_within_a_tall_block_loses_nothing() -> None:
+    shown = Shown(40, 6).write(*TALL["code"][:120])
+    shown.markdown.interrupt()
+    shown.stream.write("warning: slow\n")
+    shown.write(*TALL["code"][120:170])
+    shown.stream.resize(50, 7)
+    shown.write(*TALL["code"][170:], "\n**after**")
+    shown.markdown.finish()
+    lines = shown.stream.all_lines()
+    words = "".join("".join(lines).replace("warning: slow", "").split())
+    assert words == "".join(TALL["code"].replace("```python", "").split()) + "after"
 
 
 def test_what_has_scrolled_off_is_not_touched() -> None:

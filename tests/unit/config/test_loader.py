@@ -145,6 +145,17 @@ def test_asky_model_names_the_default_model(home: Path) -> None:
         ("[research]\nlocal_document_roots = '/a'\n", "expected a list of paths, got text", 'write it as ["..."]'),
         ("[research]\nlocal_document_roots = [1]\n", "got a list with a whole number in it", ""),
         ("[research]\nlocal_document_roots = ['docs']\n", "expected an absolute path, or one that starts with ~/", ""),
+        ('[search]\nproviders = ["searxng", "searxgn"]\n', ":2: search.providers: one of these", ""),
+        ('[search]\nproviders = ["SearXNG"]\n', "is no search service; did you mean searxng?", ""),
+        ('[search]\nproviders = ["zzzz"]\n', "is no search service; they are searxng, brave, tavily", ""),
+        ('[search.searxng]\nbase_url = "localhost:8888"\n', ":2: search.searxng.base_url: must be a web", ""),
+        ('[search.brave]\nbase_url = "https://a:b@c/"\n', "search.brave.base_url: must not hold a user name", ""),
+        (
+            '[research.sources]\nkinds = ["paper", "papers"]\n',
+            ":2: research.sources.kinds: expected a list of web or paper, got a list with other text in it",
+            "did you mean paper?",
+        ),
+        ("[research.sources]\nkinds = 3\n", "expected a list of web or paper, got a whole number", ""),
         (
             "[research.chunking]\nmax_tokens=20\noverlap_tokens=20\n",
             ":3: research.chunking.overlap_tokens: must be",

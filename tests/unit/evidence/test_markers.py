@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import random
 import re
+import sys
 import time
+import unicodedata
 
 import pytest
 
 from asky.evidence.markers import CitationStream, number_citations, unseen_urls
+from asky.evidence.signs import CIRCLED, CLOSE, OPEN
 from asky.values import Evidence, Location, Source, Span
 
 
@@ -40,7 +43,7 @@ def test_known_keys_become_numbers_in_order_of_first_use(written: str, shown: st
     numbered = number_citations(written, SHOWN)
     assert numbered.text == (written.replace("P7f3a", "1") if shown is None else shown)
     assert numbered.unknown == ()
-    assert numbered.bare_numbers == ()
+    assert numbered.lookalikes == ()
     assert all(key in SHOWN for key in numbered.order)
 
 
@@ -83,7 +86,7 @@ def test_unknown_keys_are_struck_out_and_counted(written: str, shown: str, unkno
 def test_what_is_no_citation_stays_byte_for_byte(text: str) -> None:
     numbered = number_citations(text, SHOWN)
     assert numbered.text == text
-    assert (numbered.order, numbered.unknown, numbered.bare_numbers) == ((), (), ())
+    assert (numbered.order, numbered.unknown, numbered.lookalikes) == ((), (), ())
 
 
 @pytest.mark.parametrize(
@@ -103,25 +106,99 @@ def test_citations_right_after_code_are_found(text: str) -> None:
     assert number_citations(text, SHOWN).text.endswith(("[1]", "[1] \\`"))
 
 
-@pytest.mark.parametrize(
-    ("written", "shown"),
-    [
-        ("so [7] and [1].", "so [7?] and [1?]."),
-        (
-            "[ 7 ] [**7**] [\u200b7] \\[7\\] [[7]] 【7】 ［7］",
-            "[ 7? ] [**7?**] [\u200b7?] \\[7?\\] [[7?]] 【7?】 ［7?］",
-        ),
-        ("[1, 2] [1-3] [1][2]", "[1, 2?] [1-3?] [1?][2?]"),
-        ("note[^1]\n\n[^1]: text\n[1]: https://x.test", "note[^1?]\n\n[^1?]: text\n[1?]: https://x.test"),
-        ("[1](https://evil.test)", "[1?](https://evil.test)"),
-    ],
-)
-def test_numbers_that_the_model_wrote_cannot_pass_for_citations(written: str, shown: str) -> None:
+LOOKALIKES = [
+    ("so [7] and [1].", "so ~~[7?]~~ and ~~[1?]~~."),
+    ("[ 7 ] [**7**] [\u200b7] \\[7\\] [[7]] [7\n]", " ".join(["~~[7?]~~"] * 6)),
+    ("【7】 ［7］ ⟦7⟧ 〔7〕 ⌈7⌉ [7】", " ".join(["~~[7?]~~"] * 6)),
+    ("&#91;7&#93; &lbrack;7&rbrack; &#x5B;7&rsqb; [&#55;] [7&#93;", " ".join(["~~[7?]~~"] * 5)),
+    ("[<!-- -->7] [7<!-- ] -->] [<b>7</b>] [<i title='a]'>7</i>]", " ".join(["~~[7?]~~"] * 4)),
+    ("[⑦] [⁷] [₇] [７] [𝟕] [٧] [7\ufe0f\u20e3] [❼]", " ".join(["~~[7?]~~"] * 8)),
+    ("[1, 2] [1-3] [1 2 3] [1][2]", "~~[1, 2?]~~ ~~[1-3?]~~ ~~[1 2 3?]~~ ~~[1?]~~ ~~[2?]~~"),
+    ("[source 1] [Source: 1] [source1]", "~~[source 1?]~~ ~~[Source: 1?]~~ ~~[source1?]~~"),
+    ("[1, p. 3] [ref. 2, pp. iv, 5]", "~~[1, p. 3?]~~ ~~[ref. 2, pp. iv, 5?]~~"),
+    ("[see 1; also 2] [(3)] [#4]", "~~[see 1; also 2?]~~ ~~[(3)?]~~ ~~[#4?]~~"),
+    ("note[^1]\n\n[^1]: text\n[1]: https://x.test", "note ~~[^1?]~~\n\n~~[^1?]~~: text\n~~[1?]~~: https://x.test"),
+    ("[1](https://evil.test)", "~~[1?]~~(https://evil.test)"),
+    ("[" + " " * 300 + "7]", "~~[7?]~~"),
+    ("[7" + " " * 1_022 + " ] [" + "\u200b" * 1_024 + "7]", "~~[7?]~~ ] ~~[?]~~7]"),
+    (
+        "twice a day¹. The moon,² the “sun”³ and (see there)⁴",
+        "twice a day ~~[1?]~~. The moon,~~[2?]~~ the “sun”~~[3?]~~ and (see there)~~[4?]~~",
+    ),
+    ("in 1911² it **burned**³ down.⁴ Twice ⁵.", "in 1911 ~~[2?]~~ it **burned**~~[3?]~~ down.~~[4?]~~ Twice ~~[5?]~~."),
+    ("¹ See there.", "~~[1?]~~ See there."),
+    (
+        "day&sup1; day&#185; day<sup>1</sup> day<sup>1, 2</sup>",
+        "day ~~[1?]~~ day ~~[1?]~~ day ~~[1?]~~ day ~~[1, 2?]~~",
+    ),
+    ("a day①. A day ①. A day ①②\nA day &#9312;", "a day ~~[1?]~~. A day ~~[1?]~~. A day ~~[1, 2?]~~\nA day ~~[1?]~~"),
+    ("每天两次①。", "每天两次 ~~[1?]~~。"),
+]
+
+
+@pytest.mark.parametrize(("written", "shown"), LOOKALIKES)
+def test_what_looks_like_a_citation_to_a_reader_is_struck_out(written: str, shown: str) -> None:
     numbered = number_citations(written, SHOWN)
     assert numbered.text == shown
     assert numbered.order == ()
-    assert len(numbered.bare_numbers) == shown.count("?")
-    assert number_citations(shown, SHOWN).text == shown
+    assert len(numbered.lookalikes) == shown.count("?]")
+    assert number_citations(shown, SHOWN).lookalikes == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "5 m², 10 km² and 3 cm³ at 10⁻³ bar; x² + y² = r², E = mc², R² and χ², 2πr², sp³, σ², 2¹⁰",
+        "kg·m²/s³ or W/m² or people/km², 20 metres² and 3 square feet²; sin² x, log₂² n, ∇²f, f⁽²⁾(x), RMSE²",
+        "(a + b)², (x − mean)², |x|², [a]², proportional to the distance², divided by temperature⁴",
+        "¹⁴C, ²³⁸U, Ca²⁺, SO₄²⁻, ½, ¹⁄₂, 1ˢᵗ, m<sup>2</sup>, 1<sup>st</sup>, CO<sub>2</sub>, &frac12;, m&sup2;",
+        "① Mix it. ② Bake it.\n- ③ Eat\n4. ④ it\n| ⑤ | x |\nThen see step ⑥. Options ①, ② and ③. See ①–③: ④",
+        "①混ぜる。②焼く。 見图①。",
+        "[p. 3] [Page 3] [Figure 3] [5 pages] [3 results] [1/2] [1:5] [12:30] [1,000] [10%] [12 May 2020] [1, x]",
+        "[see below] [Source: BBC] [the source of 12 rivers] [note] 【重要】 《1984》 「3」 (1) {1} <1>",
+        "AT&T, a &amp; b, &lt;b&gt;, &nosuch; &, a < b, <br>, <b>x</b>, <https://x.test>, &#8364; and \\&#91;",
+        "`&#91;1&#93; ¹` and\n```\n&#91;1&#93; day¹ <!-- -->\n```\n",
+        "[^a-z] is a class of characters",
+    ],
+)
+def test_what_looks_like_no_citation_to_a_reader_stays_byte_for_byte(text: str) -> None:
+    numbered = number_citations(text, SHOWN)
+    assert numbered.text == text
+    assert numbered.lookalikes == ()
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "&#91;P7f3a&#93; &lbrack;P7f3a&rbrack; [&#80;7f3a] [<!-- -->P7f3a] [P7<b>f</b>3a]",
+        "⟦P7f3a⟧ 〔P7f3a〕 [Ｐ７ｆ３ａ] [P7**f3a**] [P7f3a\n]",
+    ],
+)
+def test_a_known_key_counts_however_it_is_spelled(written: str) -> None:
+    numbered = number_citations(written, SHOWN)
+    assert numbered.text == " ".join(["[1]"] * 5)
+    assert number_citations(written, {}).unknown == ("P7f3a",) * 5
+
+
+def test_what_follows_a_key_in_its_bracket_is_not_decoded() -> None:
+    assert number_citations("&#91;P7f3a, &lt;b&gt;&#93;", SHOWN).text == "[1] (&lt;b&gt;)"
+
+
+def test_a_comment_hides_nothing_and_a_footnote_is_none() -> None:
+    assert number_citations("a <!-- [ --> b", SHOWN).text == "a \\<!-- [ --> b"
+    assert number_citations("tides[^n]\n\n[^n]: text", SHOWN).text == "tides[^n]\n\n\\[^n]: text"
+
+
+def test_the_brackets_that_count_are_those_that_unicode_names_so() -> None:
+    names = ("SQUARE BRACKET", "LENTICULAR BRACKET", "TORTOISE SHELL BRACKET", "HALF BRACKET", "CEILING", "FLOOR")
+    for signs, category in ((OPEN, "Ps"), (CLOSE, "Pe")):
+        every = [chr(code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)) == category]
+        named = [sign for sign in every if any(name in unicodedata.name(sign, "") for name in names)]
+        assert set(signs) >= set(named)
+    assert len(OPEN) == len(CLOSE)
+    assert all(
+        unicodedata.numeric(sign) for sign in map(chr, range(sys.maxunicode + 1)) if re.match(f"[{CIRCLED}]", sign)
+    )
 
 
 @pytest.mark.parametrize(
@@ -133,7 +210,7 @@ def test_numbers_that_the_model_wrote_cannot_pass_for_citations(written: str, sh
         ("[P7f3a]: https://evil.test", "[1] : https://evil.test"),
         ("- P7f3a: the tide", "- [1] : the tide"),
         ("so says [P7f3a]: tides", "so says [1]: tides"),
-        ("[P7f3a][7]", "[1] [7?]"),
+        ("[P7f3a][7]", "[1]~~[7?]~~"),
     ],
 )
 def test_a_marker_never_becomes_a_link_to_somewhere_else(written: str, shown: str) -> None:
@@ -215,7 +292,7 @@ def test_of_a_thousand_clean_answers_none_raises_an_alarm() -> None:
     for answer in random_answers(1_000, list(SHOWN), 3):
         result = number_citations(answer, SHOWN)
         assert result.order
-        assert (result.unknown, result.bare_numbers, result.unseen_urls) == ((), (), ())
+        assert (result.unknown, result.lookalikes, result.unseen_urls) == ((), (), ())
         assert "P" not in result.text
 
 
@@ -236,6 +313,18 @@ def test_of_a_thousand_clean_answers_none_raises_an_alarm() -> None:
         "~",
         "~~~\n",
         "[ *",
+        "[<b title='",
+        "[1 <!-- ",
+        "[source ",
+        "[\u200b",
+        "&#91;",
+        "&#91;1 ",
+        "&",
+        "<sup>1",
+        "[^a",
+        "day² ",
+        ")² ",
+        "①   ",
         "](a:",
         "www.)",
     ],

@@ -26,6 +26,12 @@ def values(text: str) -> list[set[str]]:
         ("3rd of the 1990s, ٤٥", [{"3"}, {"1990"}, {"45"}]),
         ("version 1.2.3", [{"1.2.3"}]),
         ("1,5", [{"1,5", "1.5", "1", "5"}]),
+        ("½, 0.5, 1/2, .5 and 0.50", [{"0.5"}, {"0.5"}, {"0.5"}, {"5"}, {"0.5"}]),
+        ("2½ and 2 ½ and 2 1/2 and 2.5", [{"2.5"}] * 4),
+        ("¾ mile, 3/4 mile, ¹⁄₄ mile", [{"0.75"}, {"0.75"}, {"0.25"}]),
+        ("½ million", [{"500000"}]),
+        ("24/7 and 3/4/5", [{"24"}, {"7"}, {"3"}, {"4"}, {"5"}]),
+        ("↉", [{"0"}]),
         ("no number at all", []),
     ],
 )
@@ -33,7 +39,33 @@ def test_numbers_agree_however_they_are_written(text: str, expected: list[set[st
     assert values(text) == expected
 
 
-@pytest.mark.parametrize("text", ["one of them", "the third", "COVID-19", "H1N1", "5G and 3D", "x_5 and #7", "v2"])
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("⅔", "2/3"),
+        ("⅔", "0.67"),
+        ("⅔", "two-thirds"),
+        ("two thirds", "⅔"),
+        ("⅓", "a third"),
+        ("½", "half"),
+        ("2½", "two and a half"),
+        ("3½", "3 and a half"),
+        ("¼", "one quarter"),
+        ("1⁄8", "⅛"),
+    ],
+)
+def test_fractions_agree_however_they_are_written(text: str, same: str) -> None:
+    (wanted,) = [quantity for quantity in quantities(text) if quantity.certain]
+    assert any(not wanted.values.isdisjoint(quantity.values) for quantity in quantities(same))
+
+
+def test_a_fraction_is_named_as_it_is_written() -> None:
+    assert [quantity.written for quantity in quantities("½, 2 ½ and 1/2") if quantity.certain] == ["½", "2 ½", "1/2"]
+
+
+@pytest.mark.parametrize(
+    "text", ["half of them", "one of them", "the third", "COVID-19", "H1N1", "5G and 3D", "x_5 and #7", "v2"]
+)
 def test_what_may_be_no_number_is_uncertain(text: str) -> None:
     found = quantities(text)
     assert found

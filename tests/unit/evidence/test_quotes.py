@@ -21,7 +21,7 @@ TEXT = "He said: “The well-\nknown  co\u00adopera-\ntion of 10–20 cafés —
         ("in five", "in ﬁve"),
         ('He said: "The', "He said: “The"),
         ("bold cities [12]", "bold** cities [12]"),
-        ("cities [12?] --- ended.", "cities [12] — ended."),
+        ("cities [12] --- ended.", "cities [12] — ended."),
         (TEXT, TEXT),
         ("bold", "bold"),
         ("the well-known", None),

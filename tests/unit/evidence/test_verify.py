@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 
 from asky.evidence.claims import plain_text
+from asky.evidence.marks import without_marks
 from asky.evidence.verify import mark_unsupported, verify_answer, verify_claim
-from asky.values import Verdict
+from asky.values import Span, Verdict
 
 TIDES = (
     "Tides are caused by the gravity of the moon. The highest tides of the world, of 16.3 metres, are measured in the "
@@ -117,7 +119,7 @@ def test_a_quotation_is_found_whatever_the_markup_and_the_references_on_either_s
     passage = "Run `make demo` to _see_ the [first answer](https://x.test) [12] of the pro-\ngram."
     for quote in (
         "Run make demo to see the first answer of the program",
-        "Run `make demo` to _see_ the first answer [12?]",
+        "Run `make demo` to _see_ the first answer ~~[12?]~~",
     ):
         assert verify_claim(plain_text(f"It says: “{quote}.” [1]"), [passage]).checks["missing_quotes"] == []
 
@@ -166,17 +168,43 @@ def test_an_answer_is_checked_claim_by_claim_against_what_each_cites() -> None:
 
 def test_marks_are_added_and_nothing_else_is_changed() -> None:
     claims = verify_answer(ANSWER, {1: TIDES, 2: SUN})
-    marked = mark_unsupported(ANSWER, claims)
+    marked, moved = mark_unsupported(ANSWER, claims)
     assert marked == (
         "# Tides\n\nYes. Tides are caused by the gravity of the moon [1]. The survey counted 2,400 boats there in 1922 "
         "[1]. ⚠ contradicted Nobody knows why. ⚠ uncited\n\n- The sun adds about 46 percent to the pull of the moon "
         "[2]\n- Volcanoes erupt daily [2] ⚠ unsupported\n\nWhat else?\n"
     )
-    again = verify_answer(marked, {1: TIDES, 2: SUN})
-    assert [(c.text, c.verdict, c.score, c.citations) for c in again] == [
-        (c.text, c.verdict, c.score, c.citations) for c in claims
-    ]
-    assert all(marked[claim.span.start : claim.span.end] == claim.text for claim in again)
+    assert [replace(claim, span=Span(0, 0)) for claim in moved] == [replace(claim, span=Span(0, 0)) for claim in claims]
+    assert all(marked[claim.span.start : claim.span.end] == claim.text for claim in moved)
+    assert without_marks(marked) == ANSWER
+
+
+def test_a_heading_is_noticed_for_its_numbers_alone() -> None:
+    def verdicts(heading: str) -> list[str]:
+        return [claim.verdict for claim in verify_answer(f"{heading}\n\n{TIDES.split('.')[0]} [1].", {1: TIDES})]
+
+    assert verdicts("## A survey of 1922") == ["supported", "supported"]
+    assert verdicts("## A survey of 1923") == ["unsupported", "supported"]
+    assert verdicts("## In 1922 a survey counted 1,500 boats") == ["contradicted", "supported"]
+    assert verdicts("Three things about it:") == ["supported"]
+    assert verdicts(
+        "## Celebrations of choirs, clubs, orchestras, theatres, museums, libraries and schools in 1922"
+    ) == ["supported"]
+    assert verdicts("## The twelve surveys of 1922 counted 1,400 boats there:")[1:] == ["supported"]
+    assert [claim.verdict for claim in verify_answer("## The moon weighs 999 tonnes", {1: TIDES})] == ["uncited"]
+
+
+def test_a_small_number_in_a_heading_is_noticed_where_the_passages_have_another() -> None:
+    text = "The moon raises two high tides a day."
+    (first, _) = verify_answer("## The moon raises seven high tides a day\n\nIt does [1].", {1: text})
+    assert (first.verdict, first.checks["missing_numbers"]) == ("contradicted", ["seven"])
+
+
+def test_a_reference_in_a_passage_does_not_hide_a_quotation() -> None:
+    (claim,) = verify_answer(
+        'It says "the sea is very wide and blue" [1].', {1: "They say the sea¹ is very wide and blue."}
+    )
+    assert claim.checks["missing_quotes"] == []
 
 
 def test_a_number_without_a_passage_cites_nothing() -> None:

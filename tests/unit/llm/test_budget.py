@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import pytest
@@ -58,13 +59,57 @@ def test_without_limits_everything_may_be_spent() -> None:
 
 
 def test_a_call_may_go_over_the_limit_and_the_next_one_is_refused_with_the_figures() -> None:
-    run = Run(Limits(max_tokens=5_000))
+    run = Run(Limits(max_tokens=5_010))
     run.call(4_000, 999)
     run.call(4_000, 1_000)
     error = run.refusal()
-    assert error.message == "the limit of 5,000 tokens for this run is reached: 9,999 tokens spent"
+    assert error.message == "the limit of 5,010 tokens for this run is reached: 9,999 tokens spent"
     assert error.hint == "raise it with --max-tokens"
     assert error.exit_code == 10
+
+
+LONG = [Message("system", "Answer."), Message("user", "The moon pulls on the water. " * 200)]  # 1,400 tokens
+LEAST = 1_402
+
+
+@pytest.mark.parametrize(
+    ("limits", "words"),
+    [
+        (Limits(max_tokens=LEAST - 1), "1,401 tokens for this run leaves 1,401 tokens,"),
+        (Limits(max_tokens_per_day=100), "100 tokens for today leaves 100 tokens,"),
+        (Limits(max_cost_usd=0.0001), "0.0001000 USD for this run leaves 0.0001000 USD,"),
+        (Limits(max_cost_per_day_usd=0.0001), "0.0001000 USD for today leaves"),
+    ],
+)
+def test_a_call_whose_prompt_alone_goes_over_a_limit_is_not_made(limits: Limits, words: str) -> None:
+    run = Run(limits)
+    with pytest.raises(BudgetExceeded) as caught:
+        run.budget.check(LONG, ())
+    assert words in caught.value.message
+    assert "the prompt alone takes" in caught.value.message
+    assert "raise it with" in str(caught.value.hint)
+    run.budget.check(QUESTION, ())
+
+
+def test_what_is_left_of_a_limit_counts_for_the_next_prompt() -> None:
+    run = Run(Limits(max_tokens=5_000))
+    run.call(3_000, 500)
+    run.budget.check(LONG, ())
+    run.budget.record(ModelUsage(100, 10))
+    with pytest.raises(BudgetExceeded, match="leaves 1,390 tokens, and the prompt alone takes 1,402 tokens or more"):
+        run.budget.check(LONG, ())
+
+
+def test_a_prompt_that_may_fit_is_not_refused() -> None:
+    Run(Limits(max_tokens=LEAST)).budget.check(LONG, ())
+    Run(Limits(max_cost_usd=LEAST * 0.1e-6 * 1.01)).budget.check(LONG, ())  # all of it may be cached
+    Run(Limits(max_cost_usd=0.000001), prices=Prices(0.0, 10.0)).budget.check(LONG, ())
+    Run(Limits(max_time_s=0.1)).budget.check(LONG, ())
+
+
+def test_a_cache_that_costs_more_than_the_prompt_makes_no_call_too_dear() -> None:
+    prices = Prices(1.0, 10.0, cached_input=50.0)
+    Run(Limits(max_cost_usd=LEAST * 1e-6 * 1.01), prices=prices).budget.check(LONG, ())
 
 
 def test_money_is_counted_by_the_prices_with_cached_tokens_at_theirs() -> None:
@@ -182,6 +227,30 @@ def test_a_call_that_ended_without_a_report_counts_by_estimate() -> None:
     assert usage.cost_usd == pytest.approx(PRICES.cost_usd(usage.prompt_tokens, usage.completion_tokens))
     assert run.budget.tokens == usage.prompt_tokens + usage.completion_tokens
     assert Run(Limits(), prices=None).budget.record_partial("x").cost_usd is None
+
+
+def test_a_call_beside_the_others_is_counted_and_says_nothing_of_them() -> None:
+    run = Run(Limits(max_tokens=100_000))
+    run.call(1_000, 100)
+    run.budget.add(ModelUsage(70_000, 9_000))
+    assert run.budget.tokens == 80_100
+    assert not run.nearly_spent()  # the calls of the run are small
+    run.budget.add(ModelUsage(20_000, 0))
+    assert "100,100 tokens spent" in run.refusal().message
+
+
+def test_calls_that_end_at_the_same_time_are_all_counted() -> None:
+    run = Run(Limits(max_tokens=10**9, max_cost_usd=10**6))
+
+    def spend() -> None:
+        for _ in range(2_000):
+            run.budget.add(ModelUsage(3, 4, 0.5))
+
+    with ThreadPoolExecutor(8) as pool:
+        for _ in range(8):
+            pool.submit(spend)
+    assert run.budget.tokens == 7 * 16_000
+    assert run.budget.cost_usd == 8_000
 
 
 def test_nonsense_in_a_report_gives_nothing_back() -> None:

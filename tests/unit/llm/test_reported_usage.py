@@ -8,7 +8,7 @@ import pytest
 
 from asky.llm.endpoint import Prices
 from asky.llm.port import Message, ModelUsage
-from asky.llm.reported_usage import truncation_warning, usage_of
+from asky.llm.reported_usage import usage_of
 
 ASKED = (Message("user", "When did the mill by the river burn? " * 10),)
 
@@ -52,12 +52,3 @@ def test_what_is_not_reported_is_estimated_and_says_so(reported: Any) -> None:
 
 def test_more_cannot_be_cached_than_was_sent() -> None:
     assert usage({"prompt_tokens": 10, "completion_tokens": 1, "prompt_cache_hit_tokens": 90}).cached_tokens == 10
-
-
-def test_a_prompt_that_was_cut_is_noticed_and_a_short_or_repetitive_one_is_not() -> None:
-    long = (Message("user", "The mill stood by the river and burned. " * 1000),)
-    assert "gpt read only 2048 tokens" in (truncation_warning("gpt", ModelUsage(2048, 1), long) or "")
-    assert truncation_warning("gpt", ModelUsage(9000, 1), long) is None
-    assert truncation_warning("gpt", ModelUsage(2048, 1, estimated=True), long) is None
-    assert truncation_warning("gpt", ModelUsage(1, 1), ASKED) is None
-    assert truncation_warning("gpt", ModelUsage(300, 1), (Message("user", "=" * 50_000),)) is None

@@ -1,14 +1,14 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 from typing import Any
 
 import anyio
 import pytest
 
-from asky.errors import BudgetExceeded, ProviderError, RateLimited
+from asky.errors import AskyError, BudgetExceeded, ProviderError, RateLimited
 from asky.llm.budget import Limits, RunBudget
-from asky.llm.port import Message, ModelUsage
+from asky.llm.port import Message, ModelUsage, Reply, TextDelta
 from asky.llm.structured import Structured, ask_for_json, find_json
 from asky.llm.tokens import TokenCounter
 from tests.support.models import ScriptedModel, Turn
@@ -98,6 +98,28 @@ def test_every_call_is_counted_and_none_is_made_beyond_the_budget() -> None:
         ask(model, budget=budget)
     assert budget.tokens == 110
     assert len(model.sent) == 1
+
+
+def test_a_call_that_failed_after_some_text_counts_by_estimate_and_one_that_was_refused_does_not() -> None:
+    for model, used in ((HalfModel(), True), (ScriptedModel(RateLimited("slow down")), False)):
+        budget = RunBudget(
+            Limits(max_tokens=100), prices=None, counter=TokenCounter(), spent_today=TokenSpent, clock=lambda: 0.0
+        )
+        with pytest.raises(AskyError):
+            ask(model, budget=budget)
+        assert (budget.tokens > 20) is used
+
+
+class HalfModel(ScriptedModel):
+    """A model that fails within its text, and does not say what it used."""
+
+    async def stream(
+        self,
+        *arguments: Any,  # noqa: ARG002 - those of a model
+        **more: Any,  # noqa: ARG002 - those of a model
+    ) -> AsyncGenerator[TextDelta | Reply, None]:
+        yield TextDelta('{"title": "The tides of the northern se')
+        raise ProviderError("it broke")
 
 
 class TokenSpent:

@@ -127,6 +127,32 @@ def test_holding_a_long_text_back_takes_time_in_proportion(beginning: str) -> No
     assert time.process_time() - started < 5
 
 
+CALL = '<tool_call>{"name": "search", "arguments": {"query": "q"}}</tool_call>'
+
+
+@pytest.mark.parametrize(
+    ("beginning", "unit", "ending"),
+    [
+        ("", "<tool_call>", ""),
+        ("", "[TOOL_REQUEST]", ""),
+        ("<tool_call>", "<function=search>", "</tool_call>"),
+        ("<tool_call>", ' <invoke name="search">', "</tool_call>"),
+        ("<tool_call><function=search>", "<parameter=query>", "</function></tool_call>"),
+        ("<tool_call>", "     ", "</tool_call>"),
+        ("", f"`x` {CALL} ", ""),
+    ],
+)
+def test_looking_for_calls_takes_time_in_proportion(beginning: str, unit: str, ending: str) -> None:
+    def seconds(times: int) -> float:
+        started = time.process_time()
+        find_text_calls(beginning + unit * times + ending, OFFERED)
+        return time.process_time() - started
+
+    seconds(100)
+    short = min(seconds(500) for _ in range(3))
+    assert seconds(8_000) < 16 * 4 * short + 0.05
+
+
 def test_a_call_nested_too_deeply_stays_text() -> None:
     text = '<tool_call>{"name": "search", "arguments": {"query": ' + "[" * 150 + "]" * 150 + "}}</tool_call>"
     assert find_text_calls(text, OFFERED).text == text

@@ -94,5 +94,21 @@ def test_a_long_run_of_backquotes_takes_time_in_proportion(starts_inside: bool) 
     assert time.process_time() - started < 5
 
 
+@pytest.mark.parametrize(
+    "unit",
+    ["a <think> b ", "```\n<think>x</think>\n```\n", "<think>a</think>\nb\n", "a</think> ", "`</think>` ", "<think\n"],
+)
+@pytest.mark.parametrize("starts_inside", [False, True])
+def test_one_large_piece_takes_time_in_proportion_however_many_tags_are_in_it(unit: str, starts_inside: bool) -> None:
+    def seconds(times: int) -> float:
+        started = time.process_time()
+        split(unit * times, starts_inside=starts_inside)
+        return time.process_time() - started
+
+    seconds(100)
+    short = min(seconds(1_000) for _ in range(3))
+    assert seconds(16_000) < 16 * 4 * short + 0.05
+
+
 def test_a_fence_in_pieces_hides_a_tag_like_a_whole_one() -> None:
     assert split("`", "`", "`", "", "\n<think>x</think>\n``", "`")[0] == "```\n<think>x</think>\n```"

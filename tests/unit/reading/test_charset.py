@@ -50,3 +50,17 @@ def test_a_declaration_that_no_page_should_make_is_not_followed(declared: str) -
 def test_text_far_behind_ascii_is_still_guessed_from_its_own_bytes() -> None:
     tail = "Съешь ещё этих мягких французских булок, да выпей чаю. Широкая электрификация южных губерний. "
     assert decode(b"# head\n" * 30_000 + tail.encode("cp1251")).endswith(tail)
+
+
+def test_encodings_whose_bytes_pass_for_others_are_heeded_where_they_are_declared() -> None:
+    text = "吾輩は猫である。名前はまだ無い。"
+    assert decode(text.encode("iso-2022-jp"), "ISO-2022-JP") == text
+    assert decode("plain words".encode("utf-16-le"), "utf-16") == "plain words"
+    assert decode("plain words".encode("utf-16-be"), "UTF-16BE") == "plain words"
+    assert decode("Привет, words and more words".encode("utf-16-be"), "utf-16be").startswith("Привет")
+
+
+def test_a_declaration_that_the_bytes_belie_is_not_heeded() -> None:
+    assert decode(b"plain words", "utf-16le") == "plain words"
+    assert decode("Füße".encode(), "iso-2022-jp") == "Füße"
+    assert decode("x".encode("utf-16-le") + b"y", "utf-16le").startswith("x")

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asky.reading.frames import BadFrame, pack_document, unpack_document
-from asky.values import Document, Page, Section
+from asky.values import Document, Link, Page, Section
 
-FIELDS = st.sampled_from(["media_type", "title", "sections", "pages", "metadata"])
+FIELDS = st.sampled_from(["media_type", "title", "sections", "pages", "links", "metadata"])
 LEAVES = st.none() | st.integers() | st.text(max_size=3)
 VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=4), max_leaves=8)
 GOOD = Document(
@@ -19,6 +19,7 @@ GOOD = Document(
     title="One",
     sections=(Section("One", 1, 0, 16), Section("two", 2, 6, 9)),
     pages=(Page(1, "i", 0, 10), Page(2, None, 10, 16)),
+    links=(Link("https://a.example/1", "One", 0), Link("http://a.example/2", "", 16)),
     metadata={"author": "A"},
 )
 
@@ -44,6 +45,16 @@ def test_a_document_comes_back_as_it_went() -> None:
         {"pages": [["i", 0, 5], ["ii", 4, 9]]},
         {"pages": [[3, 0, 5]]},
         {"pages": {"i": 1}},
+        {"links": [["https://a.example/", "a", 18]]},
+        {"links": [["https://a.example/", "a", -1]]},
+        {"links": [["https://a.example/", "a", "1"]]},
+        {"links": [["https://a.example/", None, 1]]},
+        {"links": [["file:///etc/passwd", "a", 1]]},
+        {"links": [["https://a.example/\n", "a", 1]]},
+        {"links": [["https://a.example/" + "x" * 2048, "a", 1]]},
+        {"links": [["https://a.example/", "a", 1], ["https://a.example/", "b", 2]]},
+        {"links": [[f"https://a.example/{n}", "a", 1] for n in range(2001)]},
+        {"links": None},
         {"title": 5},
         {"title": "\ud800"},
         {"media_type": None},

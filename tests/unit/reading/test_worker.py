@@ -54,6 +54,17 @@ def test_text_above_the_limit_is_refused_and_not_cut() -> None:
     assert caught.value.verdict == "too_large"
 
 
+@pytest.mark.parametrize(
+    ("media_type", "text"), [("text/plain", "{}"), ("text/html", "<meta charset=utf-8><p>{}</p>"), ("text/csv", "{}")]
+)
+def test_the_charset_of_the_header_counts_where_it_makes_sense(media_type: str, text: str) -> None:
+    words = "Съешь ещё этих мягких французских булок, да выпей чаю. " * 3
+    data = text.format(words).encode("koi8-r")
+    assert "французских" in read(data, name="a", media_type=media_type, max_chars=9999, charset="KOI8-R").text
+    for trick in ("rot13", "utf-7", "idna", "undefined", "x" * 999):
+        assert read(data, name="a", media_type=media_type, max_chars=9999, charset=trick).text
+
+
 def test_text_needs_no_parser_of_other_formats() -> None:
     program = (
         "import sys\n"

@@ -26,18 +26,24 @@ from asky.storage.sessions import FindingStore, SessionStore
 
 if TYPE_CHECKING:
     from asky.chat.answering import Answerer
-    from asky.chat.loop import Budget
     from asky.config.loader import Config
     from asky.llm.endpoint import Endpoint, Prices
+    from asky.llm.openai_compatible import OpenAICompatibleModel
     from asky.llm.port import ChatModel
+    from asky.llm.probe import Abilities
+    from asky.llm.spending import Budget
     from asky.reading.pool import ReaderPool
     from asky.research.acquire import Acquirer
     from asky.research.adapters import SourceAdapters
     from asky.research.embeddings import EmbeddingClient
+    from asky.research.ingest import Ingester
     from asky.research.local_files import LocalRoots
     from asky.research.vector_store import VectorStore
     from asky.storage.endpoints import EndpointFacts
     from asky.storage.lexical import LexicalIndex
+    from asky.storage.pages import PageTable, SearchTable
+    from asky.storage.text_vectors import TextVectorTable
+    from asky.wiring.web import WebParts
 
 _MIB = 1024 * 1024
 
@@ -45,8 +51,11 @@ _MIB = 1024 * 1024
 class Services:
     """The parts of one process. Use it as a context manager: leaving it closes what was opened."""
 
-    def __init__(self, config: Config, environ: Mapping[str, str], *, listener: Listener = ignore) -> None:
+    def __init__(
+        self, config: Config, environ: Mapping[str, str], *, listener: Listener = ignore, offline: bool = False
+    ) -> None:
         self.config = config
+        self.offline = offline
         self.warned: list[str] = []
         self._environ = environ
         self._listener = listener
@@ -62,7 +71,7 @@ class Services:
         """Close what was opened: the index first, because it notes in a file that it was left clean."""
         made = vars(self)
         with ExitStack() as closing:  # last in, first out, and each is closed whatever befalls the others
-            for name in ("database", "readers", "vectors"):
+            for name in ("database", "readers", "vectors", "web"):
                 if name in made:
                     closing.callback(made[name].close)
 
@@ -101,6 +110,24 @@ class Services:
         return FindingStore(self.database)
 
     @cached_property
+    def pages(self) -> PageTable:
+        from asky.storage.pages import PageTable
+
+        return PageTable(self.database, self.corpus)
+
+    @cached_property
+    def searches(self) -> SearchTable:
+        from asky.storage.pages import SearchTable
+
+        return SearchTable(self.database)
+
+    @cached_property
+    def text_vectors(self) -> TextVectorTable:
+        from asky.storage.text_vectors import TextVectorTable
+
+        return TextVectorTable(self.database)
+
+    @cached_property
     def lexical(self) -> LexicalIndex:
         from asky.storage.lexical import LexicalIndex
 
@@ -135,7 +162,12 @@ class Services:
         from asky.storage.vectors import VectorTable
 
         tables = Tables(
-            self.documents, ChunkTable(self.database), self.lexical, VectorTable(self.database), self.findings
+            self.documents,
+            ChunkTable(self.database),
+            self.lexical,
+            VectorTable(self.database),
+            self.findings,
+            self.text_vectors,
         )
         return VectorStore(
             tables,
@@ -158,27 +190,33 @@ class Services:
         return ReaderPool(limits, workers=chosen.workers)
 
     @cached_property
-    def acquirer(self) -> Acquirer:
-        """Reads sources into the corpus."""
-        from asky.research.acquire import Acquirer
+    def ingester(self) -> Ingester:
+        """Puts documents into the store."""
         from asky.research.chunker import ChunkSettings
         from asky.research.ingest import Ingester
 
-        chosen = self.config.research
-        ingester = Ingester(
+        chosen = self.config.research.chunking
+        return Ingester(
             self.database,
             self.corpus,
             self.vectors,
-            chunking=ChunkSettings(chosen.chunking.max_tokens, chosen.chunking.overlap_tokens),
+            chunking=ChunkSettings(chosen.max_tokens, chosen.overlap_tokens),
         )
+
+    @cached_property
+    def acquirer(self) -> Acquirer:
+        """Reads sources into the corpus."""
+        from asky.research.acquire import Acquirer
+
+        chosen = self.config.research.reading
         return Acquirer(
             self.database,
             self.corpus,
             self.vectors,
-            ingester,
+            self.ingester,
             self.readers,
-            max_file_bytes=chosen.reading.max_file_mb * _MIB,
-            workers=chosen.reading.workers,
+            max_file_bytes=chosen.max_file_mb * _MIB,
+            workers=chosen.workers,
             listener=self.listener,
         )
 
@@ -222,6 +260,13 @@ class Services:
             max_file_bytes=self.config.research.reading.max_file_mb * _MIB,
         )
 
+    @cached_property
+    def web(self) -> WebParts:
+        """The web, as far as it is set up."""
+        from asky.wiring.web import WebParts
+
+        return WebParts(self, self._environ, offline=self.offline)
+
     # models
 
     def model(self, name: str | None) -> ChatModel:
@@ -234,18 +279,33 @@ class Services:
             from asky.llm.extractive import ExtractiveModel
 
             return ExtractiveModel(read_passages=parse_passages, embed=self._embed)
+        return self._remote_model(name)
+
+    def _remote_model(self, name: str | None) -> OpenAICompatibleModel:
         from asky.llm.openai_compatible import OpenAICompatibleModel
         from asky.net.http import client_factory
 
         endpoint = self.endpoint(name)
         return OpenAICompatibleModel(endpoint, client=client_factory(endpoint.base_url), memory=self.endpoint_facts)
 
+    async def probe(self, name: str | None) -> Abilities:
+        """Find out anew what the endpoint of the model called `name`, or the default one, can do.
+
+        Raises what `endpoint` does; an error of the endpoint itself is in the result.
+        """
+        from asky.concurrency import in_thread  # anyio: for what is asynchronous only
+        from asky.llm.probe import probe
+
+        model = self._remote_model(name)
+        await in_thread(self.endpoint_facts.forget, model.endpoint.base_url, model.endpoint.model_id)
+        return await probe(model)
+
     def _embed(self, texts: Sequence[str]) -> Any:
         return self.vectors.embed_texts(texts)  # opened when the first sentence is scored, not with the model
 
     def endpoint(self, name: str | None) -> Endpoint:
         """Where the model called `name`, or the default one, is reached, with its key. Raises what `model` does."""
-        from asky.llm.endpoint import Endpoint, Timeouts
+        from asky.llm.endpoint import Endpoint
 
         chosen = self.config.model(name)
         model, provider, context_tokens = chosen.model, chosen.provider, chosen.context_tokens
@@ -263,7 +323,7 @@ class Services:
             prices=self.prices(name),
             tools=chosen.tools,
             text_tool_calls=chosen.text_tool_calls,
-            timeouts=Timeouts(**asdict(provider.timeouts)),
+            timeouts=provider.timeouts,
             api_key_env=provider.api_key_env,
         )
 
@@ -284,8 +344,8 @@ class Services:
 
     def budget(self, name: str | None, run_id: str) -> Budget:
         """What a run of the model called `name` may spend. Raises `ConfigError` for a price limit without a price."""
-        from asky.chat.loop import NoBudget
         from asky.llm.budget import Limits, RunBudget
+        from asky.llm.spending import NoBudget
         from asky.llm.tokens import TokenCounter
 
         if self.config.model(name).provider is None:
@@ -316,6 +376,7 @@ class Services:
             budget=lambda run_id: self.budget(name, run_id),
             offers_tools=self.config.model(name).tools,
             prices=self.prices(name),
+            web=lambda: self.web,
         )
 
 

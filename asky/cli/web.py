@@ -1,0 +1,90 @@
+"""Whether a question may use the web, and with what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from asky.chat.preparing import WebAccess
+from asky.errors import NotConfigured
+from asky.storage.sessions import own_collection
+
+if TYPE_CHECKING:
+    from asky.chat.answering import Mode
+    from asky.chat.plan import WebPlan
+    from asky.storage.sessions import Session
+    from asky.wiring import Services
+
+SET_UP = (
+    "`asky config set search.searxng.base_url URL` for an instance of your own, or the key of brave, tavily, exa or"
+    " serper in its variable"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WebWish:
+    """What the flags and the model's own entry say of the web.
+
+    `is_demanded` makes it an error that nothing is set up for it. `shortlist` is what the flag says, `model_shortlist`
+    what the entry does, `None` where it says nothing.
+    """
+
+    is_demanded: bool
+    shortlist: Literal["auto", "on", "off"]
+    model_shortlist: bool | None
+
+
+def web_access(services: Services, wish: WebWish, session: Session, text: str, mode: Mode) -> WebAccess | None:
+    """How a question may use the web, or `None` where there is nothing to use it with.
+
+    There is something where a search service is set up, the question names an address, or, offline, pages were read
+    before. Raises `NotConfigured` where the web was demanded and there is none of that.
+    """
+    from asky.research.shortlist_collect import read_prompt  # with the shortlist, which such a question needs anyhow
+
+    named = tuple(each.url for each in read_prompt(text).candidates)
+    if not _is_usable(services, wish, named):
+        return None
+    collection_id = services.corpus.collection(own_collection(session.id), create=True)
+    return WebAccess(collection_id, named, _wants_shortlist(services, wish, mode))
+
+
+def plan_web(services: Services, wish: WebWish, text: str, mode: Mode, *, may_choose: bool) -> WebPlan | None:
+    """What a question would do on the web, or `None` where there is nothing to use it with. Nothing is sent or kept.
+
+    `may_choose` says that the model could find its sources by itself. Raises what `web_access` does.
+    """
+    from asky.chat.plan import PlannedService, WebPlan  # for a dry run only
+    from asky.research.shortlist_collect import read_prompt, search_queries
+
+    prompt = read_prompt(text)
+    named = tuple(each.url for each in prompt.candidates)
+    if not _is_usable(services, wish, named):
+        return None
+    if services.web.offline:
+        return WebPlan(is_offline=True)
+    asked = tuple(PlannedService(each.name, each.host or None) for each in services.web.providers)
+    if may_choose and not _wants_shortlist(services, wish, mode):
+        return WebPlan(asked, named=named, may_search=True)
+    queries = search_queries(prompt) if asked else ()
+    return WebPlan(asked, queries, named, services.config.research.shortlist.max_fetch_urls, may_choose)
+
+
+def _is_usable(services: Services, wish: WebWish, named: Sequence[str]) -> bool:
+    """Whether there is something to use the web with. Raises `NotConfigured` where it was demanded and there is not."""
+    web = services.web
+    if web.searcher is not None or named or (web.offline and web.cached() is not None):
+        return True
+    if wish.is_demanded:
+        raise NotConfigured("no search service is set up", hint=SET_UP)
+    return False
+
+
+def _wants_shortlist(services: Services, wish: WebWish, mode: Mode) -> bool:
+    """The flag, or else the model's own entry, or else what the mode says."""
+    if wish.shortlist != "auto":
+        return wish.shortlist == "on"
+    chosen = services.config.research.shortlist
+    by_mode = chosen.research if mode == "research" else chosen.standard
+    return by_mode if wish.model_shortlist is None else wish.model_shortlist

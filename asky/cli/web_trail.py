@@ -1,0 +1,98 @@
+"""What a run did on the web, as its ledger has it, in words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from asky.cli.terminal import one_line
+from asky.text.urls import host_of
+
+if TYPE_CHECKING:
+    from asky.storage.runs import LedgerEntry
+
+_UNASKED = frozenset({"cached", "not_cached", "source_refused"})
+"""Verdicts on a page whose host was not asked for it."""
+_KINDS = ("web_searched", "shortlisted", "read")
+
+
+def web_hosts(kind: str, data: Mapping[str, Any]) -> list[str]:
+    """The hosts that were reached for one entry of a ledger: search services, or the host of a page."""
+    if kind == "web_searched":
+        return [str(each["host"]) for each in data["services"] if each["host"]]
+    if kind == "read" and data["verdict"] not in _UNASKED:
+        with suppress(ValueError):  # it was never an address, so that nothing was reached
+            return [host_of(str(data["url"]))]
+    return []
+
+
+def web_lines(ledger: Sequence[LedgerEntry]) -> Iterator[str]:
+    """A line for each search and each choice of sources, and one for all pages; nothing for a run off the web."""
+    for entry in ledger:
+        if entry.kind == "web_searched":
+            yield _search(entry.data)
+        elif entry.kind == "shortlisted":
+            yield _choice(entry.data)
+    if read := [entry.data for entry in ledger if entry.kind == "read"]:
+        yield _pages(read)
+
+
+def web_details(ledger: Sequence[LedgerEntry]) -> Iterator[str]:
+    """Everything of it in order: each search with what it found, each source with the reasons, each page."""
+    for entry in ledger:
+        if entry.kind in _KINDS:
+            yield from (f"{entry.at[11:19]}  {each}" for each in _details(entry))
+
+
+def _details(entry: LedgerEntry) -> Iterator[str]:
+    data = entry.data
+    if entry.kind == "web_searched":
+        yield _search(data)
+        yield from (f"  found     {one_line(str(url))}" for url in data["found"])
+    elif entry.kind == "read":
+        why = f": {one_line(str(data['why']))}" if data["why"] else ""
+        yield f"{one_line(str(data['verdict'])):<10}  {one_line(str(data['url']))}{why}"
+    else:
+        yield _choice(data)
+        for each in data["selected"]:
+            reasons = one_line("; ".join(map(str, each["reasons"])))
+            yield f"  {each['score']:<8.4f}  {one_line(str(each['url']))}{f': {reasons}' if reasons else ''}"
+        for url, reason in data["rejected"]:
+            yield f"  rejected  {one_line(str(url))}: {one_line(str(reason))}"
+
+
+def _search(data: Mapping[str, Any]) -> str:
+    queries = " and ".join(f"“{one_line(str(query))}”" for query in data["queries"])
+    services = ", ".join(_service(each) for each in data["services"])
+    failures = [
+        f"{one_line(str(subject))} failed: {one_line(str(message))}" for subject, _, message in data["failures"]
+    ]
+    if services:
+        where = f"searched for {queries} ({services})"
+    else:
+        where = f"searched for {queries}" if failures else f"used an earlier search for {queries}"
+    found = len(data["found"])
+    return "; ".join([f"{where}: {found} found" if found or not failures else where, *failures])
+
+
+def _service(each: Mapping[str, Any]) -> str:
+    name, host = one_line(str(each["name"])), one_line(str(each["host"]))
+    return f"{name} at {host}" if host else name
+
+
+def _choice(data: Mapping[str, Any]) -> str:
+    chosen, rejected = len(data["selected"]), len(data["rejected"])
+    read, origins = _count(int(data["read"]), "URL"), _count(int(data["origins"]), "origin")
+    return f"chose {chosen} of {_count(chosen + rejected, 'candidate')}: {read}, {origins}"
+
+
+def _pages(read: Sequence[Mapping[str, Any]]) -> str:
+    verdicts = Counter(one_line(str(each["verdict"])) for each in read)
+    counted = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common())
+    return f"read {_count(len(read), 'page')}: {counted}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

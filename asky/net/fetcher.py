@@ -1,0 +1,263 @@
+"""Fetching content from the web, from addresses that anybody may have chosen.
+
+fetch       one deadline for all of it, up to five redirects
+hop         the guard, robots.txt
+try         up to three, with pauses, within a budget of extra requests
+request     the host's turn, its addresses, one exchange, the body
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import anyio
+
+from asky import __version__
+from asky.config.schema import Network
+from asky.errors import AskyError, SourceRefused, SourceUnreadable, TimedOut, Unreachable
+from asky.net.bodies import Body, Caps, read_body
+from asky.net.exchange import exchange
+from asky.net.fetching import Fetched
+from asky.net.guard import Guard
+from asky.net.pace import Pace
+from asky.net.replies import (
+    RETRIED,
+    Reply,
+    is_page,
+    is_sendable,
+    leads_to,
+    media_type_of,
+    named_wait,
+    refusal,
+    validator,
+)
+from asky.net.retry import Pauses, Retry, Waiting
+from asky.net.robots import MAX_BYTES as ROBOTS_BYTES
+from asky.net.robots import Robots
+from asky.text.urls import WebAddress
+
+MAX_REDIRECTS = 5
+_ROBOTS_S = 10.0
+_ACCEPT = "text/html,application/xhtml+xml,application/pdf;q=0.9,text/*;q=0.8,*/*;q=0.5"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one fetch may cost, and how hard a host is asked."""
+
+    timeout_s: float = 20.0
+    max_page_bytes: int = 10 << 20
+    max_pdf_bytes: int = 50 << 20
+    per_host: int = 2
+    host_gap_s: float = 0.5
+
+
+class RetryBudget:
+    """Extra requests that tries may cost: a few at first, then a part of all requests.
+
+    Source: "Addressing Cascading Failures", Site Reliability Engineering, 2016, where a client has a budget of retries.
+    """
+
+    def __init__(self, share: float = 0.2, allowance: int = 5) -> None:
+        self._share = share
+        self._allowance = allowance
+        self._requests = 0
+        self._extra = 0
+
+    def count(self) -> None:
+        """Note a request that is none of the extra ones."""
+        self._requests += 1
+
+    def take(self) -> bool:
+        """Use one extra request, if there is one."""
+        if self._extra >= self._allowance + self._share * self._requests:
+            return False
+        self._extra += 1
+        return True
+
+
+class GuardedFetcher:
+    """The `Fetcher` of asky.
+
+    Sends no cookies, no referrer and no credentials, uses no proxy of the environment, and opens a connection for every
+    request. `context` makes the TLS context, once, when it is needed.
+    """
+
+    def __init__(
+        self,
+        guard: Guard,
+        pace: Pace,
+        limits: Limits | None = None,
+        *,
+        robots: bool = True,
+        retry: Retry | None = None,
+        waiting: Waiting | None = None,
+        context: Callable[[], ssl.SSLContext] | None = None,
+    ) -> None:
+        self._guard = guard
+        self._pace = pace
+        self._limits = limits or Limits()
+        self._waiting = waiting or Waiting()
+        self._pauses = Pauses(retry or Retry(), self._waiting)
+        self._budget = RetryBudget()
+        self._robots = Robots(self._get_robots, self._waiting.clock) if robots else None
+        self._make_context = context or _system_context
+        self._context: ssl.SSLContext | None = None
+
+    async def fetch(
+        self, url: str, *, etag: str | None = None, last_modified: str | None = None, asked_for: bool = False
+    ) -> Fetched:
+        """What is at `url`; see `asky.net.fetching.Fetcher`."""
+        start = self._guard.check(url)
+        conditions = _conditions(etag, last_modified)
+        try:
+            with anyio.fail_after(self._limits.timeout_s):
+                return await self._follow(url, start, conditions, asked_for=asked_for)
+        except TimeoutError:
+            raise TimedOut(
+                f"{start.host} did not send the page within {self._limits.timeout_s:g} s",
+                hint="try again later, or set network.timeout_s higher",
+            ) from None
+
+    async def _follow(self, url: str, start: WebAddress, conditions: Headers, *, asked_for: bool) -> Fetched:
+        address, passed = start, list[str]()
+        while True:
+            gap_s = self._limits.host_gap_s
+            if self._robots is not None and not asked_for:
+                gap_s = max(gap_s, await self._robots.delay_for(address))
+            reply = await self._try(address, conditions, gap_s)
+            place = leads_to(reply.head, address.host)
+            if place is None:
+                return _fetched(url, address, reply, tuple(passed))
+            passed.append(str(address))
+            address = self._next(address, place, len(passed))
+
+    def _next(self, address: WebAddress, place: str, redirects: int) -> WebAddress:
+        """The address of a redirect's place. Raises `SourceRefused`."""
+        if redirects > MAX_REDIRECTS:
+            raise SourceRefused(f"refused: {address.host} leads on for more than {MAX_REDIRECTS} redirects")
+        try:
+            following = self._guard.check(place, address)
+        except SourceRefused as error:
+            raise SourceRefused(f"{error.message} ({address.host} leads there)", hint=error.hint) from None
+        if address.scheme == "https" and following.scheme == "http":
+            raise SourceRefused(
+                f"refused: {address.host} leads from https to http, where anybody could change the page"
+            )
+        return following
+
+    async def _try(self, address: WebAddress, conditions: Headers, gap_s: float) -> Reply:
+        """The answer that is a page, a redirect or a 304, after as many tries as it takes."""
+        self._budget.count()
+        tries = 1
+        while True:
+            wait_s: float | None = None
+            try:
+                reply = await self._request(address, conditions, gap_s)
+            except Unreachable as error:
+                failure: AskyError = error
+                is_passing = error.retryable
+            else:
+                wait_s = named_wait(reply.head, self._waiting.wall_clock())
+                refused = refusal(reply.head, address.host, wait_s, is_conditional=bool(conditions))
+                if refused is None:
+                    return reply
+                failure, is_passing = refused, reply.status in RETRIED
+            if not is_passing or tries >= self._pauses.policy.max_tries or not self._budget.take():
+                raise failure
+            await self._pauses.wait(
+                failure, self._pauses.backoff_s(tries) if wait_s is None else wait_s, until=float("inf")
+            )
+            tries += 1
+
+    async def _request(self, address: WebAddress, conditions: Headers, gap_s: float, caps: Caps | None = None) -> Reply:
+        """One request; the body of a page is read."""
+        async with self._pace.turn(address.host, gap_s=gap_s, at_once=self._limits.per_host):
+            ips = await self._guard.locate(address)
+            async with exchange(address, ips, (*_HEADERS, *conditions), self._context_for(address)) as opened:
+                if not is_page(opened.head):
+                    return Reply(opened.head, Body(b""))
+                return Reply(opened.head, await read_body(opened, address.host, caps or self._caps))
+
+    @property
+    def _caps(self) -> Caps:
+        return Caps(self._limits.max_page_bytes, max(self._limits.max_page_bytes, self._limits.max_pdf_bytes))
+
+    def _context_for(self, address: WebAddress) -> ssl.SSLContext | None:
+        if address.scheme == "https" and self._context is None:
+            self._context = self._make_context()
+        return self._context
+
+    async def _get_robots(self, address: WebAddress) -> bytes | None:
+        """The robots.txt at `address`, or where it leads; `None` for 4xx."""
+        try:
+            with anyio.fail_after(min(_ROBOTS_S, self._limits.timeout_s / 2)):
+                return await self._follow_robots(address)
+        except TimeoutError:
+            raise TimedOut(f"{address.host} did not send its robots.txt in time") from None
+
+    async def _follow_robots(self, address: WebAddress) -> bytes | None:
+        caps = Caps(ROBOTS_BYTES, ROBOTS_BYTES)
+        redirects = 0
+        while True:
+            reply = await self._request(address, (), self._limits.host_gap_s, caps)
+            place = leads_to(reply.head, address.host)
+            if place is None:
+                break
+            redirects += 1
+            address = self._next(address, place, redirects)
+        if is_page(reply.head):
+            return reply.body.data
+        if 400 <= reply.status < 500:
+            return None
+        raise refusal(reply.head, address.host) or SourceUnreadable(f"{address.host} sent no robots.txt")
+
+
+Headers = tuple[tuple[str, str], ...]
+
+_HEADERS: Headers = (
+    ("User-Agent", f"asky/{__version__}"),
+    ("Accept", _ACCEPT),
+    ("Accept-Encoding", "gzip"),
+)
+
+
+def open_fetcher(network: Network, pace: Pace) -> GuardedFetcher:
+    """The fetcher that the configuration asks for. Raises `ConfigError` for an entry of `allow_private`."""
+    limits = Limits(
+        timeout_s=network.timeout_s,
+        max_page_bytes=network.max_page_mb << 20,
+        max_pdf_bytes=network.max_pdf_mb << 20,
+        per_host=network.per_host,
+        host_gap_s=network.host_gap_s,
+    )
+    return GuardedFetcher(Guard(network.allow_private), pace, limits, robots=network.robots)
+
+
+def _fetched(url: str, address: WebAddress, reply: Reply, redirects: tuple[str, ...]) -> Fetched:
+    media_type, charset = media_type_of(reply.head)
+    return Fetched(
+        requested=url,
+        url=str(address),
+        status=304 if reply.status == 304 else 200,
+        body=reply.body.data,
+        media_type=media_type,
+        charset=charset,
+        etag=validator(reply.head, "etag"),
+        last_modified=validator(reply.head, "last-modified"),
+        is_cut=reply.body.is_cut,
+        redirects=redirects,
+    )
+
+
+def _conditions(etag: str | None, last_modified: str | None) -> Headers:
+    named = (("If-None-Match", etag), ("If-Modified-Since", last_modified))
+    return tuple((name, value) for name, value in named if value is not None and is_sendable(value))
+
+
+def _system_context() -> ssl.SSLContext:
+    import httpx2  # 0.09 s; the certificates that the machine trusts, as for everything else
+
+    return httpx2.create_ssl_context()

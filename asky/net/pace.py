@@ -1,0 +1,158 @@
+"""How often, and how many at once, one host or service is asked: over all processes of this user.
+
+A key has as many places as it may be asked at once, each a lock in a shared folder, and one note of when it may be
+asked next. Whoever has a place takes the next free moment from the note and waits for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import anyio
+
+from asky.errors import RateLimited
+from asky.net.retry import Waiting
+from asky.net.state_files import Facts, Hold, StateFiles
+
+_POLL_S = 0.01
+_LONGEST_POLL_S = 0.1
+_LONGEST_GAP_S = 3600.0
+_GAP = "gap"
+
+
+@dataclass
+class _Lane:
+    """The tasks of this process that wait for one key, in the order in which they came."""
+
+    first: anyio.Lock = field(default_factory=anyio.Lock)
+    freed: anyio.Event = field(default_factory=anyio.Event)
+    waiting: int = 0
+    users: int = 0
+
+
+class Pace:
+    """The turns of every key. Files are kept in `folder`; without one, or where it cannot be written, the pace holds
+    within this process alone.
+
+    Moments are on the clock of the machine since it started, which no change of the time of day moves; what an earlier
+    start of the machine left behind delays nobody by more than the gaps of those who have a place.
+    """
+
+    def __init__(self, folder: Path | None, waiting: Waiting | None = None) -> None:
+        self._waiting = waiting or Waiting()
+        self._files = StateFiles(folder, wall_clock=self._waiting.wall_clock)
+        self._lanes: dict[str, _Lane] = {}
+
+    @asynccontextmanager
+    async def turn(self, key: str, *, gap_s: float, at_once: int) -> AsyncIterator[None]:
+        """Be one of at most `at_once` that use `key` now; the next one begins at least `gap_s` seconds after this one.
+
+        Tasks of one process get their turns in the order in which they ask. Raises `RateLimited`, at once, where the
+        turn would come after the deadline of the surrounding cancel scope, and `ValueError` for `at_once` below 1.
+        """
+        if at_once < 1 or gap_s < 0:
+            raise ValueError(f"not a pace: {at_once} at once, {gap_s} s apart")
+        lane = self._lanes.setdefault(key, _Lane())
+        lane.users += 1
+        try:
+            hold = await self._wait_in(lane, key, gap_s, at_once)
+            try:
+                yield
+            finally:
+                hold.let_go()
+                lane.freed.set()
+        finally:
+            lane.users -= 1
+            if not lane.users:
+                self._lanes.pop(key, None)  # what belongs to an event loop does not outlive its use
+
+    async def _wait_in(self, lane: _Lane, key: str, gap_s: float, at_once: int) -> Hold:
+        self._expect(key, self._next_moment(key, gap_s, at_once) + lane.waiting * gap_s)
+        lane.waiting += 1
+        try:
+            await lane.first.acquire()
+        finally:
+            lane.waiting -= 1
+        try:
+            hold = await self._take_place(lane, key, at_once)
+            try:
+                await self._wait_for_moment(key, gap_s, at_once)
+            except BaseException:
+                hold.let_go()
+                raise
+            return hold
+        finally:
+            lane.first.release()
+
+    async def _take_place(self, lane: _Lane, key: str, at_once: int) -> Hold:
+        pause_s = _POLL_S
+        while True:
+            lane.freed = anyio.Event()
+            for place in range(at_once):
+                if hold := self._files.try_hold(key, f"place{place}"):
+                    return hold
+            self._expect(key, self._waiting.clock() + 2 * pause_s)
+            with anyio.move_on_after(pause_s):  # another process frees a place without a word
+                await lane.freed.wait()
+            pause_s = min(_LONGEST_POLL_S, 1.5 * pause_s)
+
+    async def _wait_for_moment(self, key: str, gap_s: float, at_once: int) -> None:
+        self._expect(key, self._next_moment(key, gap_s, at_once))
+        moment = self._reserve(key, gap_s, at_once)
+        delay_s = moment - self._waiting.clock()
+        while delay_s > 0 or (delay_s := self._begin(key, gap_s)) > 0:
+            await self._waiting.sleep(delay_s)
+            delay_s = 0.0
+
+    def _begin(self, key: str, gap_s: float) -> float:
+        """Note that the turn begins, and return 0; or the seconds still to wait, as the one before began late."""
+        delays: list[float] = []
+
+        def note(facts: Facts) -> Facts:
+            now = self._waiting.clock()
+            last, last_gap_s = _number(facts.get("last"), now), _gap(facts)
+            delays.append(max(0.0, last + last_gap_s - now) if last <= now else 0.0)
+            if delays[0]:
+                return facts
+            return {"last": now, "gap": gap_s, "next": max(now + gap_s, _number(facts.get("next"), now))}
+
+        self._files.update(key, _GAP, note)
+        return delays[0]
+
+    def _reserve(self, key: str, gap_s: float, at_once: int) -> float:
+        """The next free moment, which then is nobody else's."""
+        moments: list[float] = []
+
+        def take(facts: Facts) -> Facts:
+            moments.append(self._free(facts, gap_s, at_once))
+            return {**facts, "next": moments[0] + gap_s}
+
+        self._files.update(key, _GAP, take)
+        return moments[0]
+
+    def _next_moment(self, key: str, gap_s: float, at_once: int) -> float:
+        return self._free(self._files.read(key, _GAP), gap_s, at_once)
+
+    def _free(self, facts: Facts, gap_s: float, at_once: int) -> float:
+        now = self._waiting.clock()
+        moment = max(now, _number(facts.get("next"), now))
+        return min(moment, now + max(gap_s, _gap(facts)) * (at_once + 1))  # later is only what another start left
+
+    def _expect(self, key: str, moment: float) -> None:
+        delay_s = moment - self._waiting.clock()
+        if delay_s > 0 and anyio.current_time() + delay_s >= anyio.current_effective_deadline():
+            raise RateLimited(
+                f"{key}: its next turn comes after the time there is", hint="ask for less at once, or try again later"
+            )
+
+
+def _gap(facts: Facts) -> float:
+    return min(_LONGEST_GAP_S, max(0.0, _number(facts.get("gap"), 0.0)))
+
+
+def _number(noted: object, default: float) -> float:
+    """What a file says, which anybody may have damaged."""
+    return float(noted) if isinstance(noted, (int, float)) and abs(noted) < 1e15 else default

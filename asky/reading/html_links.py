@@ -1,0 +1,92 @@
+"""A page's links: absolute, each address once, with their place in the text that is kept of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from urllib.parse import urljoin, urlsplit
+
+from asky.reading.html_survey import Anchor
+from asky.reading.limits import MAX_LINKS, MAX_URL_CHARS
+from asky.text.scrub import one_line
+from asky.values import Link
+
+_LABEL_CHARS = 200
+_TIDY = re.compile(r"[\t\n\r]")
+_BLANK = re.compile(r"[\x00-\x20\x7f]")
+_LIST_MARK = re.compile(r"\s*(?:- |\d{1,6}\. )")
+
+
+def absolute_url(reference: str, base: str | None) -> str | None:
+    """Where `reference` leads from `base`: http or https, without a fragment; `None` for anything else.
+
+    Addresses with a user name or beyond `MAX_URL_CHARS` are not offered to anybody, hence `None` too.
+    """
+    reference, _, _ = _TIDY.sub("", reference.strip()).partition("#")
+    try:
+        # Most links are absolute, and joining costs three times what splitting does.
+        url = reference if reference.startswith(("http://", "https://")) else urljoin(base or "", reference)
+        parts = urlsplit(url)
+        host = parts.hostname
+    except ValueError:
+        return None
+    if parts.scheme not in ("http", "https") or not host or "@" in parts.netloc:
+        return None
+    if _BLANK.search(url):
+        url = _BLANK.sub(lambda blank: f"%{ord(blank[0]):02X}", url)
+    return url if len(url) <= MAX_URL_CHARS else None
+
+
+def links_of(
+    anchors: Sequence[Anchor], seen: str, text: str, *, base: str | None, page: str | None
+) -> tuple[Link, ...]:
+    """The links among `anchors`, whose offsets are in the text `seen`, as links of the text that was kept.
+
+    In the order of the page. Of an address that stands there more than once the first place within `text` counts, else
+    the first. Fragments are not part of an address, and a link to the page itself is none. At most `MAX_LINKS`: those
+    in the text come before the others.
+    """
+    places = _Places(seen, text)
+    urls = {href: absolute_url(href, base) for href in {anchor.href for anchor in anchors}}
+    found: dict[str, tuple[int, Link]] = {}
+    for number, anchor in enumerate(anchors):
+        start = places.find(anchor.start)
+        url = urls[anchor.href]
+        if url is None or url == page or (url in found and (start is None or found[url][1].start < len(text))):
+            continue
+        label = one_line("".join(anchor.pieces), _LABEL_CHARS) or one_line(anchor.label, _LABEL_CHARS)
+        found[url] = (number, Link(url, label, len(text) if start is None else start))
+    return tuple(link for _, link in sorted(_within_limit(found.values(), len(text)), key=lambda item: item[0]))
+
+
+def _within_limit(found: Iterable[tuple[int, Link]], end: int) -> list[tuple[int, Link]]:
+    ordered = sorted(found, key=lambda item: (item[1].start >= end, item[0]))
+    return ordered[:MAX_LINKS]
+
+
+class _Places:
+    """Where the blocks of one text stand in another that holds some of them, by the first line of each."""
+
+    def __init__(self, seen: str, text: str) -> None:
+        self._seen = seen
+        self._starts: dict[str, list[int]] = {}
+        self._found: dict[int, int | None] = {}
+        start = 0
+        for line in text.split("\n"):
+            self._starts.setdefault(_key(line), []).append(start)
+            start += len(line) + 1
+        self._starts.pop("", None)
+
+    def find(self, start: int) -> int | None:
+        """Where the block at `start` of the text that was seen stands; blocks that look alike go from top to bottom."""
+        if start not in self._found:
+            end = self._seen.find("\n", start)
+            places = self._starts.get(_key(self._seen[start : len(self._seen) if end < 0 else end]))
+            self._found[start] = places[0] if places else None
+            if places and len(places) > 1:
+                del places[0]
+        return self._found[start]
+
+
+def _key(line: str) -> str:
+    return _LIST_MARK.sub("", line, count=1).strip()

@@ -1,0 +1,116 @@
+"""A page without what frames it: menus, banners, side columns, dialogs. For pages that are no article."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+_FRAMING = ("nav", "footer", "aside", "dialog", "menu", "button", "select", "label", "form", "header")
+_UNREAD = ("script", "style", "svg", "template", "iframe")
+_ROLES = frozenset(
+    {"navigation", "banner", "contentinfo", "complementary", "dialog", "alertdialog", "search", "menu", "menubar"}
+)
+_NAMED = ("div", "section", "ul", "ol", "aside")
+# Words in an element's class or id. Not `menu`, `header` or `filter`: shops put their goods into such elements.
+_COMMENTS = re.compile(
+    r"(?:^|[\s_-])(?:comments?|comment-?list(?:ing)?|disqus_thread|respond)(?:$|[\s_-])", re.IGNORECASE
+)
+_NOISE = re.compile(
+    r"(?:^|[\s_-])(?:cookies?|consent|gdpr|onetrust|newsletter|breadcrumbs?|related|recommend(?:ed|ations?)|shar(?:e|ing)"
+    r"|sidebar|popup|modal)(?:$|[\s_-])",
+    re.IGNORECASE,
+)
+# An element that holds so much of the page is the page, whatever it is called. Source: figures of html_choice.
+_FRAME_SHARE = 0.9
+_FORM_SHARE = 0.5
+_NOISE_SHARE = 0.3
+_NOSCRIPT_SHARE = 0.5
+_PROSE_CHARS = 100  # of a paragraph; a form that has one is a shop's way to set a product
+_MAIN_SHARE = 0.3
+_MAIN = './/main|.//*[@role="main"]', './/*[@id="main" or @id="content" or @id="main-content"]'
+
+
+def prune(tree: HtmlElement) -> HtmlElement:
+    """Cut `tree` down to what may be content, and return the element that holds it."""
+    body = tree.find(".//body")
+    if body is None:
+        body = tree
+    _show_noscript(body)
+    total = _chars(body)
+    for element in _framing(body):
+        if element is not body and _is_frame(element, total):
+            empty(element)
+    region = _region(body)
+    _drop_named(region, _COMMENTS, share=1.0)
+    _drop_named(region, _NOISE, share=_NOISE_SHARE)
+    return region
+
+
+def empty(element: HtmlElement) -> None:
+    """Take everything out of `element`, and leave the text behind it where it is.
+
+    Removing the element would join that text to what stands before, in quadratic time for many elements.
+    """
+    element.clear(keep_tail=True)
+    element.tag = "span"
+
+
+def _show_noscript(body: HtmlElement) -> None:
+    """Keep a `noscript` that holds most of the page: forums write the whole thread into it."""
+    for element in list(body.iter(*_UNREAD)):
+        empty(element)
+    total = _chars(body)
+    for element in list(body.iter("noscript")):
+        if _chars(element) >= _NOSCRIPT_SHARE * total > 0:
+            element.tag = "div"
+        else:
+            empty(element)
+
+
+def _framing(body: HtmlElement) -> Iterator[HtmlElement]:
+    yield from list(body.iter(*_FRAMING))
+    yield from (element for element in body.xpath(".//*[@role]") if element.get("role").strip().lower() in _ROLES)
+
+
+def _is_frame(element: HtmlElement, total: int) -> bool:
+    if element.tag == "header" and (
+        _has_heading(element) or any(True for _ in element.iterancestors("article", "main"))
+    ):
+        return False
+    if element.tag == "form" and (
+        _has_heading(element) or any(_chars(part) >= _PROSE_CHARS for part in element.iter("p"))
+    ):
+        return False
+    return _chars(element) < (_FORM_SHARE if element.tag == "form" else _FRAME_SHARE) * total or total == 0
+
+
+def _region(body: HtmlElement) -> HtmlElement:
+    """The element that is called the main one, if it holds enough of the text; else the body."""
+    for path in _MAIN:
+        found = body.xpath(path)
+        if found:
+            largest = max(found, key=_chars)
+            return largest if _chars(largest) >= _MAIN_SHARE * _chars(body) else body
+    return body
+
+
+def _drop_named(region: HtmlElement, names: re.Pattern[str], *, share: float) -> None:
+    total = _chars(region)
+    for element in list(region.iter(*_NAMED)):
+        called = f"{element.get('class') or ''} {element.get('id') or ''}"
+        if element is region or not names.search(called) or _has_heading(element):
+            continue
+        if element.find(".//main") is None and _chars(element) < share * total:
+            empty(element)
+
+
+def _has_heading(element: HtmlElement) -> bool:
+    return element.find(".//h1") is not None
+
+
+def _chars(element: HtmlElement) -> int:
+    return len(element.text_content())

@@ -1,0 +1,267 @@
+"""`ResearchCache`: web pages that were read, with their links, so that no page is asked for twice without need.
+
+A page is fresh for a while and then asked for again with its validators; what changed becomes a new document, and the
+vectors of the old one go with it. An address that could not be read is left alone for a minute.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Protocol
+from urllib.parse import urlsplit
+
+import anyio
+
+from asky.concurrency import failure, in_thread
+from asky.errors import AskyError, SourceRefused, SourceUnreadable, StorageError
+from asky.reading.web_types import media_type_of_response
+from asky.research.web_page import WebPage
+from asky.storage.pages import CACHE_COLLECTION, PageRow
+from asky.text.urls import canonical_url, host_of
+from asky.values import Source, SourceKind, source_id
+
+if TYPE_CHECKING:
+    from asky.net.fetching import Fetched, Fetcher
+    from asky.research.ingest import Ingester
+    from asky.storage.corpus import CorpusStore
+    from asky.storage.documents import DocumentStore
+    from asky.storage.pages import PageTable, SearchTable
+    from asky.storage.text_vectors import TextVectorTable
+    from asky.values import Document
+
+_FAILURE_S = 60.0  # a page that failed may be well in a minute, and a run may name it several times
+_STALE_TTLS = 7  # how often the time to live a page that can be renewed is kept beyond it
+_REMEMBERED_TEXTS = 20_000  # vectors of 1.5 kB: 30 MB
+_SHOWN_PATH = 80
+_PURGED_AT_ONCE = 50  # pages a transaction, so that nobody waits for long
+
+
+class KnownFailure(SourceUnreadable):
+    """An address that is not asked again, because it failed a moment ago, or because nothing may be asked."""
+
+
+class ReadDocument(Protocol):
+    """Makes a document of a page's bytes; `asky.reading.pool.ReaderPool.read`."""
+
+    def __call__(self, data: bytes, *, name: str, media_type: str, url: str | None = None) -> Document: ...
+
+
+@dataclass(frozen=True, slots=True)
+class CacheSettings:
+    """How long a page is fresh, in seconds, and how much text is kept, in bytes."""
+
+    ttl_s: float
+    max_bytes: int
+
+
+class ResearchCache:
+    """Reads pages, from what is kept where it can. While a host has trouble, what it held before is used.
+
+    Without a `fetcher` only what is kept is read, however old it is. `now` gives seconds since 1970.
+    """
+
+    def __init__(
+        self,
+        pages: PageTable,
+        corpus: CorpusStore,
+        documents: DocumentStore,
+        ingester: Ingester,
+        *,
+        fetcher: Fetcher | None,
+        read_document: ReadDocument,
+        settings: CacheSettings,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._pages = pages
+        self._corpus = corpus
+        self._documents = documents
+        self._ingester = ingester
+        self._fetcher = fetcher
+        self._read_document = read_document
+        self._settings = settings
+        self._now = now
+        self._reading: dict[str, anyio.Lock] = {}
+
+    async def cache_url(self, url: str, *, asked_for: bool = False, kind: SourceKind = "web") -> WebPage:
+        """The page at `url`, fetched where it is not kept or not fresh any more.
+
+        `asked_for` says that the user named this address. Readers of one address wait for each other. Raises what the
+        fetcher and the readers raise; `KnownFailure` with the verdict of the first failure for an address that failed
+        within the last minute, and with `not_cached` where there is no fetcher.
+        """
+        try:
+            key = canonical_url(url)
+        except ValueError as error:
+            raise SourceRefused(str(error)) from None
+        async with self._reading.setdefault(key, anyio.Lock()):
+            row = await in_thread(self._pages.get, key)
+            kept = await in_thread(self._kept, row) if row is not None else None
+            if kept is not None:
+                return kept
+            if self._fetcher is None:
+                raise KnownFailure(
+                    f"{url} is not in the cache", verdict="not_cached", hint="leave --offline out to fetch it"
+                )
+            try:
+                return await self._fetch(self._fetcher, url, key, row, asked_for=asked_for, kind=kind)
+            except SourceRefused:
+                raise  # what is allowed may be changed at any time
+            except AskyError as error:
+                if isinstance(error, StorageError):
+                    raise
+                stale = await in_thread(self._stale, row) if row is not None and _may_pass(error) else None
+                if stale is not None:
+                    return stale
+                await in_thread(self._keep_failure, key, row, error)
+                raise
+
+    def _kept(self, row: PageRow) -> WebPage | None:
+        """The page of a row that can be used as it is. Raises for an address that failed a moment ago."""
+        now = self._now()
+        is_fresh = row.expires_at > now
+        if row.failure is not None:
+            if is_fresh:
+                raise KnownFailure(row.failure.message, verdict=row.failure.code, hint=row.failure.hint)
+            return None
+        return self._page(row, was_cached=True) if is_fresh or self._fetcher is None else None
+
+    def _stale(self, row: PageRow) -> WebPage | None:
+        """What the address held before: better than nothing while its host has trouble."""
+        page = self._page(row, was_cached=True)
+        return replace(page, is_stale=True) if page is not None else None
+
+    def _page(self, row: PageRow, *, was_cached: bool) -> WebPage | None:
+        """The page of a row; `None` where its text was dropped meanwhile."""
+        if row.source_id is None:
+            return None
+        source = self._corpus.source(row.source_id)
+        document_id = self._corpus.current_document(row.source_id)
+        if source is None or document_id is None:
+            return None
+        document = replace(self._documents.document(document_id), links=row.links)
+        return WebPage(source, document_id, document, was_cached, row.is_cut)
+
+    async def _fetch(
+        self, fetcher: Fetcher, url: str, key: str, row: PageRow | None, *, asked_for: bool, kind: SourceKind
+    ) -> WebPage:
+        has_text = row is not None and row.source_id is not None
+        fetched = await fetcher.fetch(
+            url,
+            etag=row.etag if row is not None and has_text else None,
+            last_modified=row.last_modified if row is not None and has_text else None,
+            asked_for=asked_for,
+        )
+        if fetched.status == 304 and row is not None:
+            now = self._now()
+            await in_thread(lambda: self._pages.renew(key, fetched_at=now, expires_at=now + self._settings.ttl_s))
+            page = await in_thread(lambda: self._page(row, was_cached=False))
+            if page is not None:
+                return page
+            fetched = await fetcher.fetch(url, asked_for=asked_for)
+        return await in_thread(self._keep, fetched, key, kind)
+
+    def _keep(self, fetched: Fetched, key: str, kind: SourceKind) -> WebPage:
+        media_type = media_type_of_response(fetched.url, fetched.media_type, fetched.charset, fetched.body)
+        name = _shown(fetched.url)
+        document = self._read_document(fetched.body, name=name, media_type=media_type, url=fetched.url)
+        uri = canonical_url(fetched.url)
+        now = self._now()
+        source = Source(source_id(uri), kind, uri, document.title or name, url=fetched.url, fetched_at=_written(now))
+        cut = self._ingester.cut(document)
+        stored = self._ingester.keep(source, document, cut, self._corpus.collection(CACHE_COLLECTION, create=True))
+        row = PageRow(
+            url=key,
+            final_url=fetched.url,
+            fetched_at=now,
+            expires_at=now + self._settings.ttl_s,
+            used_at=now,
+            source_id=source.id,
+            etag=None if fetched.is_cut else fetched.etag,
+            last_modified=None if fetched.is_cut else fetched.last_modified,
+            links=document.links,
+            is_cut=fetched.is_cut,
+            bytes=len(document.text.encode("utf-8")),
+        )
+        self._pages.put(row)
+        if uri != key:
+            self._pages.put(replace(row, url=uri))
+        return WebPage(source, stored.id, document, was_cached=False, is_cut=fetched.is_cut)
+
+    def _keep_failure(self, key: str, row: PageRow | None, error: AskyError) -> None:
+        """Remember that an address failed, unless it has a text, which is better than none."""
+        if row is not None and row.source_id is not None:
+            return
+        now = self._now()
+        said = failure(error, key)
+        if isinstance(error, SourceUnreadable):
+            said = replace(said, code=error.verdict)
+        self._pages.put(PageRow(key, key, now, now + _FAILURE_S, now, failure=said))
+
+
+class Purge:
+    """Forgets, in the background, what is too old or too much. Pages that a session used stay with the session."""
+
+    def __init__(
+        self,
+        pages: PageTable,
+        searches: SearchTable,
+        texts: TextVectorTable,
+        settings: CacheSettings,
+        *,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._pages = pages
+        self._searches = searches
+        self._texts = texts
+        self._settings = settings
+        self._now = now
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run_quietly, name="asky-purge", daemon=True)
+
+    def start(self) -> None:
+        """Begin, beside everything else."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Wait until the transaction under way is done; the rest is for the next start."""
+        self._stopped.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def run(self) -> int:
+        """Forget now; returns how many pages were."""
+        now = self._now()
+        gone = self._pages.outdated(now, keep_s=_STALE_TTLS * self._settings.ttl_s, max_bytes=self._settings.max_bytes)
+        done = 0
+        for start in range(0, len(gone), _PURGED_AT_ONCE):
+            if self._stopped.is_set():
+                return done
+            done += self._pages.remove(gone[start : start + _PURGED_AT_ONCE])
+        if not self._stopped.is_set():
+            self._searches.remove(now)
+            self._texts.shrink(_REMEMBERED_TEXTS)
+        return done
+
+    def _run_quietly(self) -> None:
+        try:
+            self.run()
+        except StorageError:  # a store that is full or busy is for the commands that need it to report
+            return
+
+
+def _may_pass(error: AskyError) -> bool:
+    """Whether the host has trouble, rather than the page."""
+    return error.retryable or (isinstance(error, SourceUnreadable) and error.verdict in ("failed", "truncated"))
+
+
+def _shown(url: str) -> str:
+    """A page in a message: its host and path, because what comes after them may be secret."""
+    return host_of(url) + urlsplit(url).path[:_SHOWN_PATH]
+
+
+def _written(now: float) -> str:
+    return datetime.fromtimestamp(now, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -1,0 +1,115 @@
+"""Which of the sources that were read are kept: one of each text, not all of one site, the best ones."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from asky.research.near_duplicates import group_copies
+from asky.research.shortlist_score import FREE_PER_SITE, LEAST_MEANING, WEIGHTS, Entry, Scored
+from asky.research.shortlist_types import Shortlisted
+from asky.research.source_policy import latest_day
+from asky.research.web_page import WebPage
+from asky.text.urls import site_of
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A candidate of which there is a text to cite: its page, or the abstract where `page` is `None`."""
+
+    page: WebPage | None
+    entry: Entry
+    scored: Scored
+    unread_because: str | None = None
+
+    @property
+    def url(self) -> str:
+        return self.entry.candidate.url
+
+    @property
+    def is_named(self) -> bool:
+        return self.entry.candidate.origin == "prompt"
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """`selected` is best first; `rejected` maps the address of each other text to the reason."""
+
+    selected: tuple[Shortlisted, ...]
+    rejected: dict[str, str]
+    origins: int
+
+
+def choose(texts: Sequence[Text], *, top_k: int, keeps_retracted: bool) -> Chosen:
+    """Up to `top_k` of `texts`, and why not the others: what the question names, then the best.
+
+    Equal scores keep the order of `texts`. Of copies one is kept: a named one, else the one that is known to be the
+    oldest, else the first; it has the best score of them. From the third source of one site on each counts
+    `Weights.site` less than the one before.
+    """
+    rejected: dict[str, str] = {}
+    originals: list[tuple[Text, float, tuple[str, ...]]] = []
+    groups = group_copies([text.entry.examined.shingles for text in texts])
+    usable: dict[int, list[Text]] = {}
+    for text, group in zip(texts, groups, strict=True):
+        if reason := _objection(text, keeps_retracted=keeps_retracted):
+            rejected[text.url] = reason
+        else:
+            usable.setdefault(group, []).append(text)
+    for members in usable.values():
+        kept, *copies = sorted(members, key=_by_claim)
+        rejected |= {copy.url: f"the same text as {kept.url}" for copy in copies}
+        best = max(member.scored.score for member in members)
+        originals.append((kept, best, tuple(copy.url for copy in copies)))
+    ranked = _spread(originals)
+    rejected |= {
+        kept.url: f"{top_k} others fit better ({'; '.join(kept.scored.reasons)})" for kept, _, _ in ranked[top_k:]
+    }
+    selected = tuple(_shortlisted(*each) for each in ranked[:top_k])
+    return Chosen(selected, rejected, len(set(groups)))
+
+
+def _objection(text: Text, *, keeps_retracted: bool) -> str | None:
+    """Why a text is no source for the question, whatever the others are."""
+    entry = text.entry
+    if entry.examined.is_too_short:
+        return "hardly any text"
+    if text.is_named:
+        return None
+    if entry.candidate.is_retracted and not keeps_retracted:
+        return "retracted"
+    if entry.meaning is None:
+        return None if entry.examined.counts else "has no word of the question"
+    return f"not about the question (meaning {entry.meaning:.2f})" if entry.meaning < LEAST_MEANING else None
+
+
+def _by_claim(text: Text) -> tuple[bool, date]:
+    """Who of several with one text is taken for its origin: sorted, first."""
+    return not text.is_named, latest_day(text.entry.published) or date.max
+
+
+def _spread(
+    originals: Sequence[tuple[Text, float, tuple[str, ...]]],
+) -> list[tuple[Text, float, tuple[str, ...]]]:
+    """What is named first, then the best, with the cost of being one of many of a site."""
+    seen: Counter[str] = Counter()
+    ranked = []
+    for kept, score, copies in sorted(originals, key=lambda each: -each[1]):
+        cost = 0.0
+        if kept.entry.candidate.kind != "paper" and not kept.is_named:
+            site = site_of(kept.url)
+            cost = WEIGHTS.site * max(0, seen[site] + 1 - FREE_PER_SITE)
+            seen[site] += 1
+        ranked.append((kept, round(score - cost, 6), copies))
+    return sorted(ranked, key=lambda each: (not each[0].is_named, -each[1]))
+
+
+def _shortlisted(kept: Text, score: float, copies: tuple[str, ...]) -> Shortlisted:
+    reasons = kept.scored.reasons
+    if copies:
+        reasons = (*reasons, f"{len(copies)} with the same text")
+    if kept.page is None:
+        reasons = (*reasons, "abstract only")
+    return Shortlisted(kept.entry.candidate, kept.page, score, reasons, copies, kept.unread_because)

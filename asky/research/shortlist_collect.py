@@ -1,0 +1,220 @@
+"""The candidates of a shortlist: what the question names, what is searched for, and where named pages lead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from asky.research.keyphrases import keyphrases
+from asky.research.web_page import WebPage
+from asky.search.federation import merge
+from asky.search.identifiers import find_identifiers
+from asky.search.port import Candidate
+from asky.text.scrub import one_line
+from asky.text.sentences import sentence_spans
+from asky.text.terms import content_terms
+from asky.text.urls import canonical_url
+
+if TYPE_CHECKING:
+    from asky.values import Link
+
+QUERY_WORDS = 50
+QUERY_CHARS = 400
+"""What services take of a query (Brave's limits are the tightest); a question within both is searched for as it is.
+
+Source: for questions of 10 to 45 words keyphrases beside the question, or instead of it, find less: nDCG@8 .470 to .446
+and .391 on MultiHop-RAG, .713 to .671 and .616 on SciFact (60 questions each, BM25).
+"""
+
+PHRASES = 12
+"""Keyphrases in the second query of a longer prompt.
+
+Source: the first 50 words and 12 phrases find more than the 50 words alone, recall of 20 candidates .593 and .519; 8
+phrases of up to three words .563 (DeepScholar, 20 abstracts of 189 words, BM25).
+"""
+
+MAX_LINKS = 8
+"""Links of the pages that a question names which become candidates: named pages are a start, not a crawl."""
+
+LINK_COSINE = 0.3
+"""How near a link's text must be to the question.
+
+Source: titles as links (HotpotQA, 80 questions): .83 of the relevant ones are as near, .29 of what else bm25 finds for
+the question, .02 of random ones; at .4 .68, .16 and .00.
+"""
+
+_LINKS_COMPARED = 100  # 0.2 s of CPU
+_FEWEST_SHARED = 2
+_FEWEST_TERMS = 3  # of a question beside the addresses in it: "summarise URL" is not to be searched for
+_COMPARED_CHARS = 1000  # what a small embedding model reads
+_MAX_ANCHOR_CHARS = 200
+
+_STOP = r"\s<>\"`|\\^\u3000-\u3003\u3008-\u3011\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f“”«»"
+_HOST = r"(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.)+"
+_URL = re.compile(
+    rf"""
+      https?://[^{_STOP}]{{1,4000}}
+    | (?<![\w@./:-]) www\.{_HOST}[^\W\d_]{{2,24}}(?::\d+)?(?:[/?\#][^{_STOP}]{{0,4000}})?
+    | (?<![\w@./:-]) {_HOST}(?:com|org|net|edu|gov|int|info)(?::\d+)?/[^{_STOP}]{{0,4000}}
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_NEXT_URL = re.compile(r"[,;]https?://", re.IGNORECASE)
+_PAIRS = {")": "(", "]": "[", "}": "{"}
+_TRAILING = ".,;:!?'*_~…’”»"
+_MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]*)\]\(\s*(?:\"[^\"]*\"|'[^']*')?\s*\)")  # whose address was taken out
+_LEFT_OVER = "()[]{}<>*_`'\",;.:|!"  # around an address that was taken out of a sentence
+_HOMES = {
+    "arxiv": "https://arxiv.org/abs/",
+    "doi": "https://doi.org/",
+    "pmid": "https://pubmed.ncbi.nlm.nih.gov/",
+    "pmcid": "https://pmc.ncbi.nlm.nih.gov/articles/",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A question taken apart: the addresses in it as candidates, in order, and the words around them."""
+
+    candidates: tuple[Candidate, ...]
+    words: str
+
+
+def read_prompt(question: str) -> Prompt:
+    """Find what `question` names: http and https addresses, `www.` names, DOIs, arXiv ids, PMIDs and PMCIDs.
+
+    Addresses may be in Markdown, in brackets or followed by punctuation, none of which becomes part of them. A name
+    without a scheme counts where it begins with `www.`, or has one of the oldest top-level domains and a path:
+    `example.org/page` is an address, `amazon.com` a company and `docs/readme.md` a file.
+    """
+    candidates: list[Candidate] = []
+    rest: list[str] = []
+    position = 0
+    while match := _URL.search(question, position):
+        written = _trim(match.group())
+        url = written if "://" in written[:8] else f"https://{written}"
+        is_address = _address(url) is not None
+        if is_address:
+            candidates.append(Candidate(url, origin="prompt"))
+        end = match.start() + len(written) if is_address else match.end()
+        rest.append(question[position : match.start() if is_address else end])
+        position = end
+    rest.append(question[position:])
+    outside = _MARKDOWN_LINK.sub(r" \1 ", "".join(rest))
+    for one in find_identifiers(outside):
+        home = _HOMES[one.kind] + one.value + (f"v{one.version}" if one.version else "")
+        candidates.append(Candidate(home, origin="prompt", kind="paper"))
+    words = (word for word in outside.split() if word.strip(_LEFT_OVER) or not candidates)
+    return Prompt(unite(candidates, ()), " ".join(words))
+
+
+def search_queries(prompt: Prompt) -> tuple[str, ...]:
+    """What is searched for: the question itself, or two queries of a longer one, or nothing.
+
+    A prompt of more than `QUERY_WORDS` words or `QUERY_CHARS` characters becomes its questions (or its first sentences
+    where it asks none), and its keyphrases. Nothing is searched for where a prompt holds addresses and fewer than three
+    content terms beside them.
+    """
+    words = prompt.words
+    if not any(character.isalnum() for character in words):
+        return ()
+    if prompt.candidates and len(set(content_terms(words))) < _FEWEST_TERMS:
+        return ()
+    if not _is_long(words):
+        return (words,)
+    queries = (_clip(asking_part(words)), _clip(" ".join(keyphrases(words, limit=PHRASES))))
+    return tuple(dict.fromkeys(query for query in queries if query))
+
+
+def asking_part(words: str) -> str:
+    """What pages are compared with: a prompt that is not long, or the questions of a longer one, or its beginning."""
+    if not _is_long(words):
+        return words
+    sentences = [words[span.start : span.end] for span in sentence_spans(words)]
+    return " ".join([each for each in sentences if each.endswith(("?", "？", "؟"))] or sentences)[:_COMPARED_CHARS]
+
+
+def unite(named: Sequence[Candidate], found: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """The candidates that a question names, then what was `found`, in order; each work once, as it was named.
+
+    What is named under two addresses, or found as well, is one candidate that knows what all mentions say of it.
+    """
+    united = merge([*((candidate,) for candidate in named), found])
+    return tuple(sorted(united, key=lambda candidate: candidate.origin != "prompt"))
+
+
+def offered_links(pages: Sequence[WebPage], question: str, known: Iterable[str]) -> tuple[Candidate, ...]:
+    """Where the text of `pages` leads: at most a hundred links, those that share most terms with `question` first.
+
+    Links outside the text, such as menus, and those without a word to go by are left out; `known` are addresses that
+    are candidates already. Ties keep the order of the pages.
+    """
+    seen = {canonical_url(page.source.uri) for page in pages} | {canonical_url(url) for url in known}
+    offered: list[Candidate] = []
+    for page in pages:
+        for link in page.document.links:
+            if link.start < len(page.document.text) and (anchor := _anchor(link)):
+                address = _address(link.url)
+                if address and address not in seen:
+                    seen.add(address)
+                    parent = page.source.url or page.source.uri
+                    offered.append(Candidate(link.url, title=anchor, origin="link", parent=parent))
+    asked = set(content_terms(question))
+    return tuple(sorted(offered, key=lambda link: -_shared(asked, link)))[:_LINKS_COMPARED]
+
+
+def choose_links(offered: Sequence[Candidate], cosines: Sequence[float] | None, question: str) -> tuple[Candidate, ...]:
+    """The links that are about `question`, nearest first, at most `MAX_LINKS`.
+
+    By their visible text: at least `LINK_COSINE` near the question, or with two of its terms where `cosines` is `None`.
+    """
+    if cosines is None:
+        asked = set(content_terms(question))
+        return tuple(link for link in offered if _shared(asked, link) >= _FEWEST_SHARED)[:MAX_LINKS]
+    near = [(cosine, link) for cosine, link in zip(cosines, offered, strict=True) if cosine >= LINK_COSINE]
+    return tuple(link for _, link in sorted(near, key=lambda each: -each[0]))[:MAX_LINKS]
+
+
+def _shared(asked: set[str], link: Candidate) -> int:
+    return len(asked & set(content_terms(link.title)))
+
+
+def _address(url: str) -> str | None:
+    """The canonical address, or `None` for what only looks like one."""
+    try:
+        return canonical_url(url)
+    except ValueError:
+        return None
+
+
+def _anchor(link: Link) -> str | None:
+    anchor = one_line(link.text, _MAX_ANCHOR_CHARS)
+    return anchor if any(not term[0].isdigit() for term in content_terms(anchor)) else None
+
+
+def _trim(written: str) -> str:
+    """What of a run of characters is an address: up to a bracket that closes none of its own, or the next address."""
+    if following := _NEXT_URL.search(written, 1):
+        written = written[: following.start()]
+    opened: list[str] = []
+    for position, character in enumerate(written):
+        if character in "([{":
+            opened.append(character)
+        elif character in _PAIRS and (not opened or opened.pop() != _PAIRS[character]):
+            written = written[:position]
+            break
+    trimmed = written.rstrip(_TRAILING + "([{")
+    return "" if trimmed.endswith(":/") or trimmed.lower() in ("http", "https") else trimmed
+
+
+def _is_long(words: str) -> bool:
+    return len(words) > QUERY_CHARS or len(words.split()) > QUERY_WORDS
+
+
+def _clip(query: str) -> str:
+    words = query.split()[:QUERY_WORDS]
+    while len(words) > 1 and len(" ".join(words)) > QUERY_CHARS:
+        words.pop()
+    return " ".join(words)[:QUERY_CHARS]

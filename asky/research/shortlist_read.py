@@ -1,0 +1,152 @@
+"""Reading the candidates of a shortlist within a fixed time, and comparing them with the question."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import TYPE_CHECKING
+
+import anyio
+
+from asky.concurrency import gather, in_thread
+from asky.errors import AskyError
+from asky.events import Listener, StageAdvanced, Warned
+from asky.research.shortlist_types import EmbedTexts
+from asky.research.source_policy import SourcePolicy
+from asky.research.web_page import ReadPage, WebPage
+from asky.search.port import Candidate
+
+if TYPE_CHECKING:
+    from asky.research.vector_store_common import Vectors
+
+STAGE = "sources"
+TOO_SLOW = "too slow"
+PUBLISHED = "published"
+"""The key of a document's metadata that holds the date of its page, in ISO 8601."""
+
+OnPage = Callable[[Candidate, WebPage], Awaitable[None]]
+
+
+@dataclass
+class PageReader:
+    """Reads pages, several at a time. What was read is in `pages`, why another was not in `unread`, by address."""
+
+    read: ReadPage
+    policy: SourcePolicy
+    today: date
+    concurrency: int
+    listener: Listener
+    pages: dict[str, WebPage] = field(default_factory=dict)
+    unread: dict[str, str] = field(default_factory=dict)
+
+    async def read_all(
+        self, candidates: Sequence[Candidate], *, within_s: float, page_s: float, on_page: OnPage | None = None
+    ) -> None:
+        """Read `candidates`, of which none takes more than `page_s` and all together no more than `within_s`.
+
+        `on_page` is awaited with one page at a time, as they arrive, while others are read; also after the time is up.
+        Whatever is not there by then is cancelled and "too slow". Raises only what `read` or `on_page` raises that is
+        no `AskyError`.
+        """
+        arrived, arrivals = anyio.create_memory_object_stream[tuple[Candidate, WebPage]](math.inf)
+        done = 0
+
+        async def one(candidate: Candidate) -> None:
+            nonlocal done
+            page = await self._read_one(candidate, page_s)
+            done += 1
+            self.listener(StageAdvanced(STAGE, done, len(candidates)))
+            if page is not None:
+                arrived.send_nowait((candidate, page))
+
+        async def reading() -> None:
+            with arrived, anyio.move_on_after(within_s):
+                await gather(candidates, one, limit=self.concurrency)
+
+        async def looking() -> None:
+            with arrivals:
+                async for candidate, page in arrivals:
+                    if on_page is not None:
+                        await on_page(candidate, page)
+
+        await gather([reading, looking], lambda job: job(), limit=2)
+        for candidate in candidates:
+            if candidate.url not in self.pages:
+                self.unread.setdefault(candidate.url, TOO_SLOW)
+
+    async def _read_one(self, candidate: Candidate, page_s: float) -> WebPage | None:
+        with anyio.move_on_after(page_s):
+            try:
+                page = await self.read(address_of(candidate))
+            except AskyError as error:
+                self.unread[candidate.url] = error.message
+                return None
+            if refusal := self._refusal(candidate, page):
+                self.unread[candidate.url] = refusal
+                return None
+            self.pages[candidate.url] = page
+            return page
+        return None
+
+    def _refusal(self, candidate: Candidate, page: WebPage) -> str | None:
+        """Policy again, now that it is known where an address led and how old the page is."""
+        is_named = candidate.origin == "prompt"
+        reason = self.policy.address_refusal(page.source.url or page.source.uri, is_named=is_named)
+        if reason is None and not is_named:
+            reason = self.policy.age_refusal(published_of(candidate, page), today=self.today)
+        return reason
+
+
+@dataclass
+class Comparer:
+    """Compares texts with the question `text` by meaning, one batch at a time.
+
+    Where the embedding model fails, `warnings` says so and nothing is compared from then on.
+    """
+
+    text: str
+    embed: EmbedTexts
+    listener: Listener
+    warnings: list[str] = field(default_factory=list)
+    is_able: bool = True
+    _vector: Vectors | None = None
+    _one: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(1))
+
+    async def cosines(self, texts: Sequence[str]) -> list[float] | None:
+        """The cosine of each text with the question, or `None` without a model."""
+        if not self.is_able or not self.text:
+            return None
+        wanted = list(texts) if self._vector is not None else [self.text, *texts]
+        vectors = await self.compute(wanted)
+        if vectors is None:
+            return None
+        if self._vector is None:
+            self._vector, vectors = vectors[0], vectors[1:]
+        return [float(cosine) for cosine in vectors @ self._vector]
+
+    async def compute(self, texts: Sequence[str]) -> Vectors | None:
+        """Their vectors, or `None` without a model."""
+        try:
+            vectors = await in_thread(self.embed, texts, limiter=self._one)
+        except AskyError as error:
+            self.is_able = False
+            message = f"{error.message}: sources are ranked by words alone"
+            self.warnings.append(message)
+            self.listener(Warned(message, error.hint))
+            return None
+        self.is_able = vectors is not None
+        return vectors
+
+
+def address_of(candidate: Candidate) -> str:
+    """Where a candidate is read: a paper at its open full text, where that is known, rather than at its publisher's."""
+    is_found_paper = candidate.kind == "paper" and candidate.origin != "prompt"
+    return candidate.pdf_url if is_found_paper and candidate.pdf_url else candidate.url
+
+
+def published_of(candidate: Candidate, page: WebPage | None) -> str | None:
+    """When a source was published, as the page says, else as search does."""
+    stated = page.document.metadata.get(PUBLISHED) if page else None
+    return stated or candidate.published

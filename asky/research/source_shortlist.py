@@ -1,0 +1,258 @@
+"""The source shortlist: from a question to the few pages worth reading, before a model sees any of them.
+
+    what the question names -+                                          +-> chosen, with reasons
+                             +-> candidates -> policy -> read -> score -+
+    what search finds -------+      ^                                   +-> rejected, with a reason each
+    links of named pages -----------+
+
+See `docs/concepts/shortlist.md`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+
+from asky.concurrency import gather, in_thread
+from asky.config.schema import Shortlist as ShortlistSettings
+from asky.events import Listener, StageFinished, StageStarted, ignore
+from asky.research.shortlist_choose import Text, choose
+from asky.research.shortlist_collect import (
+    Prompt,
+    asking_part,
+    choose_links,
+    offered_links,
+    read_prompt,
+    search_queries,
+    unite,
+)
+from asky.research.shortlist_read import STAGE, Comparer, PageReader, published_of
+from asky.research.shortlist_score import (
+    Entry,
+    Examined,
+    Question,
+    asks_about_retraction,
+    card_of,
+    examine,
+    examine_page,
+    has_abstract,
+    preference,
+    read_question,
+    score,
+)
+from asky.research.shortlist_types import EmbedTexts, SearchAll, Searched, Shortlist
+from asky.research.source_policy import SourcePolicy
+from asky.research.web_page import ReadPage, WebPage
+from asky.search.port import Candidate
+from asky.values import Failure
+
+READING_S = 12.0
+"""Seconds for reading the candidates; what is not there by then is too slow.
+
+Twenty pages, eight at a time, are three rounds: most pages answer within a second or two, and one that needs longer
+than four is worth less than an answer. Named pages have as long again, while services search.
+"""
+
+PAGE_SHARE = 0.5
+"""Of `READING_S`, what one page may take, so that eight pages that hang leave time for those behind them."""
+
+
+async def source_shortlist(
+    question: str,
+    *,
+    search: SearchAll,
+    read: ReadPage,
+    embed: EmbedTexts,
+    settings: ShortlistSettings,
+    policy: SourcePolicy,
+    today: date,
+    listener: Listener = ignore,
+    reading_s: float = READING_S,
+    clock: Callable[[], float] = time.monotonic,
+) -> Shortlist:
+    """Choose up to `settings.top_k` sources for `question` and say of every other candidate why not.
+
+    The pages that the question names are read while `search` is asked; links of theirs that are about the question
+    become candidates as well. Of at most `max_candidates` that `policy` lets pass, the `max_fetch_urls` that look
+    nearest are read, `concurrency` at a time, each looked over as it arrives. The same candidates, pages and vectors
+    give the same shortlist in whatever order pages arrive. What is named is before everything else, whatever its score;
+    equal scores keep the order of search.
+
+    A service that fails, a page that cannot be read and a missing embedding model are results, not errors: see
+    `Shortlist.failures`, `rejected` and `warnings`. Raises only what a collaborator raises that is no `AskyError`.
+    """
+    prompt = read_prompt(question)
+    run = _Run(
+        prompt=prompt,
+        compared=asking_part(prompt.words),
+        settings=settings,
+        policy=policy,
+        today=today,
+        reading_s=reading_s,
+        clock=clock,
+        reader=PageReader(read, policy, today, settings.concurrency, listener),
+        comparer=Comparer(asking_part(prompt.words), embed, listener),
+    )
+    listener(StageStarted(STAGE))
+    shortlist = await run.shortlist(search)
+    listener(StageFinished(STAGE, shortlist.seconds["total"], shortlist.summary()))
+    return shortlist
+
+
+@dataclass
+class _Run:
+    """One shortlist in the making."""
+
+    prompt: Prompt
+    compared: str
+    settings: ShortlistSettings
+    policy: SourcePolicy
+    today: date
+    reading_s: float
+    clock: Callable[[], float]
+    reader: PageReader
+    comparer: Comparer
+    refused: dict[str, str] = field(default_factory=dict)
+    meanings: dict[str, float] = field(default_factory=dict)
+    examined: dict[str, Examined] = field(default_factory=dict)
+
+    async def shortlist(self, search: SearchAll) -> Shortlist:
+        times = [self.clock()]
+        queries = search_queries(self.prompt)
+        named = self._admit(self.prompt.candidates)[: self.settings.max_fetch_urls]
+        searched = await self._search_and_read(search, queries, named)
+        times.append(self.clock())
+        found = () if isinstance(searched, Failure) else tuple(searched.candidates)
+        candidates = await self._candidates(found)
+        considered = self._bound(self._admit(candidates))
+        places = {candidate.url: place for place, candidate in enumerate(found)}
+        question = await self._read_best(considered, places)
+        times.append(self.clock())
+        texts = await self._texts(considered, places, question)
+        chosen = choose(texts, top_k=self.settings.top_k, keeps_retracted=asks_about_retraction(question))
+        times.append(self.clock())
+        rejected = self.refused | self.reader.unread | chosen.rejected
+        selected = {each.candidate.url for each in chosen.selected}
+        return Shortlist(
+            selected=chosen.selected,
+            rejected=tuple((each.url, rejected[each.url]) for each in candidates if each.url not in selected),
+            queries=queries,
+            read=len(texts),
+            origins=chosen.origins,
+            failures=(searched,) if isinstance(searched, Failure) else tuple(searched.failures),
+            warnings=tuple(self.comparer.warnings),
+            seconds=_spent(times),
+        )
+
+    async def _search_and_read(
+        self, search: SearchAll, queries: Sequence[str], named: Sequence[Candidate]
+    ) -> Searched | Failure:
+        """Ask the services and meanwhile read what is `named`."""
+
+        async def searching() -> Searched:
+            return await search(queries) if queries else _NOTHING
+
+        async def reading() -> Searched:
+            await self.reader.read_all(named, within_s=self.reading_s, page_s=self.reading_s)
+            return _NOTHING
+
+        searched, _ = await gather([searching, reading], lambda job: job(), limit=2, subject=lambda _: "search")
+        return searched
+
+    async def _candidates(self, found: Sequence[Candidate]) -> list[Candidate]:
+        """What is named, with the titles of the pages, then their links, then what was found."""
+        united = [self._titled(candidate) for candidate in unite(self.prompt.candidates, found)]
+        links: tuple[Candidate, ...] = ()
+        if self.reader.pages and search_queries(self.prompt):
+            known = [candidate.url for candidate in united]
+            offered = offered_links(list(self.reader.pages.values()), self.compared, known)
+            cosines = await self.comparer.cosines([link.title for link in offered]) if offered else None
+            links = choose_links(offered, cosines, self.compared)
+        named = [candidate for candidate in united if candidate.origin == "prompt"]
+        return [*named, *links, *united[len(named) :]]
+
+    def _titled(self, candidate: Candidate) -> Candidate:
+        page = self.reader.pages.get(candidate.url)
+        return replace(candidate, title=candidate.title or (page.document.title or "" if page else ""))
+
+    def _admit(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """Those that the policy lets pass; it says why not of the others."""
+        reasons = {each.url: self.policy.refusal(each, today=self.today) for each in candidates}
+        self.refused |= {url: reason for url, reason in reasons.items() if reason is not None}
+        return [each for each in candidates if reasons[each.url] is None]
+
+    def _bound(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        most = self.settings.max_candidates
+        self.refused |= {each.url: f"beyond the first {most} candidates" for each in candidates[most:]}
+        return list(candidates[:most])
+
+    async def _read_best(self, candidates: Sequence[Candidate], places: dict[str, int]) -> Question:
+        """Read the candidates that look nearest, as many as are left to read, and look every page over."""
+        cards = [card_of(candidate) for candidate in candidates]
+        cosines = await self.comparer.cosines(cards)
+        if cosines is not None:
+            self.meanings = {each.url: cosine for each, cosine in zip(candidates, cosines, strict=True)}
+        question = read_question(self.compared, cards)
+        tried = {*self.reader.pages, *self.reader.unread}
+        rest = [each for each in candidates if each.url not in tried]
+        rest.sort(key=lambda each: -preference(places.get(each.url), self.meanings.get(each.url)))
+        room = max(0, self.settings.max_fetch_urls - len(tried))
+        most = self.settings.max_fetch_urls
+        self.refused |= {each.url: f"not among the {most} pages that were read" for each in rest[room:]}
+
+        async def look_over(candidate: Candidate, page: WebPage) -> None:
+            await self._look_over(candidate, page, question)
+
+        await self.reader.read_all(
+            rest[:room], within_s=self.reading_s, page_s=PAGE_SHARE * self.reading_s, on_page=look_over
+        )
+        for candidate in candidates:
+            if candidate.url in tried and (page := self.reader.pages.get(candidate.url)):
+                await look_over(candidate, page)
+        return question
+
+    async def _look_over(self, candidate: Candidate, page: WebPage, question: Question) -> None:
+        examined = await in_thread(examine_page, page.document, question)
+        cosines = await self.comparer.cosines(examined.passages) if examined.passages else None
+        if cosines:
+            self.meanings[candidate.url] = max(*cosines, self.meanings.get(candidate.url, -1.0))
+        self.examined[candidate.url] = examined
+
+    async def _texts(self, candidates: Sequence[Candidate], places: dict[str, int], question: Question) -> list[Text]:
+        """The candidates that have a text, scored: pages, and papers that were not read but have an abstract."""
+        entries: list[Entry] = []
+        for candidate in candidates:
+            page = self.reader.pages.get(candidate.url)
+            examined = self.examined.get(candidate.url)
+            if examined is None and has_abstract(candidate):
+                examined = await in_thread(examine, candidate.snippet, question)
+            if examined is not None:
+                meaning = self.meanings.get(candidate.url) if self.comparer.is_able else None
+                place = places.get(candidate.url)
+                entries.append(Entry(candidate, place, meaning, examined, published_of(candidate, page)))
+        scored = await in_thread(score, question, entries, self.today)
+        return [
+            Text(
+                self.reader.pages.get(entry.candidate.url),
+                entry,
+                each,
+                self.reader.unread.get(entry.candidate.url) or self.refused.get(entry.candidate.url),
+            )
+            for entry, each in zip(entries, scored, strict=True)
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Nothing:
+    candidates: tuple[Candidate, ...] = ()
+    failures: tuple[Failure, ...] = ()
+
+
+_NOTHING = _Nothing()
+
+
+def _spent(times: Sequence[float]) -> dict[str, float]:
+    steps = zip(("search", "read", "score"), times, times[1:], strict=False)
+    return {step: after - before for step, before, after in steps} | {"total": times[-1] - times[0]}

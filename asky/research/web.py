@@ -1,0 +1,246 @@
+"""The web as one run uses it: what it searches and reads, what its model may ask for, and the ledger of both.
+
+Where private documents are open in a run, what leaves the machine is watched: a query may not repeat a private passage,
+and `asky.research.offered` limits the addresses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from asky.concurrency import failure, in_thread
+from asky.errors import AskyError, NotConfigured, SourceRefused, SourceUnreadable
+from asky.events import PageRead, Warned, WebSearched
+from asky.research.cache import KnownFailure
+from asky.research.offered import OfferedUrls
+from asky.search.federation import FederatedResults
+from asky.search.port import SearchRequest
+from asky.text.terms import word_runs
+from asky.values import Document, Source, source_id
+
+if TYPE_CHECKING:
+    from asky.events import Listener
+    from asky.research.acquire import Acquirer
+    from asky.research.cache import ResearchCache
+    from asky.research.shortlist_types import SearchAll, Shortlist, Shortlisted
+    from asky.research.tools import ResearchRun
+    from asky.research.web_page import ReadPage, WebPage
+    from asky.search.port import Recency
+    from asky.storage.corpus import CorpusStore
+    from asky.storage.runs import RunStore
+    from asky.values import Failure
+
+_PRIVATE_KINDS = ("file", "note")
+_REPEATED_WORDS = 9  # a longer run of words is a quotation. Source: threats to research tools name eight as harmless
+
+
+class Searcher(Protocol):
+    """Asks search services; `asky.research.search_cache.RememberedSearch`."""
+
+    @property
+    def services(self) -> Sequence[tuple[str, str]]:
+        """The name and the host of each service."""
+        ...
+
+    async def search(self, requests: Sequence[SearchRequest]) -> tuple[FederatedResults, bool]:
+        """What the services found, and whether that was kept from before."""
+        ...
+
+
+MakeShortlist = Callable[[str, "SearchAll", "ReadPage"], Awaitable["Shortlist"]]
+"""Chooses the sources for a question; `asky.research.source_shortlist` with everything but these bound."""
+
+
+@dataclass(slots=True)
+class WebUse:
+    """What a run has used: searches sent, pages fetched, and pages that were there already."""
+
+    searches: int = 0
+    fetches: int = 0
+    cache_hits: int = 0
+
+
+class WebRun:
+    """One run's way to the web. `searcher` is `None` where no search service is set up."""
+
+    def __init__(
+        self,
+        run: ResearchRun,
+        *,
+        collection_id: int,
+        cache: ResearchCache,
+        searcher: Searcher | None,
+        make_shortlist: MakeShortlist,
+        corpus: CorpusStore,
+        runs: RunStore,
+        acquirer: Acquirer,
+        max_results: int,
+        is_private: bool,
+        listener: Listener,
+    ) -> None:
+        self.use = WebUse()
+        self.rejected: list[tuple[str, str]] = []
+        self.offered = OfferedUrls(is_private=is_private)
+        self.can_search = searcher is not None
+        self._run = run
+        self._collection_id = collection_id
+        self._cache = cache
+        self._searcher = searcher
+        self._make_shortlist = make_shortlist
+        self._corpus = corpus
+        self._runs = runs
+        self._acquirer = acquirer
+        self._max_results = max_results
+        self._is_private = is_private
+        self._listener = listener
+
+    @property
+    def marker(self) -> str:
+        """The marker of this run's fences."""
+        return self._run.marker
+
+    # searching
+
+    async def search(self, queries: Sequence[str], *, recency: Recency | None = None) -> FederatedResults:
+        """What the services find for all queries together; what they find may be read.
+
+        Raises what `Federation.search` raises, `NotConfigured` without a service, and `SourceRefused` for a model's
+        query that repeats a private document.
+        """
+        if self._searcher is None:
+            raise NotConfigured("no search service is set up", hint="`asky config set search.searxng.base_url URL`")
+        self._refuse_quotations(queries)
+        requests = [SearchRequest(query, self._max_results, recency) for query in queries]
+        try:
+            found, was_kept = await self._searcher.search(requests)
+        except AskyError as error:
+            self.use.searches += len(requests)
+            await self._note_search(queries, self._searcher.services, (), (failure(error, "web search"),))
+            raise
+        self.use.searches += 0 if was_kept else len(requests)
+        self.offered.offer(each.url for each in found.candidates)
+        services = tuple(dict.fromkeys((each.provider, each.host) for each in found.asked))
+        await self._note_search(queries, services, [each.url for each in found.candidates], found.failures)
+        return found
+
+    async def _note_search(
+        self,
+        queries: Sequence[str],
+        services: Sequence[tuple[str, str]],
+        found: Sequence[str],
+        failures: Sequence[Failure],
+    ) -> None:
+        named = tuple(f"{name} ({host})" if host else name for name, host in services)
+        self._listener(WebSearched(tuple(queries), named, len(found), tuple(failures)))
+        for each in failures:
+            self._listener(Warned(f"{each.subject} could not be asked: {each.message}", each.hint))
+        entry = {
+            "queries": list(queries),
+            "services": [{"name": name, "host": host} for name, host in services],
+            "found": list(found),
+            "failures": [[each.subject, each.code, each.message] for each in failures],
+        }
+        await in_thread(self._runs.record, self._run.run_id, "web_searched", entry)
+
+    def _refuse_quotations(self, queries: Sequence[str]) -> None:
+        if not self._is_private:
+            return
+        private = [each.text for each in self._run.shown.values() if each.source.kind in _PRIVATE_KINDS]
+        known = set().union(*(word_runs(text, _REPEATED_WORDS) for text in private))
+        for query in queries:
+            if known & word_runs(query, _REPEATED_WORDS):
+                raise SourceRefused("the query repeats a private document", hint="search with a few words of your own")
+
+    # reading
+
+    async def read(self, url: str, *, asked_for: bool = False) -> WebPage:
+        """The page at `url`; it is a source of the session once it is `held`. Raises what the cache raises."""
+        try:
+            page = await self._cache.cache_url(url, asked_for=asked_for)
+        except AskyError as error:
+            self._count_failed(error)
+            verdict = error.verdict if isinstance(error, SourceUnreadable) else error.code
+            await self._note(PageRead(url, verdict, error.message))
+            raise
+        if page.was_cached:
+            self.use.cache_hits += 1
+        else:
+            self.use.fetches += 1
+        verdict = "stale" if page.is_stale else "cached" if page.was_cached else "fetched"
+        await self._note(
+            PageRead(url, verdict, "its host has trouble: an older copy is used" if page.is_stale else None)
+        )
+        return page
+
+    async def read_offered(self, url: str) -> WebPage:
+        """The page at an address that the model names. Raises `SourceRefused` for one that it may not."""
+        self.offered.require(url)
+        page = await self.read(url)
+        await self._hold([page])
+        return page
+
+    async def _hold(self, pages: Sequence[WebPage]) -> None:
+        """Make pages sources of the session; where they lead may be read too."""
+        for page in pages:
+            self.offered.offer_links(link.url for link in page.document.links)
+        await in_thread(self._corpus.hold, self._collection_id, [page.source.id for page in pages])
+
+    def _count_failed(self, error: AskyError) -> None:
+        if isinstance(error, KnownFailure):
+            self.use.cache_hits += 1
+        elif not isinstance(error, SourceRefused):
+            self.use.fetches += 1
+
+    async def _note(self, event: PageRead) -> None:
+        self._listener(event)
+        entry = {"url": event.url, "verdict": event.verdict, "why": event.why}
+        await in_thread(self._runs.record, self._run.run_id, "read", entry)
+
+    # choosing
+
+    async def shortlist(self, question: str, *, recency: Recency | None = None, named: Sequence[str] = ()) -> Shortlist:
+        """The sources for a question, read; `keep` makes them sources. `named` are addresses that the user wrote."""
+        self.offered.offer(named)
+
+        async def search(queries: Sequence[str]) -> FederatedResults:
+            if not self.can_search:  # the addresses that the user named are all there is, and no failure
+                return FederatedResults((), (), ())
+            return await self.search(queries, recency=recency)
+
+        async def read(url: str) -> WebPage:
+            return await self.read(url, asked_for=url in named)
+
+        chosen = await self._make_shortlist(question, search, read)
+        self.rejected += chosen.rejected
+        copies = [(url, each) for each in chosen.selected for url in each.copies]
+        self.rejected += [(url, f"the same text as {each.candidate.url}") for url, each in copies]
+        entry = {
+            "queries": list(chosen.queries),
+            "selected": [
+                {"url": each.candidate.url, "score": round(each.score, 4), "reasons": list(each.reasons)}
+                for each in chosen.selected
+            ],
+            "rejected": [list(each) for each in chosen.rejected],
+            "read": chosen.read,
+            "origins": chosen.origins,
+        }
+        await in_thread(self._runs.record, self._run.run_id, "shortlisted", entry)
+        return chosen
+
+    async def keep(self, chosen: Shortlist) -> list[Source]:
+        """Make what was chosen sources of the session, in its order; of some papers only the abstract is known."""
+        await self._hold([each.page for each in chosen.selected if each.page is not None])
+        return await in_thread(lambda: [self._source_of(each) for each in chosen.selected])
+
+    def _source_of(self, each: Shortlisted) -> Source:
+        if each.page is not None:
+            return each.page.source
+        candidate = each.candidate
+        uri = f"abstract:{candidate.url}"
+        source = Source(source_id(uri), "paper", uri, candidate.title or candidate.url, url=candidate.url)
+        facts = {"author": "; ".join(candidate.authors), "published": candidate.published or "", "part": "abstract"}
+        document = Document(candidate.snippet, "text/plain", candidate.title or None, metadata=facts)
+        self._acquirer.add_text(source, document, self._collection_id)
+        return source

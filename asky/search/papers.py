@@ -1,0 +1,176 @@
+"""What the scholarly services have in common: a paper as a candidate, dates, abstracts, and how words are asked for."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import date, timedelta
+from typing import Any
+from urllib.parse import quote
+
+from asky.search.dates import iso_date
+from asky.search.identifiers import Identifier, arxiv_id_of, doi_of
+from asky.search.port import Candidate, Recency, SearchRequest
+from asky.search.reply import malformed
+from asky.search.rows import MAX_SNIPPET_CHARS, MAX_TITLE_CHARS, plain, prepare, web_url
+from asky.search.service import Service
+from asky.text.terms import STOP_WORDS, words
+
+_DAYS: dict[Recency, int] = {"day": 1, "week": 7, "month": 31, "year": 366}
+_RETRACTED = re.compile(r"\W*(?:retracted|withdrawn)(?: article| paper| chapter)?\s?[:\]]", re.IGNORECASE)
+_FORMULA = re.compile(
+    r"<(?P<name>(?:jats:)?tex-math|(?:mml:)?annotation)\b[^<>]{0,1000}>[^<>]{0,5000}</(?P=name)>", re.IGNORECASE
+)
+_OWN_TITLE = re.compile(
+    r"<(?P<name>(?:jats:)?title)\b[^<>]{0,200}>\s{0,99}(?:abstract|summary)\s{0,99}</(?P=name)>", re.IGNORECASE
+)
+_TITLE_END = re.compile(r"[:.]?\s{0,99}</(?:jats:)?title>", re.IGNORECASE)
+_ESCAPED_MARKUP = re.compile(r"&lt;/?(?:jats:)?(?:p|i|b|em|strong|sub|sup|title|sec|italic|bold)\b", re.IGNORECASE)
+_LONGEST_ABSTRACT = 4 * MAX_SNIPPET_CHARS
+
+
+class Adapter:
+    """What `SearchProvider` wants beside `search`."""
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self.name = service.name
+        self.host = service.host
+
+
+def paper(
+    *,
+    title: str,
+    doi: object = None,
+    arxiv: Identifier | None = None,
+    page: object = None,
+    keeps_page: bool = False,
+    abstract: str = "",
+    authors: Iterable[str] = (),
+    venue: str = "",
+    published: str | None = None,
+    pdf_url: object = None,
+    citations: int | None = None,
+    is_retracted: bool = False,
+) -> Candidate | None:
+    """A paper, or `None` where it has no title or no address.
+
+    `page` is its address where it has neither an arXiv id nor a DOI, which go before it in this order, as arXiv's page
+    can be read by everyone; or always, where it `keeps_page`. `doi`, `page` and `pdf_url` are as they came, the other
+    texts are plain; authors have their family name last.
+    """
+    name = doi_of(doi)
+    arxiv = arxiv or arxiv_id_of(name)
+    named = arxiv_url(arxiv) if arxiv else doi_url(name) if name else None
+    url = named if named and not keeps_page else web_url(page)
+    if not title or url is None:
+        return None
+    return Candidate(
+        url=url,
+        title=title,
+        snippet=abstract,
+        published=published,
+        kind="paper",
+        doi=name,
+        authors=tuple(author for author in authors if author),
+        venue=venue or None,
+        pdf_url=web_url(pdf_url) or (arxiv_url(arxiv, "pdf") if arxiv else None),
+        citations=citations,
+        is_retracted=is_retracted or _RETRACTED.match(title) is not None,
+    )
+
+
+def arxiv_url(arxiv: Identifier, view: str = "abs") -> str:
+    """Where arXiv shows a paper: the version that is named, else the newest."""
+    version = f"v{arxiv.version}" if arxiv.version else ""
+    return f"https://arxiv.org/{view}/{arxiv.value}{version}"
+
+
+def doi_url(doi: str) -> str:
+    """The address that a DOI stands for."""
+    return f"https://doi.org/{quote(doi, safe='/:;()._-')}"
+
+
+def plain_title(value: object) -> str:
+    """A title without markup; formulas once, not in each of their forms."""
+    return plain(_FORMULA.sub("", value[: 4 * MAX_TITLE_CHARS]), MAX_TITLE_CHARS) if isinstance(value, str) else ""
+
+
+def plain_abstract(value: object) -> str:
+    """An abstract without markup, JATS or HTML, even where the markup is escaped; its headings end in a colon."""
+    if not isinstance(value, str):
+        return ""
+    text = value[:_LONGEST_ABSTRACT]
+    if _ESCAPED_MARKUP.search(text):
+        import html  # only for this rare damage
+
+        text = html.unescape(text)
+    text = _TITLE_END.sub(": </title>", _OWN_TITLE.sub(" ", _FORMULA.sub("", text)))
+    return plain(text)
+
+
+def date_of(year: object, month: object = None, day: object = None) -> str | None:
+    """The date in ISO 8601, or as much of it as makes sense; a month is a number or an English name."""
+    exact_first = (
+        (f"{year}-{month}-{day}", f"{month} {day}, {year}") if month and day else (),
+        (f"{year}-{month}", f"{month} {year}") if month else (),
+        (f"{year}",),
+    )
+    return next((found for form in itertools.chain(*exact_first) if (found := iso_date(form))), None)
+
+
+def first_day(service: Service, request: SearchRequest) -> date | None:
+    """The first day of what is recent; `None` where that does not matter."""
+    return None if request.recency is None else service.today() - timedelta(days=_DAYS[request.recency])
+
+
+def joined_filters(service: Service, own: str | None) -> str | None:
+    """The user's parameter `filter` and one of the adapter's own, which both have to hold."""
+    return ",".join(filter(None, (str(service.parameters.get("filter") or ""), own))) or None
+
+
+def within(value: object, *names: str) -> Any:
+    """What lies under these names, table in table; `None` where one of them is missing or no table."""
+    for name in names:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
+def rows_in(name: str, answer: object, *names: str) -> Any:
+    """What lies under these names, where an answer of the service `name` must have something.
+
+    Raises `ProviderError` (malformed): an answer without its list of results is not one that found nothing.
+    """
+    rows = within(answer, *names)
+    if rows is None:
+        raise malformed(name, "its answer has no list of results")
+    return rows
+
+
+def clean_query(service: Service, request: SearchRequest) -> tuple[str, tuple[str, ...]]:
+    """The query without operators, as the service takes it, and notes about what was cut.
+
+    Raises `ProviderError` (bad_request) where nothing is left to search for.
+    """
+    return prepare(service, replace(request, query=without_operators(request.query)))
+
+
+def search_words(query: str, most: int) -> tuple[list[str], tuple[str, ...]]:
+    """The words of `query` that say what is looked for, none twice, at most `most`, and a note where some are left out.
+
+    For services that want all words of a query: with every "what" and "of" nothing would be found. Stop words stay
+    where there are no others.
+    """
+    found = list(dict.fromkeys(words(query)))
+    telling = [word for word in found if word not in STOP_WORDS] or found
+    if len(telling) <= most:
+        return telling, ()
+    return telling[:most], (f"only {most} of the query's {len(telling)} words were searched for",)
+
+
+def without_operators(query: str) -> str:
+    """`query` without what search languages take for operators: quotes, brackets, wildcards, capitals of AND and OR."""
+    text = re.sub(r"(?<!\w)-|[^\w\s.,'+#&-]|_", " ", query)
+    return " ".join(re.sub(r"\b(?:AND|OR|NOT|ANDNOT)\b", lambda match: match[0].lower(), text).split())

@@ -1,0 +1,172 @@
+"""From a service's rows to candidates: plain text, absolute addresses, ISO dates, and a count of what was left out."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from asky.search.port import Candidate, Found, SearchRequest, SearchResults
+from asky.search.reply import bad_request, malformed
+from asky.search.service import Limits, Service
+from asky.text.scrub import scrub, strip_sequences
+from asky.text.urls import canonical_url, parse_address
+
+MAX_TITLE_CHARS = 500
+MAX_SNIPPET_CHARS = 5000
+
+_TAG = re.compile(r"<(?:/?[A-Za-z][A-Za-z0-9:-]*(?:\s[^<>]{0,1000})?/?|!--.{0,1000}?--)>", re.DOTALL)
+_BLOCK = re.compile(
+    r"(?:</?(?:p|div|br|li|ul|ol|h[1-6]|td|tr|title|sec|jats:p|jats:title|jats:sec)\b[^<>]{0,1000}>)", re.I
+)
+
+# Addresses that count clicks and lead elsewhere: whoever reads them learns nothing of the page, and they expire.
+_REDIRECTORS = re.compile(
+    r"""
+      (?:^|\.)google\.[a-z.]{2,6}/(?:url|aclk|imgres)\b
+    | (?:^|\.)duckduckgo\.com/(?:l/|y\.js)
+    | (?:^|\.)bing\.com/(?:ck/|aclick)
+    | (?:^|\.)search\.yahoo\.com/
+    | (?:^|\.)baidu\.com/link\b
+    | (?:^|\.)yandex\.[a-z.]{2,6}/clck/
+    | (?:^|\.)startpage\.com/(?:do/)?(?:proxy|redirect)
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+
+ReadRow = Callable[[Mapping[str, Any]], Candidate | None]
+"""What an adapter makes of a row; `None` where it is no source."""
+
+
+def clip(query: str, limits: Limits) -> tuple[str, tuple[str, ...]]:
+    """`query` in one line, cut after a whole word to what `limits` allow, and a note where it was cut."""
+    words = scrub(strip_sequences(query)).split()
+    kept = words[: limits.query_words]
+    while len(kept) > 1 and len(" ".join(kept)) > limits.query_chars:
+        kept.pop()
+    text = " ".join(kept)[: limits.query_chars]
+    if text == " ".join(words):
+        return text, ()
+    return text, (f"the query was cut to {len(kept)} of its {len(words)} words",)
+
+
+def prepare(service: Service, request: SearchRequest) -> tuple[str, tuple[str, ...]]:
+    """The query as the service takes it, and notes about what was cut. Raises `ProviderError` where nothing is left."""
+    query, notes = clip(request.query, service.limits)
+    if not query:
+        raise bad_request(service.name, "the query is empty")
+    return query, notes
+
+
+def results_wanted(service: Service, request: SearchRequest) -> int:
+    """How many results to ask for in one request."""
+    return max(1, min(request.max_results, service.limits.results))
+
+
+def language_of(request: SearchRequest) -> tuple[str, str | None] | None:
+    """The language as `("pt", "BR")` or `("pt", None)`; `None` where none is asked for, or none that can be read."""
+    match = re.fullmatch(r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{2}|\d{3}))?", (request.language or "").strip())
+    return (match[1].lower(), match[2].upper() if match[2] else None) if match else None
+
+
+def table(name: str, value: object) -> Mapping[str, Any]:
+    """`value`, where it is a JSON object. Raises `ProviderError` (malformed) for anything else."""
+    if not isinstance(value, Mapping):
+        raise malformed(name, "its answer is not an object")
+    return value
+
+
+def said(*values: object) -> str:
+    """What an error body says, for a message: the first of `values` that is text, in one short line."""
+    return next((text for value in values if (text := plain(value, 200))), "")
+
+
+def collect(
+    name: str, request: SearchRequest, rows: object, read: ReadRow, *, notes: Iterable[str] = ()
+) -> SearchResults:
+    """What `read` makes of `rows`, ranked as they come, no address twice, no more than were asked for.
+
+    A row that is no table, or that `read` makes nothing of, is left out and counted in the notes. `rows` that are
+    `None` are none at all. Raises `ProviderError` (malformed) where they are no list.
+    """
+    if rows is None:
+        rows = []
+    if not isinstance(rows, list):
+        raise malformed(name, "its answer has no list of results")
+    kept: dict[str, Candidate] = {}
+    dropped = 0
+    for row in rows:
+        candidate = read(row) if isinstance(row, Mapping) else None
+        if candidate is None:
+            dropped += 1
+        else:
+            kept.setdefault(canonical_url(candidate.url), candidate)
+    best = list(kept.values())[: request.max_results]
+    ranked = (
+        replace(candidate, found=(Found(name, rank, request.query),)) for rank, candidate in enumerate(best, start=1)
+    )
+    return SearchResults(tuple(ranked), (*notes, *_note_of(dropped)))
+
+
+def plain(value: object, max_chars: int = MAX_SNIPPET_CHARS) -> str:
+    """`value` as plain text in one line: without markup, entities resolved; `""` for what is no text.
+
+    Markup goes before entities, so that what is written as `&lt;b&gt;` stays readable.
+    """
+    if not isinstance(value, str):
+        return ""
+    text = _TAG.sub("", _BLOCK.sub(" ", value[: 4 * max_chars]))
+    return shorten(" ".join(scrub(strip_sequences(html.unescape(text))).split()), max_chars)
+
+
+def web_url(value: object) -> str | None:
+    """`value` where it is the address of a page: absolute, http or https, without a user, leading nowhere else.
+
+    As it stands, but for white space in it, which is escaped.
+    """
+    if not isinstance(value, str):
+        return None
+    url = value.strip()
+    try:
+        address = parse_address(url)
+    except ValueError:
+        return None
+    if _REDIRECTORS.search(address.host + address.target):
+        return None
+    return url if url.isprintable() and " " not in url and scrub(url) == url else str(address)
+
+
+def whole_number(value: object) -> int | None:
+    """`value` as a number that counts something; services send digits in text too."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) <= 12:
+        return int(value)
+    return value if isinstance(value, int) and value >= 0 else None
+
+
+def texts(values: object, max_chars: int = MAX_TITLE_CHARS) -> tuple[str, ...]:
+    """The texts of a list, plain, without empty ones; of a single text, that one."""
+    if isinstance(values, str):
+        values = [values]
+    if not isinstance(values, list):
+        return ()
+    return tuple(text for value in values if (text := plain(value, max_chars)))
+
+
+def passages(*values: object) -> str:
+    """Several texts, or lists of texts, as one snippet with ellipses between them."""
+    return shorten(" … ".join(text for value in values for text in texts(value, MAX_SNIPPET_CHARS)), MAX_SNIPPET_CHARS)
+
+
+def shorten(text: str, max_chars: int) -> str:
+    """`text` with an ellipsis where it is cut."""
+    return text if len(text) <= max_chars else text[: max_chars - 1].rstrip() + "…"
+
+
+def _note_of(dropped: int) -> tuple[str, ...]:
+    if not dropped:
+        return ()
+    return (f"{dropped} result{'s' if dropped > 1 else ''} without a usable address left out",)

@@ -1,0 +1,221 @@
+"""What is known of addresses on the web: which source holds their text, where they lead, when to ask again.
+
+A page's text is the document of a source like any other; the cache holds that source through a collection of its own,
+and so does every session that used it. Dropping a page from here therefore leaves alone what a session can cite.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from asky.storage.corpus import CorpusStore
+from asky.storage.database import Database
+from asky.values import Failure, Link
+
+CACHE_COLLECTION = "web cache"
+"""The collection that holds every page of the cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageRow:
+    """One address. Times are in seconds since 1970; `bytes` is the size of its text in UTF-8.
+
+    `source_id` is `None` for an address that could not be read, and `failure` then says why.
+    """
+
+    url: str
+    final_url: str
+    fetched_at: float
+    expires_at: float
+    used_at: float
+    source_id: str | None = None
+    etag: str | None = None
+    last_modified: str | None = None
+    links: tuple[Link, ...] = ()
+    is_cut: bool = False
+    bytes: int = 0
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PageCounts:
+    """Pages with a text, how many of them are stale, addresses that could not be read, and bytes of text."""
+
+    pages: int
+    stale: int
+    failures: int
+    bytes: int
+
+
+class PageTable:
+    """The repository of pages."""
+
+    def __init__(self, database: Database, corpus: CorpusStore) -> None:
+        self._db = database
+        self._corpus = corpus
+
+    def get(self, url: str) -> PageRow | None:
+        """What is known of a canonical address."""
+        with self._db.read() as connection:
+            row = connection.execute("SELECT * FROM page WHERE url = ?", (url,)).fetchone()
+        return _page(row) if row is not None else None
+
+    def put(self, row: PageRow) -> None:
+        """Remember an address, in place of what was known of it."""
+        with self._db.write() as connection:
+            connection.execute(
+                "INSERT OR REPLACE INTO page(url, source_id, final_url, etag, last_modified, links, is_cut, bytes,"
+                " failure, fetched_at, expires_at, used_at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+                (
+                    row.url, row.source_id, row.final_url, row.etag, row.last_modified,
+                    json.dumps([(each.url, each.text, each.start) for each in row.links], ensure_ascii=False),
+                    row.is_cut, row.bytes, _failure_text(row.failure), row.fetched_at, row.expires_at, row.used_at,
+                ),
+            )  # fmt: skip
+
+    def renew(self, url: str, *, fetched_at: float, expires_at: float) -> None:
+        """The page is as it was: it is fresh again."""
+        with self._db.write() as connection:
+            connection.execute(
+                "UPDATE page SET fetched_at = ?, expires_at = ?, used_at = ? WHERE url = ?",
+                (fetched_at, expires_at, fetched_at, url),
+            )
+
+    def summary(self, source_id: str, document_id: int) -> str | None:
+        """The summary of a page's text, if there is one of this very text."""
+        with self._db.read() as connection:
+            row = connection.execute(
+                "SELECT summary FROM page WHERE source_id = ? AND summary IS NOT NULL LIMIT 1", (source_id,)
+            ).fetchone()
+        kept = json.loads(row["summary"]) if row is not None else None
+        return str(kept["text"]) if kept is not None and kept["document"] == document_id else None
+
+    def keep_summary(self, source_id: str, document_id: int, text: str) -> None:
+        """Keep the summary of a page's text."""
+        with self._db.write() as connection:
+            connection.execute(
+                "UPDATE page SET summary = ? WHERE source_id = ?",
+                (json.dumps({"document": document_id, "text": text}, ensure_ascii=False), source_id),
+            )
+
+    def note_use(self, urls: Iterable[str], now: float) -> None:
+        """Note that pages were used, so that others go first when there is no room."""
+        with self._db.write() as connection:
+            connection.executemany("UPDATE page SET used_at = ? WHERE url = ?", [(now, url) for url in urls])
+
+    def pages(self, *, matching: str = "", limit: int | None = None) -> list[PageRow]:
+        """The addresses that hold `matching`, the last used first."""
+        with self._db.read() as connection:
+            rows = connection.execute(
+                "SELECT * FROM page WHERE instr(url, ?) > 0 OR ? = '' ORDER BY used_at DESC, url LIMIT ?",
+                (matching, matching, -1 if limit is None else limit),
+            )
+            return [_page(row) for row in rows]
+
+    def counts(self, now: float) -> PageCounts:
+        """What the cache holds."""
+        with self._db.read() as connection:
+            row = connection.execute(
+                "SELECT count(source_id), count(CASE WHEN source_id IS NOT NULL AND expires_at <= ? THEN 1 END),"
+                " count(failure), coalesce(sum(bytes), 0) FROM page",
+                (now,),
+            ).fetchone()
+        return PageCounts(*row)
+
+    def remove(self, urls: Sequence[str]) -> int:
+        """Forget addresses, and the texts that nothing else holds; returns how many addresses were known."""
+        with self._db.write() as connection:
+            rows = connection.execute(
+                "DELETE FROM page WHERE url IN (SELECT value FROM json_each(?)) RETURNING source_id",
+                (json.dumps(list(urls)),),
+            ).fetchall()
+            left = connection.execute("SELECT id FROM collection WHERE name = ?", (CACHE_COLLECTION,)).fetchone()
+            sources = {row["source_id"] for row in rows if row["source_id"] is not None}
+            unused = [
+                each
+                for each in sorted(sources)
+                if not connection.execute("SELECT 1 FROM page WHERE source_id = ? LIMIT 1", (each,)).fetchone()
+            ]
+            if left is not None:
+                self._corpus.remove_sources(left["id"], unused)
+        return len(rows)
+
+    def outdated(self, now: float, *, keep_s: float, max_bytes: int) -> list[str]:
+        """The addresses to forget: those that cannot be renewed or were stale for `keep_s`, and, the longest unused
+        first, those beyond `max_bytes` of text."""
+        with self._db.read() as connection:
+            rows = connection.execute(
+                "SELECT url, bytes, expires_at,"
+                " failure IS NULL AND (etag IS NOT NULL OR last_modified IS NOT NULL) AS renewable"
+                " FROM page ORDER BY used_at DESC, url"
+            ).fetchall()
+        gone: list[str] = []
+        held = 0
+        for row in rows:
+            is_over = row["expires_at"] + (keep_s if row["renewable"] else 0) <= now
+            if is_over or held + row["bytes"] > max_bytes:
+                gone.append(row["url"])
+            else:
+                held += row["bytes"]
+        return gone
+
+
+class SearchTable:
+    """What searches brought, for a while: JSON under a key that names everything that was asked."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def get(self, key: str, now: float) -> str | None:
+        """What a search brought, unless that is too long ago."""
+        with self._db.read() as connection:
+            row = connection.execute(
+                "SELECT results FROM search WHERE key = ? AND expires_at > ?", (key, now)
+            ).fetchone()
+        return row["results"] if row is not None else None
+
+    def put(self, key: str, results: str, *, expires_at: float) -> None:
+        """Keep what a search brought."""
+        with self._db.write() as connection:
+            connection.execute("INSERT OR REPLACE INTO search VALUES (?, ?, ?)", (key, results, expires_at))
+
+    def remove(self, now: float | None = None) -> int:
+        """Drop what is too old, or everything; returns how many searches were."""
+        with self._db.write() as connection:
+            if now is None:
+                return connection.execute("DELETE FROM search").rowcount
+            return connection.execute("DELETE FROM search WHERE expires_at <= ?", (now,)).rowcount
+
+
+def _page(row: sqlite3.Row) -> PageRow:
+    return PageRow(
+        url=row["url"],
+        final_url=row["final_url"],
+        fetched_at=row["fetched_at"],
+        expires_at=row["expires_at"],
+        used_at=row["used_at"],
+        source_id=row["source_id"],
+        etag=row["etag"],
+        last_modified=row["last_modified"],
+        links=tuple(Link(*each) for each in json.loads(row["links"])),
+        is_cut=bool(row["is_cut"]),
+        bytes=row["bytes"],
+        failure=Failure(**json.loads(row["failure"])) if row["failure"] else None,
+    )
+
+
+def _failure_text(failure: Failure | None) -> str | None:
+    if failure is None:
+        return None
+    return json.dumps(
+        {
+            "subject": failure.subject,
+            "code": failure.code,
+            "message": failure.message,
+            "hint": failure.hint,
+            "retryable": failure.retryable,
+        }
+    )

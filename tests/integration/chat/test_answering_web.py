@@ -1,0 +1,258 @@
+"""Runs that use the web: the shortlist before the model, its tools, and what a page or a model may not do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import anyio
+import pytest
+
+from asky.chat.answering import Answerer, Question
+from asky.chat.preparing import WebAccess
+from asky.config.schema import Research, Retrieval
+from asky.errors import ProviderError
+from asky.events import PageRead, WebSearched
+from asky.search.port import Candidate
+from asky.storage.runs import RunStore
+from asky.storage.scope import Scope
+from asky.storage.sessions import SessionStore
+from asky.values import Answer
+from tests.support.models import ScriptedModel, calls, tool_call
+from tests.support.search_store import SearchStore
+from tests.support.searching import FakeSearch
+from tests.support.site import Site
+from tests.support.webs import LabWeb
+
+TIDES = (
+    "The moon pulls the sea and raises two tides a day. The sun raises smaller tides. Sailors read their almanacs"
+    " before they left the harbour, because the depth over the bar changed with the hour."
+)
+QUESTION = "How many tides does the moon raise?"
+SECRET = "The moon base code is one two three four five six seven eight nine ten and nobody outside may know it."
+
+
+class Lab:
+    """A store, a site, a search service, and a way to ask over the web."""
+
+    def __init__(self, folder: Path, site: Site) -> None:
+        self.store = SearchStore(folder, settings=Retrieval(engine="exact"))
+        self.site = site
+        self.search = FakeSearch([site.url("/tides")])
+        self.runs = RunStore(self.store.database)
+        self.sessions = SessionStore(self.store.database)
+        self.session = self.sessions.open("lab", mode="research")
+        self.web = LabWeb(self.store, site, [self.search])
+        self.collection = self.store.corpus.collection("session lab", create=True)
+        self.scope = Scope((self.collection,))
+        self.kept: list[Answer] = []
+
+    def ask(self, model: ScriptedModel, *, shortlist: bool = True, mode: str = "research") -> Answer:
+        async def main() -> None:
+            answerer = Answerer(
+                model,
+                lambda: self.store.search,
+                self.store.corpus,
+                self.runs,
+                self.sessions,
+                settings=Research(),
+                listener=self.store.heard.append,
+                web=lambda: self.web,
+            )
+            access = WebAccess(self.collection, shortlist=shortlist)
+            question = Question(QUESTION, QUESTION, mode, self.scope, web=access)  # type: ignore[arg-type] # a word
+            await answerer.answer(question, self.session, keep=self.kept.append)
+
+        anyio.run(main)
+        return self.kept[-1]
+
+    def ledger(self, kind: str) -> list[dict[str, object]]:
+        run = self.runs.find(None)
+        return [dict(entry.data) for entry in self.runs.ledger(run.id) if entry.kind == kind]
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Iterator[Lab]:
+    with Site() as site:
+        site.page("/tides", html=article("Tides", TIDES, "/deeper"))
+        site.page("/deeper", html=article("Deeper", "Tides are seen in the rocks of the earth as well. " * 4))
+        opened = Lab(tmp_path, site)
+        with opened.web:
+            yield opened
+        opened.store.close()
+
+
+def article(title: str, text: str, *links: str) -> str:
+    anchors = "".join(f'<a href="{link}">on to {link[1:]}</a> ' for link in links)
+    head = f"<html><head><title>{title}</title></head>"
+    return f"{head}<body><article><h1>{title}</h1><p>{text}</p>{anchors}</article></body></html>"
+
+
+def told(model: ScriptedModel) -> list[str]:
+    """What tools returned, as the last call of the model saw it."""
+    return [message.content for message in model.sent[-1][0] if message.role == "tool"]
+
+
+RETRIEVE = calls(tool_call("get_relevant_content", {"queries": ["moon tides"]}))
+
+
+def test_sources_are_chosen_and_read_before_the_model_is_asked(lab: Lab) -> None:
+    model = ScriptedModel(RETRIEVE, "Two tides a day.", "Two tides a day.")
+    answer = lab.ask(model)
+    assert {spec.name for spec in model.sent[0][1]} == {
+        "web_search", "get_relevant_content", "query_research_memory", "save_finding",
+    }  # fmt: skip
+    assert "Tides" in model.sent[0][0][0].content
+    assert "two tides a day" in told(model)[0]
+    assert (answer.usage.fetches, answer.usage.cache_hits) == (1, 0)
+    assert [entry["verdict"] for entry in lab.ledger("read")] == ["fetched"]
+    assert lab.ledger("web_searched")[0]["queries"] == [QUESTION]
+    assert lab.ledger("web_searched")[0]["services"] == [{"name": "fake", "host": "search.invalid"}]
+    assert lab.ledger("shortlisted")[0]["selected"]
+    assert any(isinstance(event, WebSearched) for event in lab.store.heard)
+    assert any(isinstance(event, PageRead) for event in lab.store.heard)
+
+
+def test_a_standard_question_has_no_research_memory(lab: Lab) -> None:
+    model = ScriptedModel("I cannot tell.", "I cannot tell.")
+    lab.ask(model, mode="standard")
+    assert {spec.name for spec in model.sent[0][1]} == {"web_search", "get_relevant_content"}
+
+
+def test_a_model_that_searches_gets_sources_where_results_are_read_for_it(lab: Lab) -> None:
+    lab.site.page("/sun", html=article("Sun", "The sun raises a tide of its own, less than half as high. " * 3))
+    lab.search = FakeSearch({QUESTION: [lab.site.url("/tides")], "sun tide height": [lab.site.url("/sun")]})
+    lab.web.search_with(lab.search)
+    model = ScriptedModel(
+        calls(tool_call("web_search", {"queries": ["sun tide height"]})),
+        calls(tool_call("get_relevant_content", {"queries": ["height of the sun's tide"]})),
+        "Less than half as high.",
+        "Less than half as high.",
+    )
+    lab.ask(model)
+    assert "Sun (127.0.0.1)" in told(model)[0]
+    assert "less than half as high" in told(model)[1]
+
+
+def test_where_only_an_abstract_was_found_pages_can_still_be_read(lab: Lab) -> None:
+    abstract = "We measured the tides that the moon raises at forty harbours over ten years and found two a day. " * 3
+    paper = Candidate("http://127.0.0.1:1/paper", "Tides at harbours", abstract, kind="paper", published="2020")
+    lab.search = FakeSearch([paper])
+    lab.web.search_with(lab.search)
+    model = ScriptedModel(RETRIEVE, "Two a day.", "Two a day.")
+    answer = lab.ask(model)
+    assert "extract_links" in {spec.name for spec in model.sent[0][1]}
+    assert "forty harbours" in told(model)[0]
+    assert answer.sources[0][0].kind == "paper"
+    assert answer.sources[0][0].url == paper.url
+
+
+def test_without_a_shortlist_the_model_finds_reads_and_follows(lab: Lab) -> None:
+    tides, deeper = lab.site.url("/tides"), lab.site.url("/deeper")
+    model = ScriptedModel(
+        calls(tool_call("web_search", {"queries": ["moon tides"]})),
+        calls(tool_call("extract_links", {"urls": [tides], "query": "rocks"})),
+        calls(tool_call("extract_links", {"urls": [deeper]})),
+        calls(tool_call("get_relevant_content", {"queries": ["rocks of the earth"]})),
+        "In rocks as well.",
+        "In rocks as well.",
+    )
+    lab.ask(model, shortlist=False)
+    results = told(model)
+    assert tides in results[0]
+    assert deeper in results[1]
+    assert "rocks of the earth" in results[3]
+    assert [asked.path for asked in lab.site.requests] == ["/tides", "/deeper"]
+
+
+def test_an_address_that_the_model_made_up_is_not_fetched(lab: Lab) -> None:
+    tides = lab.site.url("/tides")
+    model = ScriptedModel(
+        calls(tool_call("web_search", {"queries": ["moon tides"]})),
+        calls(tool_call("extract_links", {"urls": [f"{tides}?secret=1", "http://127.0.0.1:9/"]})),
+        "Nothing.",
+        "Nothing.",
+    )
+    lab.ask(model, shortlist=False)
+    assert told(model)[1].count("was not offered by any source") == 2
+    assert lab.site.requests == []
+
+
+def test_with_private_documents_open_a_query_may_not_repeat_them(lab: Lab) -> None:
+    lab.store.add("notes", SECRET, title="Notes", collection=lab.collection)
+    model = ScriptedModel(
+        calls(tool_call("get_relevant_content", {"queries": ["moon base code"]})),
+        calls(tool_call("web_search", {"queries": ["code is one two three four five six seven eight nine"]})),
+        calls(tool_call("web_search", {"queries": ["moon base"]})),
+        "I will not say.",
+        "I will not say.",
+    )
+    lab.ask(model, shortlist=False)
+    assert "repeats a private document" in told(model)[1]
+    assert [request.query for request in lab.search.requests] == ["moon base"]
+
+
+def test_with_private_documents_open_a_page_cannot_lead_elsewhere(lab: Lab) -> None:
+    with Site(host="127.0.0.2") as evil:
+        evil.page("/s", html=article("Evil", TIDES))
+        lab.site.page("/tides", html=article("Tides", TIDES, evil.url("/s"), "/deeper"))
+        lab.store.add("notes", SECRET, title="Notes", collection=lab.collection)
+        model = ScriptedModel(
+            calls(tool_call("web_search", {"queries": ["moon tides"]})),
+            calls(tool_call("extract_links", {"urls": [lab.site.url("/tides")]})),
+            calls(tool_call("extract_links", {"urls": [evil.url("/s"), lab.site.url("/deeper")]})),
+            "Done.",
+            "Done.",
+        )
+        lab.ask(model, shortlist=False)
+        assert evil.requests == []
+    assert "was named by a page only" in told(model)[2]
+    assert "1 of 2 pages read" not in told(model)[2]
+    assert [asked.path for asked in lab.site.requests] == ["/tides", "/deeper"]
+
+
+def test_summaries_are_done_before_the_run_ends_and_kept(lab: Lab) -> None:
+    class Summing(ScriptedModel):
+        """Writes a summary whenever it is asked for one, and follows its script otherwise."""
+
+    tides = lab.site.url("/tides")
+    script = (
+        calls(tool_call("web_search", {"queries": ["moon tides"]})),
+        calls(tool_call("get_link_summaries", {"urls": [tides]})),
+        "It is about two tides a day.",
+        "Two.",
+        "Two.",
+    )
+    model = Summing(*script)
+    answer = lab.ask(model, shortlist=False)
+    assert "It is about two tides a day." in told(model)[1]
+    assert answer.usage.llm_calls == 5
+    source = next(each for each in lab.store.corpus.sources(lab.scope) if each.url == tides)
+    document_id = lab.store.corpus.current_document(source.id)
+    assert document_id is not None
+    assert lab.web.pages.summary(source.id, document_id) == "It is about two tides a day."
+
+
+def test_a_search_that_fails_is_an_error_unless_there_is_something_else(lab: Lab) -> None:
+    lab.search = FakeSearch(error=ProviderError("fake is down", reason="unavailable"))
+    lab.web.search_with(lab.search)
+    with pytest.raises(ProviderError, match="fake is down"):
+        lab.ask(ScriptedModel("never"))
+    assert lab.runs.find(None).status == "failed"
+    lab.web.read(lab.site.url("/tides"))
+    answer = lab.ask(ScriptedModel(RETRIEVE, "Two tides a day.", "Two tides a day."))
+    assert any("using pages that were read before" in warning for warning in answer.warnings)
+    assert "two tides" in json.dumps(answer.text).lower()
+
+
+def test_everything_that_was_passed_over_is_in_the_answer_with_its_reason(lab: Lab) -> None:
+    lab.search = FakeSearch([lab.site.url("/tides"), lab.site.url("/copy"), lab.site.url("/missing")])
+    lab.web.search_with(lab.search)
+    lab.site.page("/copy", html=article("Tides", TIDES, "/deeper"))
+    answer = lab.ask(ScriptedModel(RETRIEVE, "Two.", "Two."))
+    rejected = dict(answer.rejected)
+    assert "404" in rejected[lab.site.url("/missing")]
+    kept = {each.url for each, _, _ in answer.sources}
+    copy = ({lab.site.url("/tides"), lab.site.url("/copy")} - kept).pop()
+    assert "same text" in rejected[copy]

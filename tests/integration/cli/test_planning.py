@@ -1,0 +1,138 @@
+"""`--dry-run` of questions that may use the web: what would be asked and read, with nothing sent and nothing kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from asky.storage.pages import CACHE_COLLECTION
+from tests.support.in_process import InProcess
+from tests.support.stores import FilledStore
+from tests.support.twins.web import SearxngTwin
+
+TIDES = "How many high tides does the moon raise in a day?"
+REMOTE = ("-m", "openai:test")
+
+
+@pytest.fixture
+def asky(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> InProcess:
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    for name in ("BRAVE_API_KEY", "TAVILY_API_KEY", "EXA_API_KEY", "SERPER_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("sys.stdin", None)
+    return InProcess(home, monkeypatch, capsys)
+
+
+@pytest.fixture
+def twin(monkeypatch: pytest.MonkeyPatch, asky: InProcess) -> Iterator[SearxngTwin]:
+    with SearxngTwin(rows=[]) as twin:
+        monkeypatch.setenv("ASKY_SEARCH__SEARXNG__BASE_URL", twin.base_url)
+        yield twin
+
+
+def host(twin: SearxngTwin) -> str:
+    return urlsplit(twin.base_url).netloc
+
+
+def test_the_search_its_service_and_the_most_pages_are_told_and_nothing_is_done(
+    asky: InProcess, twin: SearxngTwin
+) -> None:
+    done = asky("-r", TIDES, "--dry-run")
+    assert done.code == 0
+    assert f"hosts     {host(twin)}, and those of the pages that are found\n" in done.out
+    assert f"web       search for “{TIDES}” with searxng at {host(twin)}; read at most 20 pages of hosts" in done.out
+    assert "web_search" in done.out
+    plan = asky("-r", TIDES, "--dry-run", "--json").json
+    assert plan["schema"] == "asky.plan/1"
+    assert plan["hosts"] == [host(twin)]
+    assert plan["web"] == {
+        "services": [{"name": "searxng", "host": host(twin)}],
+        "queries": [TIDES],
+        "named": [],
+        "max_pages": 20,
+        "may_search": False,
+        "is_offline": False,
+    }
+    assert twin.requests == []
+    assert asky("runs", "list", "--json").json["runs"] == []
+    assert asky("session", "list", "--json").json["sessions"] == []
+    assert not (asky.home / "state").exists()
+
+
+def test_a_model_that_may_search_by_itself_is_told_with_the_tools_that_it_gets(
+    asky: InProcess, twin: SearxngTwin
+) -> None:
+    chosen = asky("-r", *REMOTE, TIDES, "--dry-run", "--json").json
+    assert chosen["hosts"] == ["127.0.0.1:9", host(twin)]
+    assert set(chosen["tools"]) == {"web_search", "get_relevant_content", "save_finding", "query_research_memory"}
+    assert (chosen["web"]["may_search"], chosen["web"]["queries"]) == (True, [TIDES])
+    free = asky(*REMOTE, "--shortlist", "off", TIDES, "--dry-run", "--json").json
+    assert free["tools"] == [
+        "web_search", "extract_links", "get_link_summaries", "get_relevant_content", "get_full_content"
+    ]  # fmt: skip
+    assert (free["web"]["may_search"], free["web"]["queries"], free["web"]["max_pages"]) == (True, [], 0)
+    assert host(twin) in free["hosts"]
+    words = asky(*REMOTE, "--shortlist", "off", TIDES, "--dry-run").out
+    assert f"web       the model may search with searxng at {host(twin)} and read" in words
+
+
+def test_addresses_in_the_question_are_hosts_and_need_no_service(asky: InProcess) -> None:
+    done = asky("What does https://docs.example.org/yeast say?", "--dry-run")
+    assert done.code == 0
+    assert "hosts     docs.example.org, and those" in done.out
+    assert "read at most 20 pages of those that the question names, and where they lead" in done.out
+    plan = asky("What does https://docs.example.org/yeast say?", "--dry-run", "--json").json
+    assert plan["web"]["named"] == ["https://docs.example.org/yeast"]
+    assert "web_search" not in plan["tools"]
+
+
+@pytest.mark.parametrize("flag", ["--no-web", "-L"])
+def test_a_question_that_is_kept_off_the_web_plans_nothing_there(asky: InProcess, twin: SearxngTwin, flag: str) -> None:
+    plan = asky(flag, *REMOTE, TIDES, "--dry-run", "--json").json
+    assert (plan["web"], plan["hosts"], plan["tools"]) == (None, ["127.0.0.1:9"], [])
+
+
+def test_documents_keep_the_plan_off_the_web_unless_it_is_asked_for(asky: InProcess, twin: SearxngTwin) -> None:
+    (asky.home / "sea").mkdir()
+    plan = asky("-d", "sea", TIDES, "--dry-run", "--json").json
+    assert (plan["web"], plan["hosts"]) == (None, [])
+    plan = asky("-d", "sea", "--web", TIDES, "--dry-run", "--json").json
+    assert (plan["unread"], plan["hosts"]) == (["sea"], [host(twin)])
+
+
+def test_a_web_that_is_demanded_but_not_set_up_is_an_error(asky: InProcess) -> None:
+    done = asky("--web", TIDES, "--dry-run")
+    assert done.code == 3
+    assert "search.searxng.base_url" in done.err
+
+
+def test_a_service_that_is_named_but_not_set_up_is_told(
+    asky: InProcess, twin: SearxngTwin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASKY_SEARCH__PROVIDERS", '["brave", "searxng"]')
+    assert f"with brave (not set up), searxng at {host(twin)};" in asky(TIDES, "--dry-run").out
+    assert asky(TIDES, "--dry-run", "--json").json["web"]["services"][0] == {"name": "brave", "host": None}
+
+
+def test_offline_only_pages_that_were_read_before_are_planned(asky: InProcess, twin: SearxngTwin) -> None:
+    assert asky("--offline", TIDES, "--dry-run").code == 2
+    with FilledStore(asky.home) as store:
+        store.collection = store.corpus.collection(CACHE_COLLECTION, create=True)
+        store.add_text(asky.home / "page.txt", "The moon raises two high tides a day.")
+    done = asky("--offline", TIDES, "--dry-run")
+    assert done.code == 0
+    assert "web       pages that were read before; nothing is fetched" in done.out
+    assert "hosts     none: nothing leaves this machine" in done.out
+
+
+def test_tools_of_the_memory_are_planned_in_research_alone(asky: InProcess) -> None:
+    (asky.home / "sea").mkdir()
+    assert asky("-d", "sea", *REMOTE, TIDES, "--dry-run", "--json").json["tools"] == ["get_relevant_content"]
+    research = asky("-r", "-d", "sea", *REMOTE, TIDES, "--dry-run", "--json").json["tools"]
+    assert research == ["get_relevant_content", "query_research_memory", "save_finding"]

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from asky.errors import UsageError
+from asky.research.source_policy import SourcePolicy, latest_day, parse_domains
+from asky.search.port import Candidate
+
+TODAY = date(2026, 11, 1)
+
+
+def refusal(policy: SourcePolicy, url: str = "https://example.org/a", **facts: object) -> str | None:
+    return policy.refusal(Candidate(url, **facts), today=TODAY)  # type: ignore[arg-type]  # what a test names
+
+
+def test_everything_passes_a_policy_that_says_nothing() -> None:
+    assert refusal(SourcePolicy()) is None
+
+
+@pytest.mark.parametrize("url", ["https://example.org/", "http://a.b.EXAMPLE.org:8080/x", "https://www.example.org./"])
+def test_a_domain_stands_for_all_below_it(url: str) -> None:
+    assert refusal(SourcePolicy(deny_domains=("example.org",)), url) == "example.org is denied"
+    assert refusal(SourcePolicy(allow_domains=("example.org",)), url) is None
+
+
+@pytest.mark.parametrize("url", ["https://notexample.org/", "https://example.org.evil.example/", "https://org/"])
+def test_a_name_that_only_looks_like_the_domain_is_another(url: str) -> None:
+    assert refusal(SourcePolicy(deny_domains=("example.org",)), url) is None
+    assert "is not among the allowed domains" in (refusal(SourcePolicy(allow_domains=("example.org",)), url) or "")
+
+
+def test_what_the_question_names_is_read_unless_it_is_denied() -> None:
+    policy = SourcePolicy(("allowed.example",), ("denied.example",), recency="day", kinds=("paper",))
+
+    assert refusal(policy, "https://other.example/", origin="prompt", published="1999") is None
+    assert refusal(policy, "https://denied.example/", origin="prompt") == "denied.example is denied"
+
+
+def test_denying_goes_before_allowing() -> None:
+    policy = SourcePolicy(allow_domains=("example.org",), deny_domains=("ads.example.org",))
+
+    assert refusal(policy, "https://ads.example.org/") == "ads.example.org is denied"
+    assert refusal(policy, "https://example.org/") is None
+
+
+@pytest.mark.parametrize(
+    ("published", "recency", "passes"),
+    [
+        ("2026-10-31", "day", True),
+        ("2026-10-30", "day", False),
+        ("2026-10-25T08:00:00Z", "week", True),
+        ("2026-10", "week", True),
+        ("2026-09", "month", False),
+        ("2025", "year", True),
+        ("2024", "year", False),
+        (None, "day", True),
+        ("last spring", "day", True),
+        ("2027-01-01", "day", True),
+    ],
+)
+def test_a_source_is_too_old_where_its_latest_possible_day_is(
+    published: str | None, recency: str, passes: bool
+) -> None:
+    policy = SourcePolicy(recency=recency)  # type: ignore[arg-type]  # one of the words
+
+    assert (refusal(policy, published=published) is None) is passes
+
+
+def test_a_kind_that_is_not_wanted_is_refused() -> None:
+    assert refusal(SourcePolicy(kinds=("paper",))) == "a web source; wanted: paper"
+    assert refusal(SourcePolicy(kinds=("paper",)), kind="paper") is None
+
+
+def test_domains_are_brought_to_one_form() -> None:
+    given = ["Example.ORG", "*.example.org", ".example.org.", "www.example.org", "bücher.example", "gov", "[::1]"]
+
+    assert parse_domains(given) == ("example.org", "xn--bcher-kva.example", "gov", "[::1]")
+
+
+@pytest.mark.parametrize(
+    "given", ["", "*", "https://example.org", "example.org/a", "example.org:80", "a b", "u@x.org", "::1"]
+)
+def test_what_is_no_domain_is_an_error(given: str) -> None:
+    with pytest.raises(UsageError, match="is no domain"):
+        parse_domains([given])
+
+
+@pytest.mark.parametrize(
+    ("published", "day"),
+    [("2026", date(2026, 12, 31)), ("2024-02", date(2024, 2, 29)), ("2026-02-30", None), ("2026-13", None), ("", None)],
+)
+def test_the_latest_day_of_a_date(published: str, day: date | None) -> None:
+    assert latest_day(published) == day

@@ -1,0 +1,82 @@
+"""What is left of a session that was removed: nothing, in the tables or in the bytes of the file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from asky.storage.runs import Run
+from asky.storage.scope import Scope
+from asky.storage.sessions import own_collection
+from asky.values import Chunk, Document, Evidence, Source, Span, source_id
+from tests.support.stores import FilledStore
+
+CANARY = "zanzibar"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> FilledStore:
+    return FilledStore(tmp_path)
+
+
+def give(store: FilledStore, session_id: str, text: str) -> int:
+    """Make `text` a source of the session alone, as a piped text is; returns its document."""
+    document = store.documents.put_document(Document(text, "text/plain"), [Chunk(0, Span(0, len(text)), 9)], [""])
+    source = Source(source_id(f"stdin:{text}"), "file", f"stdin:{text}", "standard input")
+    store.corpus.put_source(
+        source, store.corpus.collection(own_collection(session_id), create=True), document_id=document.id
+    )
+    return document.id
+
+
+def bytes_of(store: FilledStore) -> bytes:
+    store.database.close()
+    return b"".join(path.read_bytes() for path in sorted(store.data.rglob("*")) if path.is_file())
+
+
+def test_nothing_of_a_removed_session_is_left_in_the_file(store: FilledStore, tmp_path: Path) -> None:
+    session = store.sessions.open(CANARY, mode="research")
+    give(store, session.id, f"A text about {CANARY}.")
+    note = store.add_text(tmp_path / "tides.md", "The tides of the sea.")
+    run_id = store.answered(
+        f"Where is {CANARY}?",
+        f"In the sea, {CANARY}.",
+        lambda run: [store.evidence(run, tmp_path / "tides.md", note, "tides")],
+        session=CANARY,
+    )
+    store.findings.add(f"Of {CANARY}.", session_id=session.id, run_id=run_id)
+    store.runs.record(run_id, "failed", {"partial": CANARY})
+    assert CANARY.encode() in bytes_of(store)
+    store.sessions.remove(session.id, store.corpus, store.documents)
+    assert CANARY.encode() not in bytes_of(store)
+    assert store.sessions.find(session.id) is None
+    assert not store.runs.recent(limit=9)
+    assert not store.findings.recent()
+    assert store.documents.text(note) == "The tides of the sea."  # it has a source of its own
+    store.database.close()
+
+
+def test_a_text_that_only_a_removed_run_showed_goes_with_it_and_one_of_another_run_stays(
+    store: FilledStore, tmp_path: Path
+) -> None:
+    path = tmp_path / "old.md"
+    shown = {name: store.add_text(tmp_path / f"{name}.md", f"The {name} text.") for name in ("old", "both", "kept")}
+
+    def show(*names: str) -> Callable[[Run], list[Evidence]]:
+        return lambda run: [store.evidence(run, path, shown[name], name) for name in names]
+
+    store.answered("?", "So.", show("old", "both", "kept"), session="gone")
+    store.answered("?", "So.", show("both"), session="stays")
+    for name in ("old", "both"):
+        store.corpus.remove_sources(store.collection, [source_id((tmp_path / f"{name}.md").as_uri())])
+    removed = store.sessions.find("gone")
+    assert removed is not None
+    store.sessions.remove(removed.id, store.corpus, store.documents)
+    with store.database.read() as connection:
+        left = {row["id"] for row in connection.execute("SELECT id FROM document")}
+    assert left == {shown["both"], shown["kept"]}
+    assert [run.question for run in store.runs.recent(limit=9)] == ["?"]
+    assert store.corpus.count_sources(Scope((store.collection,))) == 1
+    store.database.close()
