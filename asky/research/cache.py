@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Protocol
@@ -50,6 +50,9 @@ class ReadDocument(Protocol):
     def __call__(self, data: bytes, *, name: str, media_type: str, url: str | None = None) -> Document: ...
 
 
+Browse = Callable[[str], Awaitable["Fetched"]]
+
+
 @dataclass(frozen=True, slots=True)
 class CacheSettings:
     """How long a page is fresh, in seconds, and how much text is kept, in bytes."""
@@ -61,7 +64,8 @@ class CacheSettings:
 class ResearchCache:
     """Reads pages, from what is kept where it can. While a host has trouble, what it held before is used.
 
-    Without a `fetcher` only what is kept is read, however old it is. `now` gives seconds since 1970.
+    Without a `fetcher` only what is kept is read, however old it is. `browse` fetches what a browser makes of a page
+    that needs JavaScript. `now` gives seconds since 1970.
     """
 
     def __init__(
@@ -74,6 +78,7 @@ class ResearchCache:
         fetcher: Fetcher | None,
         read_document: ReadDocument,
         settings: CacheSettings,
+        browse: Browse | None = None,
         now: Callable[[], float] = time.time,
     ) -> None:
         self._pages = pages
@@ -83,6 +88,7 @@ class ResearchCache:
         self._fetcher = fetcher
         self._read_document = read_document
         self._settings = settings
+        self._browse = browse
         self._now = now
         self._reading: dict[str, anyio.Lock] = {}
 
@@ -162,7 +168,13 @@ class ResearchCache:
             if page is not None:
                 return page
             fetched = await fetcher.fetch(url, asked_for=asked_for)
-        return await in_thread(self._keep, fetched, key, kind)
+        try:
+            return await in_thread(self._keep, fetched, key, kind)
+        except SourceUnreadable as error:
+            if error.verdict != "needs_javascript" or self._browse is None:
+                raise
+        rendered = await self._browse(fetched.url)  # asked for again: a browser pins the names of a whole visit
+        return await in_thread(self._keep, replace(rendered, requested=fetched.requested), key, kind)
 
     def _keep(self, fetched: Fetched, key: str, kind: SourceKind) -> WebPage:
         media_type = media_type_of_response(fetched.url, fetched.media_type, fetched.charset, fetched.body)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from asky.net.breaker import Breaker
     from asky.net.fetcher import GuardedFetcher
     from asky.net.pace import Pace
-    from asky.research.cache import CacheSettings, Purge, ResearchCache
+    from asky.research.cache import Browse, CacheSettings, Purge, ResearchCache
     from asky.research.search_cache import RememberedSearch
     from asky.research.shortlist_types import SearchAll, Shortlist
     from asky.research.tools import ResearchRun
@@ -98,6 +98,7 @@ class WebParts:
             fetcher=None if self.offline else self._fetcher(),
             read_document=services.readers.read,
             settings=self._cache_settings(),
+            browse=self._browse(),
         )
 
     @cached_property
@@ -117,6 +118,14 @@ class WebParts:
         from asky.net.fetcher import open_fetcher
 
         return open_fetcher(self._services.config.network, self.pace)
+
+    def _browse(self) -> Browse | None:
+        network = self._services.config.network
+        if self.offline or not network.browser:
+            return None
+        from asky.net.browser import open_browser_fetcher  # for pages that need JavaScript, where the user wants them
+
+        return open_browser_fetcher(network, self.pace).fetch
 
     # for a run
 

@@ -63,8 +63,8 @@ def web() -> Iterator[Web]:
         site.page("/gone", status=404)
         site.page(
             "/check",
-            html="<html><head><title>Just a moment...</title></head><body><h1>Checking your browser</h1><p>Please enable"
-            " cookies and complete the captcha to prove that you are human.</p></body></html>",
+            html="<html><head><title>Just a moment...</title></head><body><h1>Checking your browser</h1><p>Please"
+            " enable cookies and complete the captcha to prove that you are human.</p></body></html>",
         )
         site.page(
             "/more", html=page("More tides", "The tides of the moon are also seen in the rocks of the earth. " * 4)
@@ -109,6 +109,22 @@ def test_the_built_in_model_answers_from_the_web_with_citations_that_open(home: 
     why = run_asky("why", "1", home=home)
     assert "two high tides a day" in why.stdout
     assert cited["url"] in why.stdout
+
+
+def test_what_was_asked_read_and_rejected_was_planned_and_can_be_looked_up_afterwards(home: Path, web: Web) -> None:
+    service = web.twin.base_url.removeprefix("http://").rstrip("/")
+    planned = run_asky("-r", TIDES, "--dry-run", home=home, environ=web.environ).stdout
+    assert f"search for “{TIDES}” with searxng at {service}; read at most 20 pages" in planned
+    assert (web.twin.requests, web.site.requests) == ([], [])
+    ask(home, web, "-r", TIDES)
+    shown = run_asky("runs", "show", home=home).stdout
+    assert f"web       searched for “{TIDES}” (searxng at {service}): 6 found" in shown
+    assert "of 6 candidates: 4 URLs, 3 origins" in shown
+    assert "web       read 6 pages: 4 fetched" in shown
+    assert f"rejected  {web.site.url('/gone')}: " in shown
+    assert f"fetched     {web.site.url('/tides')}" in run_asky("runs", "show", "-v", home=home).stdout
+    found = {each["kind"] for each in json.loads(run_asky("runs", "export", home=home).stdout)["ledger"]}
+    assert {"web_searched", "read", "shortlisted"} <= found
 
 
 def test_the_same_question_again_fetches_and_embeds_nothing(home: Path, web: Web) -> None:

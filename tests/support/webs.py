@@ -12,7 +12,7 @@ from asky.chat.preparing import WebAccess
 from asky.config.schema import Shortlist as ShortlistSettings
 from asky.reading.pool import ReaderPool
 from asky.research.acquire import Acquirer
-from asky.research.cache import CacheSettings, ResearchCache
+from asky.research.cache import Browse, CacheSettings, ResearchCache
 from asky.research.chunker import ChunkSettings
 from asky.research.ingest import Ingester
 from asky.research.search_cache import RememberedSearch
@@ -39,7 +39,14 @@ class LabWeb:
     `now` is what its clock says. Without a `site` it is offline.
     """
 
-    def __init__(self, store: SearchStore, site: Site | None = None, providers: Sequence[SearchProvider] = ()) -> None:
+    def __init__(
+        self,
+        store: SearchStore,
+        site: Site | None = None,
+        providers: Sequence[SearchProvider] = (),
+        *,
+        browse: Browse | None = None,
+    ) -> None:
         self.store = store
         self.now = 1_000_000.0
         self.pages = PageTable(store.database, store.corpus)
@@ -66,6 +73,7 @@ class LabWeb:
             fetcher=open_fetcher(site) if site is not None else None,
             read_document=self.readers.read,
             settings=CacheSettings(ttl_s=3600.0, max_bytes=1 << 30),
+            browse=browse,
             now=self._clock,
         )
         self.searcher: RememberedSearch | None = None

@@ -138,14 +138,14 @@ def search_web(home: Path, *, rejected: int = 2) -> str:
         "found": [],
         "failures": [["web search", "unreachable", "no reply"]],
     }
-    chosen = {
+    chosen: dict[str, Any] = {
         "queries": ["high tides"],
         "selected": [{"url": "https://a.example/1", "score": 0.73125, "reasons": ["close to\nthe question"]}],
         "rejected": [[f"https://r.example/{n}", f"404 \x1b[31m{n}"] for n in range(rejected)],
         "read": 5,
         "origins": 3,
     }
-    pages = [
+    pages: list[dict[str, Any]] = [
         {"url": "https://a.example/1", "verdict": "fetched", "why": None},
         {"url": "https://c.example/kept", "verdict": "cached", "why": None},
         {"url": "https://b.example/", "verdict": "http_error", "why": "404 Not\x9b31m Found"},

@@ -11,6 +11,7 @@ import pytest
 from asky.concurrency import gather
 from asky.config.schema import Retrieval
 from asky.errors import SourceRefused, SourceUnreadable
+from asky.net.fetching import Fetched
 from asky.research.cache import CacheSettings, KnownFailure, Purge
 from asky.storage.pages import CACHE_COLLECTION
 from asky.storage.scope import Scope
@@ -194,3 +195,25 @@ def test_purging_beside_the_first_use_stops_when_asked_to(site: Site, web: LabWe
     purge.start()
     purge.stop()
     purge.stop()
+
+
+def test_a_page_that_needs_javascript_is_what_a_browser_makes_of_it(
+    store: SearchStore, site: Site, web: LabWeb
+) -> None:
+    shell = (
+        '<html><head><title>App</title></head><body><div id="root"></div><script src="/app.js"></script></body></html>'
+    )
+    site.page("/app", html=shell)
+    with pytest.raises(SourceUnreadable) as refused:
+        web.read(site.url("/app"))
+    assert refused.value.verdict == "needs_javascript"
+    asked: list[str] = []
+
+    async def browse(url: str) -> Fetched:
+        asked.append(url)
+        return Fetched(url, url, 200, html(TEXT).encode(), "text/html", "utf-8")
+
+    with LabWeb(store, site, browse=browse) as seeing:
+        seeing.now = web.now + 100
+        assert TEXT in seeing.read(site.url("/app")).document.text
+    assert asked == [site.url("/app")]

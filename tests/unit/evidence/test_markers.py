@@ -120,7 +120,7 @@ LOOKALIKES = [
     ("note[^1]\n\n[^1]: text\n[1]: https://x.test", "note ~~[^1?]~~\n\n~~[^1?]~~: text\n~~[1?]~~: https://x.test"),
     ("[1](https://evil.test)", "~~[1?]~~(https://evil.test)"),
     ("[" + " " * 300 + "7]", "~~[7?]~~"),
-    ("[7" + " " * 1_022 + " ] [" + "\u200b" * 1_024 + "7]", "~~[7?]~~ ] ~~[?]~~7]"),
+    ("[7" + " " * 1_022 + " ] [" + "\u200b" * 1_024 + "7]", "~~[7?]~~] ~~[?]~~ 7]"),
     (
         "twice a day¹. The moon,² the “sun”³ and (see there)⁴",
         "twice a day ~~[1?]~~. The moon,~~[2?]~~ the “sun”~~[3?]~~ and (see there)~~[4?]~~",

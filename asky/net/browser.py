@@ -1,0 +1,318 @@
+"""Reading pages that are written by scripts: in a Chromium that has no network, whose every request asky answers.
+
+fetch       one deadline for all of it, and a browser for this page alone
+load        the page, on a clock that jumps to the next timer whenever nothing is being loaded
+read        what the page is then, with the contents of its components, cut at a cap
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from asky.errors import SourceUnreadable, TimedOut
+from asky.net.browser_gate import Answer, Asked, PageGate, PageLimits
+from asky.net.browser_process import find_chromium, load_playwright, open_chromium
+from asky.net.fetching import Fetched
+from asky.net.guard import Guard
+from asky.text.urls import WebAddress
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, CDPSession
+
+    from asky.config.schema import Network
+    from asky.net.pace import Pace
+
+_PAGES_AT_ONCE = 2
+_TIMERS_S = 5.0
+"""How far the page's clock is let run: what a page writes after this many of its own seconds is not waited for."""
+
+_AGAIN_S = 1.0
+_LAST_S = 0.1
+_POLL_S = 0.05
+_CALM_POLLS = 10
+_URL_CHARS = 10_000  # more than the guard lets pass, and no more than that of what a page may make up by the megabyte
+_HEADER_CHARS = 1000
+
+_NO_DIALOGS = "window.alert = window.confirm = window.prompt = window.print = () => undefined;"
+
+# In a world of its own, where no script of the page has put anything in the way.
+_READ = """(() => {
+    const flatten = (root) => {
+        for (const host of root.querySelectorAll('*')) {
+            const shadow = host.shadowRoot;
+            if (!shadow) continue;
+            flatten(shadow);
+            for (const slot of shadow.querySelectorAll('slot')) {
+                const given = slot.assignedNodes();
+                slot.replaceWith(...(given.length ? given : slot.childNodes));
+            }
+            host.replaceChildren(...shadow.childNodes);
+        }
+    };
+    flatten(document);
+    for (const each of document.querySelectorAll('script:not([type="application/ld+json"]), noscript')) each.remove();
+    const html = document.documentElement ? document.documentElement.outerHTML : '';
+    return [html.slice(0, %d), html.length > %d];
+})()"""
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserLimits:
+    """What one page may take. `settle_s` is how long it is waited for once there is something to read."""
+
+    timeout_s: float = 30.0
+    settle_s: float = 10.0
+    max_chars: int = 10 << 20
+    page: PageLimits = field(default_factory=PageLimits)
+
+
+class BrowserFetcher:
+    """Fetches pages as a browser shows them. Each has a browser of its own, without cookies and without a past.
+
+    `executable` is a Chromium; without one, an installed one is looked for. `make_context` makes the TLS context.
+    """
+
+    def __init__(
+        self,
+        guard: Guard,
+        pace: Pace,
+        limits: BrowserLimits | None = None,
+        *,
+        executable: Path | None = None,
+        make_context: Callable[[], ssl.SSLContext] | None = None,
+    ) -> None:
+        self._guard = guard
+        self._pace = pace
+        self._limits = limits or BrowserLimits()
+        self._executable = executable
+        self._make_context = make_context or _system_context
+        self._places = anyio.Semaphore(_PAGES_AT_ONCE)
+
+    async def fetch(self, url: str) -> Fetched:
+        """The page at `url` after its scripts: `body` is its DOM as HTML in UTF-8, without scripts and `noscript`.
+
+        For an address that the content fetcher has read: robots.txt was asked there, and is not asked again. Raises
+        what `asky.net.fetching` lists, and `NotConfigured` without Playwright or Chromium.
+        """
+        start = self._guard.check(url)
+        load_playwright()
+        executable = self._executable or find_chromium()
+        async with self._places:
+            try:
+                with anyio.fail_after(self._limits.timeout_s):
+                    return await self._fetch(url, start, executable)
+            except TimeoutError:
+                raise TimedOut(
+                    f"{start.host} kept the browser busy for {self._limits.timeout_s:g} s without a page to read"
+                ) from None
+
+    async def _fetch(self, url: str, start: WebAddress, executable: Path) -> Fetched:
+        from playwright.async_api import Error
+
+        gate = PageGate(start, self._guard, self._pace, self._limits.page, self._make_context)
+        await gate.open()
+        try:
+            async with open_chromium(executable) as browser:
+                return await _Visit(url, start, gate, self._limits).run(browser)
+        except Error as error:
+            raise SourceUnreadable(f"{start.host}: the browser broke off ({_first_line(error)})") from error
+
+
+class _Visit:
+    """One page in one browser."""
+
+    def __init__(self, url: str, start: WebAddress, gate: PageGate, limits: BrowserLimits) -> None:
+        self._url = url
+        self._start = start
+        self._gate = gate
+        self._limits = limits
+        self._sending = anyio.Lock()
+        self._waiting = anyio.CancelScope()
+        self._moves = 0
+        self._in_flight = 0
+
+    async def run(self, browser: Browser) -> Fetched:
+        """Open the page, wait for it, read it."""
+        whole = await browser.new_browser_cdp_session()  # of the whole browser: frames and workers ask through it too
+        context = await browser.new_context(service_workers="block", accept_downloads=False)
+        await context.add_init_script(_NO_DIALOGS)
+        page = await context.new_page()
+        session = await context.new_cdp_session(page)
+        frame = str((await session.send("Page.getFrameTree"))["frameTree"]["frame"]["id"])
+        found: list[Fetched] = []
+        failures: list[Exception] = []
+
+        async with anyio.create_task_group() as group:
+            send, receive = anyio.create_memory_object_stream[tuple[str, Asked]](10 * self._limits.page.max_requests)
+
+            def take(event: dict[str, Any]) -> None:
+                with contextlib.suppress(anyio.WouldBlock):  # what is more than that waits for ever, which is an answer
+                    send.send_nowait((event["requestId"], _asked(event)))
+
+            async def serve() -> None:
+                async for request_id, asked in receive:
+                    group.start_soon(self._answer, whole, request_id, asked, frame)
+
+            with send, receive:
+                whole.on("Fetch.requestPaused", take)
+                await whole.send("Fetch.enable", {"patterns": [{"urlPattern": "*"}]})
+                group.start_soon(serve)
+                try:
+                    with anyio.CancelScope() as alive:
+                        page.on("crash", lambda _: alive.cancel())
+                        found.append(await self._visit(page, session, frame))
+                except Exception as error:  # noqa: BLE001 - raised below; a task group would wrap it
+                    failures.append(error)
+                group.cancel_scope.cancel()
+        if failures:
+            raise failures[0]
+        if not found:
+            raise _too_large(self._start.host)
+        return found[0]
+
+    async def _answer(self, whole: CDPSession, request_id: str, asked: Asked, frame: str) -> None:
+        from playwright.async_api import Error
+
+        self._moves += 1
+        self._in_flight += 1
+        answer = await self._gate.answer(asked, frame)
+        if self._gate.is_overrun:
+            self._waiting.cancel()
+        with contextlib.suppress(Error):  # who asked may have left
+            if answer is None:
+                # A page that wanted to go elsewhere stays where it is only if that is aborted; scripts hear only of
+                # what was blocked.
+                reason = "Aborted" if asked.kind == "Document" else "BlockedByClient"
+                await whole.send("Fetch.failRequest", {"requestId": request_id, "errorReason": reason})
+            else:
+                async with self._sending:  # one at a time, as an answer takes several times its size on its way
+                    await whole.send("Fetch.fulfillRequest", _told(request_id, answer))
+        self._moves += 1
+        self._in_flight -= 1
+
+    async def _visit(self, page: Any, session: CDPSession, frame: str) -> Fetched:
+        from playwright.async_api import Error
+
+        try:
+            await page.goto(str(self._start), wait_until="commit", timeout=0)
+        except Error as error:
+            raise self._gate.failure or SourceUnreadable(
+                f"{self._start.host}: the browser could not open the page ({_first_line(error)})"
+            ) from error
+        with anyio.move_on_after(self._limits.settle_s) as self._waiting:
+            await self._settle(session)
+        if self._gate.is_overrun:
+            raise SourceUnreadable(f"{self._start.host}: the page asks for more and more without an end")
+        if self._waiting.cancelled_caught:
+            await session.send("Runtime.terminateExecution")
+        return await self._read(session, frame)
+
+    async def _settle(self, session: CDPSession) -> None:
+        """Let the page's clock run and wait until nothing is being loaded; again where that set something going."""
+        given_s, before = _TIMERS_S, -1
+        while before != self._moves:
+            await self._run_clock(session, given_s)
+            before = self._moves
+            await self._calm()
+            given_s = _AGAIN_S
+        await self._run_clock(session, _LAST_S)
+
+    async def _run_clock(self, session: CDPSession, given_s: float) -> None:
+        """Let timers and messages come, until so much of the page's own time has passed; it stands still then."""
+        ran = anyio.Event()
+        session.once("Emulation.virtualTimeBudgetExpired", lambda _: ran.set())
+        policy = {"policy": "pauseIfNetworkFetchesPending", "budget": 1000 * given_s}
+        await session.send("Emulation.setVirtualTimePolicy", policy)
+        await ran.wait()
+
+    async def _calm(self) -> None:
+        """Wait until nothing has been asked for or answered for a moment: workers do so whatever the clock says."""
+        calm, before = 0, -1
+        while calm < _CALM_POLLS:
+            await anyio.sleep(_POLL_S)
+            calm = calm + 1 if before == self._moves and not self._in_flight else 0
+            before = self._moves
+
+    async def _read(self, session: CDPSession, frame: str) -> Fetched:
+        """The page as it is. Raises `SourceUnreadable` where it is no document that came through the gate."""
+        shown = (await session.send("Page.getFrameTree"))["frameTree"]["frame"]
+        passed = self._gate.documents.get(str(shown["loaderId"]))
+        if not passed:
+            raise self._gate.failure or SourceUnreadable(f"{self._start.host}: the page went away by itself")
+        world = await session.send("Page.createIsolatedWorld", {"frameId": frame})
+        size = self._limits.max_chars
+        question = {
+            "expression": _READ % (size, size),
+            "contextId": world["executionContextId"],
+            "returnByValue": True,
+        }
+        result = (await session.send("Runtime.evaluate", question))["result"].get("value")
+        if not isinstance(result, list):
+            raise _too_large(self._start.host)
+        html, is_cut = result
+        return Fetched(
+            requested=self._url,
+            url=passed[-1],
+            status=200,
+            body=f"<!DOCTYPE html>{html}".encode("utf-8", "replace"),
+            media_type="text/html",
+            charset="utf-8",
+            is_cut=bool(is_cut),
+            redirects=self._passed_before(passed),
+        )
+
+    def _passed_before(self, last: list[str]) -> tuple[str, ...]:
+        """The addresses of the documents that led to the last one."""
+        everything = [address for passed in self._gate.documents.values() for address in passed]
+        return tuple(everything[: everything.index(last[-1])])
+
+
+def open_browser_fetcher(network: Network, pace: Pace) -> BrowserFetcher:
+    """The one that the configuration asks for. Raises `ConfigError` for an entry of `allow_private`."""
+    return BrowserFetcher(Guard(network.allow_private), pace)
+
+
+def _asked(event: dict[str, Any]) -> Asked:
+    request = event["request"]
+    given = {name.lower(): value for name, value in request["headers"].items()}
+    return Asked(
+        method=request["method"],
+        url=request["url"][:_URL_CHARS],
+        kind=event["resourceType"],
+        frame=event["frameId"],
+        navigation=event.get("networkId", ""),
+        accept=given.get("accept", "")[:_HEADER_CHARS],
+        origin=given.get("origin", "")[:_HEADER_CHARS],
+        is_ahead="prefetch" in given.get("sec-purpose", ""),
+    )
+
+
+def _told(request_id: str, answer: Answer) -> dict[str, Any]:
+    return {
+        "requestId": request_id,
+        "responseCode": answer.status,
+        "responseHeaders": [{"name": name, "value": value} for name, value in answer.headers],
+        "body": base64.b64encode(answer.body).decode("ascii"),
+    }
+
+
+def _too_large(host: str) -> SourceUnreadable:
+    return SourceUnreadable(f"{host}: the page is more than the browser can hold", verdict="too_large")
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or ["no reason given"])[0][:200]
+
+
+def _system_context() -> ssl.SSLContext:
+    import httpx2  # 0.09 s; the certificates that the machine trusts, as for everything else
+
+    return httpx2.create_ssl_context()
