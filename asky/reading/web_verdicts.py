@@ -38,7 +38,11 @@ def refuse_obstacle(survey: Survey, html: str, text: str, name: str) -> None:
     found = _sign(survey, html, text)
     if found is not None:
         verdict, message = found
-        hint = "`asky config set network.browser true` reads such pages in a browser" if verdict == "needs_javascript" else None
+        hint = (
+            "`asky config set network.browser true` reads such pages in a browser"
+            if verdict == "needs_javascript"
+            else None
+        )
         raise SourceUnreadable(f"{name}: {message}", verdict=verdict, hint=hint)
 
 

@@ -42,3 +42,41 @@ def test_a_passage_is_read_once_however_many_sentences_cite_it() -> None:
     checked = check_reply(reply, _shown(text), _located, claims_anything=False)
     assert time.process_time() - started < 10 * once
     assert len(checked.citations) == 1
+
+
+def test_what_looks_like_a_citation_is_a_fault_unless_a_passage_holds_it() -> None:
+    shown = _shown("The gauge stood at nine feet.[3] The sea was calm.")
+    copied = check_reply("The gauge stood at nine feet.[3] [P7f3a]", shown, _located, claims_anything=True)
+    assert (copied.numbered.lookalikes, copied.invented, copied.faults) == (("[3]",), (), 0)
+    assert list(copied.warnings()) == ["1 marks that look like citations and cite nothing were struck out"]
+    made_up = check_reply("The gauge stood at nine feet&#91;4&#93;. [P7f3a]", shown, _located, claims_anything=True)
+    assert made_up.text == "The gauge stood at nine feet ~~[4?]~~. [1]"
+    assert (made_up.invented, made_up.faults) == (("&#91;4&#93;",), 1)
+
+
+def test_the_claims_of_a_marked_answer_stand_where_it_says_so() -> None:
+    reply = "## It stood at ten feet\n\nNobody knows why. The gauge stood at nine feet [P7f3a].\n\nWho cares."
+    checked = check_reply(reply, _shown("The gauge stood at nine feet."), _located, claims_anything=True)
+    assert checked.text == (
+        "## It stood at ten feet ⚠ unsupported\n\nNobody knows why. ⚠ uncited The gauge stood at nine feet [1].\n\n"
+        "Who cares. ⚠ uncited"
+    )
+    assert all(checked.text[claim.span.start : claim.span.end] == claim.text for claim in checked.claims)
+    assert "numbers that no cited passage holds: ten" in list(checked.warnings())
+
+
+def test_a_long_answer_over_twenty_passages_takes_linear_time() -> None:
+    shown: dict[str, Evidence] = {}
+    for passage in range(20):
+        days = range(100 * passage, 100 * passage + 12)
+        text = " ".join(
+            f"On day {day} the gauge at the pier stood at {day + 5} feet and the sea was calm." for day in days
+        )
+        shown |= _shown(text, f"P{passage:04x}")
+    reply = " ".join(f"On day {day} the gauge stood at {day + 5} feet [P{day % 20:04x}]." for day in range(4_000))
+    started = time.process_time()
+    checked = check_reply(reply, shown, _located, claims_anything=True)
+    assert (
+        time.process_time() - started < 10
+    )  # usually a tenth of it, for 200 kilobytes; quadratic time would be minutes
+    assert len(checked.claims) == 4_000
