@@ -47,7 +47,9 @@ class KnownFailure(SourceUnreadable):
 class ReadDocument(Protocol):
     """Makes a document of a page's bytes; `asky.reading.pool.ReaderPool.read`."""
 
-    def __call__(self, data: bytes, *, name: str, media_type: str, url: str | None = None) -> Document: ...
+    def __call__(
+        self, data: bytes, *, name: str, media_type: str, url: str | None = None, charset: str | None = None
+    ) -> Document: ...
 
 
 Browse = Callable[[str], Awaitable["Fetched"]]
@@ -179,7 +181,9 @@ class ResearchCache:
     def _keep(self, fetched: Fetched, key: str, kind: SourceKind) -> WebPage:
         media_type = media_type_of_response(fetched.url, fetched.media_type, fetched.charset, fetched.body)
         name = _shown(fetched.url)
-        document = self._read_document(fetched.body, name=name, media_type=media_type, url=fetched.url)
+        document = self._read_document(
+            fetched.body, name=name, media_type=media_type, url=fetched.url, charset=fetched.charset
+        )
         uri = canonical_url(fetched.url)
         now = self._now()
         source = Source(source_id(uri), kind, uri, document.title or name, url=fetched.url, fetched_at=_written(now))
