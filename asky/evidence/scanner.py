@@ -26,7 +26,7 @@ _TAG_CHARS = 300
 _KEPT_CHARS = 128  # behind what is next: the start of its line, and what stands before a raised number
 _KEY_CHARS = 1 + MIN_DIGITS, 1 + MAX_DIGITS
 
-_SPECIAL = re.compile(rf"[`~\\P&<{re.escape(OPEN)}{SUPERSCRIPTS}⁽{CIRCLED}]")
+_SPECIAL = re.compile(rf"[`~\\P&<!{re.escape(OPEN)}{SUPERSCRIPTS}⁽{CIRCLED}]")
 _SPECIAL_WHEN_NUMBERED = re.compile(r"[`~\\\[]")
 _MARKER = re.compile(r"\[[1-9]\d{0,2}\]")
 _WORD = re.compile(r"P[0-9a-fA-F]{0,16}")
@@ -43,6 +43,12 @@ _FOOTNOTE = re.compile(rf"\[\^[^\]\[\s]{{1,{_LABEL_CHARS}}}(\]?)(:?)")
 _RAISED = re.compile(rf"⁽?[{SUPERSCRIPTS}]{{1,{_RUN_CHARS}}}⁾?|[{CIRCLED}]{{1,{_RUN_CHARS}}}")
 _SUPERSCRIPT = re.compile(r"<sup\b[^<>]*>((?:[^<\n]|<(?!/sup))*)</sup\s*>", re.IGNORECASE)
 _COMMENT = "<!--"
+# What a page that shows the answer would fetch, or run, without being asked to.
+_FETCHED = frozenset(
+    {"audio", "base", "embed", "form", "frame", "iframe", "image", "img", "input", "link", "meta", "object", "picture"}
+    | {"script", "source", "style", "svg", "track", "video"}
+)
+_TAG_NAME = re.compile(r"<([A-Za-z]{0,8})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +187,8 @@ class AnswerScanner:
             return self._entity(at)
         if character == "<":
             return self._angle(at)
+        if character == "!":
+            return self._image(at)
         if character in OPEN:
             return self._bracket(at, at + 1)
         return self._raised(at)
@@ -297,8 +305,30 @@ class AnswerScanner:
             return self._raised_number(at, match.end(), character)
         return match.end()
 
+    def _image(self, at: int) -> _Decision:
+        """An image becomes a link: whatever shows the answer would fetch it, with what its address carries."""
+        if self._missing(at + 2):
+            return None
+        if self._character(at + 1) != "[":
+            return at + 1
+        bracket = self._bracket(at + 1, at + 2)
+        if bracket is None:
+            return None
+        is_citation = isinstance(bracket, _Found) and bracket.kind in ("keys", "number")
+        return at + 1 if is_citation else _Found("text", at + 1, seen="\\!")
+
     def _angle(self, at: int) -> _Decision:
-        """A comment is shown as it stands, or it could hide what makes a citation; `<sup>1</sup>` is read like `¹`."""
+        """Tags of what would be fetched or run, and comments, are shown as they stand; `<sup>1</sup>` is read like `¹`.
+
+        A comment could hide what makes a citation.
+        """
+        name = _TAG_NAME.match(self._text, at)
+        assert name is not None
+        said = name[1].lower()
+        if self._missing(name.end() + 1) and any(each.startswith(said) for each in _FETCHED):
+            return None
+        if said in _FETCHED and not self._character(name.end()).isalnum():
+            return _Found("text", at + 1, seen="\\<")
         head = self._text[at : at + len(_COMMENT)].lower()
         if head == _COMMENT:
             return _Found("text", at + len(_COMMENT), seen="\\" + _COMMENT)

@@ -18,6 +18,7 @@ from asky.research.offered import OfferedUrls
 from asky.search.federation import FederatedResults
 from asky.search.port import SearchRequest
 from asky.text.terms import word_runs
+from asky.text.urls import host_of
 from asky.values import Document, Source, source_id
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from asky.research.acquire import Acquirer
     from asky.research.cache import ResearchCache
     from asky.research.shortlist_types import SearchAll, Shortlist, Shortlisted
+    from asky.research.source_policy import SourcePolicy
     from asky.research.tools import ResearchRun
     from asky.research.web_page import ReadPage, WebPage
     from asky.search.port import Recency
@@ -77,6 +79,7 @@ class WebRun:
         runs: RunStore,
         acquirer: Acquirer,
         max_results: int,
+        policy: SourcePolicy,
         is_private: bool,
         listener: Listener,
     ) -> None:
@@ -93,6 +96,7 @@ class WebRun:
         self._runs = runs
         self._acquirer = acquirer
         self._max_results = max_results
+        self._policy = policy
         self._is_private = is_private
         self._listener = listener
 
@@ -176,10 +180,16 @@ class WebRun:
 
     async def read_offered(self, url: str) -> WebPage:
         """The page at an address that the model names. Raises `SourceRefused` for one that it may not."""
-        self.offered.require(url)
+        self._require_wanted(self.offered.require(url))
         page = await self.read(url)
+        self._require_wanted(page.source.url or page.source.uri)  # it may have led elsewhere
         await self._hold([page])
         return page
+
+    def _require_wanted(self, url: str) -> None:
+        """Raise `SourceRefused` for an address that the user's policy rules out."""
+        if reason := self._policy.address_refusal(url):
+            raise SourceRefused(f"{host_of(url)}: {reason}", hint="[research.sources] says which pages are read")
 
     async def _hold(self, pages: Sequence[WebPage]) -> None:
         """Make pages sources of the session; where they lead may be read too."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from asky.research.cache import Browse, CacheSettings, Purge, ResearchCache
     from asky.research.search_cache import RememberedSearch
     from asky.research.shortlist_types import SearchAll, Shortlist
+    from asky.research.source_policy import SourcePolicy
     from asky.research.tools import ResearchRun
     from asky.research.web import WebRun
     from asky.research.web_page import ReadPage
@@ -144,27 +145,34 @@ class WebParts:
             runs=services.runs,
             acquirer=services.acquirer,
             max_results=services.config.search.max_results,
+            policy=self.policy,
             is_private=is_private,
             listener=services.listener,
         )
 
-    async def _shortlist(self, question: str, search: SearchAll, read: ReadPage) -> Shortlist:
+    @cached_property
+    def policy(self) -> SourcePolicy:
+        """Which sources the user wants. Raises `UsageError` for what is no domain."""
         from asky.research.source_policy import SourcePolicy, parse_domains
+
+        chosen = self._services.config.research.sources
+        return SourcePolicy(
+            allow_domains=parse_domains(chosen.allow_domains),
+            deny_domains=parse_domains(chosen.deny_domains),
+            kinds=chosen.kinds,
+        )
+
+    async def _shortlist(self, question: str, search: SearchAll, read: ReadPage) -> Shortlist:
         from asky.research.source_shortlist import source_shortlist
 
         services = self._services
-        chosen = services.config.research.sources
         return await source_shortlist(
             question,
             search=search,
             read=read,
             embed=services.vectors.embed_texts,
             settings=services.config.research.shortlist,
-            policy=SourcePolicy(
-                allow_domains=parse_domains(chosen.allow_domains),
-                deny_domains=parse_domains(chosen.deny_domains),
-                kinds=chosen.kinds,
-            ),
+            policy=self.policy,
             today=datetime.now(timezone.utc).date(),
             listener=services.listener,
         )

@@ -54,6 +54,7 @@ class LabWeb:
         self.runs = RunStore(store.database)
         self.readers = ReaderPool(workers=2)
         self.opened: list[WebRun] = []
+        self.policy = SourcePolicy()
         ingester = Ingester(store.database, store.corpus, store.search, chunking=ChunkSettings(100, 10))
         self.acquirer = Acquirer(
             store.database,
@@ -111,6 +112,7 @@ class LabWeb:
             runs=self.runs,
             acquirer=self.acquirer,
             max_results=10,
+            policy=self.policy,
             is_private=is_private,
             listener=self.store.heard.append,
         )
@@ -124,7 +126,7 @@ class LabWeb:
             read=read,
             embed=self.store.search.embed_texts,
             settings=ShortlistSettings(),
-            policy=SourcePolicy(),
+            policy=self.policy,
             today=date(2026, 11, 22),
         )
 

@@ -14,6 +14,7 @@ from asky.chat.preparing import WebAccess
 from asky.config.schema import Research, Retrieval
 from asky.errors import ProviderError
 from asky.events import PageRead, WebSearched
+from asky.research.source_policy import SourcePolicy
 from asky.search.port import Candidate
 from asky.storage.runs import RunStore
 from asky.storage.scope import Scope
@@ -176,6 +177,16 @@ def test_an_address_that_the_model_made_up_is_not_fetched(lab: Lab) -> None:
     )
     lab.ask(model, shortlist=False)
     assert told(model)[1].count("was not offered by any source") == 2
+    assert lab.site.requests == []
+
+
+def test_a_denied_page_is_not_read_whoever_asks_for_it(lab: Lab) -> None:
+    lab.web.policy = SourcePolicy(deny_domains=("127.0.0.1",))
+    search = calls(tool_call("web_search", {"queries": ["moon tides"]}))
+    read = calls(tool_call("extract_links", {"urls": [lab.site.url("/tides")]}))
+    model = ScriptedModel(search, read, "Nothing.", "Nothing.")
+    lab.ask(model, shortlist=False)
+    assert "127.0.0.1 is denied" in told(model)[1]
     assert lab.site.requests == []
 
 

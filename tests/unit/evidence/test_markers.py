@@ -346,3 +346,21 @@ def test_quotation_marks_as_tex_writes_them_are_no_code_span_around_a_citation()
     answer = "The `` Purple '' star fell [P4415]. The `` King '' saw it [P4415]."
     assert number_citations(answer, shown).text == "The `` Purple '' star fell [1]. The `` King '' saw it [1]."
     assert number_citations("Write ``[P4415] so`` in code.", shown).order == ()
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("![x](http://a.test/?q=1), ![alt][ref], ![ref]", "\\![x](http://a.test/?q=1), \\![alt][ref], \\![ref]"),
+        ("<img src=a> <IMG/> </iframe> <Script>", "\\<img src=a> \\<IMG/> </iframe> \\<Script>"),
+        ("Great![P7f3a] Stop! [P7f3a]", "Great![1] Stop! [1]"),
+        ("`![x](y)` <b>a</b> a<b <imagine> <images>", "`![x](y)` <b>a</b> a<b <imagine> <images>"),
+        ("```\n![x](y)\n<img>\n```", "```\n![x](y)\n<img>\n```"),
+    ],
+)
+def test_nothing_in_an_answer_is_fetched_by_what_shows_it(written: str, shown: str) -> None:
+    assert number_citations(written, SHOWN).text == shown
+    for size in (1, 2, 5):
+        stream = CitationStream(SHOWN)
+        pieces = [stream.feed(written[at : at + size]) for at in range(0, len(written), size)]
+        assert "".join(pieces) + stream.close() == shown
