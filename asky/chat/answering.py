@@ -287,7 +287,7 @@ class _Work:
         run = self._research
         chunks = self._owner.store().tables.chunks.count(run.scope)
         sources = self._owner.corpus.count_sources(run.scope)
-        searched = f"Searched {chunks:,} passages of {sources:,} sources"
+        searched = f"Searched {chunks:,} passage{'s' * (chunks != 1)} of {sources:,} source{'s' * (sources != 1)}"
         if run.queries:
             searched += " for " + "; ".join(f"“{query}”" for query in run.queries)
         return f"{text}\n\n{searched}."

@@ -44,9 +44,17 @@ class CheckedReply:
         """What the reader should know of it."""
         numbered = self.numbered
         if numbered.unknown:
-            yield f"{len(numbered.unknown)} citations of passages that were never shown were struck out"
+            yield _counted(
+                len(numbered.unknown),
+                "citation of a passage that was never shown was struck out",
+                "citations of passages that were never shown were struck out",
+            )
         if numbered.lookalikes:
-            yield f"{len(numbered.lookalikes)} marks that look like citations and cite nothing were struck out"
+            yield _counted(
+                len(numbered.lookalikes),
+                "mark that looks like a citation and cites nothing was struck out",
+                "marks that look like citations and cite nothing were struck out",
+            )
         if numbered.unseen_urls:
             yield f"addresses that no source holds: {_named(numbered.unseen_urls)}"
         missing = dict.fromkeys(number for claim in self.claims for number in missing_numbers(claim))
@@ -126,3 +134,7 @@ def _located_one(citation: Citation, quotes: Sequence[str], shown: Mapping[str, 
     begin = citation.span.start + place.start
     location = locate(shown[citation.key].document_id, Span(begin, begin + len(place)))
     return replace(citation, location=location)
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count:,} {one if count == 1 else many}"

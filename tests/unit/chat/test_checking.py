@@ -48,7 +48,7 @@ def test_what_looks_like_a_citation_is_a_fault_unless_a_passage_holds_it() -> No
     shown = _shown("The gauge stood at nine feet.[3] The sea was calm.")
     copied = check_reply("The gauge stood at nine feet.[3] [P7f3a]", shown, _located, claims_anything=True)
     assert (copied.numbered.lookalikes, copied.invented, copied.faults) == (("[3]",), (), 0)
-    assert list(copied.warnings()) == ["1 marks that look like citations and cite nothing were struck out"]
+    assert list(copied.warnings()) == ["1 mark that looks like a citation and cites nothing was struck out"]
     made_up = check_reply("The gauge stood at nine feet&#91;4&#93;. [P7f3a]", shown, _located, claims_anything=True)
     assert made_up.text == "The gauge stood at nine feet ~~[4?]~~. [1]"
     assert (made_up.invented, made_up.faults) == (("&#91;4&#93;",), 1)
