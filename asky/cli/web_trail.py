@@ -19,12 +19,12 @@ _KINDS = ("web_searched", "shortlisted", "read")
 
 
 def web_hosts(kind: str, data: Mapping[str, Any]) -> list[str]:
-    """The hosts that were reached for one entry of a ledger: search services, or the host of a page."""
+    """The hosts that were reached for one entry of a ledger: search services, or those of a page."""
     if kind == "web_searched":
         return [str(each["host"]) for each in data["services"] if each["host"]]
     if kind == "read" and data["verdict"] not in _UNASKED:
         with suppress(ValueError):  # it was never an address, so that nothing was reached
-            return [host_of(str(data["url"]))]
+            return list(dict.fromkeys(host_of(str(url)) for url in (data["url"], data.get("at")) if url))
     return []
 
 

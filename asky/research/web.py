@@ -173,9 +173,8 @@ class WebRun:
         else:
             self.use.fetches += 1
         verdict = "stale" if page.is_stale else "cached" if page.was_cached else "fetched"
-        await self._note(
-            PageRead(url, verdict, "its host has trouble: an older copy is used" if page.is_stale else None)
-        )
+        why = "its host has trouble: an older copy is used" if page.is_stale else None
+        await self._note(PageRead(url, verdict, why), page.source.url)
         return page
 
     async def read_offered(self, url: str) -> WebPage:
@@ -203,9 +202,10 @@ class WebRun:
         elif not isinstance(error, SourceRefused):
             self.use.fetches += 1
 
-    async def _note(self, event: PageRead) -> None:
+    async def _note(self, event: PageRead, at: str | None = None) -> None:
+        """Say what became of an address; `at` is where it was at last."""
         self._listener(event)
-        entry = {"url": event.url, "verdict": event.verdict, "why": event.why}
+        entry = {"url": event.url, "verdict": event.verdict, "why": event.why, "at": at}
         await in_thread(self._runs.record, self._run.run_id, "read", entry)
 
     # choosing

@@ -20,6 +20,7 @@ from asky.storage.runs import RunStore
 from asky.storage.scope import Scope
 from asky.storage.sessions import SessionStore
 from asky.values import Answer
+from tests.support.embedding import FakeEmbedder
 from tests.support.models import ScriptedModel, calls, tool_call
 from tests.support.search_store import SearchStore
 from tests.support.searching import FakeSearch
@@ -113,6 +114,24 @@ def test_sources_are_chosen_and_read_before_the_model_is_asked(lab: Lab) -> None
     assert lab.ledger("shortlisted")[0]["selected"]
     assert any(isinstance(event, WebSearched) for event in lab.store.heard)
     assert any(isinstance(event, PageRead) for event in lab.store.heard)
+
+
+def test_the_same_question_again_fetches_searches_and_embeds_nothing(lab: Lab) -> None:
+    lab.ask(ScriptedModel(RETRIEVE, "Two tides a day.", "Two tides a day."))
+    embedder = lab.store.embedder
+    assert isinstance(embedder, FakeEmbedder)
+    assert embedder.embedded
+    before = len(embedder.embedded), len(embedder.queries), len(lab.site.requests), len(lab.search.requests)
+    answer = lab.ask(ScriptedModel(RETRIEVE, "Two tides a day.", "Two tides a day."))
+    assert (len(embedder.embedded), len(embedder.queries), len(lab.site.requests), len(lab.search.requests)) == before
+    assert (answer.usage.fetches, answer.usage.cache_hits) == (0, 1)
+
+
+def test_where_a_page_was_at_last_is_in_the_ledger(lab: Lab) -> None:
+    old = lab.site.redirect("/old", "/tides")
+    lab.web.search_with(FakeSearch([old]))
+    lab.ask(ScriptedModel(RETRIEVE, "Two.", "Two."))
+    assert [(entry["url"], entry["at"]) for entry in lab.ledger("read")] == [(old, lab.site.url("/tides"))]
 
 
 def test_a_standard_question_has_no_research_memory(lab: Lab) -> None:
