@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 _FAILURE_S = 60.0  # a page that failed may be well in a minute, and a run may name it several times
 _STALE_TTLS = 7  # how often the time to live a page that can be renewed is kept beyond it
 _REMEMBERED_TEXTS = 20_000  # vectors of 1.5 kB: 30 MB
+_USE_S = 600.0  # a page's last use is known to ten minutes, so that reading it again rarely waits for the disk
 _SHOWN_PATH = 80
 _PURGED_AT_ONCE = 50  # pages a transaction, so that nobody waits for long
 
@@ -135,7 +136,11 @@ class ResearchCache:
             if is_fresh:
                 raise KnownFailure(row.failure.message, verdict=row.failure.code, hint=row.failure.hint)
             return None
-        return self._page(row, was_cached=True) if is_fresh or self._fetcher is None else None
+        if not is_fresh and self._fetcher is not None:
+            return None
+        if now - row.used_at >= _USE_S:
+            self._pages.note_use([row.url], now)
+        return self._page(row, was_cached=True)
 
     def _stale(self, row: PageRow) -> WebPage | None:
         """What the address held before: better than nothing while its host has trouble."""

@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
+from asky.errors import StorageError
 from asky.storage.corpus import CorpusStore
 from asky.storage.database import Database
 from asky.values import Failure, Link
@@ -102,8 +104,11 @@ class PageTable:
             )
 
     def note_use(self, urls: Iterable[str], now: float) -> None:
-        """Note that pages were used, so that others go first when there is no room."""
-        with self._db.write() as connection:
+        """Note that pages were used, so that others go first when there is no room.
+
+        A store that cannot be written is no reason to fail.
+        """
+        with suppress(StorageError), self._db.write() as connection:
             connection.executemany("UPDATE page SET used_at = ? WHERE url = ?", [(now, url) for url in urls])
 
     def pages(self, *, matching: str = "", limit: int | None = None) -> list[PageRow]:

@@ -189,6 +189,18 @@ def test_purging_forgets_what_is_stale_but_not_what_a_session_or_a_citation_hold
     assert web.store.corpus.source(dropped.source.id) is None
 
 
+def test_a_page_that_is_used_stays_where_others_go_for_want_of_room(site: Site, web: LabWeb) -> None:
+    for name in ("first", "second"):
+        site.page(f"/{name}", html=html(f"The {name} mill burnt down and was never built again, although they voted."))
+        web.read(site.url(f"/{name}"))
+        web.now += 1
+    web.now += 1000
+    web.read(site.url("/first"))
+    kept = web.pages.get(site.url("/first"))
+    assert kept is not None
+    assert web.pages.outdated(web.now, keep_s=0.0, max_bytes=kept.bytes + 1) == [site.url("/second")]
+
+
 def test_purging_beside_the_first_use_stops_when_asked_to(site: Site, web: LabWeb) -> None:
     settings = CacheSettings(ttl_s=HOUR, max_bytes=1 << 30)
     purge = Purge(web.pages, web.searches, TextVectorTable(web.store.database), settings, now=lambda: web.now)
