@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from datetime import date, timedelta
 
+from asky.search.port import Recency
+
 _MONTHS = {
     name: number
     for number, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1)  # noqa: SIM905 - shorter
@@ -22,6 +24,7 @@ _FORMS = tuple(
         rf"{_NAME}\s+{_YEAR}\b",  # March 2026
     )
 )
+_RECENT_DAYS: dict[Recency, int] = {"day": 1, "week": 7, "month": 31, "year": 366}
 _AGO = re.compile(
     r"(?P<count>\d{1,4}|an?)\s+(?P<unit>second|min|minute|hour|day|week|month|year)s?\s+ago\b", re.IGNORECASE
 )
@@ -67,3 +70,8 @@ def _before(today: date, ago: re.Match[str]) -> str | None:
     except OverflowError:
         return None
     return when.isoformat()[: {"month": 7, "year": 4}.get(unit, 10)]
+
+
+def first_day_of(recency: Recency, today: date) -> date:
+    """The first day of what is as recent as that."""
+    return today - timedelta(days=_RECENT_DAYS[recency])

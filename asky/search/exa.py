@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import timedelta
 from typing import Any
 
 from asky.errors import AskyError
-from asky.search.dates import iso_date
+from asky.search.dates import first_day_of, iso_date
 from asky.search.port import Candidate, SearchProvider, SearchRequest, SearchResults
 from asky.search.reply import Reply, bad_request
 from asky.search.rows import (
@@ -23,8 +22,6 @@ from asky.search.rows import (
     web_url,
 )
 from asky.search.service import Service
-
-_DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
 
 
 def make(service: Service) -> SearchProvider:
@@ -58,7 +55,7 @@ class Exa:
     def _earliest(self, request: SearchRequest) -> str | None:
         if request.recency is None:
             return None
-        return f"{self._service.today() - timedelta(days=_DAYS[request.recency])}T00:00:00.000Z"
+        return f"{first_day_of(request.recency, self._service.today())}T00:00:00.000Z"
 
     def _explain(self, reply: Reply) -> AskyError | None:
         if reply.status not in (400, 409, 422):

@@ -6,19 +6,18 @@ import itertools
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import date
 from typing import Any
 from urllib.parse import quote
 
-from asky.search.dates import iso_date
+from asky.search.dates import first_day_of, iso_date
 from asky.search.identifiers import Identifier, arxiv_id_of, doi_of
-from asky.search.port import Candidate, Recency, SearchRequest
+from asky.search.port import Candidate, SearchRequest
 from asky.search.reply import malformed
 from asky.search.rows import MAX_SNIPPET_CHARS, MAX_TITLE_CHARS, plain, prepare, web_url
 from asky.search.service import Service
 from asky.text.terms import STOP_WORDS, words
 
-_DAYS: dict[Recency, int] = {"day": 1, "week": 7, "month": 31, "year": 366}
 _RETRACTED = re.compile(r"\W*(?:retracted|withdrawn)(?: article| paper| chapter)?\s?[:\]]", re.IGNORECASE)
 _FORMULA = re.compile(
     r"<(?P<name>(?:jats:)?tex-math|(?:mml:)?annotation)\b[^<>]{0,1000}>[^<>]{0,5000}</(?P=name)>", re.IGNORECASE
@@ -123,7 +122,7 @@ def date_of(year: object, month: object = None, day: object = None) -> str | Non
 
 def first_day(service: Service, request: SearchRequest) -> date | None:
     """The first day of what is recent; `None` where that does not matter."""
-    return None if request.recency is None else service.today() - timedelta(days=_DAYS[request.recency])
+    return None if request.recency is None else first_day_of(request.recency, service.today())
 
 
 def joined_filters(service: Service, own: str | None) -> str | None:

@@ -146,17 +146,6 @@ class Service:
         """The JSON that `path` answers to `content`, which is sent as JSON. Values that are `None` are not sent."""
         return self.parse(await self.request("POST", path, params, content=content, headers=headers, explain=explain))
 
-    async def get_bytes(
-        self,
-        path: str,
-        params: Mapping[str, Any] | None = None,
-        *,
-        headers: Mapping[str, str] | None = None,
-        explain: Explain = nothing_special,
-    ) -> bytes:
-        """The bytes at `path`, for services that answer in XML; a web page is an error here too."""
-        return (await self.request("GET", path, params, headers=headers, explain=explain)).body
-
     async def request(
         self,
         method: str,

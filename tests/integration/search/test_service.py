@@ -242,14 +242,14 @@ def test_deep_json_is_malformed_and_no_crash() -> None:
                 anyio.run(service_at(twin.base_url).get_json, "/search", {"q": "q"})
 
 
-def test_bytes_are_given_as_they_came_but_no_web_page() -> None:
+def test_an_answer_is_given_as_it_came_but_no_web_page() -> None:
     feed = b"<?xml version='1.0'?><feed xmlns='http://www.w3.org/2005/Atom'/>"
     with SearxngTwin() as twin:
         service = service_at(twin.base_url)
         twin.play(Reply(feed, content_type="application/atom+xml"), "captcha200")
-        assert anyio.run(service.get_bytes, "/search", {"q": "q"}) == feed
+        assert anyio.run(service.request, "GET", "/search", {"q": "q"}).body == feed
         with pytest.raises(AskyError, match="a web page came"):
-            anyio.run(service.get_bytes, "/search", {"q": "q"})
+            anyio.run(service.request, "GET", "/search", {"q": "q"})
 
 
 def test_a_service_that_is_throttled_for_good_is_asked_three_times() -> None:
