@@ -76,7 +76,7 @@ class WebSearched:
 
 @dataclass(frozen=True, slots=True)
 class PageRead:
-    """An address on the web got its verdict: `fetched`, `cached`, `stale`, or why it could not be read."""
+    """An address on the web got its verdict: `fetched`, `cached`, `stale`, or why it was not read."""
 
     url: str
     verdict: str

@@ -14,25 +14,31 @@ from typing import TYPE_CHECKING, Literal
 import anyio
 
 from asky.chat.checking import CheckedReply, check_reply
-from asky.chat.loop import LoopResult, LoopSettings, Transcript, run_loop
+from asky.chat.conversation import kept_messages
+from asky.chat.loop import LoopResult, LoopSettings, run_loop
 from asky.chat.preparing import Preparation
+from asky.chat.recorded import RecordedBudget
 from asky.chat.registry import ToolRegistry
+from asky.chat.transcript import Transcript
 from asky.concurrency import in_thread
 from asky.errors import AskyError, ProviderError, StorageError
 from asky.events import Event, Listener, StageFinished, StageStarted, TextDiscarded, TextStreamed, Warned
 from asky.evidence.answer import answer_json
 from asky.evidence.markers import CitationStream
-from asky.llm.port import ABSTENTION, Message, ModelUsage, ToolSpec, connected
+from asky.llm.port import ModelUsage, connected, is_abstention
 from asky.llm.spending import Budget, NoBudget
+from asky.llm.tokens import TokenCounter
 from asky.research.tools import ResearchRun
+from asky.storage.sessions import NewMessage
 from asky.values import Answer, Location, Source, Span, StoppedBy, Usage
 
 if TYPE_CHECKING:
+    from asky.chat.custom_tools import CustomTools
     from asky.chat.plan import Plan, WebPlan
     from asky.chat.preparing import Web, WebAccess
     from asky.config.schema import Research
     from asky.llm.endpoint import Prices
-    from asky.llm.port import ChatModel
+    from asky.llm.port import ChatModel, ToolSpec
     from asky.research.vector_store import VectorStore
     from asky.research.web_summaries import Summaries
     from asky.storage.corpus import CorpusStore
@@ -43,7 +49,6 @@ if TYPE_CHECKING:
 Mode = Literal["research", "standard", "lean"]
 
 _NO_SOURCES = "no source was searched: nothing in this answer is cited"
-_LONGEST_MENDED = 20_000  # characters; a model that has gone astray is not asked to do so again
 _NOT_WRITTEN = "Stopped at a limit before an answer was written."
 
 
@@ -69,7 +74,8 @@ class Answerer:
     """Answers questions with one model over the corpus, or without any source where the question's scope holds none.
 
     `store` opens the search when something is to be searched, `web` the web for a question that may use it. `settings`
-    limits turns and passages; `budget` makes the budget of a run, by its id, as it begins, and `prices` serve its plan.
+    limits turns and passages; `budget` makes the budget of a run, by its id, as it begins, `counter` what counts the
+    tokens of its prompts, and `prices` serve its plan.
     `warned` is what the user was warned of, in this process and so far. Where `offers_tools` is false the model cannot
     be offered any, and gets passages instead.
     """
@@ -86,6 +92,8 @@ class Answerer:
     offers_tools: bool = True
     prices: Prices | None = None
     web: Callable[[], Web] | None = None
+    custom_tools: CustomTools | None = None
+    counter: Callable[[], TokenCounter] = TokenCounter
 
     @property
     def passage_tokens(self) -> int:
@@ -114,13 +122,16 @@ class Answerer:
             mode=question.mode,
             sources=self.corpus.count_sources(question.scope),
             unread=unread,
-            tools=offered_tools(question.mode, web),
+            tools=[*offered_tools(question.mode, web), *self._own_specs()],
             max_turns=self.settings.max_turns,
             passage_tokens=self.passage_tokens,
             prices=self.prices,
             may_call=self.may_call(question.mode),
             web=web,
         )
+
+    def _own_specs(self) -> list[ToolSpec]:
+        return self.custom_tools.specs() if self.custom_tools is not None and self.model.host is not None else []
 
     async def answer(self, question: Question, session: Session, *, keep: Callable[[Answer], None]) -> None:
         """Answer `question` and hand the stored answer to `keep`.
@@ -173,8 +184,10 @@ class _Work:
             question.scope,
             owner.passage_tokens,
             owner.settings.max_passages,
+            question=question.shown,
         )
-        self._budget = _Recorded(owner.budget(run.id), self._record_call)
+        self._budget = RecordedBudget(owner.budget(run.id), self._record_call)
+        self._counter = owner.counter()
         self._transcript = Transcript([])
         self._tools = ToolRegistry([])
         self._preparation = Preparation(owner, question, self._research, self._budget, self._warn)
@@ -193,7 +206,7 @@ class _Work:
             async with self._summaries() as summaries:
                 prepared = await self._preparation.prepare(summaries)
                 self._tools, self._stopped_by = prepared.tools, "budget" if prepared.is_short else None
-                self._transcript.messages += prepared.messages
+                self._transcript.begin(prepared.messages)
                 result = await run_loop(
                     owner.model,
                     self._transcript,
@@ -202,6 +215,7 @@ class _Work:
                     listener=self._hear,
                     on_text=self._show,
                     budget=self._budget,
+                    counter=self._counter,
                 )
         self._text = result.reply_text if result is not None else self._transcript.partial_text
         self._say(self._stream.close())
@@ -239,6 +253,8 @@ class _Work:
         with suppress(StorageError):  # where the store itself has failed, the first error is the one to show
             self._owner.runs.record(self._run.id, "failed", data)
             self._owner.runs.finish(self._run.id, "failed", None)
+            said = [NewMessage("user", self._question.text), NewMessage("assistant", data["partial"], {"failed": code})]
+            self._owner.sessions.append(self._session.id, said, run_id=self._run.id)
 
     # while it writes
 
@@ -258,7 +274,7 @@ class _Work:
 
     async def _finish(self, text: str, stopped_by: StoppedBy | None) -> None:
         self._warnings += [each for each in self._transcript.warnings if each not in self._warnings]
-        abstains = not text.strip() or (self._has_sources and _is_abstention(text))
+        abstains = not text.strip() or (self._has_sources and is_abstention(text))
         if not text.strip() and stopped_by is None:
             why = self._warnings[-1] if self._warnings else "its reply was empty"
             raise ProviderError(f"{self._owner.model.name} gave no answer: {why}", hint="ask again, or another model")
@@ -301,55 +317,31 @@ class _Work:
         return self._owner.store().location(document_id, span)
 
     async def _mended(self, checked: CheckedReply) -> CheckedReply:
-        """The answer after the model has been asked once to mend it; as it is where that brought nothing better."""
+        """The answer after the model has been asked once to mend it, where it has faults and that is worth a call."""
         owner = self._owner
         quotes = owner.model.host is None  # a model that quotes mends nothing
         may_call = self._question.mode != "lean" and self._transcript.turns < owner.settings.max_turns
-        is_whole = self._is_complete and len(checked.text) < _LONGEST_MENDED
-        if not checked.faults or not self._has_sources or quotes or not may_call or not is_whole:
+        if not checked.faults or not self._has_sources or quotes or not may_call or not self._is_complete:
             return checked
-        prompt = await in_thread(self._repair_prompt, checked)
-        repair = Transcript([*self._transcript.messages, Message("user", prompt)])
-        if await in_thread(self._budget.nearly_spent, repair.messages, self._tools.specs()):
+        from asky.chat.mending import LONGEST_MENDED, Mender  # only where there is something to mend
+
+        if len(checked.text) >= LONGEST_MENDED:
             return checked
-        with anyio.move_on_after(self._budget.deadline_s()):
-            try:
-                result = await run_loop(
-                    owner.model,
-                    repair,
-                    self._tools,
-                    settings=LoopSettings(max_turns=owner.settings.max_turns),
-                    listener=self._hear_repair,
-                    budget=self._budget,
-                    gathering=False,
-                )
-            except AskyError as error:  # the answer is there: a failure to mend it is not a failure to answer
-                self._warn(f"the answer could not be mended: {error.message}")
-                return checked
-            finally:
-                self._transcript.calls += repair.calls
-            return await self._better_of(checked, result.reply_text if result.complete else "")
-        return checked
-
-    def _repair_prompt(self, checked: CheckedReply) -> str:
-        from asky.chat.repair import repair_prompt  # with the checks: only where there is something to mend
-
-        return repair_prompt(checked, self._research.shown, marker=self._research.marker)
-
-    def _hear_repair(self, event: Event) -> None:
-        if not isinstance(event, (TextDiscarded, Warned)):  # nothing of a repair was shown, and it may not be kept
-            self._owner.listener(event)
-
-    async def _better_of(self, checked: CheckedReply, text: str) -> CheckedReply:
-        from asky.chat.repair import is_better
-
-        mended = await in_thread(self._checked, text) if text.strip() and not _is_abstention(text) else None
-        better = mended is not None and is_better(mended, checked)
-        faults = {"before": checked.faults, "after": mended.faults if mended is not None else None, "kept": better}
-        await in_thread(self._owner.runs.record, self._run.id, "mended", faults)
-        if mended is not None and better:
-            self._latest = mended
-        return self._latest or checked
+        mender = Mender(
+            owner.model,
+            self._transcript,
+            self._tools,
+            self._budget,
+            self._counter,
+            self._research,
+            owner.settings.max_turns,
+            check=self._checked,
+            record=lambda data: owner.runs.record(self._run.id, "mended", data),
+            warn=self._warn,
+            listener=owner.listener,
+        )
+        self._latest = await mender.mend(checked)
+        return self._latest
 
     def _store_answer(self, checked: CheckedReply, stopped_by: StoppedBy | None) -> None:
         answer = Answer(
@@ -422,39 +414,5 @@ class _Work:
         owner.runs.record(run.id, "used", exported["usage"])
         status: Literal["finished", "cancelled"] = "cancelled" if answer.stopped_by == "cancelled" else "finished"
         owner.runs.finish(run.id, status, exported)
-        owner.sessions.append(self._session.id, "user", answer.question, run_id=run.id)
-        owner.sessions.append(self._session.id, "assistant", answer.text, run_id=run.id)
-
-
-@dataclass(frozen=True, slots=True)
-class _Recorded:
-    """A budget whose every call is in the ledger too, as soon as it has ended."""
-
-    inner: Budget
-    note: Callable[[ModelUsage], None]
-
-    def check(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> None:
-        self.inner.check(messages, tools)
-
-    def nearly_spent(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> bool:
-        return self.inner.nearly_spent(messages, tools)
-
-    def record(self, usage: ModelUsage) -> None:
-        self.inner.record(usage)
-        self.note(usage)
-
-    def add(self, usage: ModelUsage) -> None:
-        self.inner.add(usage)
-        self.note(usage)
-
-    def record_partial(self, text: str) -> ModelUsage:
-        usage = self.inner.record_partial(text)
-        self.note(usage)
-        return usage
-
-    def deadline_s(self) -> float | None:
-        return self.inner.deadline_s()
-
-
-def _is_abstention(text: str) -> bool:
-    return text.lstrip().startswith(ABSTENTION)
+        kept = kept_messages(answer.question, self._question.shown, self._transcript.work, answer)
+        owner.sessions.append(self._session.id, kept, run_id=run.id)

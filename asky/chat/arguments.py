@@ -1,10 +1,4 @@
-"""Tool arguments: strict JSON, checked against the part of JSON Schema that tools use.
-
-A schema may say `type` (one of string, integer, number, boolean, array, object), `description`, `default` (shown to the
-model, never filled in), `enum`, `properties`, `required`, `additionalProperties: false`, `items`, `minimum`, `maximum`,
-`minLength`, `maxLength`, `minItems` and `maxItems`. Anything else is refused when the tool is made, so that no rule is
-written down that nobody enforces.
-"""
+"""Tool arguments: strict JSON, checked against the schema of the tool; see `asky.config.tool_parameters`."""
 
 from __future__ import annotations
 
@@ -12,51 +6,16 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from asky.config.tool_parameters import TYPES
+
 MAX_ARGUMENT_CHARS = 100_000
 """Longer argument texts are refused unparsed: no tool of ours needs a tenth of it."""
 
-_TYPES: Mapping[str, type | tuple[type, ...]] = {
-    "string": str,
-    "integer": int,
-    "number": (int, float),
-    "boolean": bool,
-    "array": list,
-    "object": dict,
-}
-_FOR_ANY = {"type", "description", "default", "enum"}
-_FOR_TYPE: Mapping[str, set[str]] = {
-    "string": {"minLength", "maxLength"},
-    "integer": {"minimum", "maximum"},
-    "number": {"minimum", "maximum"},
-    "boolean": set(),
-    "array": {"items", "minItems", "maxItems"},
-    "object": {"properties", "required", "additionalProperties"},
-}
 _SHOWN_PROBLEMS = 3
 
 
 class BadArguments(ValueError):
     """Arguments that are not what the schema asks for; the message is for the model that sent them."""
-
-
-def check_schema(schema: Mapping[str, Any], where: str = "parameters") -> None:
-    """Raise `ValueError` naming the place when `schema` says something that `parse_arguments` would not enforce."""
-    kind = schema.get("type")
-    if not isinstance(kind, str) or kind not in _TYPES:
-        raise ValueError(f"{where}: type must be one of {', '.join(_TYPES)}, not {kind!r}")
-    unknown = sorted(set(schema) - _FOR_ANY - _FOR_TYPE[kind])
-    if unknown:
-        raise ValueError(f"{where}: {unknown[0]!r} is not understood for type {kind}")
-    if schema.get("additionalProperties", False) is not False:
-        raise ValueError(f"{where}: additionalProperties can only be false")
-    properties: Mapping[str, Mapping[str, Any]] = schema.get("properties", {})
-    for name in schema.get("required", ()):
-        if name not in properties:
-            raise ValueError(f"{where}: {name!r} is required but not among the properties")
-    for name, inner in properties.items():
-        check_schema(inner, f"{where}.{name}")
-    if "items" in schema:
-        check_schema(schema["items"], f"{where}[]")
 
 
 def parse_arguments(text: str, schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -97,7 +56,7 @@ def _parse_json(text: str) -> Any:
 
 def _problems(value: Any, schema: Mapping[str, Any], where: str) -> Iterator[tuple[str, str]]:
     kind: str = schema["type"]
-    if not isinstance(value, _TYPES[kind]) or (isinstance(value, bool) and kind != "boolean"):
+    if not isinstance(value, TYPES[kind]) or (isinstance(value, bool) and kind != "boolean"):
         yield where, f"must be of type {kind}"
         return
     if "enum" in schema and value not in schema["enum"]:

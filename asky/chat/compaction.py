@@ -1,61 +1,164 @@
 """Makes a conversation shorter that has grown beyond what the model can read.
 
-Only what was looked up is given up, the oldest first: instructions, questions and the model's own words stay, and so
-does every call with its result's place, because endpoints refuse a call without one.
+What was looked up goes first, the oldest first, and leaves its keys and counts behind; then earlier turns are cut down
+to the question and the gist of the answer. Instructions and the user's questions stay word for word, and so does every
+call that still has its result's place: endpoints refuse half of a pair. Only the copy that is sent gets shorter; what
+is stored stays whole.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
+from asky.chat.stubs import build_tool_stub
 from asky.llm.port import Message
+from asky.text.sentences import iter_sentences
 
 OMITTED = "[left out here: the conversation had grown too long for the model; search again if it is needed]"
 OMITTED_PASSAGES = "[passages left out here: they did not fit into the model's context]"
+OMITTED_ANSWER = "[an answer stood here; it was left out to make room]"
+_GIST_CHARS = 400  # of an earlier answer: a paragraph
 _OPENING_FENCE = re.compile(r"<passage ([0-9a-f]{8,32}) ")
 
+Measure = Callable[[Message], int]
+"""The size of one message, in any unit."""
 
-def compact(messages: Sequence[Message], max_characters: int) -> tuple[list[Message], int]:
-    """`messages` with at most `max_characters` in their contents, as far as that can be reached, and what it took.
 
-    The second value counts the messages that were cut. Results of the latest reply go after older ones, the longest
-    first, and are cut after a whole passage. Passages that came with a question go last, from their end; the question
-    stays, and one passage at least.
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """`messages` as far as they could be shortened, their `size` as measured, and how many messages were cut.
+
+    `question` is where the question of the current turn stands now.
     """
-    kept = list(messages)
-    excess = sum(len(message.content) for message in kept) - max_characters
-    shortened = 0
-    for index in _in_order_of_loss(kept):
-        if excess <= 0:
+
+    messages: list[Message]
+    question: int
+    size: int
+    cut: int
+
+
+def compact(messages: Sequence[Message], question: int, most: int, measure: Measure) -> Compacted:
+    """`messages` with a size of at most `most`, as far as that can be reached; linear in their number.
+
+    `messages[question]` begins the current turn; each message of the user before it begins an earlier one.
+
+    In this order, each the oldest first and only as long as it is needed: results of tools become stubs, apart from
+    those of the latest reply; earlier turns lose their calls and all but the gist of their answers; the gists go. Then
+    the latest results are cut after a whole passage, the longest first, and last the passages that came with the
+    question, from their end; one passage at least stays there.
+    """
+    shrinking = _Shrinking(list(messages), question, most, measure)
+    for step in (shrinking.stub_results, shrinking.summarise_turns, shrinking.drop_gists, shrinking.cut_latest):
+        if shrinking.excess <= 0:
             break
-        shorter = _shortened(kept, index, excess)
-        saved = len(kept[index].content) - len(shorter)
-        if saved > 0:
-            kept[index] = replace(kept[index], content=shorter)
-            excess -= saved
-            shortened += 1
-    return kept, shortened
+        step()
+    return Compacted(shrinking.messages, shrinking.question, shrinking.size, shrinking.cut)
 
 
-def _in_order_of_loss(messages: Sequence[Message]) -> list[int]:
-    last = _last_reply(messages)
-    results = [index for index, message in enumerate(messages) if message.role == "tool"]
-    latest = sorted((index for index in results if index > last), key=lambda index: -len(messages[index].content))
-    asked = [index for index, message in enumerate(messages) if message.role == "user"]
-    return [index for index in results if index < last] + latest + asked
+class _Shrinking:
+    def __init__(self, messages: list[Message], question: int, most: int, measure: Measure) -> None:
+        self.messages = messages
+        self.question = question
+        self.cut = 0
+        self._measure = measure
+        self._most = most
+        self.size = sum(map(measure, messages))
+
+    @property
+    def excess(self) -> int:
+        return self.size - self._most
+
+    def stub_results(self) -> None:
+        """Replace the results of tools before the latest reply."""
+        tools = {call.id: call.name for message in self.messages for call in message.tool_calls}
+        for index in range(_last_reply(self.messages)):
+            message = self.messages[index]
+            if self.excess <= 0:
+                return
+            if message.role == "tool":
+                self._put(index, build_tool_stub(message.content, tools.get(message.tool_call_id or "", "")))
+
+    def summarise_turns(self) -> None:
+        """Leave of earlier turns the question and the gist of the answer."""
+        kept: list[Message] = []
+        done = 0
+        for start, end in self._earlier_turns():
+            if self.excess <= 0:
+                break
+            before = self.messages[start:end]
+            after = _gist_of(before)
+            if sum(map(self._measure, after)) >= sum(map(self._measure, before)):
+                after = before
+            self._note(before, after)
+            kept += [*self.messages[done:start], *after]
+            done = end
+        self.messages[:done] = kept
+        self.question += len(kept) - done
+
+    def drop_gists(self) -> None:
+        """Leave of earlier turns the question alone, and that it was answered."""
+        for index in range(self.question):
+            if self.excess > 0 and self.messages[index].role == "assistant":
+                self._put(index, OMITTED_ANSWER)
+
+    def cut_latest(self) -> None:
+        """Cut the results of the latest reply, then what came with the question."""
+        last = _last_reply(self.messages)
+        results = [index for index, each in enumerate(self.messages) if each.role == "tool" and index > last]
+        for index in sorted(results, key=lambda index: -len(self.messages[index].content)):
+            if self.excess > 0:
+                self._put(index, _cut(self.messages[index].content, self._room(index)))
+        for index, message in enumerate(self.messages):
+            if self.excess > 0 and message.role == "user":
+                self._put(index, _cut_material(message.content, self._room(index)))
+
+    def _earlier_turns(self) -> list[tuple[int, int]]:
+        """Where each turn before the current one begins and ends, the oldest first."""
+        asked = [index for index in range(self.question) if self.messages[index].role == "user"]
+        return list(zip(asked, [*asked[1:], self.question], strict=False))
+
+    def _room(self, index: int) -> int:
+        """About as many characters as may stay of this message, by its own number of them for a unit of size."""
+        content = self.messages[index].content
+        size = self._measure(self.messages[index])
+        return len(content) * max(0, size - self.excess) // max(size, 1)
+
+    def _put(self, index: int, content: str) -> None:
+        old = self.messages[index]
+        if len(content) < len(old.content):
+            self._note([old], [replace(old, content=content, raw=None)])
+            self.messages[index] = replace(old, content=content, raw=None)
+
+    def _note(self, before: Sequence[Message], after: Sequence[Message]) -> None:
+        saved = sum(map(self._measure, before)) - sum(map(self._measure, after))
+        self.size -= saved
+        self.cut += saved > 0
+
+
+def _gist_of(turn: Sequence[Message]) -> list[Message]:
+    """The question, and the beginning of its answer; calls and their results go together."""
+    answer = next((each for each in reversed(turn) if each.role == "assistant" and each.content.strip()), None)
+    said = _gist(answer.content) if answer is not None else OMITTED_ANSWER
+    return [turn[0], Message("assistant", said)]
+
+
+def _gist(text: str) -> str:
+    """The first sentences of `text`, whole ones, in 400 characters at most."""
+    if len(text) <= _GIST_CHARS:
+        return text
+    end = 0
+    for sentence in iter_sentences(text[: 2 * _GIST_CHARS]):
+        if sentence.end > _GIST_CHARS:
+            end = end or _GIST_CHARS
+            break
+        end = sentence.end
+    return text[:end].rstrip() + " […]"
 
 
 def _last_reply(messages: Sequence[Message]) -> int:
     return max((index for index, message in enumerate(messages) if message.role == "assistant"), default=-1)
-
-
-def _shortened(messages: Sequence[Message], index: int, excess: int) -> str:
-    content = messages[index].content
-    if messages[index].role == "user":
-        return _cut_material(content, len(content) - excess)
-    return _cut(content, len(content) - excess) if index > _last_reply(messages) else OMITTED
 
 
 def _cut(content: str, length: int) -> str:

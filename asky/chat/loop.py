@@ -14,19 +14,22 @@ from dataclasses import dataclass, field
 import anyio
 
 from asky.chat.arguments import canonical, describe
-from asky.chat.compaction import compact
 from asky.chat.prompts import ANSWER_NOW, EMPTY_REPLY
 from asky.chat.registry import ToolRegistry, refusal
+from asky.chat.transcript import Transcript
 from asky.concurrency import gather, in_thread
 from asky.errors import AskyError, BudgetExceeded, ContextOverflow, ProviderError, StorageError, TimedOut
 from asky.events import Listener, ModelCalled, TextDiscarded, ToolCalled, ToolReturned, Warned, ignore
 from asky.llm.port import ChatModel, Message, ModelUsage, Reply, TextDelta, ToolCall, ToolChoice, ToolSpec
 from asky.llm.spending import Budget, NoBudget, count_failed
+from asky.llm.tokens import TokenCounter
 from asky.llm.tools import ToolResult
 from asky.values import StoppedBy
 
-_CHARACTERS_A_TOKEN = 2  # code and tables have so few; prose has four
-_MOST_CHARACTERS_A_TOKEN = 3.2  # prose has 4.2 at least, and the tools and a reply need room
+# Of the room that a prompt has, what it takes after it was made shorter: so the next few replies cost no further cut,
+# and the beginning of the prompt stays the same, and cached, meanwhile.
+_KEPT_SHARE = 0.6
+_SHORTENED = "the conversation was too long for the model: part of what was looked up was left out"
 _REFUSED = frozenset({"bad_arguments", "unknown_tool"})
 
 
@@ -44,48 +47,6 @@ class LoopSettings:
     max_refused_turns: int = 2
     max_calls_per_turn: int = 16
     max_concurrent_calls: int = 4
-
-
-@dataclass(slots=True)
-class Transcript:
-    """A conversation while it grows; the caller keeps it and can read it when the loop was cancelled or failed.
-
-    `messages` is a valid conversation at any time: an assistant message with tool calls is added together with the
-    results of all of them. `calls` holds the usage of each model call, `partial` the deltas of the reply under way, and
-    `broken_off` the text of one that ended too early, until a whole one has come.
-    """
-
-    messages: list[Message]
-    calls: list[ModelUsage] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-    partial: list[str] = field(default_factory=list)
-    broken_off: str = ""
-
-    @property
-    def partial_text(self) -> str:
-        """What has arrived of a reply that is not complete; `""` between replies."""
-        return "".join(self.partial)
-
-    @property
-    def unfinished_text(self) -> str:
-        """The most that is known of an answer that did not come: what arrived last, or broke off before."""
-        return self.partial_text or self.broken_off
-
-    @property
-    def turns(self) -> int:
-        """Model calls that brought something."""
-        return len(self.calls)
-
-    @property
-    def usage(self) -> ModelUsage:
-        """The sum over all calls; the cost is `None` as soon as one call's is."""
-        costs = [call.cost_usd for call in self.calls]
-        return ModelUsage(
-            sum(call.prompt_tokens for call in self.calls),
-            sum(call.completion_tokens for call in self.calls),
-            None if not costs or None in costs else sum(cost for cost in costs if cost is not None),
-            any(call.estimated for call in self.calls),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +67,11 @@ class LoopResult:
     warnings: tuple[str, ...]
 
 
+def reply_room(context_tokens: int) -> int:
+    """Tokens of a model's context that its reply is left: an eighth, from 512 to 4,096."""
+    return min(4_096, max(512, context_tokens // 8))
+
+
 def discard(text: str) -> None:
     """An `on_text` for callers that do not stream."""
 
@@ -119,6 +85,7 @@ async def run_loop(
     listener: Listener = ignore,
     on_text: Callable[[str], None] = discard,
     budget: Budget | None = None,
+    counter: TokenCounter | None = None,
     gathering: bool = True,
 ) -> LoopResult:
     """Let `model` work with the tools of `registry` until it answers the last message of `transcript`.
@@ -126,13 +93,15 @@ async def run_loop(
     `on_text` gets the text of every reply as it arrives. Text before a tool call is the model thinking aloud, and text
     of a reply that broke off is asked for again: a `TextDiscarded` event says that what came was not the answer. Tool
     calls of one reply run together; their results are added in the order of the calls, and messages are kept as the
-    model sent them. A conversation that is too long for the model loses its oldest tool results, once. Where
-    `gathering` is false the tools are named and none may be called.
+    model sent them. Before a call that would not fit into the model's context as `counter` counts it, and once after an
+    endpoint has said that one did not, `transcript.sent` is made shorter; see `asky.chat.compaction`. Where `gathering`
+    is false the tools are named and none may be called.
 
     Raises what `ChatModel.stream` raises, `ProviderError` when a stream ends without a reply, and what a tool raises
     apart from an `AskyError`. Cancellation passes through. In each case `transcript` holds what there is.
     """
-    return await _Loop(model, transcript, registry, settings, listener, on_text, budget or NoBudget(), gathering).run()
+    spending, counting = budget or NoBudget(), counter or TokenCounter()
+    return await _Loop(model, transcript, registry, settings, listener, on_text, spending, counting, gathering).run()
 
 
 @dataclass(slots=True)
@@ -144,9 +113,11 @@ class _Loop:
     listener: Listener
     on_text: Callable[[str], None]
     budget: Budget
+    counter: TokenCounter
     gathering: bool
     tools: tuple[ToolSpec, ...] = ()
-    compacted: bool = False
+    overflowed: bool = False
+    context_tokens: int = 0
     stopped_by: StoppedBy | None = None
     seen: dict[tuple[str, str], int] = field(default_factory=dict)
     refused_turns: int = 0
@@ -155,16 +126,17 @@ class _Loop:
 
     async def run(self) -> LoopResult:
         self.tools = self.registry.specs()
+        self.context_tokens = self.model.context_tokens
         self.gathering = self.gathering and bool(self.tools)
         while True:
+            await in_thread(self._make_room)
             try:
-                await in_thread(self.budget.check, self.transcript.messages, self.tools)
+                await in_thread(self.budget.check, self.transcript.sent, self.tools)
             except BudgetExceeded as error:
                 self.stopped_by = "budget"
                 self._warn(error.message)
                 return self._result("")
             await self._stop_gathering_at_a_limit()
-            self._make_room()
             reply = await self._ask()
             if reply is None:
                 continue
@@ -185,7 +157,7 @@ class _Loop:
             return
         if self.transcript.turns + 1 >= self.settings.max_turns:
             self._stop_gathering(f"stopped after {self.settings.max_turns} turns", "max_turns")
-        elif await in_thread(self.budget.nearly_spent, self.transcript.messages, self.tools):
+        elif await in_thread(self.budget.nearly_spent, self.transcript.sent, self.tools):
             self._stop_gathering("stopped gathering: the budget is nearly spent", "budget")
 
     def _stop_gathering(self, why: str, stopped_by: StoppedBy | None = None) -> None:
@@ -209,16 +181,16 @@ class _Loop:
 
     def _prompt(self, text: str) -> None:
         if self.transcript.messages[-1].role == "tool":
-            self.transcript.messages.append(Message("user", text))
+            self.transcript.add(Message("user", text))
 
     async def _ask(self) -> Reply | None:
         """The model's next reply, or `None` where the same call is worth a second try and can be made now."""
         try:
             return await self._call()
         except ContextOverflow as error:
-            if self.compacted or not self._compact(error.limit_tokens):
+            if self.overflowed or not await in_thread(self._compact_after, error.limit_tokens):
                 raise
-            self.compacted = True
+            self.overflowed = True
             if self.gathering:  # what it would find has no room
                 self._stop_gathering("stopped gathering: the model's context is full")
         except AskyError as error:
@@ -238,7 +210,7 @@ class _Loop:
         self.transcript.partial.clear()
         reply: Reply | None = None
         choice: ToolChoice = "auto" if self.gathering else "none"
-        messages = tuple(self.transcript.messages)
+        messages = tuple(self.transcript.sent)
         try:
             async with aclosing(self.model.stream(messages, self.tools, tool_choice=choice)) as stream:
                 async for item in stream:
@@ -255,6 +227,7 @@ class _Loop:
             raise ProviderError(f"{self.model.name} ended its stream without a reply")
         self.transcript.partial.clear()
         self.transcript.broken_off = ""
+        self.counter.learn(messages, self.tools, reply.usage)
         await self._count(reply.usage)
         for warning in reply.warnings:
             if warning not in self.transcript.warnings:
@@ -271,20 +244,25 @@ class _Loop:
             self.transcript.calls.append(used)
 
     def _make_room(self) -> None:
-        """Give up tool results before an endpoint does it its own way: some drop the instructions without a word."""
-        size = sum(len(message.content) for message in self.transcript.messages)
-        if size > self.model.context_tokens * _MOST_CHARACTERS_A_TOKEN:
-            self._compact(self.model.context_tokens)
+        """Make the prompt shorter before an endpoint does it its own way: some drop the instructions without a word."""
+        room = self.context_tokens - reply_room(self.context_tokens)
+        if not self.counter.fits(self.transcript.sent, self.tools, room):
+            self._compact(int(room * _KEPT_SHARE))
 
-    def _compact(self, limit_tokens: int | None) -> bool:
-        """Give up some of what was looked up; `False` if there is none to give up."""
-        size = sum(len(message.content) for message in self.transcript.messages)
-        target = size // 2 if limit_tokens is None else min(limit_tokens * _CHARACTERS_A_TOKEN, size // 2)
-        messages, shortened = compact(self.transcript.messages, target)
-        if shortened:
-            self.transcript.messages[:] = messages
-            self._warn("the conversation was too long for the model: part of what was looked up was left out")
-        return shortened > 0
+    def _compact_after(self, limit_tokens: int | None) -> bool:
+        """Make room after an endpoint has refused the prompt; `False` if there is nothing to give up."""
+        size = self.counter.count(self.transcript.sent, self.tools)
+        if limit_tokens is not None:
+            self.context_tokens = min(self.context_tokens, limit_tokens)
+        room = self.context_tokens - reply_room(self.context_tokens)
+        return self._compact(min(int(room * _KEPT_SHARE), size // 2))
+
+    def _compact(self, tokens: int) -> bool:
+        most = tokens - self.counter.count((), self.tools)
+        cut = self.transcript.shorten(most, self.counter.count_message)
+        if cut and _SHORTENED not in self.transcript.warnings:
+            self._warn(_SHORTENED)
+        return cut > 0
 
     def _discard(self, text: str) -> None:
         """Tell the reader that `text` was not the answer."""
@@ -302,7 +280,7 @@ class _Loop:
             assert isinstance(result, ToolResult)  # the registry lets no other AskyError through
             answers.append(Message("tool", result.content, tool_call_id=call.id))
             codes.append(result.failure.code if result.failure else None)
-        self.transcript.messages += [message, *answers]
+        self.transcript.add(message, *answers)
         self.asked_again = False
         self._look_for_loops(codes)
 
@@ -339,7 +317,7 @@ class _Loop:
         message = reply.message
         if message.tool_calls:  # calls that were not run: kept, they would make the next turn invalid
             message = Message("assistant", message.content)
-        self.transcript.messages.append(message)
+        self.transcript.add(message)
         if reply.finish == "length":
             self._warn("the answer is not complete: it was cut at the model's limit")
         elif reply.finish == "cut":

@@ -46,7 +46,8 @@ class WebPlan:
 
     Before the model is asked, `queries` are sent to each of the `services`, and of what they find and the addresses
     that the question `named` at most `max_pages` pages are read; none of that where the model is to choose. It
-    `may_search` and read more. Where it `is_offline`, pages that were read before are all there is.
+    `may_search` and read more. Where it `is_offline`, pages that were read before are all there is. `wanted` says
+    in words what sources have to be.
     """
 
     services: tuple[PlannedService, ...] = ()
@@ -55,6 +56,7 @@ class WebPlan:
     max_pages: int = 0
     may_search: bool = False
     is_offline: bool = False
+    wanted: tuple[str, ...] = ()
 
     @property
     def hosts(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What is there before the model is first asked: the sources, the tools and the first two messages."""
+"""What is there before the model is first asked: the sources, the tools, what was said before, and the question."""
 
 from __future__ import annotations
 
@@ -6,20 +6,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from asky.chat.prompts import CONVERSATION_PROMPT, LEAN_PROMPT, research_system_prompt, with_material
+from asky.chat.prompts import LEAN_PROMPT, conversation_system_prompt, research_system_prompt, with_material
 from asky.chat.registry import ToolRegistry
 from asky.concurrency import error_of, in_thread
 from asky.errors import BudgetExceeded
-from asky.evidence.passages import shown_title
+from asky.evidence.passages import fence, shown_title
 from asky.llm.port import Message
 from asky.research.tools import ACQUISITION_TOOL_NAMES, MEMORY_TOOL_NAMES, ResearchRun, ResearchTools
 from asky.storage.scope import Scope
 
 if TYPE_CHECKING:
     from asky.chat.answering import Answerer, Mode, Question
+    from asky.llm.port import ToolSpec
     from asky.llm.spending import Budget
     from asky.llm.tools import Tool
     from asky.research.shortlist_types import Shortlist
+    from asky.research.source_policy import SourcePolicy
     from asky.research.web import WebRun
     from asky.research.web_summaries import Summaries, Summarise
     from asky.values import Failure, Source
@@ -33,12 +35,14 @@ class WebAccess:
     """That a question may use the web.
 
     What is read becomes a source of `collection_id`. `named` are the addresses that the user wrote. `shortlist` says
-    that the sources are chosen and read before a model sees any of them.
+    that the sources are chosen and read before a model sees any of them. `policy` is what the question wants sources to
+    be, `None` where it has no wish of its own.
     """
 
     collection_id: int
     named: tuple[str, ...] = ()
     shortlist: bool = True
+    policy: SourcePolicy | None = None
 
 
 class Web(Protocol):
@@ -59,7 +63,7 @@ class Web(Protocol):
 
 @dataclass(slots=True)
 class Prepared:
-    """`messages` begin the conversation. `is_short` says that the budget allows one call only."""
+    """`messages` end with the question. `is_short` says that the budget allows one call only."""
 
     messages: list[Message]
     tools: ToolRegistry
@@ -85,14 +89,29 @@ class Preparation:
         access = self._question.web
         if access is None or self._owner.web is None:
             return
-        private = await in_thread(self._owner.corpus.count_sources, self._run.scope, _PRIVATE_KINDS)
-        self.web = self._owner.web().open(self._run, access, is_private=private > 0)
+        is_private = await in_thread(self._look_back)
+        self.web = self._owner.web().open(self._run, access, is_private=is_private)
         self.web.offered.offer(access.named)
+        await self.web.note_policy()
         if not self.web.can_search and not access.named:
             await self._use_cached()
         elif access.shortlist or not self._owner.may_choose(self._question.mode):
             chosen = await self.web.shortlist(self._question.shown, named=access.named)
             await self._take(self.web, chosen)
+
+    def _look_back(self) -> bool:
+        """Whether the model can see private documents, now or in what was said before.
+
+        What the user asked before is the user's own, and may be searched for like the question.
+        """
+        owner, session_id = self._owner, self._run.session_id
+        said = owner.sessions.messages(session_id) if session_id is not None else []
+        asked = [each.content for each in said if each.role == "user"]
+        self._run.question = "\n".join([*asked, self._run.question])
+        if owner.corpus.count_sources(self._run.scope, _PRIVATE_KINDS):
+            return True
+        shown = owner.runs.passages_of_session(session_id) if session_id is not None and said else []
+        return any(each.source.kind in _PRIVATE_KINDS for each in shown)
 
     async def _take(self, web: WebRun, chosen: Shortlist) -> None:
         """Keep what was chosen, and say what could not be asked. Raises where that leaves nothing to answer from."""
@@ -124,16 +143,19 @@ class Preparation:
         owner = self._owner
         sources = await in_thread(owner.corpus.count_sources, self._run.scope)
         if not sources and self.web is None:
-            return _conversation(CONVERSATION_PROMPT, self._question.shown)
+            own = ToolRegistry(self._own_tools() if owner.may_call(self._question.mode) else [])
+            earlier = await self._earlier(own.specs())
+            return _conversation(conversation_system_prompt(own.specs()), self._question.shown, earlier, own)
         research = ResearchTools(self._run, owner.store(), owner.corpus, owner.runs)
         if not owner.may_call(self._question.mode):
             return await self._lean(research)
-        tools = ToolRegistry([*self._web_tools(summaries), *research.all()])
+        tools = ToolRegistry([*self._web_tools(summaries), *research.all(), *self._own_tools()])
         tools = tools.without(withheld_tools(self._question.mode, preloaded=self._preloaded))
         recalled = await self._recalled(research)
         first = await in_thread(lambda: owner.corpus.sources(self._run.scope, limit=_SOURCES_NAMED))
-        system = research_system_prompt(tools.specs(), sources_summary=_summary(first, sources))
-        prepared = _conversation(system, with_material(self._question.shown, recalled), tools)
+        system = research_system_prompt(tools.specs(), sources_summary=_summary(first, sources, self._run.marker))
+        earlier = await self._earlier(tools.specs())
+        prepared = _conversation(system, with_material(self._question.shown, recalled), earlier, tools)
         try:
             await in_thread(self._budget.check, prepared.messages, tools.specs())
         except BudgetExceeded:
@@ -155,6 +177,13 @@ class Preparation:
         tools = made.all()
         return tools if self.web.can_search else [each for each in tools if each.spec.name != "web_search"]
 
+    def _own_tools(self) -> list[Tool]:
+        """The user's own tools; the built-in model would not call them."""
+        owner = self._owner
+        if owner.custom_tools is None or owner.model.host is None:
+            return []
+        return owner.custom_tools.of(self._run, lambda data: owner.runs.record(self._run.run_id, "ran", data))
+
     async def _recalled(self, research: ResearchTools) -> str:
         if self._question.mode != "research" or self._owner.model.host is None:
             return ""
@@ -164,7 +193,33 @@ class Preparation:
     async def _lean(self, research: ResearchTools) -> Prepared:
         """Search once for the model and let it answer from that."""
         found = await research.get_relevant_content({"queries": [self._question.shown]})
-        return _conversation(LEAN_PROMPT, with_material(self._question.shown, found.content))
+        earlier = await self._earlier(())
+        return _conversation(LEAN_PROMPT, with_material(self._question.shown, found.content), earlier)
+
+    async def _earlier(self, tools: Sequence[ToolSpec]) -> list[Message]:
+        """What was said in the session before, with the passages that it names: they can be cited again."""
+        most = min(self._owner.settings.history_tokens, self._owner.model.context_tokens * 2 // 5)
+        if self._owner.model.host is None or self._run.session_id is None or not most:
+            return []  # the built-in model answers each question from its own passages
+        return await in_thread(self._read_earlier, self._run.session_id, [each.name for each in tools], most)
+
+    def _read_earlier(self, session_id: str, tools: Sequence[str], most_tokens: int) -> list[Message]:
+        stored = self._owner.sessions.messages(session_id)
+        if not stored:
+            return []
+        from asky.chat import conversation  # for later questions of a session only
+
+        messages = conversation.fit_earlier(
+            conversation.earlier_messages(stored, tools), most_tokens, self._owner.counter()
+        )
+        passages = self._owner.runs.passages_of_session(session_id)
+        if passages:
+            documents = self._owner.store().tables.documents
+            conversation.hold_keys(self._run.keys, passages, documents)
+            shown = conversation.reopened(conversation.named_passages(messages, passages), documents)
+            self._owner.runs.show(self._run.run_id, shown)
+            self._run.shown |= {each.key: each for each in shown}
+        return messages
 
 
 def withheld_tools(mode: Mode, *, preloaded: bool) -> frozenset[str]:
@@ -173,14 +228,14 @@ def withheld_tools(mode: Mode, *, preloaded: bool) -> frozenset[str]:
     return names | ACQUISITION_TOOL_NAMES if preloaded else names
 
 
-def _conversation(system: str, user: str, tools: ToolRegistry | None = None) -> Prepared:
-    return Prepared([Message("system", system), Message("user", user)], tools or ToolRegistry([]))
+def _conversation(system: str, user: str, earlier: Sequence[Message], tools: ToolRegistry | None = None) -> Prepared:
+    return Prepared([Message("system", system), *earlier, Message("user", user)], tools or ToolRegistry([]))
 
 
-def _summary(first: Sequence[Source], count: int) -> str:
-    """What can be searched, in a line: the number of sources, and the titles of the first."""
+def _summary(first: Sequence[Source], count: int, marker: str) -> str:
+    """What can be searched: the number of sources, and the titles of the first, which others have written."""
     if not count:
         return "none yet"
-    titles = [shown_title(each) for each in first]
-    more = f" and {count - len(titles):,} more" if count > len(titles) else ""
-    return f"{count:,} ({'; '.join(titles)}{more})"
+    shown = fence("\n".join(shown_title(each) for each in first), marker, "titles")
+    more = f", {count - len(first):,} of which are not named" if count > len(first) else ""
+    return f"{count:,}{more}:\n{shown}"

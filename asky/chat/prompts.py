@@ -69,12 +69,18 @@ def research_system_prompt(specs: Sequence[ToolSpec], *, sources_summary: str) -
     searched (counts and titles, never paths). The same arguments give the same bytes, and prompts for the same tools
     share everything up to the sources.
     """
-    guidelines = [
-        f"- {spec.name}: {spec.system_prompt_guideline.strip()}" for spec in specs if spec.system_prompt_guideline
-    ]
-    parts = [_LOOKING, _CITING, _MANNER]
-    if guidelines:
-        parts.append("\n".join(["Tools:", *guidelines]))
+    parts = [_LOOKING, _CITING, _MANNER, *_guidelines(specs)]
     if sources_summary.strip():
         parts.append(f"Sources that can be searched: {sources_summary.strip()}")
     return "\n\n".join(parts)
+
+
+def conversation_system_prompt(specs: Sequence[ToolSpec]) -> str:
+    """The system prompt where there is nothing to look up, and `specs` are what the user's own tools are."""
+    return "\n\n".join([CONVERSATION_PROMPT, *_guidelines(specs)])
+
+
+def _guidelines(specs: Sequence[ToolSpec]) -> list[str]:
+    """The part of a system prompt that is about the tools, where they have guidelines."""
+    lines = [f"- {spec.name}: {spec.system_prompt_guideline.strip()}" for spec in specs if spec.system_prompt_guideline]
+    return ["\n".join(["Tools:", *lines])] if lines else []

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from asky.chat.arguments import BadArguments, check_schema, parse_arguments
+from asky.chat.arguments import BadArguments, parse_arguments
 from asky.concurrency import failure
+from asky.config.tool_parameters import check_schema
 from asky.errors import AskyError, StorageError
 from asky.llm.port import ToolCall, ToolSpec
 from asky.llm.tools import Tool, ToolResult

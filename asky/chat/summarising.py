@@ -34,8 +34,8 @@ def summariser(model: ChatModel, budget: Budget, marker: str, count: Callable[[M
         return None
 
     async def summarise(page: WebPage) -> str:
-        text = fence(page.document.text[:_READ_CHARACTERS], marker, "page")
-        messages = [Message("system", _PROMPT), Message("user", f"{page.source.title[:200]}\n\n{text}")]
+        shown = f"{page.source.title[:200]}\n\n{page.document.text[:_READ_CHARACTERS]}"
+        messages = [Message("system", _PROMPT), Message("user", fence(shown, marker, "page"))]
         if await in_thread(budget.nearly_spent, messages, ()):
             raise BudgetExceeded("the budget has no room for a summary")
         try:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from asky.cli.citing import reference
 from asky.cli.saving import save_text
 from asky.cli.terminal import Terminal
 from asky.evidence.answer import answer_json
+from asky.evidence.citing import reference
 from asky.values import Answer
+
+if TYPE_CHECKING:
+    from asky.wiring import Services
 
 _MARKER = re.compile(r"(\[\d+\])")
 
@@ -47,9 +51,21 @@ def as_markdown(answer: Answer) -> str:
     return "\n".join(lines)
 
 
-def write_answer(path: Path, answer: Answer) -> None:
-    """Write the answer to `path`, by its suffix as Markdown or JSON. Raises what `save_text` does."""
-    text = as_markdown(answer)
-    if path.suffix == ".json":
+def as_html(answer: Answer, services: Services) -> str:
+    """The answer as a page, with the passages in their context as the store has them."""
+    from asky.report.gathering import report_run  # for this format only, as is the page
+    from asky.report.page import render_report
+
+    run = services.runs.find(answer.run)
+    return render_report([report_run(run, runs=services.runs, documents=services.documents)])
+
+
+def write_answer(path: Path, answer: Answer, services: Services) -> None:
+    """Write the answer to `path`, by its suffix as Markdown, HTML or JSON. Raises what `save_text` does."""
+    if path.suffix == ".html":
+        text = as_html(answer, services)
+    elif path.suffix == ".json":
         text = json.dumps(answer_json(answer), ensure_ascii=False, indent=2) + "\n"
+    else:
+        text = as_markdown(answer)
     save_text(path, text)

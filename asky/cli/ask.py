@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-import select
-import sys
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from asky.cli.options import complete_model, json_option, verbosity_options
+from asky.cli.options import complete_model, complete_prompt, json_option, verbosity_options
+from asky.cli.questions import Asked, read_question
 from asky.cli.running import Stopped
 from asky.cli.workbench import Workbench, workbench
 from asky.errors import BudgetExceeded, NotEnoughEvidence, UnsupportedClaim, UsageError
@@ -27,22 +27,11 @@ if TYPE_CHECKING:
     from asky.cli.web import WebWish
     from asky.events import Listener
 
-_MAX_QUESTION_CHARS = 20_000
-_MAX_INPUT_BYTES = 32 << 20
-_PATIENCE_S = 2.0  # after which a pipe that says nothing is mentioned
 _BUILTIN = "no model is configured: answering with sentences quoted from the sources"
 _LIMITS = {
     "max_turns": "raise --max-turns",
     "budget": "raise --max-tokens, --max-cost or --max-time, or the limits of [budget] in research.toml",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """The question and the text that came with it through a pipe."""
-
-    question: str
-    context: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +43,8 @@ class _Options:
     docs: tuple[Path, ...]
     collection: tuple[str, ...]
     web: bool | None
+    site: tuple[str, ...]
+    since: str | None
     shortlist: Literal["auto", "on", "off"]
     offline: bool
     session: str | None
@@ -80,10 +71,21 @@ class _Options:
     def format(self) -> Format:
         return "json" if self.as_json else "events" if self.json_stream else "text"
 
+    @property
+    def uses_web(self) -> bool:
+        """Whether the question may use the web; documents that it names keep it off, unless --web is there too."""
+        names_documents = bool(self.docs or self.collection)
+        return not self.lean and self.web is not False and (self.web is True or not names_documents)
+
+    @property
+    def has_wishes(self) -> bool:
+        """Whether something is said of the sources on the web."""
+        return bool(self.site) or self.since is not None
+
     def check(self) -> None:
         """Raise `UsageError` for flags that contradict each other."""
-        if self.output is not None and self.output.suffix not in (".md", ".json"):
-            raise UsageError(f"{self.output}: not .md or .json")
+        if self.output is not None and self.output.suffix not in (".md", ".html", ".json"):
+            raise UsageError(f"{self.output}: not .md, .html or .json")
         both = {
             "-s and -c": self.session is not None and self.resume,
             "-r and -L": self.research and self.lean,
@@ -93,6 +95,16 @@ class _Options:
         for names, are_given in both.items():
             if are_given:
                 raise UsageError(f"{names} do not go together", hint="use one of them")
+        if self.has_wishes:
+            self._check_wishes()
+
+    def _check_wishes(self) -> None:
+        from asky.research.source_policy import SourcePolicy  # for a question that has some
+
+        if not self.uses_web:
+            hint = "leave them out, or add --web"
+            raise UsageError("--site and --since are about the web, which is not used", hint=hint)
+        SourcePolicy().narrowed(self.site, self.since, today=datetime.now(timezone.utc).date())
 
     def settings(self) -> dict[str, object]:
         """What the flags say of the configuration, by dotted key."""
@@ -107,7 +119,7 @@ class _Options:
 
 
 @click.command()
-@click.argument("question", nargs=-1)
+@click.argument("question", nargs=-1, shell_complete=complete_prompt)
 @click.option("-r", "--research", is_flag=True, help="Research: keep findings for later questions of the session.")
 @click.option("-L", "--lean", is_flag=True, help="One search and one model call, without tools.")
 @click.option("-d", "--docs", type=click.Path(path_type=Path), multiple=True, help="Answer from this file or folder.")
@@ -115,6 +127,8 @@ class _Options:
 @click.option(
     "--web/--no-web", default=None, help="Use the web; by default where neither -d nor --collection names documents."
 )
+@click.option("--site", multiple=True, metavar="DOMAIN", help="Use pages of this domain only; with - before it, none.")
+@click.option("--since", metavar="WHEN", help="Use nothing published before: 2024, 2024-05-01, 30d, 6m, 1y.")
 @click.option(
     "--shortlist",
     type=click.Choice(["auto", "on", "off"]),
@@ -131,7 +145,9 @@ class _Options:
 @click.option("--max-time", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Longest time.")
 @click.option("--dry-run", is_flag=True, help="Show what would be done, reached and spent; do nothing.")
 @click.option("--strict", is_flag=True, help="Exit with 12 when a sentence is not supported by its sources.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the answer to FILE (.md or .json) too.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="Write the answer to FILE (.md, .html or .json) too."
+)
 @click.option("--json-stream", is_flag=True, help="Print what happens as lines of JSON, the answer last.")
 @click.option("--no-stream", is_flag=True, help="Print the answer when it is complete and checked.")
 @json_option
@@ -144,7 +160,7 @@ def ask(question: tuple[str, ...], **given: Any) -> None:
     """
     options = _Options(**given)
     options.check()
-    asked = _read_question(question)
+    asked = read_question(question)
     silent = options.as_json or options.json_stream
     views: list[View] = []
 
@@ -170,28 +186,28 @@ def ask(question: tuple[str, ...], **given: Any) -> None:
                 answer = _answer(bench, asked, options)
             except BaseException as error:
                 if isinstance(error, Stopped) and isinstance(error.value, Answer) and error.value.text:
-                    _give(error.value, view, options.output)
+                    _give(bench, error.value, view, options.output)
                 else:
                     view.fail(error)
                 raise
-            _give(answer, view, options.output)
+            _give(bench, answer, view, options.output)
         _judge(answer, strict=options.strict)
         if silent and not options.quiet and _is_builtin(answer.model, options.model):
             click.echo(_BUILTIN, err=True)
 
 
-def _give(answer: Answer, view: View, output: Path | None) -> None:
+def _give(bench: Workbench, answer: Answer, view: View, output: Path | None) -> None:
     """Write and print the answer."""
     from asky.cli.answers import write_answer
 
     try:
         if output is not None:
-            write_answer(output, answer)
+            write_answer(output, answer, bench.services)
     finally:  # an answer whose file cannot be written is printed all the same
         view.give(answer)
 
 
-def _answer(bench: Workbench, asked: _Asked, options: _Options) -> Answer:
+def _answer(bench: Workbench, asked: Asked, options: _Options) -> Answer:
     from asky.cli.asking import Asking  # the research stack: not for a usage error
 
     answerer = _answerer(bench, options)
@@ -204,14 +220,15 @@ def _answer(bench: Workbench, asked: _Asked, options: _Options) -> Answer:
     return asking.ask(asked.question, asked.context, options.session, options.resume)
 
 
-def _show_plan(bench: Workbench, asked: _Asked, options: _Options) -> None:
+def _show_plan(bench: Workbench, asked: Asked, options: _Options) -> None:
     from asky.cli.asking import Asking
     from asky.cli.planning import print_plan
 
     asking = Asking(bench, _answerer(bench, options), options.mode, _web_wish(bench, options))
     _add_collections(asking, bench, options)
-    unread = [str(path) for path in options.docs] + (["standard input"] if asked.context else [])
-    plan = asking.plan(asked.question, unread, options.session, options.resume)
+    for path in options.docs:
+        asking.grant(path)
+    plan = asking.plan(asked.question, asked.context, options.session, options.resume)
     print_plan(bench.terminal, plan, bench.services.config.budget, as_json=options.as_json or options.json_stream)
 
 
@@ -241,13 +258,13 @@ def _add_collections(asking: Asking, bench: Workbench, options: _Options) -> Non
 
 def _web_wish(bench: Workbench, options: _Options) -> WebWish | None:
     """What the flags say of the web; `None` keeps a question off it, as documents that it names do."""
-    names_documents = bool(options.docs or options.collection)
-    if options.lean or options.web is False or (names_documents and options.web is None):
+    if not options.uses_web:
         return None
     from asky.cli.web import WebWish
 
     own = bench.services.config.model(options.model).model.source_shortlist_enabled
-    return WebWish(options.web is True, options.shortlist, own)
+    is_demanded = options.web is True or options.has_wishes
+    return WebWish(is_demanded, options.shortlist, own, options.site, options.since)
 
 
 def _is_builtin(model: str, asked_for: str | None) -> bool:
@@ -267,49 +284,3 @@ def _judge(answer: Answer, *, strict: bool) -> None:
             f"{answer.faults} of what the answer says or cites is not supported by its sources",
             hint="`asky runs show` has the verdict on each sentence",
         )
-
-
-def _read_question(words: tuple[str, ...]) -> _Asked:
-    text, piped = " ".join(words), None
-    if text == "-":
-        text = _piped() or ""
-    elif text.casefold().startswith("file://"):
-        text = _read_file(text)
-    else:
-        piped = _piped()
-        if not text and piped:
-            text, piped = piped, None
-    text = text.encode("utf-8", "replace").decode().strip()
-    if not text:
-        raise UsageError("the question is empty", hint='for example: asky -r -d docs "How does search work?"')
-    if len(text) > _MAX_QUESTION_CHARS:
-        raise UsageError(
-            f"the question has {len(text):,} characters; {_MAX_QUESTION_CHARS:,} are the limit",
-            hint="put long text into a file and name it with -d, or pipe it in beside a short question",
-        )
-    return _Asked(text, piped if piped and piped.strip() else None)
-
-
-def _piped() -> str | None:
-    """What was piped in; `None` on a terminal. Raises `UsageError` for more than 32 MiB."""
-    if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
-        return None
-    if not select.select([sys.stdin], [], [], _PATIENCE_S)[0]:
-        click.echo("asky: waiting for the end of standard input (for none, add: < /dev/null)", err=True)
-    data = sys.stdin.buffer.read(_MAX_INPUT_BYTES + 1)
-    if len(data) > _MAX_INPUT_BYTES:
-        raise UsageError(f"more than {_MAX_INPUT_BYTES >> 20} MiB on standard input", hint="name files with -d")
-    return data.decode("utf-8", "replace")
-
-
-def _read_file(uri: str) -> str:
-    from asky.research.local_names import uri_path  # for a question that is in a file, and no other
-
-    path = uri_path(uri) or uri
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(4 * _MAX_QUESTION_CHARS + 1).decode("utf-8", "replace")
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from error
-    except ValueError as error:
-        raise UsageError(f"cannot read {path}: no file can have this name") from error

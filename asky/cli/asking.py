@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,12 +42,16 @@ class Asking:
         if collection_id not in self._collections:
             self._collections.append(collection_id)
 
+    def grant(self, path: Path) -> None:
+        """Let the question name what is beneath this folder, or this file."""
+        self._granted.append(path)
+
     def add_folder(self, path: Path) -> None:
         """Answer from a folder or file, brought up to date first; what cannot be read is listed with the answer."""
         from asky.cli.documents import sync_folder  # the reading of files: only where one is named
 
         collection_id, report = sync_folder(self._bench, path)
-        self._granted.append(path)
+        self.grant(path)
         self.add_collection(collection_id)
         self._rejected += [(each.path, f"{each.verdict}: {each.why}") for each in report.problems]
 
@@ -90,25 +93,36 @@ class Asking:
                     where = f"`asky runs show {run.id}` has what had been written"
                     error.hint = f"{error.hint}; {where}" if error.hint else where
 
-    def plan(self, text: str, unread: Sequence[str], session_name: str | None, resume: bool) -> Plan:
-        """What asking `text` would do, of the collections so far, those of the session, and what is `unread`."""
+    def plan(self, text: str, context: str | None, session_name: str | None, resume: bool) -> Plan:
+        """What asking `text` would do, of the collections so far, those of the session, and what would be read first.
+
+        That are the folders which were granted, what the question names, and a `context`. Raises as `ask` does for
+        folders and sources that are not there.
+        """
+        shown, named = text, tuple[str, ...]()
+        if self._may_name_files(text):
+            from asky.cli.preloading import find_named  # 15 ms, and most questions name no file
+
+            found = find_named(self._bench.services, self._granted, text)
+            shown, named = found.shown, found.readable
+        unread = [*map(str, self._granted), *named, *(["standard input"] if context else [])]
         sessions = self._bench.services.sessions
         recent = sessions.recent(limit=1) if resume else []
         session = recent[0] if recent else sessions.find(session_name) if session_name is not None else None
         wanted = dict.fromkeys([*(session.collections if session is not None else ()), *self._collections])
         scope = Scope(tuple(wanted))
-        web = self._web_plan(text)
+        web = self._web_plan(text, shown)
         if not unread and web is None:
             self._require_sources(scope)
-        return self._answerer.plan(Question(text, text, self._mode, scope), unread, web)
+        return self._answerer.plan(Question(text, shown, self._mode, scope), unread, web)
 
-    def _web_plan(self, text: str) -> WebPlan | None:
+    def _web_plan(self, text: str, shown: str) -> WebPlan | None:
         if self._web is None:
             return None
         from asky.cli.web import plan_web  # for questions to the web only
 
         may_choose = self._answerer.may_choose(self._mode)
-        return plan_web(self._bench.services, self._web, text, self._mode, may_choose=may_choose)
+        return plan_web(self._bench.services, self._web, text, shown, self._mode, may_choose=may_choose)
 
     def _web_access(self, session: Session, text: str) -> WebAccess | None:
         """How the question may use the web; `None` where it may not, or where there is nothing to use it with.
@@ -156,9 +170,7 @@ class Asking:
 
     def _preload(self, session: Session, text: str) -> str:
         """Read the local files and folders that the question names; returns the question as the model may see it."""
-        research = self._bench.services.config.research
-        may_name_files = self._granted or research.local_document_roots or research.source_adapters
-        if not may_name_files and not _SIGNS_OF_A_PATH.intersection(text):
+        if not self._may_name_files(text):
             return text
         from asky.cli.preloading import preload  # 15 ms, and most questions name no file
 
@@ -167,3 +179,8 @@ class Asking:
             self.add_collection(preloaded.collection_id)
         self._rejected += preloaded.rejected
         return preloaded.shown
+
+    def _may_name_files(self, text: str) -> bool:
+        research = self._bench.services.config.research
+        may_read = self._granted or research.local_document_roots or research.source_adapters
+        return bool(may_read or _SIGNS_OF_A_PATH.intersection(text))

@@ -2,26 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from asky.evidence.citing import page_text, reference, section_text
 
-
-def page_text(citation: Mapping[str, Any]) -> str | None:
-    """`p. 3`, or `p. iv (PDF 6)` where the printed number is another; `None` without pages."""
-    page, label = citation["page"], citation["page_label"]
-    if page is None:
-        return None
-    return f"p. {page}" if label in (None, "", str(page)) else f"p. {label} (PDF {page})"
-
-
-def section_text(citation: Mapping[str, Any]) -> str | None:
-    """The headings above the passage without the title that many documents begin with; `None` if nothing is left."""
-    section = citation["section"] or ""
-    return None if section == citation["title"] else section.removeprefix(f"{citation['title']} › ") or None
-
-
-def reference(citation: Mapping[str, Any]) -> str:
-    """`Title, Section, p. 3 - /path/to/file`, as far as each is known."""
-    place = ", ".join(part for part in (citation["title"], section_text(citation), page_text(citation)) if part)
-    where = citation["url"] or citation["path"]
-    return f"{place} - {where}" if where else place
+__all__ = ["page_text", "reference", "section_text"]

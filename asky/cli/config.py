@@ -17,7 +17,7 @@ from asky.config.listing import Entry, list_values
 from asky.config.loader import check_config, find_project_file
 from asky.config.paths import resolve_paths
 from asky.config.schema import FILES
-from asky.errors import UsageError
+from asky.errors import AskyError, UsageError
 
 
 @click.group()
@@ -99,8 +99,8 @@ def edit(name: str) -> None:
 
 @config.command()
 def validate() -> None:
-    """Check every file and variable, and list all that is wrong."""
-    problems = check_config(environ=os.environ, cwd=current_folder())
+    """Check every file and variable, and that the programs of enabled tools exist; list all that is wrong."""
+    problems = check_config(environ=os.environ, cwd=current_folder()) or _missing_programs()
     for problem in problems[:-1]:
         click.echo(f"asky: {one_line(problem.message)}", err=True)
         if problem.hint:
@@ -108,3 +108,9 @@ def validate() -> None:
     if problems:
         raise problems[-1]
     click.echo("the configuration is valid", err=True)
+
+
+def _missing_programs() -> list[AskyError]:
+    from asky.config.custom_tools import find_missing_programs  # only for this command
+
+    return list(find_missing_programs(configured().tools, os.environ))

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from asky.cli.adding import add_pages, is_address, require_added, require_address
 from asky.cli.documents import tell
 from asky.cli.options import json_option, verbosity_options
 from asky.cli.removing import remove_collection, remove_sources
 from asky.cli.running import Stopped
 from asky.cli.workbench import Workbench, workbench
-from asky.errors import SourceError, UsageError
+from asky.errors import AskyError, SourceError, UsageError
 from asky.storage.corpus import DEFAULT_COLLECTION
 from asky.storage.scope import Scope
 
@@ -36,7 +37,7 @@ def corpus() -> None:
 
 
 @corpus.command()
-@click.argument("paths", nargs=-1)
+@click.argument("given", metavar="[PATH|URL]...", nargs=-1)
 @click.option(
     "--jsonl",
     type=click.Path(path_type=Path),
@@ -44,32 +45,55 @@ def corpus() -> None:
 )
 @_collection_option
 @click.option("--no-embed", is_flag=True, help="Index words only; `asky corpus sync` embeds later.")
+@click.option("--offline", is_flag=True, help="Reach no host; of web pages, add those that are in the cache.")
 @json_option
 @verbosity_options
 def add(
-    paths: tuple[str, ...],
+    given: tuple[str, ...],
     jsonl: Path | None,
     collection: str,
     no_embed: bool,
+    offline: bool,
     as_json: bool,
     quiet: bool,
     verbose: bool,
 ) -> None:
-    """Add files and folders (with everything below them) and keep following them."""
-    if not paths and jsonl is None:
-        raise UsageError("nothing to add", hint="name files or folders, or --jsonl FILE")
-    again = "the same command" if jsonl is not None else _sync_command(collection)
-    with workbench(quiet=quiet, verbose=verbose, as_json=as_json) as bench, _resumable(again), _records(jsonl) as lines:
+    """Add files, folders with everything below them, and web pages.
+
+    Files and folders are followed from then on; a web page is read again when it is added again. A page that cannot be
+    read is named, the rest is added, and the exit code is not 0.
+    """
+    if not given and jsonl is None:
+        raise UsageError("nothing to add", hint="name files, folders or web pages, or --jsonl FILE")
+    urls = [each for each in given if is_address(each)]
+    paths = [each for each in given if not is_address(each)]
+    again = "the same command" if jsonl is not None or urls else _sync_command(collection)
+    flags = {"research.embedding.local_files_only": True} if offline else None
+    with (
+        workbench(quiet=quiet, verbose=verbose, as_json=as_json, offline=offline, flags=flags) as bench,
+        _resumable(again),
+        _records(jsonl) as lines,
+    ):
+        for url in urls:
+            require_address(url)
         roots = [_local(each) for each in paths]
-        reports = []
+        reports: list[AcquireReport] = []
+        errors: tuple[AskyError, ...] = ()
         if roots:
             bench.services.only(roots)  # all of them must be there before anything is written
             reports.append(_sync(bench, collection, roots))
         if jsonl is not None:
             reports.append(_add_records(bench, collection, lines, jsonl.name))
+        if urls:
+            pages = add_pages(bench, collection, urls)
+            errors = pages.errors
+            if errors and len(given) == 1 and not reports:
+                raise errors[0]  # which says all that the report would
+            reports.append(pages.report)
         added = _finish(bench, collection, reports, embed=not no_embed)
         if as_json:
             bench.terminal.json(added)
+        require_added(errors, len(urls))
         _require_usable(reports)
 
 
@@ -222,8 +246,6 @@ def _records(path: Path | None) -> Iterator[Iterator[bytes]]:
 def _local(path: str) -> Path:
     from asky.research.local_names import uri_path
 
-    if "://" in path and not path.casefold().startswith("file://"):
-        raise UsageError(f"{path}: web pages cannot be added yet", hint="add files and folders")
     return Path(uri_path(path) or path)
 
 

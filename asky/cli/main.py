@@ -54,6 +54,10 @@ class AskyGroup(click.Group):
             return click.Command.shell_complete(self, ctx, incomplete) + (
                 ask.shell_complete(ctx, incomplete) if ask else []
             )
+        if incomplete.startswith("/"):
+            from asky.cli.options import prompts_like  # only while completing
+
+            return [CompletionItem(name) for name in prompts_like(incomplete)]
         return [CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
 
 

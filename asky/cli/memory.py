@@ -15,7 +15,7 @@ from asky.cli.workbench import Workbench, workbench
 from asky.errors import UsageError
 
 if TYPE_CHECKING:
-    from asky.storage.sessions import Finding
+    from asky.storage.findings import Finding
 
 _MAX_CHARS = 2_000
 _MAX_TAGS = 8

@@ -30,3 +30,19 @@ def complete_model(ctx: click.Context, param: click.Parameter, incomplete: str) 
         return [alias for alias in configured().models if alias.startswith(incomplete)]
     except AskyError:
         return []
+
+
+def complete_prompt(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - click's
+    """The saved prompts that start with `incomplete`, where it is the first word of a question."""
+    return prompts_like(incomplete) if incomplete.startswith("/") and not ctx.params.get("question") else []
+
+
+def prompts_like(incomplete: str) -> list[str]:
+    """The saved prompts, as `/NAME`, that start with `incomplete`; none where nothing can be read."""
+    from asky.cli.surroundings import configured  # while completing only
+    from asky.errors import AskyError
+
+    try:
+        return [f"/{name}" for name in configured().prompts if f"/{name}".startswith(incomplete)]
+    except AskyError:
+        return []

@@ -61,6 +61,8 @@ def _web(web: WebPlan) -> Iterator[str]:
     if web.max_pages:
         which = "of hosts that are found" if web.queries else "of those that the question names, and where they lead"
         yield f"read at most {web.max_pages} pages {which}"
+    if web.wanted:
+        yield f"use sources {', '.join(web.wanted)}"
     if web.may_search and web.services:
         yield "the model may search and read more" if web.queries else f"the model may search with {services} and read"
 

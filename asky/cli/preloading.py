@@ -14,7 +14,10 @@ from asky.storage.sessions import own_collection
 
 if TYPE_CHECKING:
     from asky.cli.workbench import Workbench
+    from asky.research.adapters import SourceAdapters
+    from asky.research.local_files import LocalRoots
     from asky.storage.sessions import Session
+    from asky.wiring import Services
 
 
 @dataclass(slots=True)
@@ -26,17 +29,43 @@ class Preloaded:
     rejected: list[tuple[str, str]] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What a question names of this machine, in order, nothing twice; `shown` is the question without its paths."""
+
+    names: tuple[str, ...]
+    shown: str
+    roots: LocalRoots
+    adapters: SourceAdapters
+
+    @property
+    def readable(self) -> tuple[str, ...]:
+        """Those that there is a reader for."""
+        return tuple(name for name in self.names if self.adapters.handles(name))
+
+
+def find_named(services: Services, granted: Sequence[Path], text: str) -> Named:
+    """What `text` names beneath the `granted` and configured folders, or of adapters; nothing is read.
+
+    Raises `UsageError` for a folder that is not there.
+    """
+    roots = services.roots(granted)
+    adapters = services.adapters(roots)
+    targets = extract_local_source_targets(text, roots, adapters.prefixes)
+    names = tuple(dict.fromkeys(target.text for target in targets))
+    return Named(names, redact_local_targets(text, targets), roots, adapters)
+
+
 def preload(bench: Workbench, granted: Sequence[Path], session: Session, text: str) -> Preloaded:
     """Read what `text` names beneath the `granted` and configured folders into a collection of the session.
 
     Whatever cannot be read is said on stderr, and the question goes on without it.
     """
     services = bench.services
-    roots = services.roots(granted)
-    adapters = services.adapters(roots)
-    targets = extract_local_source_targets(text, roots, adapters.prefixes)
-    preloaded = Preloaded(redact_local_targets(text, targets))
-    for name in dict.fromkeys(target.text for target in targets):
+    named = find_named(services, granted, text)
+    roots, adapters = named.roots, named.adapters
+    preloaded = Preloaded(named.shown)
+    for name in named.names:
         try:
             if not adapters.handles(name):
                 raise refuse_outside(name)

@@ -34,6 +34,18 @@ _EXAMPLES: Mapping[str, str] = MappingProxyType(
             # discover_tool = ["wiki-client", "list"]
             # read_tool = ["wiki-client", "read"]
             """,
+        "prompts": """\
+            # [prompts]
+            # summary = "Summarise {{input}} in {{sentences}} sentences."
+            # review = "file://~/prompts/review.txt"
+            """,
+        "tools": """\
+            # [tools.calendar]
+            # description = "The appointments of a day, one a line."
+            # command = ["/home/you/bin/calendar", "--day={day}"]
+            # parameters = { type = "object", properties = { day = { type = "string" } }, required = ["day"] }
+            # enabled = true
+            """,
     }
 )
 
@@ -44,8 +56,7 @@ def research_toml() -> str:
     parts = [head]
     for name in FILES["research.toml"]:
         node = children(Settings)[name]
-        if isinstance(node, Table):
-            parts.extend(_toml_table(node, (name,)))
+        parts.extend(_toml_table(node, (name,)) if isinstance(node, Table) else [_example(name, node)])
     return "\n".join(parts)
 
 
@@ -60,7 +71,11 @@ def _toml_table(table: Table, path: KeyPath) -> Iterator[str]:
         if isinstance(node, Table):
             yield from _toml_table(node, (*path, name))
         elif isinstance(node, Family):
-            yield f"# {node.meaning}\n" + textwrap.dedent(_EXAMPLES[name])
+            yield _example(name, node)
+
+
+def _example(name: str, node: Leaf | Family) -> str:
+    return f"# {node.meaning}\n" + textwrap.dedent(_EXAMPLES[name])
 
 
 def configuration_page() -> str:

@@ -191,11 +191,21 @@ def _print_head(terminal: Terminal, run: Mapping[str, Any], ledger: Sequence[Led
         ("hosts", _hosts(contacts["hosts"])),
         *(("web", line) for line in web_lines(ledger)),
         *(("searched", query) for query in _searches(ledger)),
+        *(("ran", _program(each.data)) for each in ledger if each.kind == "ran"),
         *(("failed", each.data.get("message")) for each in ledger if each.kind == "failed"),
     ]
     for name, value in rows:
         if value:
             terminal.line(f"{name:<9} {one_line(str(value))}")
+
+
+def _program(data: Mapping[str, Any]) -> str:
+    """A call of a tool of the user's own, in a line."""
+    import shlex  # only where one was made
+
+    took = f", {data['output_bytes']:,} bytes, {data['seconds']:.1f} s" if "seconds" in data else ""
+    end = f"exit status {data['status']}" if data["ended"] == "ended" else str(data["ended"]).replace("_", " ")
+    return f"{data['tool']} ({end}{took}): {shlex.join(map(str, data['argv']))}"
 
 
 def _hosts(hosts: Sequence[str]) -> str:

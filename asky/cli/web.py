@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Literal
 
 from asky.chat.preparing import WebAccess
@@ -13,6 +14,7 @@ from asky.storage.sessions import own_collection
 if TYPE_CHECKING:
     from asky.chat.answering import Mode
     from asky.chat.plan import WebPlan
+    from asky.research.source_policy import SourcePolicy
     from asky.storage.sessions import Session
     from asky.wiring import Services
 
@@ -26,49 +28,64 @@ SET_UP = (
 class WebWish:
     """What the flags and the model's own entry say of the web.
 
-    `is_demanded` makes it an error that nothing is set up for it. `shortlist` is what the flag says, `model_shortlist`
+    `is_demanded` makes it an error that nothing is set up for it. `sites` and `since` are as `SourcePolicy.narrowed`
+    takes them. `shortlist` is what the flag says, `model_shortlist`
     what the entry does, `None` where it says nothing.
     """
 
     is_demanded: bool
     shortlist: Literal["auto", "on", "off"]
     model_shortlist: bool | None
+    sites: tuple[str, ...] = ()
+    since: str | None = None
 
 
 def web_access(services: Services, wish: WebWish, session: Session, text: str, mode: Mode) -> WebAccess | None:
     """How a question may use the web, or `None` where there is nothing to use it with.
 
     There is something where a search service is set up, the question names an address, or, offline, pages were read
-    before. Raises `NotConfigured` where the web was demanded and there is none of that.
+    before. Raises `NotConfigured` where the web was demanded and there is none of that, and `UsageError` for a site
+    that is no domain and a day that is none.
     """
     from asky.research.shortlist_collect import read_prompt  # with the shortlist, which such a question needs anyhow
 
     named = tuple(each.url for each in read_prompt(text).candidates)
+    policy = _policy(services, wish)
     if not _is_usable(services, wish, named):
         return None
     collection_id = services.corpus.collection(own_collection(session.id), create=True)
-    return WebAccess(collection_id, named, _wants_shortlist(services, wish, mode))
+    return WebAccess(collection_id, named, _wants_shortlist(services, wish, mode), policy)
 
 
-def plan_web(services: Services, wish: WebWish, text: str, mode: Mode, *, may_choose: bool) -> WebPlan | None:
+def plan_web(
+    services: Services, wish: WebWish, text: str, shown: str, mode: Mode, *, may_choose: bool
+) -> WebPlan | None:
     """What a question would do on the web, or `None` where there is nothing to use it with. Nothing is sent or kept.
 
-    `may_choose` says that the model could find its sources by itself. Raises what `web_access` does.
+    Searched for is `shown`, which is `text` as models may see it: without paths of this machine. `may_choose` says that
+    the model could find its sources by itself. Raises what `web_access` does.
     """
     from asky.chat.plan import PlannedService, WebPlan  # for a dry run only
     from asky.research.shortlist_collect import read_prompt, search_queries
 
-    prompt = read_prompt(text)
-    named = tuple(each.url for each in prompt.candidates)
+    named = tuple(each.url for each in read_prompt(text).candidates)
+    wanted = _policy(services, wish).words()
     if not _is_usable(services, wish, named):
         return None
     if services.web.offline:
-        return WebPlan(is_offline=True)
+        return WebPlan(is_offline=True, wanted=wanted)
     asked = tuple(PlannedService(each.name, each.host or None) for each in services.web.providers)
     if may_choose and not _wants_shortlist(services, wish, mode):
-        return WebPlan(asked, named=named, may_search=True)
-    queries = search_queries(prompt) if asked else ()
-    return WebPlan(asked, queries, named, services.config.research.shortlist.max_fetch_urls, may_choose)
+        return WebPlan(asked, named=named, may_search=True, wanted=wanted)
+    queries = search_queries(read_prompt(shown)) if asked else ()
+    most = services.config.research.shortlist.max_fetch_urls
+    return WebPlan(asked, queries, named, most, may_choose, wanted=wanted)
+
+
+def _policy(services: Services, wish: WebWish) -> SourcePolicy:
+    """Which sources the configuration and the flags want, together."""
+    today = datetime.now(timezone.utc).date()
+    return services.web.policy.narrowed(wish.sites, wish.since, today=today)
 
 
 def _is_usable(services: Services, wish: WebWish, named: Sequence[str]) -> bool:

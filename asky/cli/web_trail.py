@@ -4,34 +4,29 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from asky.cli.terminal import one_line
-from asky.text.urls import host_of
 
 if TYPE_CHECKING:
     from asky.storage.runs import LedgerEntry
 
-_UNASKED = frozenset({"cached", "not_cached", "source_refused"})
-"""Verdicts on a page whose host was not asked for it."""
-_KINDS = ("web_searched", "shortlisted", "read")
+_KINDS = ("source_policy", "web_searched", "shortlisted", "read")
 
 
 def web_hosts(kind: str, data: Mapping[str, Any]) -> list[str]:
-    """The hosts that were reached for one entry of a ledger: search services, or those of a page."""
+    """The hosts that were reached for one entry of a ledger: search services, or those that were asked for a page."""
     if kind == "web_searched":
         return [str(each["host"]) for each in data["services"] if each["host"]]
-    if kind == "read" and data["verdict"] not in _UNASKED:
-        with suppress(ValueError):  # it was never an address, so that nothing was reached
-            return list(dict.fromkeys(host_of(str(url)) for url in (data["url"], data.get("at")) if url))
-    return []
+    return [str(host) for host in data.get("hosts", ())] if kind == "read" else []
 
 
 def web_lines(ledger: Sequence[LedgerEntry]) -> Iterator[str]:
     """A line for each search and each choice of sources, and one for all pages; nothing for a run off the web."""
     for entry in ledger:
-        if entry.kind == "web_searched":
+        if entry.kind == "source_policy":
+            yield _policy(entry.data)
+        elif entry.kind == "web_searched":
             yield _search(entry.data)
         elif entry.kind == "shortlisted":
             yield _choice(entry.data)
@@ -48,7 +43,9 @@ def web_details(ledger: Sequence[LedgerEntry]) -> Iterator[str]:
 
 def _details(entry: LedgerEntry) -> Iterator[str]:
     data = entry.data
-    if entry.kind == "web_searched":
+    if entry.kind == "source_policy":
+        yield _policy(data)
+    elif entry.kind == "web_searched":
         yield _search(data)
         yield from (f"  found     {one_line(str(url))}" for url in data["found"])
     elif entry.kind == "read":
@@ -61,6 +58,10 @@ def _details(entry: LedgerEntry) -> Iterator[str]:
             yield f"  {each['score']:<8.4f}  {one_line(str(each['url']))}{f': {reasons}' if reasons else ''}"
         for url, reason in data["rejected"]:
             yield f"  rejected  {one_line(str(url))}: {one_line(str(reason))}"
+
+
+def _policy(data: Mapping[str, Any]) -> str:
+    return "used sources " + ", ".join(one_line(str(each)) for each in data["wanted"])
 
 
 def _search(data: Mapping[str, Any]) -> str:

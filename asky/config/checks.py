@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 
+from asky.config.custom_tools import find_tool_faults
 from asky.config.endpoints import base_url_fault, find_endpoint_faults
 from asky.config.keys import KeyPath
+from asky.config.prompts import find_prompt_faults
 from asky.config.schema import Search, SearchService, Settings, SourceAdapter
 
 
@@ -20,6 +22,8 @@ def find_contradictions(settings: Settings) -> Iterator[tuple[KeyPath, str]]:
     for name, adapter in settings.research.source_adapters.items():
         yield from _check_adapter(("research", "source_adapters", name), adapter)
     yield from _check_search(settings.search)
+    yield from find_prompt_faults(settings.prompts)
+    yield from find_tool_faults(settings.tools)
     yield from find_endpoint_faults(settings)
 
 

@@ -19,6 +19,8 @@ value; a `Mapping` to `Any` is one too, a table of the user's own making. `None`
     +- network: Network                research.toml
     +- budget: Budget                  research.toml
     +- ui: Ui                          research.toml
+    +- prompts: NAME -> text           research.toml
+    +- tools: NAME -> CustomTool       research.toml
     +- default: str                    models.toml
     +- providers: NAME -> Provider     models.toml
     |  +- timeouts: Timeouts
@@ -170,6 +172,9 @@ class Research:
     local_document_roots: tuple[Path, ...] = _key((), "Folders and files whose documents may be read.")
     max_turns: int = _key(8, "Model calls in one run, at most.", low=1, high=200)
     passage_tokens: int = _key(6000, "Tokens of passages that one tool call may return.", low=100, high=1_000_000)
+    history_tokens: int = _key(
+        16_000, "Tokens of earlier turns of the session that go with a question; 0 sends none.", low=0, high=1_000_000
+    )
     max_passages: int = _key(12, "Passages that one tool call may return.", low=1, high=1000)
     chunking: Chunking = _table(Chunking, "How documents are cut into chunks.")
     embedding: Embedding = _table(Embedding, "The model that turns text into vectors.")
@@ -252,6 +257,29 @@ class Network:
 class Ui:
     color: When = _key("auto", "Colour; auto colours a terminal unless NO_COLOR is set or TERM is dumb.", project=True)
     progress: bool = _key(True, "Show a progress line on a terminal.", project=True)
+
+
+@dataclass(frozen=True, slots=True)
+class CustomTool:
+    """A program of the user's that a model may call. It runs without a shell, in the folder `/`."""
+
+    description: str = _key(_REQUIRED, "What the model is told that the tool does.")
+    command: tuple[str, ...] = _key(
+        _REQUIRED,
+        "Program and arguments; {NAME} in an argument is replaced by that parameter. Parameters that it does not name"
+        " are sent to the program's standard input, as one JSON object.",
+    )
+    parameters: Mapping[str, Any] = _free_table(
+        "JSON Schema of the arguments: a table of type object. Without one the tool takes none."
+    )
+    timeout_s: float = _key(30.0, "Longest time for one call, in seconds.", low=0.1, high=3600)
+    max_output_bytes: int = _key(
+        65_536, "Most bytes of output of one call; a program that writes more is ended.", low=1, high=16_777_216
+    )
+    environment: tuple[str, ...] = _key(
+        ("PATH", "LANG"), "Names of the environment variables that the program gets; it gets no others."
+    )
+    enabled: bool = _key(False, "Offer the tool to models.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,6 +379,12 @@ class Settings:
     network: Network = _table(Network, "How pages are fetched.")
     budget: Budget = _table(Budget, "What runs may spend.")
     ui: Ui = _table(Ui, "What the terminal shows.")
+    prompts: Mapping[str, Any] = _free_table(
+        "Saved prompts: /NAME at the beginning of a question stands for the text, or for what is in its file://PATH."
+    )
+    tools: Mapping[str, CustomTool] = _table(
+        lambda: MappingProxyType({}), "Programs of yours that models may call, by the name under which they call them."
+    )
     default: str = _key(
         EXTRACTIVE, "The model that answers where -m and ASKY_MODEL name none: an alias or PROVIDER:ID."
     )
@@ -364,7 +398,7 @@ class Settings:
 
 FILES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "research.toml": ("research", "search", "network", "budget", "ui"),
+        "research.toml": ("research", "search", "network", "budget", "ui", "prompts", "tools"),
         "models.toml": ("default", "providers", "models"),
     }
 )

@@ -48,6 +48,16 @@ class KeyRing:
                     return key
         raise ValueError(f"no key is left for passage {span.start}-{span.end} of {sha256_of_document[:12]}")
 
+    def hold(self, key: str, sha256_of_document: str, span: Span) -> None:
+        """Keep `key` for this passage, which had it before: it is handed out for no other.
+
+        Of two keys for one passage the first stays its key, and of two passages with one key the first has it.
+        """
+        passage = (sha256_of_document, span)
+        with self._lock:
+            self._passage_of.setdefault(key, passage)
+            self._key_of.setdefault(passage, key)
+
     def _digest(self, passage: tuple[str, Span]) -> str:
         document, span = passage
         return hashlib.sha256(f"{self._run_id}\n{document}\n{span.start}\n{span.end}".encode()).hexdigest()

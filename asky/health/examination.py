@@ -16,6 +16,7 @@ from asky.health.folders import check_leftovers, check_privacy, check_sizes
 from asky.health.index import check_index
 from asky.health.machine import check_python, check_readers, check_room, check_sqlite
 from asky.health.model import check_model
+from asky.health.programs import check_programs
 from asky.health.store import check_cache, check_file, check_pages, check_store
 from asky.health.vectors import check_vectors
 from asky.health.web import RunAsync, check_web
@@ -47,6 +48,7 @@ def examine(
     yield ok("folders", ", ".join(str(each) for each in dict.fromkeys((paths.config, paths.data, paths.cache))))
     config, found = _configuration(environ, cwd)
     yield from found
+    yield from check_programs(config, environ)
     if all(each.state != "problem" or each.name != "configuration" for each in found):
         yield from check_web(config, environ, paths.state, run=run)
     yield from check_privacy(paths)

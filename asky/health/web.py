@@ -1,4 +1,4 @@
-"""The web: which search services are set up and whether they work, and what is allowed within private networks."""
+"""The web: which search services are set up and work, what is allowed within private networks, and the browser."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from asky.config.loader import Config
 from asky.config.secrets import scrub
-from asky.errors import AskyError, ConfigError
+from asky.errors import AskyError, ConfigError, NotConfigured
 from asky.health.check import Check, note, ok, problem
 from asky.values import Failure
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _SEARCH = "web search"
 _NETWORK = "private networks"
+_BROWSER = "browser"
 
 RunAsync = Callable[[Callable[[], Awaitable["list[ServiceCheck]"]]], "list[ServiceCheck]"]
 """Runs asynchronous work from synchronous code and returns what it returns."""
@@ -35,7 +36,7 @@ class _SetUp:
 
 
 def check_web(config: Config, environ: Mapping[str, str], state: Path, *, run: RunAsync | None) -> Iterator[Check]:
-    """Each search service of a valid `config`, and what it allows of the network.
+    """Each search service of a valid `config`, what it allows of the network, and the browser where it wants one.
 
     `run` lets each service be asked once, which may cost what a search costs; without it nothing is sent. `state` is
     where breakers are kept.
@@ -45,12 +46,14 @@ def check_web(config: Config, environ: Mapping[str, str], state: Path, *, run: R
         yield Check(each.name, each.state, scrub(each.message, environ), hint)
     yield from _check_sources(config)
     yield from _check_private(config.network.allow_private)
+    if config.network.browser:
+        yield _check_browser()
 
 
 def _check_services(config: Config, environ: Mapping[str, str], folder: Path, run: RunAsync | None) -> Iterator[Check]:
     from asky.net.breaker import Breaker  # with the client: only where the rest could be examined
     from asky.net.pace import Pace
-    from asky.search.catalog import Surroundings, configured
+    from asky.search.catalog import Surroundings, configured, finders
 
     surroundings = Surroundings(environ, Pace(folder), Breaker(folder))
     try:
@@ -70,11 +73,23 @@ def _check_services(config: Config, environ: Mapping[str, str], folder: Path, ru
             found.append(_set_up(name, config, surroundings))
         except AskyError as error:
             yield problem(_SEARCH, error.message, error.hint)
+    for name in finders(config.search):
+        yield _check_finder(name, config, surroundings)
     if run is not None and found:
         for asked in run(lambda: _ask([each.provider for each in found])):
             yield _judge(asked)
     elif found:
         yield from _check_breakers(found, surroundings.breaker)
+
+
+def _check_finder(name: str, config: Config, surroundings: Surroundings) -> Check:
+    from asky.search.catalog import make_service
+
+    try:
+        service = make_service(name, config.search, surroundings)
+    except AskyError as error:
+        return problem(_SEARCH, error.message, error.hint)
+    return ok(_SEARCH, f"{name} at {service.host} is set up; it is asked for open copies of papers")
 
 
 def _set_up(name: str, config: Config, surroundings: Surroundings) -> _SetUp:
@@ -152,3 +167,14 @@ def _check_private(entries: tuple[str, ...]) -> Iterator[Check]:
     if not wrong:
         allowed = ", ".join(entries)
         yield ok(_NETWORK, f"pages of {allowed} may be fetched" if allowed else "none of their pages is fetched")
+
+
+def _check_browser() -> Check:
+    """Whether there is what `network.browser` needs; nothing is started."""
+    from asky.net.browser_process import find_chromium, load_playwright  # only where pages are to be read with it
+
+    try:
+        load_playwright()
+        return ok(_BROWSER, f"pages that need JavaScript are read with {find_chromium()}")
+    except NotConfigured as error:
+        return problem(_BROWSER, f"network.browser is true, but {error.message}", error.hint)

@@ -19,6 +19,11 @@ ABSTENTION = "I could not find an answer in the sources."
 """The first line of a reply that does not answer because the sources do not; drivers recognise it."""
 
 
+def is_abstention(text: str) -> bool:
+    """Whether a reply begins by saying that the sources do not answer."""
+    return text.lstrip().startswith(ABSTENTION)
+
+
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
     """A tool as a model sees it.

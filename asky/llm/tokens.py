@@ -89,6 +89,11 @@ class TokenCounter:
             return counted
         return max(int(counted * self._ratio) + 1, _lower_bound(messages, tools))
 
+    def count_message(self, message: Message) -> int:
+        """About as many tokens as `message` adds to a prompt, and hardly ever fewer; of many, no less than `count`."""
+        counted = _count_text(_message_text(message)) + _PER_MESSAGE
+        return max(int(counted * (self._ratio or 1.0)) + 1, lower_bound(message.content))
+
     def count_text(self, text: str) -> int:
         """The tokens of a text outside of a conversation, such as a part of a reply, in the same way."""
         return int(_count_text(text) * (self._ratio or 1.0)) + 1 if text else 0

@@ -22,6 +22,10 @@ _KIND = "breaker"
 _PROBE = "probe"
 
 
+class Resting(Unreachable):
+    """A service that was not asked now: nothing left this machine."""
+
+
 @dataclass(frozen=True, slots=True)
 class BreakerState:
     """What is known of `key`: its failures in a row, the last one's message, and the seconds until it is asked again.
@@ -59,7 +63,7 @@ class Breaker:
 
         Counts what may pass by itself: `Unreachable`, `TimedOut`, and `ProviderError` with `retryable`. Any other
         `AskyError` is an answer of the service, which is there; a call that ends any other way, by cancellation above
-        all, says nothing. Raises `Unreachable`, not `retryable`, where the service is not asked.
+        all, says nothing. Raises `Resting`, not `retryable`, where the service is not asked.
         """
         state = self._state(self._files.read(key, _KIND), key)
         if state.rests_s is None:
@@ -129,9 +133,9 @@ def _is_transient(error: AskyError) -> bool:
     return error.retryable and isinstance(error, (Unreachable, TimedOut, ProviderError))
 
 
-def _resting(state: BreakerState) -> Unreachable:
+def _resting(state: BreakerState) -> Resting:
     last = f" (last: {state.reason})" if state.reason else ""
-    return Unreachable(
+    return Resting(
         f"{state.key} failed {state.failures} times in a row and is not asked for now{last}",
         hint=f"it is tried again in {max(1, round(state.rests_s or 0))} s",
         retryable=False,

@@ -20,7 +20,7 @@ import anyio
 from asky.errors import SourceUnreadable, TimedOut
 from asky.net.browser_gate import Answer, Asked, PageGate, PageLimits
 from asky.net.browser_process import find_chromium, load_playwright, open_chromium
-from asky.net.fetching import Fetched
+from asky.net.fetching import Fetched, Reached, unheard
 from asky.net.guard import Guard
 from asky.text.urls import WebAddress
 
@@ -96,11 +96,12 @@ class BrowserFetcher:
         self._make_context = make_context or _system_context
         self._places = anyio.Semaphore(_PAGES_AT_ONCE)
 
-    async def fetch(self, url: str) -> Fetched:
+    async def fetch(self, url: str, reached: Reached = unheard) -> Fetched:
         """The page at `url` after its scripts: `body` is its DOM as HTML in UTF-8, without scripts and `noscript`.
 
-        For an address that the content fetcher has read: robots.txt was asked there, and is not asked again. Raises
-        what `asky.net.fetching` lists, and `NotConfigured` without Playwright or Chromium.
+        For an address that the content fetcher has read: robots.txt was asked there, and is not asked again. `reached`
+        is told of every host that the page or something for its scripts is fetched from. Raises what
+        `asky.net.fetching` lists, and `NotConfigured` without Playwright or Chromium.
         """
         start = self._guard.check(url)
         load_playwright()
@@ -108,16 +109,16 @@ class BrowserFetcher:
         async with self._places:
             try:
                 with anyio.fail_after(self._limits.timeout_s):
-                    return await self._fetch(url, start, executable)
+                    return await self._fetch(url, start, executable, reached)
             except TimeoutError:
                 raise TimedOut(
                     f"{start.host} kept the browser busy for {self._limits.timeout_s:g} s without a page to read"
                 ) from None
 
-    async def _fetch(self, url: str, start: WebAddress, executable: Path) -> Fetched:
+    async def _fetch(self, url: str, start: WebAddress, executable: Path, reached: Reached) -> Fetched:
         from playwright.async_api import Error
 
-        gate = PageGate(start, self._guard, self._pace, self._limits.page, self._make_context)
+        gate = PageGate(start, self._guard, self._pace, self._limits.page, self._make_context, reached)
         await gate.open()
         try:
             async with open_chromium(executable) as browser:

@@ -22,7 +22,9 @@ from asky.errors import AskyError, SourceRefused, SourceUnreadable
 from asky.net.addresses import is_public, parse_ip
 from asky.net.bodies import Body, Caps, read_body
 from asky.net.exchange import exchange
+from asky.net.fetching import Reached, unheard
 from asky.net.guard import Guard
+from asky.net.manners import turn_at
 from asky.net.pace import Pace
 from asky.net.replies import Reply, is_page, is_sendable, leads_to, media_type_of, refusal
 from asky.text.urls import WebAddress
@@ -100,12 +102,14 @@ class PageGate:
         pace: Pace,
         limits: PageLimits,
         make_context: Callable[[], ssl.SSLContext],
+        reached: Reached = unheard,
     ) -> None:
         self._own = own
         self._guard = guard
         self._pace = pace
         self._limits = limits
         self._make_context = make_context
+        self._reached = reached
         self._context: ssl.SSLContext | None = None
         self._places = anyio.CapacityLimiter(limits.at_once)
         self._known: dict[str, tuple[str, ...]] = {}
@@ -176,12 +180,14 @@ class PageGate:
 
     async def _request(self, address: WebAddress, headers: Sequence[tuple[str, str]]) -> Reply:
         """One request, no redirect followed: the browser does that, and asks again."""
-        async with self._places, self._pace.turn(address.host, gap_s=0.0, at_once=_AT_ONCE):
+        key, gap_s, at_once = turn_at(address.host, gap_s=0.0, at_once=_AT_ONCE)
+        async with self._places, self._pace.turn(key, gap_s=gap_s, at_once=at_once):
             left = self._limits.max_bytes - self._bytes
             if left <= 0:
                 raise SourceRefused(f"refused: {self._own.host} loads more than a page needs")
             cap = min(left, self._limits.max_part_bytes)
             ips = await self._locate(address)
+            self._reached(address.host)
             fields = (("User-Agent", f"asky/{__version__}"), ("Accept-Encoding", "gzip"), *headers)
             async with exchange(address, ips, fields, self._context_for(address)) as opened:
                 body = await read_body(opened, address.host, Caps(cap, cap)) if is_page(opened.head) else Body(b"")

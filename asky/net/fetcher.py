@@ -19,8 +19,9 @@ from asky.config.schema import Network
 from asky.errors import AskyError, SourceRefused, SourceUnreadable, TimedOut, Unreachable
 from asky.net.bodies import Body, Caps, read_body
 from asky.net.exchange import exchange
-from asky.net.fetching import Fetched
+from asky.net.fetching import Fetched, Reached, unheard
 from asky.net.guard import Guard
+from asky.net.manners import turn_at
 from asky.net.pace import Pace
 from asky.net.replies import (
     RETRIED,
@@ -33,7 +34,7 @@ from asky.net.replies import (
     refusal,
     validator,
 )
-from asky.net.retry import Pauses, Retry, Waiting
+from asky.net.retry import Pauses, Retry, RetryBudget, Waiting
 from asky.net.robots import MAX_BYTES as ROBOTS_BYTES
 from asky.net.robots import Robots
 from asky.text.urls import WebAddress
@@ -54,35 +55,12 @@ class Limits:
     host_gap_s: float = 0.5
 
 
-class RetryBudget:
-    """Extra requests that tries may cost: a few at first, then a part of all requests.
-
-    Source: "Addressing Cascading Failures", Site Reliability Engineering, 2016, where a client has a budget of retries.
-    """
-
-    def __init__(self, share: float = 0.2, allowance: int = 5) -> None:
-        self._share = share
-        self._allowance = allowance
-        self._requests = 0
-        self._extra = 0
-
-    def count(self) -> None:
-        """Note a request that is none of the extra ones."""
-        self._requests += 1
-
-    def take(self) -> bool:
-        """Use one extra request, if there is one."""
-        if self._extra >= self._allowance + self._share * self._requests:
-            return False
-        self._extra += 1
-        return True
-
-
 class GuardedFetcher:
     """The `Fetcher` of asky.
 
     Sends no cookies, no referrer and no credentials, uses no proxy of the environment, and opens a connection for every
-    request. `context` makes the TLS context, once, when it is needed.
+    request. `budget` is what tries may cost, shared with whoever else asks. `context` makes the TLS context, once, when
+    it is needed.
     """
 
     def __init__(
@@ -93,6 +71,7 @@ class GuardedFetcher:
         *,
         robots: bool = True,
         retry: Retry | None = None,
+        budget: RetryBudget | None = None,
         waiting: Waiting | None = None,
         context: Callable[[], ssl.SSLContext] | None = None,
     ) -> None:
@@ -101,33 +80,41 @@ class GuardedFetcher:
         self._limits = limits or Limits()
         self._waiting = waiting or Waiting()
         self._pauses = Pauses(retry or Retry(), self._waiting)
-        self._budget = RetryBudget()
+        self._budget = budget or RetryBudget()
         self._robots = Robots(self._get_robots, self._waiting.clock) if robots else None
         self._make_context = context or _system_context
         self._context: ssl.SSLContext | None = None
 
     async def fetch(
-        self, url: str, *, etag: str | None = None, last_modified: str | None = None, asked_for: bool = False
+        self,
+        url: str,
+        *,
+        etag: str | None = None,
+        last_modified: str | None = None,
+        asked_for: bool = False,
+        reached: Reached = unheard,
     ) -> Fetched:
         """What is at `url`; see `asky.net.fetching.Fetcher`."""
         start = self._guard.check(url)
         conditions = _conditions(etag, last_modified)
         try:
             with anyio.fail_after(self._limits.timeout_s):
-                return await self._follow(url, start, conditions, asked_for=asked_for)
+                return await self._follow(url, start, conditions, reached, asked_for=asked_for)
         except TimeoutError:
             raise TimedOut(
                 f"{start.host} did not send the page within {self._limits.timeout_s:g} s",
                 hint="try again later, or set network.timeout_s higher",
             ) from None
 
-    async def _follow(self, url: str, start: WebAddress, conditions: Headers, *, asked_for: bool) -> Fetched:
+    async def _follow(
+        self, url: str, start: WebAddress, conditions: Headers, reached: Reached, *, asked_for: bool
+    ) -> Fetched:
         address, passed = start, list[str]()
         while True:
             gap_s = self._limits.host_gap_s
             if self._robots is not None and not asked_for:
-                gap_s = max(gap_s, await self._robots.delay_for(address))
-            reply = await self._try(address, conditions, gap_s)
+                gap_s = max(gap_s, await self._robots.delay_for(address, reached))
+            reply = await self._try(address, conditions, gap_s, reached)
             place = leads_to(reply.head, address.host)
             if place is None:
                 return _fetched(url, address, reply, tuple(passed))
@@ -148,14 +135,14 @@ class GuardedFetcher:
             )
         return following
 
-    async def _try(self, address: WebAddress, conditions: Headers, gap_s: float) -> Reply:
+    async def _try(self, address: WebAddress, conditions: Headers, gap_s: float, reached: Reached) -> Reply:
         """The answer that is a page, a redirect or a 304, after as many tries as it takes."""
         self._budget.count()
         tries = 1
         while True:
             wait_s: float | None = None
             try:
-                reply = await self._request(address, conditions, gap_s)
+                reply = await self._request(address, conditions, gap_s, reached)
             except Unreachable as error:
                 failure: AskyError = error
                 is_passing = error.retryable
@@ -172,10 +159,14 @@ class GuardedFetcher:
             )
             tries += 1
 
-    async def _request(self, address: WebAddress, conditions: Headers, gap_s: float, caps: Caps | None = None) -> Reply:
+    async def _request(
+        self, address: WebAddress, conditions: Headers, gap_s: float, reached: Reached, caps: Caps | None = None
+    ) -> Reply:
         """One request; the body of a page is read."""
-        async with self._pace.turn(address.host, gap_s=gap_s, at_once=self._limits.per_host):
+        key, gap_s, at_once = turn_at(address.host, gap_s=gap_s, at_once=self._limits.per_host)
+        async with self._pace.turn(key, gap_s=gap_s, at_once=at_once):
             ips = await self._guard.locate(address)
+            reached(address.host)
             async with exchange(address, ips, (*_HEADERS, *conditions), self._context_for(address)) as opened:
                 if not is_page(opened.head):
                     return Reply(opened.head, Body(b""))
@@ -190,19 +181,19 @@ class GuardedFetcher:
             self._context = self._make_context()
         return self._context
 
-    async def _get_robots(self, address: WebAddress) -> bytes | None:
+    async def _get_robots(self, address: WebAddress, reached: Reached) -> bytes | None:
         """The robots.txt at `address`, or where it leads; `None` for 4xx."""
         try:
             with anyio.fail_after(min(_ROBOTS_S, self._limits.timeout_s / 2)):
-                return await self._follow_robots(address)
+                return await self._follow_robots(address, reached)
         except TimeoutError:
             raise TimedOut(f"{address.host} did not send its robots.txt in time") from None
 
-    async def _follow_robots(self, address: WebAddress) -> bytes | None:
+    async def _follow_robots(self, address: WebAddress, reached: Reached) -> bytes | None:
         caps = Caps(ROBOTS_BYTES, ROBOTS_BYTES)
         redirects = 0
         while True:
-            reply = await self._request(address, (), self._limits.host_gap_s, caps)
+            reply = await self._request(address, (), self._limits.host_gap_s, reached, caps)
             place = leads_to(reply.head, address.host)
             if place is None:
                 break
@@ -224,7 +215,7 @@ _HEADERS: Headers = (
 )
 
 
-def open_fetcher(network: Network, pace: Pace) -> GuardedFetcher:
+def open_fetcher(network: Network, pace: Pace, budget: RetryBudget | None = None) -> GuardedFetcher:
     """The fetcher that the configuration asks for. Raises `ConfigError` for an entry of `allow_private`."""
     limits = Limits(
         timeout_s=network.timeout_s,
@@ -233,7 +224,7 @@ def open_fetcher(network: Network, pace: Pace) -> GuardedFetcher:
         per_host=network.per_host,
         host_gap_s=network.host_gap_s,
     )
-    return GuardedFetcher(Guard(network.allow_private), pace, limits, robots=network.robots)
+    return GuardedFetcher(Guard(network.allow_private), pace, limits, robots=network.robots, budget=budget)
 
 
 def _fetched(url: str, address: WebAddress, reply: Reply, redirects: tuple[str, ...]) -> Fetched:

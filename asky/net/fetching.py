@@ -17,8 +17,16 @@ Only `Unreachable` where it is `retryable`, 408, 425, 429, 500 and 502 to 504 ar
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
+
+Reached = Callable[[str], None]
+"""Is told the name of a host right before each connection to it: for a page, a redirect, robots.txt or a script."""
+
+
+def unheard(host: str) -> None:
+    """The `Reached` of those who do not want to know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +55,17 @@ class Fetcher(Protocol):
     """Fetches content from addresses that anybody may have chosen."""
 
     async def fetch(
-        self, url: str, *, etag: str | None = None, last_modified: str | None = None, asked_for: bool = False
+        self,
+        url: str,
+        *,
+        etag: str | None = None,
+        last_modified: str | None = None,
+        asked_for: bool = False,
+        reached: Reached = unheard,
     ) -> Fetched:
         """What is at `url` (absolute, http or https). Raises the errors of the module's table.
 
         `asked_for` says that the user typed this very address, so that robots.txt, which is for crawlers, is not asked.
+        `reached` has been told of every host, whatever comes of the fetch.
         """
         ...

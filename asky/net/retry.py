@@ -15,6 +15,9 @@ from asky.errors import AskyError
 _MOST_DOUBLINGS = 64
 """Far above any ceiling, and far below what a float can hold."""
 
+_ROUNDING = 1e-9
+"""Five fifths are one, whatever floats make of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Retry:
@@ -45,6 +48,33 @@ class Waiting:
     wall_clock: Callable[[], float] = time.time
     sleep: Callable[[float], Awaitable[None]] = anyio.sleep
     jitter: Callable[[], float] = field(default=random.random)
+
+
+class RetryBudget:
+    """Requests that tries may add: `allowance` at first, and `share` of one for each request that is no such addition.
+
+    No more than `most` are saved up, so that a long time without trouble does not pay for a storm of tries. One object
+    is for all that a process asks, pages and services together.
+
+    Source: "Addressing Cascading Failures", Site Reliability Engineering, 2016 (a budget of a client's tries); gRPC
+    proposal A6, 2017 (what is saved up has an upper end). 20 % is common; three let a small run get over a hiccup.
+    """
+
+    def __init__(self, share: float = 0.2, allowance: float = 3.0, most: float = 10.0) -> None:
+        self._share = share
+        self._most = most
+        self._left = allowance
+
+    def count(self) -> None:
+        """Note a request that is the first try of something."""
+        self._left = min(self._most, self._left + self._share)
+
+    def take(self) -> bool:
+        """Use an additional request, if there is one."""
+        if self._left < 1 - _ROUNDING:
+            return False
+        self._left -= 1
+        return True
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from typing import Protocol
 import anyio
 
 from asky.errors import SourceRefused, SourceUnreadable, TimedOut
+from asky.net.fetching import Reached, unheard
 from asky.text.urls import WebAddress
 
 AGENT = "asky"
@@ -47,7 +48,7 @@ class _Site:
     until: float = -1.0
 
 
-Get = Callable[[WebAddress], Awaitable[bytes | None]]
+Get = Callable[[WebAddress, Reached], Awaitable[bytes | None]]
 """The body of a robots.txt; `None` where there is none (4xx). Raises the errors of fetching."""
 
 
@@ -59,8 +60,10 @@ class Robots:
         self._clock = clock
         self._sites: dict[tuple[str, str], _Site] = {}
 
-    async def delay_for(self, address: WebAddress) -> float:
+    async def delay_for(self, address: WebAddress, reached: Reached = unheard) -> float:
         """The seconds that the host wants between two requests, 0 where it does not say.
+
+        `reached` is told of the hosts that are asked for it now.
 
         Raises `SourceRefused` where it does not want `address` to be read, or does not say whether it does;
         `Unreachable`, `TimedOut` or `RateLimited` where the host cannot be asked.
@@ -70,7 +73,7 @@ class Robots:
         site = self._sites.setdefault((address.scheme, address.authority), _Site())
         async with site.lock:  # the others wait for the one request
             if self._clock() >= site.until:
-                await self._ask(address, site)
+                await self._ask(address, site, reached)
         if site.trouble is not None:
             raise SourceRefused(
                 f"refused: {address.host} does not say what may be read: {site.trouble}", hint="try again later"
@@ -85,10 +88,10 @@ class Robots:
         delay_s = site.rules.crawl_delay(AGENT) or 0.0
         return min(_MOST_DELAY_S, delay_s) if delay_s > 0 else 0.0
 
-    async def _ask(self, address: WebAddress, site: _Site) -> None:
+    async def _ask(self, address: WebAddress, site: _Site, reached: Reached) -> None:
         site.rules, site.trouble, kept_s = None, None, _KEPT_S
         try:
-            text = await self._get(WebAddress(address.scheme, address.host, address.port, "/robots.txt"))
+            text = await self._get(WebAddress(address.scheme, address.host, address.port, "/robots.txt"), reached)
         except SourceRefused:
             text = None  # it leads where nobody may go, or for ever on: as if there were none
         except (SourceUnreadable, TimedOut) as error:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from asky.reading.charset import decode
 from asky.reading.text_builder import TextBuilder
-from asky.text.scrub import one_line, scrub
+from asky.text.scrub import one_line, scrub_counted
 from asky.values import Document
 
 _DELIMITERS = ",;\t|"
@@ -27,10 +27,10 @@ def read(data: bytes, name: str) -> Document:  # noqa: ARG001 - every reader has
     Comma, semicolon, tab and bar are recognised. The first row is a header if its cells are filled, distinct and not
     numbers. Empty cells and empty rows are left out; white space within a cell becomes one space.
     """
-    text = scrub(decode(data))
+    text, invisible = scrub_counted(decode(data))
     csv.field_size_limit(_FIELD_CHARS)  # the default refuses cells above 128 KiB
     rows = csv.reader(io.StringIO(text), delimiter=_delimiter(text))
-    builder = TextBuilder()
+    builder = TextBuilder(invisible)
     header: list[str] = []
     for number, cells in enumerate(rows):
         values = [" ".join(cell.split()) for cell in cells]

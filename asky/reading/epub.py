@@ -12,7 +12,7 @@ from asky.errors import SourceUnreadable
 from asky.reading.limits import MIB
 from asky.reading.mupdf import mark_outline, open_document, outline, page_blocks
 from asky.reading.text_builder import TextBuilder
-from asky.text.scrub import scrub
+from asky.text.scrub import scrub_counted
 from asky.values import Document
 
 # Generous for a book, and small for a child that may use 1 GiB.
@@ -44,7 +44,8 @@ def read(data: bytes, name: str) -> Document:
         builder = TextBuilder()
         sheets, starts = [], []
         for sheet in document:
-            text = scrub("\n\n".join(block.text for block in page_blocks(sheet)))
+            text, invisible = scrub_counted("\n\n".join(block.text for block in page_blocks(sheet)))
+            builder.invisible += invisible
             if text and len(builder):
                 builder.add("\n\n")
             sheets.append(text)

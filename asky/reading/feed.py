@@ -13,7 +13,7 @@ from asky.reading.html_links import absolute_url
 from asky.reading.html_survey import survey_page
 from asky.reading.limits import MAX_LINKS
 from asky.reading.text_builder import TextBuilder
-from asky.text.scrub import one_line, scrub, strip_sequences
+from asky.text.scrub import one_line, scrub_counted, strip_sequences
 from asky.values import Document, Link
 
 if TYPE_CHECKING:
@@ -31,9 +31,9 @@ def read(data: bytes, name: str, url: str | None = None) -> Document:
 
     Raises SourceUnreadable: failed for what is not XML or declares a document type, empty for a feed without entries.
     """
-    root = _parse(data, name)
+    root, invisible = _parse(data, name)
     is_rss = _tag(root) != "feed"
-    builder, links = TextBuilder(), dict[str, Link]()
+    builder, links = TextBuilder(invisible), dict[str, Link]()
     for entry in root.iter("{*}item" if is_rss else "{*}entry"):
         start = len(builder) + (2 if len(builder) else 0)
         _write(entry, builder)
@@ -47,11 +47,12 @@ def read(data: bytes, name: str, url: str | None = None) -> Document:
     return replace(builder.build(media_type, title=_text(channel, "title")), links=tuple(links.values()))
 
 
-def _parse(data: bytes, name: str) -> _Element:
+def _parse(data: bytes, name: str) -> tuple[_Element, int]:
     from lxml import etree  # 25 ms: only where XML is read
 
     declared = _DECLARED.match(data)
-    text = scrub(strip_sequences(decode(data, declared[1].decode("ascii") if declared else None)))
+    source = strip_sequences(decode(data, declared[1].decode("ascii") if declared else None))
+    text, invisible = scrub_counted(source)
     if _DTD.search(text):
         raise SourceUnreadable(f"{name}: the feed declares a document type, which may expand to anything")
     parser = etree.XMLParser(
@@ -63,14 +64,14 @@ def _parse(data: bytes, name: str) -> _Element:
         raise SourceUnreadable(f"{name}: not a feed ({one_line(str(error), 100)})") from None
     if root is None or _tag(root) not in ("rss", "RDF", "feed"):
         raise SourceUnreadable(f"{name}: XML, but no feed", verdict="unsupported")
-    return root
+    return root, invisible
 
 
 def _write(entry: _Element, builder: TextBuilder) -> None:
     title = one_line(_text(entry, "title"), None)
     date = next((one_line(value) for name in _DATES if (value := _text(entry, name))), "")
     summary = next((value for name in _SUMMARIES if (value := _text(entry, name))), "")
-    blocks = [title, date, survey_page(scrub(summary)).text if summary else ""]
+    blocks = [title, date, _plain(summary, builder) if summary else ""]
     for number, block in enumerate(blocks):
         if not block:
             continue
@@ -79,6 +80,14 @@ def _write(entry: _Element, builder: TextBuilder) -> None:
         if number == 0:
             builder.mark_heading(block, 2)
         builder.add(block)
+
+
+def _plain(summary: str, builder: TextBuilder) -> str:
+    """The text of a summary, which is HTML."""
+    html, invisible = scrub_counted(summary)
+    survey = survey_page(html)
+    builder.invisible += invisible + survey.builder.invisible
+    return survey.text
 
 
 def _href(entry: _Element) -> str:

@@ -20,7 +20,7 @@ from asky.reading.html_render import render
 from asky.reading.html_survey import Survey, survey_page
 from asky.reading.text_builder import TextBuilder
 from asky.reading.web_verdicts import refuse_obstacle
-from asky.text.scrub import scrub, strip_sequences
+from asky.text.scrub import scrub_counted, strip_sequences
 from asky.values import Document
 
 if TYPE_CHECKING:
@@ -45,12 +45,13 @@ def read(data: bytes, name: str, url: str | None = None) -> Document:
     another (see `web_verdicts`) is refused. Without it, links that are absolute are kept.
     Raises SourceUnreadable: empty where there is no visible text at all, and with `url` the verdicts of obstacles.
     """
-    html = _decode(data)
+    html, invisible = _decode(data)
     survey = survey_page(html)
     builder = _read_main(html, survey) if len(html) <= _EXTRACTED_CHARS else None
     if url:
         refuse_obstacle(survey, html, builder.text() if builder else survey.text, name)
     builder = builder or survey.builder
+    builder.invisible += invisible
     if not builder.text().strip():
         raise SourceUnreadable(f"{name}: no visible text in the page", verdict="empty")
     hidden = str(survey.hidden_characters) if survey.hidden_characters >= _MANY_HIDDEN else None
@@ -65,12 +66,12 @@ def read(data: bytes, name: str, url: str | None = None) -> Document:
     return replace(document, links=links, metadata=metadata)
 
 
-def _decode(data: bytes) -> str:
+def _decode(data: bytes) -> tuple[str, int]:
     declared = _DECLARED.search(data[:_DECLARATION_WITHIN])
     source = decode(data, declared[1].decode("ascii") if declared else None)
     if "\x1b" in source:  # a title would keep what is left of them; without ESC their 8-bit forms are a wrong encoding
         source = strip_sequences(source)
-    return scrub(source)
+    return scrub_counted(source)
 
 
 def _read_main(html: str, survey: Survey) -> TextBuilder | None:

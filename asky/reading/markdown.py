@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator
 
 from asky.reading.charset import decode
-from asky.reading.text_builder import Heading, nest
-from asky.text.scrub import one_line, scrub_marked
+from asky.reading.text_builder import Heading, nest, tell_invisible
+from asky.text.scrub import one_line, scrub_counted, scrub_marked
 from asky.values import Document
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
@@ -60,7 +60,8 @@ def read(data: bytes, name: str) -> Document:  # noqa: ARG001 - every reader has
 
     The title is the front matter's, else the first heading of level 1.
     """
-    text, marked = scrub_marked(decode(data))
+    source = decode(data)
+    text, marked = scrub_marked(source)
     body, front_title = _front_matter(marked)
     headings = list(find_headings(marked, body))
     title = front_title or next((heading.text for heading in headings if heading.level == 1), None)
@@ -69,6 +70,7 @@ def read(data: bytes, name: str) -> Document:  # noqa: ARG001 - every reader has
         media_type="text/markdown",
         title=(one_line(title) or None) if title else None,
         sections=nest(headings, len(text)),
+        metadata=tell_invisible(scrub_counted(source)[1]),
     )
 
 

@@ -16,7 +16,7 @@ from asky.reading.mupdf import (
     refuse_memory_errors,
 )
 from asky.reading.text_builder import TextBuilder
-from asky.text.scrub import scrub
+from asky.text.scrub import scrub_counted
 from asky.values import Document
 
 if TYPE_CHECKING:
@@ -43,10 +43,11 @@ def read(data: bytes, name: str) -> Document:
         count = document.page_count
         if count == 0:
             raise SourceUnreadable(f"{name}: a PDF without pages", verdict="empty")
-        pages = [_page_text(document, number) for number in range(count)]
+        read_pages = [_page_text(document, number) for number in range(count)]
+        pages = [text for text, _ in read_pages]
         bare = sum(1 for page in pages if not page)
         _require_text("".join(pages), count, name)
-        builder = TextBuilder()
+        builder = TextBuilder(sum(invisible for _, invisible in read_pages))
         starts = _add_pages(builder, pages, _labels(document))
         entries = list(outline(document))
         mark_outline(builder, entries, pages, starts)
@@ -58,12 +59,12 @@ def read(data: bytes, name: str) -> Document:
         )
 
 
-def _page_text(document: pymupdf.Document, number: int) -> str:
+def _page_text(document: pymupdf.Document, number: int) -> tuple[str, int]:
     try:
-        return scrub(join_blocks(page_blocks(document.load_page(number))))
+        return scrub_counted(join_blocks(page_blocks(document.load_page(number))))
     except mupdf_errors() as error:
         refuse_memory_errors(error)
-        return ""  # a broken page among good ones is counted with those that have no text
+        return "", 0  # a broken page among good ones is counted with those that have no text
 
 
 def _require_text(text: str, count: int, name: str) -> None:

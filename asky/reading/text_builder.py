@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from asky.text.scrub import one_line, scrub
+from asky.text.scrub import one_line, scrub_counted
 from asky.values import Document, Page, Section
 
 
@@ -36,10 +36,19 @@ def nest(headings: Sequence[Heading], end: int) -> tuple[Section, ...]:
     )
 
 
-class TextBuilder:
-    """Collects scrubbed pieces of text; `len()` is the offset at which the next one begins."""
+def tell_invisible(count: int) -> dict[str, str]:
+    """What the metadata of a document say of invisible characters that were removed: nothing, or how many."""
+    return {"invisible_characters": str(count)} if count else {}
 
-    def __init__(self) -> None:
+
+class TextBuilder:
+    """Collects scrubbed pieces of text; `len()` is the offset at which the next one begins.
+
+    `invisible` is how many invisible characters were removed from what the pieces were made of, and goes on here.
+    """
+
+    def __init__(self, invisible: int = 0) -> None:
+        self.invisible = invisible
         self._pieces: list[str] = []
         self._length = 0
         self._headings: list[Heading] = []
@@ -50,7 +59,8 @@ class TextBuilder:
 
     def add(self, text: str) -> None:
         """Append `text`, scrubbed."""
-        clean = scrub(text)
+        clean, invisible = scrub_counted(text)
+        self.invisible += invisible
         if clean:
             self._pieces.append(clean)
             self._length += len(clean)
@@ -70,7 +80,10 @@ class TextBuilder:
     def build(
         self, media_type: str, *, title: str | None = None, metadata: Mapping[str, str | None] | None = None
     ) -> Document:
-        """The document. Empty titles and empty metadata values are left out."""
+        """The document. Empty titles and empty metadata values are left out.
+
+        `metadata["invisible_characters"]` says how many were removed, where there were any.
+        """
         ends = [start for start, _ in self._pages[1:]] + [self._length]
         pages = tuple(
             Page(index=number, label=label, start=start, end=end)
@@ -84,5 +97,5 @@ class TextBuilder:
             title=(one_line(title) or None) if title else None,
             sections=nest(headings, self._length),
             pages=pages,
-            metadata=found,
+            metadata={**found, **tell_invisible(self.invisible)},
         )

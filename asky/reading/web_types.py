@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
-from asky.reading.charset import decode, is_declarable, looks_wide
+from asky.reading.charset import decode, looks_wide
 from asky.reading.formats import is_text
 
 HEAD_BYTES = 8192
@@ -85,11 +85,6 @@ def media_type_of_response(url: str, declared: str | None, charset: str | None, 
     if not head or is_text(head) or looks_wide(head, charset):
         return _text_type(decode(head[:HEAD_BYTES], charset), declared, _suffix(url))
     return declared if declared and not _is_textual(declared) else _UNKNOWN
-
-
-def usable_charset(charset: str | None) -> str | None:
-    """A header's charset if it is one that pages may declare; others (rot13, utf-7) are a trick or a mistake."""
-    return charset if charset is not None and is_declarable(charset) else None
 
 
 def _binary_type(head: bytes, declared: str) -> str | None:

@@ -54,7 +54,9 @@ class AcquireReport:
 
 
 @dataclass(slots=True)
-class _Tally:
+class Tally:
+    """Counts what becomes of each source, and tells `listener`."""
+
     listener: Listener
     verdicts: Counter[str] = field(default_factory=Counter)
     problems: list[FileRead] = field(default_factory=list)
@@ -64,6 +66,7 @@ class _Tally:
     started: float = field(default_factory=time.monotonic)
 
     def say(self, path: str, verdict: FileVerdict, why: str | None = None) -> None:
+        """One source got its verdict."""
         self.verdicts[verdict] += 1
         event = FileRead(path, verdict, why)
         if verdict not in ("indexed", "unchanged"):
@@ -71,6 +74,7 @@ class _Tally:
         self.listener(event)
 
     def report(self) -> AcquireReport:
+        """What has become of all of them so far."""
         return AcquireReport(
             dict(self.verdicts),
             tuple(self.problems),
@@ -133,7 +137,7 @@ class Acquirer:
 
         Files that are gone are forgotten, unless they lie in a folder that could not be looked into.
         """
-        tally = _Tally(self._listener)
+        tally = Tally(self._listener)
         known = self._corpus.files(collection_id)
         self._listener(StageStarted("find"))
         fresh, seen, blind = await in_thread(self._look, roots, known, tally)
@@ -152,7 +156,7 @@ class Acquirer:
         Of several lines with one id the last counts. A line that is no such object is a problem of the report, and so
         are records without text and those that a later line replaces; the others go on.
         """
-        tally = _Tally(self._listener)
+        tally = Tally(self._listener)
         self._listener(StageStarted("read"))
         kept: dict[str, _KeptLine] = {}
         batch: dict[str, tuple[Source, Document]] = {}
@@ -195,7 +199,7 @@ class Acquirer:
 
         Returns what became of each. Raises `SourceError` where the target itself is refused or cannot be found.
         """
-        tally = _Tally(self._listener)
+        tally = Tally(self._listener)
         links = [target]
         if is_local_target(target):
             listing = adapters.discover(target)
@@ -242,7 +246,7 @@ class Acquirer:
     # looking
 
     def _look(
-        self, roots: LocalRoots, known: dict[str, FileState], tally: _Tally
+        self, roots: LocalRoots, known: dict[str, FileState], tally: Tally
     ) -> tuple[list[Found], set[str], list[str]]:
         """Files to read, uris of all files seen, and the uris of folders that could not be looked into."""
         fresh: list[Found] = []
@@ -264,7 +268,7 @@ class Acquirer:
                 fresh.append(item)
         return fresh, seen, blind
 
-    def _note(self, item: Unread, tally: _Tally, blind: list[str]) -> None:
+    def _note(self, item: Unread, tally: Tally, blind: list[str]) -> None:
         if item.verdict == "skipped":
             tally.skipped.append((item.name, item.reason, item.count))
             return
@@ -274,7 +278,7 @@ class Acquirer:
 
     # reading
 
-    async def _read_all(self, roots: LocalRoots, fresh: Sequence[Found], collection_id: int, tally: _Tally) -> None:
+    async def _read_all(self, roots: LocalRoots, fresh: Sequence[Found], collection_id: int, tally: Tally) -> None:
         started, done = time.monotonic(), 0
 
         async def read_one(found: Found) -> _ReadFile:
@@ -312,7 +316,7 @@ class Acquirer:
 
     # keeping
 
-    def _keep_files(self, outcomes: Sequence[_ReadFile | Failure], collection_id: int, tally: _Tally) -> list[Found]:
+    def _keep_files(self, outcomes: Sequence[_ReadFile | Failure], collection_id: int, tally: Tally) -> list[Found]:
         """Keep what was read; returns the files to read again, because the text they were to share is gone."""
         read = [each for each in outcomes if isinstance(each, _ReadFile)]
         assert len(read) == len(outcomes)  # _read turns every AskyError into a value
@@ -336,7 +340,7 @@ class Acquirer:
         return list(again.values())
 
     def _keep_file(
-        self, read: _ReadFile, cut: tuple[list[Chunk], list[str]] | None, collection_id: int, tally: _Tally
+        self, read: _ReadFile, cut: tuple[list[Chunk], list[str]] | None, collection_id: int, tally: Tally
     ) -> bool:
         """Keep one file; `False` where its text was to be one that the store has dropped since."""
         found = read.found
@@ -380,7 +384,7 @@ class Acquirer:
                 kept[id_].record = record
 
 
-def _say_unchanged(item: Found, state: FileState, tally: _Tally) -> None:
+def _say_unchanged(item: Found, state: FileState, tally: Tally) -> None:
     """An unchanged file that could not be used before still cannot, and is named again."""
     if state.verdict == "indexed":
         tally.say(item.file.shown, "unchanged")

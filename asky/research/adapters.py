@@ -13,10 +13,11 @@ from typing import Protocol
 
 from asky.errors import ConfigError, SourceRefused, SourceUnreadable
 from asky.reading.formats import HEAD_BYTES, media_type_of
-from asky.research.adapter_tool import ToolLimits, run_tool
+from asky.research.adapter_tool import run_tool
 from asky.research.local_discovery import Found, Unread, discover
 from asky.research.local_files import LocalRoots
 from asky.research.local_names import MAX_TARGET_CHARACTERS, is_local_target, show_target
+from asky.research.programs import ProgramLimits
 from asky.text.scrub import one_line, scrub
 from asky.values import Document
 
@@ -211,7 +212,7 @@ class SourceAdapters:
     def _run(self, adapter: AdapterSettings, target: str, *, discovers: bool) -> _ToolOutput:
         _check_argument(target)
         argv = adapter.argv(discovers=discovers, target=target)
-        limits = ToolLimits(adapter.timeout_s, adapter.max_output_bytes)
+        limits = ProgramLimits(adapter.timeout_s, adapter.max_output_bytes)
         return _parse_output(adapter.name, run_tool(adapter.name, argv, limits, self._environ))
 
 

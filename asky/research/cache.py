@@ -18,6 +18,7 @@ import anyio
 
 from asky.concurrency import failure, in_thread
 from asky.errors import AskyError, SourceRefused, SourceUnreadable, StorageError
+from asky.net.fetching import unheard
 from asky.reading.web_types import media_type_of_response
 from asky.research.web_page import WebPage
 from asky.storage.pages import CACHE_COLLECTION, PageRow
@@ -25,7 +26,7 @@ from asky.text.urls import canonical_url, host_of
 from asky.values import Source, SourceKind, source_id
 
 if TYPE_CHECKING:
-    from asky.net.fetching import Fetched, Fetcher
+    from asky.net.fetching import Fetched, Fetcher, Reached
     from asky.research.ingest import Ingester
     from asky.storage.corpus import CorpusStore
     from asky.storage.documents import DocumentStore
@@ -53,7 +54,8 @@ class ReadDocument(Protocol):
     ) -> Document: ...
 
 
-Browse = Callable[[str], Awaitable["Fetched"]]
+Browse = Callable[[str, "Reached"], Awaitable["Fetched"]]
+"""Fetches a page as a browser shows it; `asky.net.browser.BrowserFetcher.fetch`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +97,15 @@ class ResearchCache:
         self._now = now
         self._reading: dict[str, anyio.Lock] = {}
 
-    async def cache_url(self, url: str, *, asked_for: bool = False, kind: SourceKind = "web") -> WebPage:
+    async def cache_url(
+        self, url: str, *, asked_for: bool = False, kind: SourceKind = "web", reached: Reached = unheard
+    ) -> WebPage:
         """The page at `url`, fetched where it is not kept or not fresh any more.
 
-        `asked_for` says that the user named this address. Readers of one address wait for each other. Raises what the
-        fetcher and the readers raise; `KnownFailure` with the verdict of the first failure for an address that failed
-        within the last minute, and with `not_cached` where there is no fetcher.
+        `asked_for` says that the user named this address; `reached` is told of every host that is asked for it now,
+        whatever comes of that. Readers of one address wait for each other. Raises what the fetcher and the readers
+        raise; `KnownFailure` with the verdict of the first failure for an address that failed within the last minute,
+        and with `not_cached` where there is no fetcher.
         """
         try:
             key = canonical_url(url)
@@ -116,7 +121,7 @@ class ResearchCache:
                     f"{url} is not in the cache", verdict="not_cached", hint="leave --offline out to fetch it"
                 )
             try:
-                return await self._fetch(self._fetcher, url, key, row, asked_for=asked_for, kind=kind)
+                return await self._fetch(self._fetcher, url, key, row, asked_for=asked_for, kind=kind, reached=reached)
             except SourceRefused:
                 raise  # what is allowed may be changed at any time
             except AskyError as error:
@@ -159,7 +164,15 @@ class ResearchCache:
         return WebPage(source, document_id, document, was_cached, row.is_cut)
 
     async def _fetch(
-        self, fetcher: Fetcher, url: str, key: str, row: PageRow | None, *, asked_for: bool, kind: SourceKind
+        self,
+        fetcher: Fetcher,
+        url: str,
+        key: str,
+        row: PageRow | None,
+        *,
+        asked_for: bool,
+        kind: SourceKind,
+        reached: Reached,
     ) -> WebPage:
         has_text = row is not None and row.source_id is not None
         fetched = await fetcher.fetch(
@@ -167,6 +180,7 @@ class ResearchCache:
             etag=row.etag if row is not None and has_text else None,
             last_modified=row.last_modified if row is not None and has_text else None,
             asked_for=asked_for,
+            reached=reached,
         )
         if fetched.status == 304 and row is not None:
             now = self._now()
@@ -174,13 +188,15 @@ class ResearchCache:
             page = await in_thread(lambda: self._page(row, was_cached=False))
             if page is not None:
                 return page
-            fetched = await fetcher.fetch(url, asked_for=asked_for)
+            fetched = await fetcher.fetch(url, asked_for=asked_for, reached=reached)
         try:
             return await in_thread(self._keep, fetched, key, kind)
         except SourceUnreadable as error:
             if error.verdict != "needs_javascript" or self._browse is None:
                 raise
-        rendered = await self._browse(fetched.url)  # asked for again: a browser pins the names of a whole visit
+        rendered = await self._browse(
+            fetched.url, reached
+        )  # asked for again: a browser pins the names of a whole visit
         return await in_thread(self._keep, replace(rendered, requested=fetched.requested), key, kind)
 
     def _keep(self, fetched: Fetched, key: str, kind: SourceKind) -> WebPage:

@@ -1,8 +1,10 @@
 """Which addresses a run may fetch: those that the user, a search or a page that was read has offered, and not too many.
 
 A page can tell a model to fetch an address that carries away what the model has read. An address that nobody offered is
-therefore refused, and where private documents are open a page's links count only on hosts that the user or a search
-named, and only a few of them: letters can be spelled with links too.
+therefore refused. But a choice among offered addresses carries something too: a page with a link for each letter has a
+secret spelled to it. Where private documents are open, all that a site learns by the model's choices stays below one
+letter: of the results of a site only the first few can be read, in whatever order; and a page's links count only on
+hosts that the user or a search named, until following them would tell more.
 
 Source: "Web fetch tool", Anthropic's documentation (only addresses that have appeared); S. Willison, July 2026, on the
 attack that spells a secret through nested links.
@@ -10,14 +12,22 @@ attack that spells a secret through nested links.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from asky.errors import SourceRefused
-from asky.text.urls import canonical_url, host_of
+from asky.text.urls import canonical_url, host_of, site_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _MOST_PER_HOST = 10
-_MOST_PER_HOST_PRIVATE = 3
+_MOST_FOUND_PRIVATE = 4  # of a site: which of four are read, and in which order, is one of 65 choices, six bits
+_MOST_BITS_PRIVATE = 7.0  # by all links of a run, where one of n is log2(n + 1) bits: none is followed too
+_PRIVATE = "private documents are open in this run"
+_ROUNDING = 1e-9
 
 
 class OfferedUrls:
@@ -27,21 +37,35 @@ class OfferedUrls:
         self._is_private = is_private
         self._named: set[str] = set()
         self._hosts: set[str] = set()
-        self._linked: set[str] = set()
+        self._found: Counter[str] = Counter()
+        self._crowded: set[str] = set()
+        self._linked: dict[str, str] = {}
         self._followed: Counter[str] = Counter()
+        self._told_bits = 0.0
 
     def offer(self, urls: Iterable[str]) -> None:
-        """Take note of addresses that the user or a search named; what is no address is passed over."""
+        """Take note of addresses that the user named; what is no address is passed over."""
         for url in _canonical(urls):
             self._named.add(url)
             self._hosts.add(host_of(url))
 
+    def offer_found(self, urls: Iterable[str]) -> None:
+        """Take note of addresses that a search found, best first; what is no address is passed over."""
+        for url in _canonical(urls):
+            self._hosts.add(host_of(url))
+            if url in self._named or url in self._crowded:
+                continue
+            site = site_of(url) if self._is_private else ""
+            self._found[site] += 1
+            has_room = not self._is_private or self._found[site] <= _MOST_FOUND_PRIVATE
+            (self._named if has_room else self._crowded).add(url)
+
     def offer_links(self, urls: Iterable[str]) -> None:
         """Take note of the links of a page that was read."""
-        self._linked.update(_canonical(urls))
+        self._linked |= {url: host_of(url) for url in _canonical(urls)}
 
     def require(self, url: str) -> str:
-        """The canonical form of an address that the model asks for; each address counts once.
+        """The canonical form of an address that the model asks for, which is what to fetch; each address counts once.
 
         Raises `SourceRefused` for one that may not be fetched.
         """
@@ -52,19 +76,29 @@ class OfferedUrls:
         if key in self._named:
             return key
         host = host_of(key)
+        if key in self._crowded:
+            raise SourceRefused(f"no more than {_MOST_FOUND_PRIVATE} results of {host} may be read: {_PRIVATE}")
         if key not in self._linked:
             raise SourceRefused(f"{url[:200]} was not offered by any source", hint="fetch what a search or page showed")
-        if self._is_private and host not in self._hosts:
-            raise SourceRefused(f"{host} was named by a page only, and private documents are open in this run")
-        most = _MOST_PER_HOST_PRIVATE if self._is_private else _MOST_PER_HOST
-        if self._followed[host] >= most:
-            raise SourceRefused(f"{most} links of {host} were followed in this run, which is the most")
+        if self._is_private:
+            self._follow_in_private(host)
+        elif self._followed[host] >= _MOST_PER_HOST:
+            raise SourceRefused(f"{_MOST_PER_HOST} links of {host} were followed in this run, which is the most")
         self._followed[host] += 1
         self._named.add(key)  # asking again for the same page follows no further link
         return key
 
+    def _follow_in_private(self, host: str) -> None:
+        if host not in self._hosts:
+            raise SourceRefused(f"{host} was named by a page only, and {_PRIVATE}")
+        choices = sum(each in self._hosts and url not in self._named for url, each in self._linked.items())
+        bits = math.log2(choices + 1)
+        if self._told_bits + bits > _MOST_BITS_PRIVATE + _ROUNDING:
+            raise SourceRefused(f"following more links would tell {host} too much: {_PRIVATE}")
+        self._told_bits += bits
 
-def _canonical(urls: Iterable[str]) -> Iterable[str]:
+
+def _canonical(urls: Iterable[str]) -> Iterator[str]:
     for url in urls:
         try:
             yield canonical_url(url)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import date
 from typing import TYPE_CHECKING
 
 import anyio
@@ -35,7 +34,6 @@ class PageReader:
 
     read: ReadPage
     policy: SourcePolicy
-    today: date
     concurrency: int
     listener: Listener
     pages: dict[str, WebPage] = field(default_factory=dict)
@@ -95,7 +93,7 @@ class PageReader:
         is_named = candidate.origin == "prompt"
         reason = self.policy.address_refusal(page.source.url or page.source.uri, is_named=is_named)
         if reason is None and not is_named:
-            reason = self.policy.age_refusal(published_of(candidate, page), today=self.today)
+            reason = self.policy.age_refusal(published_of(candidate, page))
         return reason
 
 

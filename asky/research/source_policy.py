@@ -6,15 +6,17 @@ import calendar
 import re
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import date, timedelta
+from dataclasses import dataclass, replace
+from datetime import date
 
 from asky.errors import UsageError
+from asky.search.dates import first_day_of, recency_since
 from asky.search.port import Candidate, CandidateKind, Recency
 from asky.text.urls import host_of
 
-_DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
+_UNITS: dict[str, Recency] = {"d": "day", "w": "week", "m": "month", "y": "year"}
 _DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?(?!\d)")
+_SPAN = re.compile(r"(\d{1,6})([dwmy])", re.ASCII)
 _NO_DOMAIN = re.compile(r"[\s/?#@*%\\]|^$|^[^\[]*:")
 
 
@@ -22,16 +24,46 @@ _NO_DOMAIN = re.compile(r"[\s/?#@*%\\]|^$|^[^\[]*:")
 class SourcePolicy:
     """What the user wants sources to be. Domains are as `parse_domains` gives them; each stands for its subdomains too.
 
-    `deny_domains` holds for everything. `allow_domains` (empty: all), `recency` and `kinds` (empty: all) do not hold
-    for what the question itself names: who writes an address into a question wants it read.
+    `deny_domains` holds for everything. `allow_domains` (empty: all), `since`, the first day on which a source may have
+    been published, and `kinds` (empty: all) do not hold for what the question itself names: who writes an address into
+    a question wants it read. `recency` is what search services are asked for; it leaves out nothing from `since` on.
     """
 
     allow_domains: tuple[str, ...] = ()
     deny_domains: tuple[str, ...] = ()
+    since: date | None = None
     recency: Recency | None = None
     kinds: tuple[CandidateKind, ...] = ()
 
-    def refusal(self, candidate: Candidate, *, today: date) -> str | None:
+    def narrowed(self, sites: Iterable[str] = (), since: str | None = None, *, today: date) -> SourcePolicy:
+        """This policy with what one question adds to it.
+
+        `sites` are the only domains to use, in place of those allowed so far; one with a `-` before it is denied as
+        well. `since` is a date (`2024`, `2024-05`, `2024-05-01`) or a span up to `today` (`30d`, `2w`, `6m`, `1y`).
+        Raises `UsageError` for anything else.
+        """
+        given = [site.strip() for site in sites]
+        allowed = parse_domains(site for site in given if not site.startswith("-"))
+        denied = parse_domains(site[1:] for site in given if site.startswith("-"))
+        first = self.since if since is None else _parse_since(since, today)
+        return replace(
+            self,
+            allow_domains=allowed or self.allow_domains,
+            deny_domains=tuple(dict.fromkeys((*self.deny_domains, *denied))),
+            since=first,
+            recency=None if first is None else recency_since(first, today),
+        )
+
+    def words(self) -> tuple[str, ...]:
+        """What it says, for people; nothing where everything is wanted."""
+        return (
+            *(f"only {domain}" for domain in self.allow_domains),
+            *(f"not {domain}" for domain in self.deny_domains),
+            *((f"published since {self.since}",) if self.since is not None else ()),
+            *(f"of the kind {kind}" for kind in self.kinds),
+        )
+
+    def refusal(self, candidate: Candidate) -> str | None:
         """Why `candidate` must not be read, in a few words, or `None`. Its `pdf_url` is of the same source."""
         is_named = candidate.origin == "prompt"
         if reason := self.address_refusal(candidate.url, is_named=is_named):
@@ -40,7 +72,7 @@ class SourcePolicy:
             return None
         if self.kinds and candidate.kind not in self.kinds:
             return f"a {candidate.kind} source; wanted: {', '.join(self.kinds)}"
-        return self.age_refusal(candidate.published, today=today)
+        return self.age_refusal(candidate.published)
 
     def address_refusal(self, url: str, *, is_named: bool = False) -> str | None:
         """Why nothing may be read at `url`: where a candidate is, or where it led.
@@ -54,12 +86,12 @@ class SourcePolicy:
             return f"{host} is not among the allowed domains"
         return None
 
-    def age_refusal(self, published: str | None, *, today: date) -> str | None:
+    def age_refusal(self, published: str | None) -> str | None:
         """Why something of that date is too old. What has no date is not: most pages of the web have none."""
         latest = latest_day(published)
-        if self.recency is None or latest is None or latest >= today - timedelta(days=_DAYS[self.recency]):
+        if self.since is None or latest is None or latest >= self.since:
             return None
-        return f"published {published}: more than a {self.recency} ago"
+        return f"published {published}: before {self.since}"
 
 
 def parse_domains(given: Iterable[str]) -> tuple[str, ...]:
@@ -80,6 +112,21 @@ def latest_day(published: str | None) -> date | None:
         return date(year, month, day or calendar.monthrange(year, month)[1])
     except ValueError:  # calendar's error for month 13 is one too
         return None
+
+
+def _parse_since(given: str, today: date) -> date:
+    text = given.strip().lower()
+    with suppress(ValueError, OverflowError):
+        if span := _SPAN.fullmatch(text):
+            length = today - first_day_of(_UNITS[span[2]], today)
+            return today - int(span[1]) * length
+        if match := _DATE.fullmatch(text):
+            first = date(int(match[1]), int(match[2] or 1), int(match[3] or 1))
+            if first <= today:
+                return first
+    raise UsageError(
+        f"--since {given!r} is no day that has been", hint="write a date like 2024 or 2024-05-01, or 30d, 2w, 6m, 1y"
+    )
 
 
 def _parse_domain(given: str) -> str:

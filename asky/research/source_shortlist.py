@@ -92,7 +92,7 @@ async def source_shortlist(
         today=today,
         reading_s=reading_s,
         clock=clock,
-        reader=PageReader(read, policy, today, settings.concurrency, listener),
+        reader=PageReader(read, policy, settings.concurrency, listener),
         comparer=Comparer(asking_part(prompt.words), embed, listener),
     )
     listener(StageStarted(STAGE))
@@ -179,7 +179,7 @@ class _Run:
 
     def _admit(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Those that the policy lets pass; it says why not of the others."""
-        reasons = {each.url: self.policy.refusal(each, today=self.today) for each in candidates}
+        reasons = {each.url: self.policy.refusal(each) for each in candidates}
         self.refused |= {url: reason for url, reason in reasons.items() if reason is not None}
         return [each for each in candidates if reasons[each.url] is None]
 

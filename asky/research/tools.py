@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from asky.concurrency import in_thread
 from asky.errors import UsageError
 from asky.evidence.keys import KeyRing
-from asky.evidence.passages import new_marker, render_passages
+from asky.evidence.passages import fence, new_marker, render_passages
 from asky.llm.port import ToolSpec
 from asky.llm.tools import Tool, ToolResult
 from asky.research.passages import interleave, join_hits, read_passages
@@ -23,8 +23,8 @@ from asky.values import Evidence
 if TYPE_CHECKING:
     from asky.research.vector_store import VectorStore
     from asky.storage.corpus import CorpusStore
+    from asky.storage.findings import Finding
     from asky.storage.runs import RunStore
-    from asky.storage.sessions import Finding
 
 ACQUISITION_TOOL_NAMES = frozenset({"extract_links", "get_link_summaries", "get_full_content"})
 MEMORY_TOOL_NAMES = frozenset({"save_finding", "query_research_memory"})
@@ -37,7 +37,10 @@ _HITS_PER_PASSAGE = 2  # neighbouring hits join into one passage, so more are as
 
 @dataclass(slots=True)
 class ResearchRun:
-    """What one run may see and has shown. `shown` maps keys to passages, in the order in which they were shown."""
+    """What one run may see and has shown. `shown` maps keys to passages, in the order in which they were shown.
+
+    `question` is what the user asked, as the model sees it.
+    """
 
     run_id: str
     session_id: str | None
@@ -47,6 +50,7 @@ class ResearchRun:
     shown: dict[str, Evidence] = field(default_factory=dict)
     queries: list[str] = field(default_factory=list)
     marker: str = field(default_factory=new_marker)
+    question: str = ""
     keys: KeyRing = field(init=False)
 
     def __post_init__(self) -> None:
@@ -92,7 +96,8 @@ class ResearchTools:
         if not lines:
             return ToolResult("No finding of this session is about that.", "no findings")
         head = "Findings saved earlier. They are notes, not sources: cite passages, not these."
-        return ToolResult("\n".join([head, *lines]), f"{len(lines)} findings")
+        shown = fence("\n".join(lines), self._run.marker, "findings")
+        return ToolResult(f"{head}\n{shown}", f"{len(lines)} findings")
 
     async def save_finding(self, arguments: Mapping[str, Any]) -> ToolResult:
         """Keep an insight for later questions of this session, tied to the passages that it rests on."""
@@ -122,7 +127,7 @@ class ResearchTools:
             session_id=self._run.session_id,
             run_id=self._run.run_id,
             tags=tags,
-            trust="model",
+            trust="web" if any(each.source.kind == "web" for each in self._run.shown.values()) else "local",
             passages=passages,
         )
         self._runs.record(self._run.run_id, "saved", {"finding": id_})

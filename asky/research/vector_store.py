@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from asky.research.vector_store_common import Ids, Vectors
     from asky.storage.chunks import ChunkTable
     from asky.storage.documents import DocumentStore
+    from asky.storage.findings import Finding, FindingStore
     from asky.storage.lexical import LexicalIndex
-    from asky.storage.sessions import Finding, FindingStore
     from asky.storage.text_vectors import TextVectorTable
     from asky.storage.vectors import Coverage, VectorTable
     from asky.values import Hit, Link, Location, Span

@@ -13,7 +13,7 @@ from asky.text.terms import content_terms
 if TYPE_CHECKING:
     from asky.research.embeddings import Embedder
     from asky.research.vector_store import VectorStore
-    from asky.storage.sessions import Finding
+    from asky.storage.findings import Finding
 
 RELEVANCE_FLOOR = 0.3  # MiniLM: pairs of unrelated sentences lie below .2, loose paraphrases above .4
 

@@ -6,36 +6,43 @@ and `asky.research.offered` limits the addresses.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Protocol
+
+import anyio
 
 from asky.concurrency import failure, in_thread
 from asky.errors import AskyError, NotConfigured, SourceRefused, SourceUnreadable
 from asky.events import PageRead, Warned, WebSearched
+from asky.net.breaker import Resting
 from asky.research.cache import KnownFailure
 from asky.research.offered import OfferedUrls
+from asky.research.open_copies import PDF, OpenCopies, PaperReader, named_paper
+from asky.research.outgoing import OutgoingQueries
+from asky.research.shortlist_read import PUBLISHED, address_of
+from asky.search.dates import shorter
 from asky.search.federation import FederatedResults
 from asky.search.port import SearchRequest
-from asky.text.terms import word_runs
-from asky.text.urls import host_of
+from asky.text.urls import canonical_url, host_of
 from asky.values import Document, Source, source_id
 
 if TYPE_CHECKING:
     from asky.events import Listener
     from asky.research.acquire import Acquirer
     from asky.research.cache import ResearchCache
+    from asky.research.open_copies import CopyFinder
     from asky.research.shortlist_types import SearchAll, Shortlist, Shortlisted
     from asky.research.source_policy import SourcePolicy
     from asky.research.tools import ResearchRun
     from asky.research.web_page import ReadPage, WebPage
-    from asky.search.port import Recency
+    from asky.search.port import Candidate, Recency
+    from asky.search.unpaywall import OpenCopy
     from asky.storage.corpus import CorpusStore
     from asky.storage.runs import RunStore
     from asky.values import Failure
 
 _PRIVATE_KINDS = ("file", "note")
-_REPEATED_WORDS = 9  # a longer run of words is a quotation. Source: threats to research tools name eight as harmless
 
 
 class Searcher(Protocol):
@@ -65,7 +72,10 @@ class WebUse:
 
 
 class WebRun:
-    """One run's way to the web. `searcher` is `None` where no search service is set up."""
+    """One run's way to the web. `searcher` is `None` where no search service is set up, `finder` where no finder is.
+
+    `named` are the addresses that the question has: the user's policy allows them whatever else it says.
+    """
 
     def __init__(
         self,
@@ -82,10 +92,13 @@ class WebRun:
         policy: SourcePolicy,
         is_private: bool,
         listener: Listener,
+        finder: CopyFinder | None = None,
+        named: Sequence[str] = (),
     ) -> None:
         self.use = WebUse()
         self.rejected: list[tuple[str, str]] = []
         self.offered = OfferedUrls(is_private=is_private)
+        self._outgoing = OutgoingQueries(run.question)
         self.can_search = searcher is not None
         self._run = run
         self._collection_id = collection_id
@@ -99,11 +112,20 @@ class WebRun:
         self._policy = policy
         self._is_private = is_private
         self._listener = listener
+        self._finder = finder
+        self._named = frozenset(map(canonical_url, named))
+        copies = OpenCopies(finder, self._note_lookup) if finder is not None else None
+        self._papers = PaperReader(self.read, self._read_copy, copies)
 
     @property
     def marker(self) -> str:
         """The marker of this run's fences."""
         return self._run.marker
+
+    async def note_policy(self) -> None:
+        """Say in the ledger which sources are wanted, where that is not all of them."""
+        if words := self._policy.words():
+            await in_thread(self._runs.record, self._run.run_id, "source_policy", {"wanted": list(words)})
 
     # searching
 
@@ -115,19 +137,29 @@ class WebRun:
         """
         if self._searcher is None:
             raise NotConfigured("no search service is set up", hint="`asky config set search.searxng.base_url URL`")
-        self._refuse_quotations(queries)
-        requests = [SearchRequest(query, self._max_results, recency) for query in queries]
+        self._require_harmless(queries)
+        recent = shorter(recency, self._policy.recency)
+        requests = [SearchRequest(query, self._max_results, recent) for query in queries]
         try:
             found, was_kept = await self._searcher.search(requests)
         except AskyError as error:
             self.use.searches += len(requests)
-            await self._note_search(queries, self._searcher.services, (), (failure(error, "web search"),))
+            sent = not isinstance(error, Resting)
+            unheard = [(name, host if sent else "") for name, host in self._searcher.services]
+            await self._note_search(queries, unheard, (), (failure(error, "web search"),))
             raise
         self.use.searches += 0 if was_kept else len(requests)
-        self.offered.offer(each.url for each in found.candidates)
+        self.offered.offer_found(each.url for each in found.candidates)
         services = tuple(dict.fromkeys((each.provider, each.host) for each in found.asked))
         await self._note_search(queries, services, [each.url for each in found.candidates], found.failures)
         return found
+
+    async def find(self, queries: Sequence[str], *, recency: Recency | None = None) -> FederatedResults:
+        """What the services find that the user's policy lets pass; see `search`. The rest is rejected."""
+        found = await self.search(queries, recency=recency)
+        reasons = {each.url: self._policy.refusal(each) for each in found.candidates}
+        self.rejected += [(url, reason) for url, reason in reasons.items() if reason is not None]
+        return replace(found, candidates=tuple(each for each in found.candidates if reasons[each.url] is None))
 
     async def _note_search(
         self,
@@ -135,38 +167,62 @@ class WebRun:
         services: Sequence[tuple[str, str]],
         found: Sequence[str],
         failures: Sequence[Failure],
+        copies: Sequence[OpenCopy] = (),
     ) -> None:
         named = tuple(f"{name} ({host})" if host else name for name, host in services)
         self._listener(WebSearched(tuple(queries), named, len(found), tuple(failures)))
         for each in failures:
             self._listener(Warned(f"{each.subject} could not be asked: {each.message}", each.hint))
-        entry = {
+        entry: dict[str, object] = {
             "queries": list(queries),
             "services": [{"name": name, "host": host} for name, host in services],
             "found": list(found),
             "failures": [[each.subject, each.code, each.message] for each in failures],
         }
+        if copies:  # of papers: which version it was matters to who cites it
+            entry["copies"] = [asdict(each) for each in copies]
         await in_thread(self._runs.record, self._run.run_id, "web_searched", entry)
 
-    def _refuse_quotations(self, queries: Sequence[str]) -> None:
+    async def _note_lookup(self, doi: str, copy: OpenCopy | None, error: AskyError | None) -> None:
+        """Say which paper the finder was asked for, and what it knew."""
+        assert self._finder is not None  # it has just been asked
+        was_sent = not isinstance(error, NotConfigured)
+        self.use.searches += was_sent
+        services = ((self._finder.name, self._finder.host),) if was_sent else ()
+        failures = (failure(error, self._finder.name),) if error is not None else ()
+        copies = (copy,) if copy is not None else ()
+        await self._note_search((doi,), services, [each.pdf_url or each.url for each in copies], failures, copies)
+
+    def _require_harmless(self, queries: Sequence[str]) -> None:
         if not self._is_private:
             return
-        private = [each.text for each in self._run.shown.values() if each.source.kind in _PRIVATE_KINDS]
-        known = set().union(*(word_runs(text, _REPEATED_WORDS) for text in private))
-        for query in queries:
-            if known & word_runs(query, _REPEATED_WORDS):
-                raise SourceRefused("the query repeats a private document", hint="search with a few words of your own")
+        shown = self._run.shown.values()
+        private = [each.text for each in shown if each.source.kind in _PRIVATE_KINDS]
+        public = [each.text for each in shown if each.source.kind not in _PRIVATE_KINDS]
+        self._outgoing.require(queries, private, public)
 
     # reading
 
-    async def read(self, url: str, *, asked_for: bool = False) -> WebPage:
-        """The page at `url`; it is a source of the session once it is `held`. Raises what the cache raises."""
+    async def read(self, url: str, *, asked_for: bool = False, wants_pdf: bool = False) -> WebPage:
+        """The page at `url`; it is a source of the session once it is `held`.
+
+        Raises what the cache raises; where it `wants_pdf`, `SourceUnreadable` for anything else.
+        """
+        hosts: dict[str, None] = {}
         try:
-            page = await self._cache.cache_url(url, asked_for=asked_for)
+            page = await self._cache.cache_url(
+                url, asked_for=asked_for, reached=lambda host: hosts.update({host: None})
+            )
         except AskyError as error:
             self._count_failed(error)
             verdict = error.verdict if isinstance(error, SourceUnreadable) else error.code
-            await self._note(PageRead(url, verdict, error.message))
+            await self._note(PageRead(url, verdict, error.message), hosts)
+            raise
+        except anyio.get_cancelled_exc_class():
+            if hosts:  # what was sent was sent, however little time there is to say so
+                self.use.fetches += 1
+                with anyio.CancelScope(shield=True):
+                    await self._note(PageRead(url, "given_up", "it was not waited for any longer"), hosts)
             raise
         if page.was_cached:
             self.use.cache_hits += 1
@@ -174,21 +230,42 @@ class WebRun:
             self.use.fetches += 1
         verdict = "stale" if page.is_stale else "cached" if page.was_cached else "fetched"
         why = "its host has trouble: an older copy is used" if page.is_stale else None
-        await self._note(PageRead(url, verdict, why), page.source.url)
+        is_other = wants_pdf and page.document.media_type != PDF
+        if is_other:
+            verdict, why = "not_a_pdf", f"{host_of(url)} sent a page instead of the PDF"
+        await self._note(PageRead(url, verdict, why), hosts, at=page.source.url)
+        if is_other:
+            raise SourceUnreadable(why or "", verdict=verdict)
+        return page
+
+    async def _read_copy(self, url: str, *, asked_for: bool = False, wants_pdf: bool = False) -> WebPage:
+        """The copy of a paper at `url`, which nobody has asked for by that name: the user's policy holds for it."""
+        try:
+            self._require_wanted(url)
+        except SourceRefused as error:
+            await self._note(PageRead(url, error.code, error.message), ())
+            raise
+        page = await self.read(url, asked_for=asked_for, wants_pdf=wants_pdf)
+        self._require_wanted(page.source.url or page.source.uri)
         return page
 
     async def read_offered(self, url: str) -> WebPage:
         """The page at an address that the model names. Raises `SourceRefused` for one that it may not."""
-        self._require_wanted(self.offered.require(url))
-        page = await self.read(url)
-        self._require_wanted(page.source.url or page.source.uri)  # it may have led elsewhere
+        key = self.offered.require(url)  # as it was offered: another spelling could carry something to the site
+        is_named = key in self._named
+        self._require_wanted(key, is_named=is_named)
+        page = await self.read(key)
+        self._require_wanted(page.source.url or page.source.uri, is_named=is_named)  # it may have led elsewhere
+        if not is_named and (reason := self._policy.age_refusal(page.document.metadata.get(PUBLISHED))):
+            raise SourceRefused(f"{host_of(url)}: {reason}", hint="--since says which pages are used")
         await self._hold([page])
         return page
 
-    def _require_wanted(self, url: str) -> None:
+    def _require_wanted(self, url: str, *, is_named: bool = False) -> None:
         """Raise `SourceRefused` for an address that the user's policy rules out."""
-        if reason := self._policy.address_refusal(url):
-            raise SourceRefused(f"{host_of(url)}: {reason}", hint="[research.sources] says which pages are read")
+        if reason := self._policy.address_refusal(url, is_named=is_named):
+            hint = "--site and [research.sources] say which pages are read"
+            raise SourceRefused(f"{host_of(url)}: {reason}", hint=hint)
 
     async def _hold(self, pages: Sequence[WebPage]) -> None:
         """Make pages sources of the session; where they lead may be read too."""
@@ -202,10 +279,10 @@ class WebRun:
         elif not isinstance(error, SourceRefused):
             self.use.fetches += 1
 
-    async def _note(self, event: PageRead, at: str | None = None) -> None:
-        """Say what became of an address; `at` is where it was at last."""
+    async def _note(self, event: PageRead, hosts: Iterable[str], *, at: str | None = None) -> None:
+        """Say what became of an address; `hosts` were asked for it, and `at` is where it was at last."""
         self._listener(event)
-        entry = {"url": event.url, "verdict": event.verdict, "why": event.why, "at": at}
+        entry = {"url": event.url, "verdict": event.verdict, "why": event.why, "at": at, "hosts": list(hosts)}
         await in_thread(self._runs.record, self._run.run_id, "read", entry)
 
     # choosing
@@ -213,14 +290,21 @@ class WebRun:
     async def shortlist(self, question: str, *, recency: Recency | None = None, named: Sequence[str] = ()) -> Shortlist:
         """The sources for a question, read; `keep` makes them sources. `named` are addresses that the user wrote."""
         self.offered.offer(named)
+        papers: dict[str, Candidate] = {}
 
         async def search(queries: Sequence[str]) -> FederatedResults:
             if not self.can_search:  # the addresses that the user named are all there is, and no failure
                 return FederatedResults((), (), ())
-            return await self.search(queries, recency=recency)
+            found = await self.search(queries, recency=recency)
+            papers.update({address_of(each): each for each in found.candidates if each.kind == "paper"})
+            return found
 
         async def read(url: str) -> WebPage:
-            return await self.read(url, asked_for=url in named)
+            is_named = url in named
+            paper = named_paper(url) if is_named else papers.get(url)
+            if paper is None:
+                return await self.read(url, asked_for=is_named)
+            return await self._papers.read(paper, asked_for=is_named)
 
         chosen = await self._make_shortlist(question, search, read)
         self.rejected += chosen.rejected

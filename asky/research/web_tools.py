@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from asky.concurrency import error_of, gather, in_thread
+from asky.errors import SourceRefused
 from asky.evidence.passages import fence
 from asky.llm.port import ToolSpec
 from asky.llm.tools import Tool, ToolResult
-from asky.text.urls import host_of
+from asky.research.shortlist_collect import read_prompt
+from asky.text.urls import canonical_url, host_of
 from asky.values import Failure
 
 if TYPE_CHECKING:
@@ -50,7 +52,7 @@ class WebTools:
         queries, recency = arguments["queries"], arguments.get("recency")
         if self._reads_results:
             return await self._search_and_read(queries, recency)
-        found = await self._web.search(queries, recency=recency)
+        found = await self._web.find(queries, recency=recency)
         if not found.candidates:
             return ToolResult(_nothing(queries, found.failures), "nothing found on the web")
         lines = [_candidate_line(number, each) for number, each in enumerate(found.candidates, start=1)]
@@ -62,6 +64,8 @@ class WebTools:
         )
 
     async def _search_and_read(self, queries: Sequence[str], recency: Recency | None) -> ToolResult:
+        if read_prompt("; ".join(queries)).candidates:  # the shortlist reads what a question names: a way to any host
+            raise SourceRefused("a query may not hold an address or an identifier", hint="search with plain words")
         chosen = await self._web.shortlist("; ".join(queries), recency=recency)
         if not chosen.selected and chosen.failures:
             raise error_of(chosen.failures[0])
@@ -77,12 +81,12 @@ class WebTools:
 
     async def extract_links(self, arguments: Mapping[str, Any]) -> ToolResult:
         """Read pages into the sources of the session, and show where they lead."""
-        urls, query = list(dict.fromkeys(arguments["urls"])), arguments.get("query")
+        urls, query = _pages(arguments["urls"]), arguments.get("query")
         read = await gather(urls, self._web.read_offered, limit=_CONCURRENT)
         parts: list[str] = []
         for url, page in zip(urls, read, strict=True):
             if isinstance(page, Failure):
-                parts.append(f"{url[:200]}: could not be read: {page.message}")
+                parts.append(self._unread(url, page))
                 continue
             links = await in_thread(self._links, page, query)
             parts.append(self._page_text(page, links))
@@ -91,6 +95,10 @@ class WebTools:
             failures = [page for page in read if isinstance(page, Failure)]
             return ToolResult("\n".join(parts), failures[0].message, failures[0])
         return ToolResult("\n\n".join(parts), f"{count} of {len(urls)} pages read")
+
+    def _unread(self, url: str, why: Failure) -> str:
+        """Fenced too: an address is a page's own words, and so may be where a host leads."""
+        return fence(f"{url[:200]}: could not be read: {why.message}", self._web.marker, "page not read")
 
     def _links(self, page: WebPage, query: str | None) -> Sequence[Link]:
         links = page.document.links
@@ -108,7 +116,7 @@ class WebTools:
 
     async def get_link_summaries(self, arguments: Mapping[str, Any]) -> ToolResult:
         """What pages are about, in a few sentences."""
-        urls = list(dict.fromkeys(arguments["urls"]))
+        urls = _pages(arguments["urls"])
 
         async def summarise(url: str) -> str:
             page = await self._web.read_offered(url)
@@ -117,14 +125,24 @@ class WebTools:
 
         found = await gather(urls, summarise, limit=_CONCURRENT)
         parts = [
-            f"{url[:200]}: could not be read: {each.message}"
-            if isinstance(each, Failure)
-            else fence(each, self._web.marker, "summary")
+            self._unread(url, each) if isinstance(each, Failure) else fence(each, self._web.marker, "summary")
             for url, each in zip(urls, found, strict=True)
         ]
         count = sum(not isinstance(each, Failure) for each in found)
         note = "\n\nSummaries are not sources: cite passages." if count else ""
         return ToolResult("\n\n".join(parts) + note, f"{count} of {len(urls)} pages summarised")
+
+
+def _pages(urls: Sequence[str]) -> list[str]:
+    """Each page once, in its one form: what another spelling of an address carries would reach the site."""
+    return list(dict.fromkeys(_page(url) for url in urls))
+
+
+def _page(url: str) -> str:
+    try:
+        return canonical_url(url)
+    except ValueError:
+        return url  # refused, and named as it was written
 
 
 def _source_line(source: Source) -> str:

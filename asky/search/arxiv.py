@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from asky.errors import AskyError
 from asky.search.dates import iso_date
 from asky.search.identifiers import arxiv_id_of, doi_of
-from asky.search.papers import Adapter, arxiv_url, first_day, search_words
+from asky.search.papers import arxiv_url, first_day, search_words
 from asky.search.port import Candidate, SearchProvider, SearchRequest, SearchResults
 from asky.search.reply import Reply, bad_request, unavailable
-from asky.search.rows import MAX_TITLE_CHARS, collect, prepare, results_wanted
+from asky.search.rows import MAX_TITLE_CHARS, Adapter, collect, prepare, results_wanted
 from asky.search.service import Service
 from asky.search.xml_reply import parse_xml, text_in
 

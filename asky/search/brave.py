@@ -10,16 +10,17 @@ from asky.search.dates import iso_date
 from asky.search.port import Candidate, SearchProvider, SearchRequest, SearchResults
 from asky.search.reply import Reply, bad_request, quota_used_up
 from asky.search.rows import (
-    MAX_TITLE_CHARS,
+    Adapter,
     collect,
     language_of,
+    page,
     passages,
     plain,
     prepare,
     results_wanted,
     said,
     table,
-    web_url,
+    within,
 )
 from asky.search.service import Service
 
@@ -41,58 +42,49 @@ def make(service: Service) -> SearchProvider:
     return Brave(service)
 
 
-class Brave:
+class Brave(Adapter):
     """See `SearchProvider`."""
-
-    def __init__(self, service: Service) -> None:
-        self.name = service.name
-        self.host = service.host
-        self._service = service
 
     async def search(self, request: SearchRequest) -> SearchResults:
         """See `SearchProvider`."""
-        query, notes = prepare(self._service, request)
+        query, notes = prepare(self.service, request)
         language = _language(request)
         if request.language and language is None:
             notes = (*notes, f"it does not know the language {plain(request.language, 20)}")
         said_now = {
             "q": query,
-            "count": results_wanted(self._service, request),
+            "count": results_wanted(self.service, request),
             "freshness": _FRESHNESS[request.recency] if request.recency else None,
             "search_lang": language,
         }
-        params = {"text_decorations": False, "result_filter": "web", **self._service.parameters_with(said_now)}
-        headers = {"X-Subscription-Token": self._service.api_key or ""}
-        answer = await self._service.get_json("/web/search", params, headers=headers, explain=self._explain)
+        params = {"text_decorations": False, "result_filter": "web", **self.service.parameters_with(said_now)}
+        headers = {"X-Subscription-Token": self.service.api_key or ""}
+        answer = await self.service.get_json("/web/search", params, headers=headers, explain=self._explain)
         found = table(self.name, answer)
-        if altered := _field(found.get("query"), "altered"):
+        if altered := within(found, "query", "altered"):
             notes = (*notes, f"it searched for {plain(altered, 200)}")
         web = found.get("web")
         rows = None if web is None else table(self.name, web).get("results")
         return collect(self.name, request, rows, self._read, notes=notes)
 
     def _read(self, row: Mapping[str, Any]) -> Candidate | None:
-        url = web_url(row.get("url"))
-        if url is None:
-            return None
-        return Candidate(
-            url,
-            title=plain(row.get("title"), MAX_TITLE_CHARS),
+        return page(
+            row.get("url"),
+            row.get("title"),
             snippet=passages(row.get("description"), row.get("extra_snippets")),
-            published=iso_date(row.get("page_age")) or iso_date(row.get("age"), self._service.today()),
+            published=iso_date(row.get("page_age")) or iso_date(row.get("age"), self.service.today()),
         )
 
     def _explain(self, reply: Reply) -> AskyError | None:
         """What it means is in a code: a bad key, or none, has the status of a bad request."""
         if reply.status == 200:
             return None
-        body = reply.json_or_none()
-        error = body.get("error") if isinstance(body, Mapping) else None
+        error = within(reply.json_or_none(), "error")
         if not isinstance(error, Mapping):
             return None
         code = said(error.get("code")).upper()
         if "TOKEN" in code or "NOT_IN_PLAN" in code or "NOT_ALLOWED" in code or _is_about_key(error):
-            return self._service.key_refused()
+            return self.service.key_refused()
         if "QUOTA" in code or (reply.status == 429 and _has_no_quota(reply)):
             return quota_used_up(self.name)
         if "RATE" in code and "LIMIT" in code:
@@ -110,10 +102,10 @@ def _language(request: SearchRequest) -> str | None:
 
 
 def _is_about_key(error: Mapping[str, Any]) -> bool:
-    problems = _field(error.get("meta"), "errors")
+    problems = within(error, "meta", "errors")
     if not isinstance(problems, list):
         return False
-    return any("x-subscription-token" in str(_field(problem, "loc")).lower() for problem in problems)
+    return any("x-subscription-token" in str(within(problem, "loc")).lower() for problem in problems)
 
 
 def _has_no_quota(reply: Reply) -> bool:
@@ -124,7 +116,3 @@ def _has_no_quota(reply: Reply) -> bool:
     )
     windows = zip(remaining, resets, strict=False)
     return any(left == "0" and reset.isdecimal() and int(reset[:12]) > _LONG_WINDOW_S for left, reset in windows)
-
-
-def _field(value: object, name: str) -> Any:
-    return value.get(name) if isinstance(value, Mapping) else None

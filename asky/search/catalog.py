@@ -10,7 +10,7 @@ A `finder` does not search, and its `make` returns what it is; `make_provider` r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from types import MappingProxyType
@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Literal
 from asky.config.endpoints import base_url_fault
 from asky.config.schema import Search, SearchService
 from asky.errors import ConfigError, NotConfigured
-from asky.net.retry import Retry, Waiting
+from asky.net.manners import ARXIV, WIKIPEDIA
+from asky.net.retry import Retry, RetryBudget, Waiting
 from asky.search.port import SearchProvider, SearchRequest, SearchResults
 from asky.search.service import Limits, Service
 
@@ -134,8 +135,8 @@ ROWS: Mapping[str, Row] = MappingProxyType(
             "arXiv: preprints",
             "paper",
             "https://export.arxiv.org/api",
-            3.1,
-            at_once=1,
+            ARXIV.gap_s,
+            at_once=ARXIV.at_once,
             email="optional",
             limits=Limits(query_chars=300, results=100),
             timeout_s=60.0,
@@ -170,7 +171,8 @@ ROWS: Mapping[str, Row] = MappingProxyType(
             "Wikipedia",
             "web",
             "https://en.wikipedia.org",
-            0.5,
+            WIKIPEDIA.gap_s,
+            at_once=WIKIPEDIA.at_once,
             email="optional",
             limits=Limits(query_chars=300, results=50),
         ),
@@ -182,25 +184,29 @@ slower than that, as connections take unequally long to come about."""
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What every service of a process shares: the environment with the keys, the paces, the breakers, time."""
+    """What every service of a process shares: the environment with the keys, paces, breakers, time, tries."""
 
     environ: Mapping[str, str]
     pace: Pace
     breaker: Breaker
     waiting: Waiting = field(default_factory=Waiting)
+    budget: RetryBudget = field(default_factory=RetryBudget)
 
 
 def configured(search: Search, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The names of the services to ask: those that the user named, else those of `AUTOMATIC` that are set up.
+    """The names of the services to search with: those that the user named, else those of `AUTOMATIC` that are set up.
 
-    Each once, in that order. Raises `ConfigError` for a name that is none, or that does not search.
+    Each once, in that order; `finders` has those that are named and do not search. Raises `ConfigError` for a name that
+    is none.
     """
-    if search.providers:
-        for name in search.providers:
-            if _row(name).kind == "finder":
-                raise ConfigError(f"{name} does not search, so that search.providers cannot name it")
-        return tuple(dict.fromkeys(search.providers))
+    if named := _named(search, lambda row: row.kind != "finder"):
+        return named
     return tuple(name for name in AUTOMATIC if _is_set_up(name, settings_of(search, name), environ))
+
+
+def finders(search: Search) -> tuple[str, ...]:
+    """The finders that the user named, each once, in that order. Raises `ConfigError` as `configured` does."""
+    return _named(search, lambda row: row.kind == "finder")
 
 
 def make_providers(search: Search, surroundings: Surroundings) -> tuple[SearchProvider, ...]:
@@ -259,6 +265,7 @@ def make_service(name: str, search: Search, surroundings: Surroundings) -> Servi
         at_once=row.at_once,
         timeout_s=row.timeout_s if settings.timeout_s is None else settings.timeout_s,
         retry=Retry(max_tries=row.max_tries),
+        budget=surroundings.budget,
         waiting=surroundings.waiting,
     )
 
@@ -286,6 +293,11 @@ def _make_or_excuse(name: str, search: Search, surroundings: Surroundings) -> Se
         return make_provider(name, search, surroundings)
     except NotConfigured as error:
         return _Unusable(name, error)
+
+
+def _named(search: Search, is_wanted: Callable[[Row], bool]) -> tuple[str, ...]:
+    rows = {name: _row(name) for name in search.providers}
+    return tuple(name for name, row in rows.items() if is_wanted(row))
 
 
 def _row(name: str) -> Row:

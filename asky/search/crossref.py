@@ -9,21 +9,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from asky.errors import AskyError
-from asky.search.papers import (
-    Adapter,
-    clean_query,
-    date_of,
-    first_day,
-    joined_filters,
-    paper,
-    plain_abstract,
-    plain_title,
-    rows_in,
-    within,
-)
+from asky.search.papers import clean_query, date_of, first_day, joined_filters, paper, plain_abstract, plain_title
 from asky.search.port import Candidate, SearchProvider, SearchRequest, SearchResults
 from asky.search.reply import Reply, bad_request
-from asky.search.rows import collect, plain, results_wanted, said, texts, whole_number
+from asky.search.rows import Adapter, collect, plain, results_wanted, rows_in, said, texts, whole_number, within
 from asky.search.service import Service
 
 _FIELDS = "DOI,URL,title,subtitle,author,container-title,issued,abstract,is-referenced-by-count,updated-by"

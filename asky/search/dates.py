@@ -75,3 +75,13 @@ def _before(today: date, ago: re.Match[str]) -> str | None:
 def first_day_of(recency: Recency, today: date) -> date:
     """The first day of what is as recent as that."""
     return today - timedelta(days=_RECENT_DAYS[recency])
+
+
+def recency_since(first: date, today: date) -> Recency | None:
+    """The shortest recency that has everything from `first` on; `None` where none does."""
+    return next((recency for recency in _RECENT_DAYS if first_day_of(recency, today) <= first), None)
+
+
+def shorter(one: Recency | None, other: Recency | None) -> Recency | None:
+    """The one of the two that has less; `None` stands for all there is."""
+    return next((recency for recency in _RECENT_DAYS if recency in (one, other)), None)

@@ -10,6 +10,7 @@ from typing import TypeAlias, TypeVar
 
 from asky.concurrency import failure, gather
 from asky.errors import AskyError, NotConfigured, ProviderError
+from asky.net.breaker import Resting
 from asky.search.identifiers import work_keys
 from asky.search.port import Candidate, SearchProvider, SearchRequest, SearchResults
 from asky.text.urls import canonical_url
@@ -26,7 +27,10 @@ _Search: TypeAlias = tuple[SearchProvider, SearchRequest]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One search of one service: `results` is how many it found, `None` where it failed; `notes` are for people."""
+    """One search of one service: `results` is how many it found, `None` where it failed; `notes` are for people.
+
+    `host` is empty where nothing was sent, as the service had failed too often before.
+    """
 
     provider: str
     host: str
@@ -168,7 +172,7 @@ def _asked(search: _Search, outcome: SearchResults | AskyError | Failure) -> Ask
     provider, request = search
     if isinstance(outcome, SearchResults):
         return Asked(provider.name, provider.host, request.query, len(outcome.candidates), outcome.notes)
-    return Asked(provider.name, provider.host, request.query, None)
+    return Asked(provider.name, "" if isinstance(outcome, Resting) else provider.host, request.query, None)
 
 
 def _summary(errors: Sequence[tuple[str, AskyError]]) -> AskyError:

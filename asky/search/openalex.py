@@ -12,20 +12,21 @@ from typing import Any
 from asky.errors import AskyError
 from asky.search.dates import iso_date
 from asky.search.identifiers import arxiv_id_of
-from asky.search.papers import (
-    Adapter,
-    clean_query,
-    first_day,
-    joined_filters,
-    paper,
-    plain_abstract,
-    plain_title,
-    rows_in,
-    within,
-)
+from asky.search.papers import clean_query, first_day, joined_filters, paper, plain_abstract, plain_title
 from asky.search.port import Candidate, SearchProvider, SearchRequest, SearchResults
 from asky.search.reply import Reply, bad_request, quota_used_up
-from asky.search.rows import collect, plain, results_wanted, said, texts, web_url, whole_number
+from asky.search.rows import (
+    Adapter,
+    collect,
+    plain,
+    results_wanted,
+    rows_in,
+    said,
+    texts,
+    web_url,
+    whole_number,
+    within,
+)
 from asky.search.service import Service
 
 _FIELDS = (

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date
-from typing import Any
 from urllib.parse import quote
 
 from asky.search.dates import first_day_of, iso_date
 from asky.search.identifiers import Identifier, arxiv_id_of, doi_of
 from asky.search.port import Candidate, SearchRequest
-from asky.search.reply import malformed
 from asky.search.rows import MAX_SNIPPET_CHARS, MAX_TITLE_CHARS, plain, prepare, web_url
 from asky.search.service import Service
 from asky.text.terms import STOP_WORDS, words
@@ -28,15 +26,6 @@ _OWN_TITLE = re.compile(
 _TITLE_END = re.compile(r"[:.]?\s{0,99}</(?:jats:)?title>", re.IGNORECASE)
 _ESCAPED_MARKUP = re.compile(r"&lt;/?(?:jats:)?(?:p|i|b|em|strong|sub|sup|title|sec|italic|bold)\b", re.IGNORECASE)
 _LONGEST_ABSTRACT = 4 * MAX_SNIPPET_CHARS
-
-
-class Adapter:
-    """What `SearchProvider` wants beside `search`."""
-
-    def __init__(self, service: Service) -> None:
-        self.service = service
-        self.name = service.name
-        self.host = service.host
 
 
 def paper(
@@ -130,24 +119,6 @@ def joined_filters(service: Service, own: str | None) -> str | None:
     return ",".join(filter(None, (str(service.parameters.get("filter") or ""), own))) or None
 
 
-def within(value: object, *names: str) -> Any:
-    """What lies under these names, table in table; `None` where one of them is missing or no table."""
-    for name in names:
-        value = value.get(name) if isinstance(value, Mapping) else None
-    return value
-
-
-def rows_in(name: str, answer: object, *names: str) -> Any:
-    """What lies under these names, where an answer of the service `name` must have something.
-
-    Raises `ProviderError` (malformed): an answer without its list of results is not one that found nothing.
-    """
-    rows = within(answer, *names)
-    if rows is None:
-        raise malformed(name, "its answer has no list of results")
-    return rows
-
-
 def clean_query(service: Service, request: SearchRequest) -> tuple[str, tuple[str, ...]]:
     """The query without operators, as the service takes it, and notes about what was cut.
 
@@ -171,5 +142,5 @@ def search_words(query: str, most: int) -> tuple[list[str], tuple[str, ...]]:
 
 def without_operators(query: str) -> str:
     """`query` without what search languages take for operators: quotes, brackets, wildcards, capitals of AND and OR."""
-    text = re.sub(r"(?<!\w)-|[^\w\s.,'+#&-]|_", " ", query)
+    text = re.sub(r"(?<![^\W_])-|[^\w\s.,'+#&-]|_", " ", query)
     return " ".join(re.sub(r"\b(?:AND|OR|NOT|ANDNOT)\b", lambda match: match[0].lower(), text).split())

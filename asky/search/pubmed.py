@@ -7,11 +7,11 @@ Three requests a second, ten with a key. Source: www.ncbi.nlm.nih.gov/books/NBK2
 from __future__ import annotations
 
 from asky.errors import AskyError, RateLimited
-from asky.search.papers import Adapter, first_day, rows_in, search_words, within
+from asky.search.papers import first_day, search_words
 from asky.search.port import SearchProvider, SearchRequest, SearchResults
 from asky.search.pubmed_records import read_records
 from asky.search.reply import Reply, bad_request, unavailable
-from asky.search.rows import collect, plain, prepare, results_wanted, said, texts
+from asky.search.rows import Adapter, collect, plain, prepare, results_wanted, rows_in, said, texts, within
 from asky.search.service import Service
 
 _TOOL = "asky"

@@ -40,6 +40,15 @@ ReadRow = Callable[[Mapping[str, Any]], Candidate | None]
 """What an adapter makes of a row; `None` where it is no source."""
 
 
+class Adapter:
+    """What `SearchProvider` wants beside `search`, for a service that is asked by HTTP."""
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self.name = service.name
+        self.host = service.host
+
+
 def clip(query: str, limits: Limits) -> tuple[str, tuple[str, ...]]:
     """`query` in one line, cut after a whole word to what `limits` allow, and a note where it was cut."""
     words = scrub(strip_sequences(query)).split()
@@ -78,6 +87,24 @@ def table(name: str, value: object) -> Mapping[str, Any]:
     return value
 
 
+def within(value: object, *names: str) -> Any:
+    """What lies under these names, table in table; `None` where one of them is missing or no table."""
+    for name in names:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
+def rows_in(name: str, answer: object, *names: str) -> Any:
+    """What lies under these names, where an answer of the service `name` must have something.
+
+    Raises `ProviderError` (malformed): an answer without its list of results is not one that found nothing.
+    """
+    rows = within(answer, *names)
+    if rows is None:
+        raise malformed(name, "its answer has no list of results")
+    return rows
+
+
 def said(*values: object) -> str:
     """What an error body says, for a message: the first of `values` that is text, in one short line."""
     return next((text for value in values if (text := plain(value, 200))), "")
@@ -108,6 +135,21 @@ def collect(
         replace(candidate, found=(Found(name, rank, request.query),)) for rank, candidate in enumerate(best, start=1)
     )
     return SearchResults(tuple(ranked), (*notes, *_note_of(dropped)))
+
+
+def page(
+    url: object,
+    title: object,
+    *,
+    snippet: str = "",
+    published: str | None = None,
+    authors: tuple[str, ...] = (),
+) -> Candidate | None:
+    """A page of the web, `None` where `url` is no address of one. `url` and `title` are as they came."""
+    address = web_url(url)
+    if address is None:
+        return None
+    return Candidate(address, plain(title, MAX_TITLE_CHARS), snippet, published, authors=authors)
 
 
 def plain(value: object, max_chars: int = MAX_SNIPPET_CHARS) -> str:

@@ -11,7 +11,19 @@ from asky.search.dates import iso_date
 from asky.search.identifiers import doi_of
 from asky.search.port import Candidate, SearchProvider, SearchRequest, SearchResults
 from asky.search.reply import Reply, bad_request, unavailable
-from asky.search.rows import MAX_TITLE_CHARS, collect, language_of, plain, prepare, said, table, texts, web_url
+from asky.search.rows import (
+    MAX_TITLE_CHARS,
+    Adapter,
+    collect,
+    language_of,
+    plain,
+    prepare,
+    said,
+    table,
+    texts,
+    web_url,
+    within,
+)
 from asky.search.service import Service
 
 _OPERATORS = "!:<?"
@@ -23,19 +35,14 @@ def make(service: Service) -> SearchProvider:
     return Searxng(service)
 
 
-class Searxng:
+class Searxng(Adapter):
     """See `SearchProvider`. It has no number of results to ask for: a page has about twenty."""
-
-    def __init__(self, service: Service) -> None:
-        self.name = service.name
-        self.host = service.host
-        self._service = service
 
     async def search(self, request: SearchRequest) -> SearchResults:
         """See `SearchProvider`."""
-        query, notes = prepare(self._service, SearchRequest(_without_operators(request.query)))
+        query, notes = prepare(self.service, SearchRequest(_without_operators(request.query)))
         language = language_of(request)
-        params = self._service.parameters_with(
+        params = self.service.parameters_with(
             {
                 "q": query,
                 "format": "json",
@@ -43,7 +50,7 @@ class Searxng:
                 "language": "-".join(filter(None, language)) if language else None,
             }
         )
-        answer = await self._service.get_json("/search", params, headers=self._headers(), explain=self._explain)
+        answer = await self.service.get_json("/search", params, headers=self._headers(), explain=self._explain)
         found = table(self.name, answer)
         silent = _engines(found.get("unresponsive_engines"))
         if silent and not found.get("results"):
@@ -53,7 +60,7 @@ class Searxng:
         return collect(self.name, request, found.get("results"), _read, notes=notes)
 
     def _headers(self) -> dict[str, str]:
-        key = self._service.api_key
+        key = self.service.api_key
         if key is None:
             return {}
         return {"Authorization": f"Basic {b64encode(key.encode()).decode()}" if ":" in key else f"Bearer {key}"}
@@ -70,8 +77,7 @@ class Searxng:
             hint = "its limiter allows few requests in JSON: turn server.limiter off for an instance of your own"
             return RateLimited(f"{self.name} was asked too often", hint=hint)
         if reply.status == 400:
-            body = reply.json_or_none()
-            return bad_request(self.name, said(body.get("error")) if isinstance(body, Mapping) else "")
+            return bad_request(self.name, said(within(reply.json_or_none(), "error")))
         return None
 
 

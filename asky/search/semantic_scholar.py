@@ -13,10 +13,10 @@ from typing import Any
 from asky.errors import AskyError
 from asky.search.dates import iso_date
 from asky.search.identifiers import arxiv_id_of
-from asky.search.papers import Adapter, clean_query, first_day, paper, plain_abstract, plain_title, within
+from asky.search.papers import clean_query, first_day, paper, plain_abstract, plain_title
 from asky.search.port import Candidate, SearchProvider, SearchRequest, SearchResults
 from asky.search.reply import Reply, bad_request, malformed
-from asky.search.rows import collect, plain, results_wanted, said, texts, whole_number
+from asky.search.rows import Adapter, collect, plain, results_wanted, said, texts, whole_number, within
 from asky.search.service import Service
 
 _FIELDS = "title,abstract,url,venue,year,publicationDate,authors,externalIds,citationCount,openAccessPdf"

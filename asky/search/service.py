@@ -22,9 +22,11 @@ import anyio
 
 from asky import __version__
 from asky.errors import AskyError, RateLimited, TimedOut, Unreachable
+from asky.net.breaker import Resting
 from asky.net.faults import TransportFault, transport_fault
 from asky.net.http import client_factory
-from asky.net.retry import Pauses, Retry, Waiting, named_wait_s
+from asky.net.manners import manners_at
+from asky.net.retry import Pauses, Retry, RetryBudget, Waiting, named_wait_s
 from asky.search.redaction import Redactor
 from asky.search.reply import (
     Explain,
@@ -79,8 +81,10 @@ class Service:
     its own defaults and what it must say. None of these is in the `repr`, and key and e-mail are struck out of every
     error that passes through here.
 
-    `key` names it to pace and breaker, and in messages about the connection. `gap_s` and `at_once` are the pace over
-    all processes; `timeout_s` is for a whole call: the wait for its turn, all tries and the pauses between them.
+    `key` names it to the breaker, and in messages about the connection. `gap_s` and `at_once` are the pace over all
+    processes, which it shares with the pages of its site where `asky.net.manners` knows that site; `budget` is what
+    tries may cost, shared with whoever else asks; `timeout_s` is for a whole call: the wait for its turn, all tries and
+    the pauses between them.
     """
 
     def __init__(
@@ -99,6 +103,7 @@ class Service:
         at_once: int = 4,
         timeout_s: float = 30.0,
         retry: Retry | None = None,
+        budget: RetryBudget | None = None,
         waiting: Waiting | None = None,
         max_bytes: int = MAX_BYTES,
     ) -> None:
@@ -106,6 +111,8 @@ class Service:
         self.base_url = base_url.rstrip("/")
         self.host = urlsplit(base_url).netloc.rpartition("@")[2]
         self.key = f"{name} at {self.host}"
+        known = manners_at(urlsplit(base_url).hostname or "")
+        self._pace_key = self.key if known is None else known.domain
         self.api_key = api_key
         self.key_variable = key_variable
         self.email = email
@@ -116,6 +123,7 @@ class Service:
         self._pace, self._breaker = pace, breaker
         self._gap_s, self._at_once = gap_s, at_once
         self._pauses = Pauses(retry or Retry(), self.waiting)
+        self._budget = budget or RetryBudget()
         self._max_bytes = max_bytes
         self._open_client = client_factory(base_url)
         self._redactor = Redactor(api_key, email)
@@ -188,13 +196,15 @@ class Service:
         for tries in itertools.count(1):
             try:
                 async with self._breaker.guard(self.key):
+                    if failed is None:
+                        self._budget.count()
                     return await self._try(once, until)
             except _NoTurn as error:
                 raise failed or error.error from None
             except AskyError as error:
-                if failed is not None and not error.retryable and isinstance(error, Unreachable):
+                if failed is not None and isinstance(error, Resting):
                     raise failed from None  # this try never began: our own breaker has opened
-                if not error.retryable or tries >= self._pauses.policy.max_tries:
+                if not error.retryable or tries >= self._pauses.policy.max_tries or not self._budget.take():
                     raise
                 named_s = named_wait_s()
                 await self._pauses.wait(
@@ -230,7 +240,9 @@ class Service:
         with anyio.CancelScope(deadline=anyio.current_time() + until - self.waiting.clock()) as scope:
             async with AsyncExitStack() as turn:
                 try:
-                    await turn.enter_async_context(self._pace.turn(self.key, gap_s=self._gap_s, at_once=self._at_once))
+                    await turn.enter_async_context(
+                        self._pace.turn(self._pace_key, gap_s=self._gap_s, at_once=self._at_once)
+                    )
                 except RateLimited as error:
                     raise _NoTurn(error) from None
                 has_turn = True

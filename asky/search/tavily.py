@@ -9,7 +9,7 @@ from asky.errors import AskyError
 from asky.search.dates import iso_date
 from asky.search.port import Candidate, SearchProvider, SearchRequest, SearchResults
 from asky.search.reply import Reply, bad_request, quota_used_up
-from asky.search.rows import MAX_TITLE_CHARS, collect, plain, prepare, results_wanted, said, table, web_url
+from asky.search.rows import Adapter, collect, page, plain, prepare, results_wanted, said, table, within
 from asky.search.service import Service
 
 _QUOTA_STATUSES = (432, 433)
@@ -20,22 +20,17 @@ def make(service: Service) -> SearchProvider:
     return Tavily(service)
 
 
-class Tavily:
+class Tavily(Adapter):
     """See `SearchProvider`. It does not choose by language."""
-
-    def __init__(self, service: Service) -> None:
-        self.name = service.name
-        self.host = service.host
-        self._service = service
 
     async def search(self, request: SearchRequest) -> SearchResults:
         """See `SearchProvider`."""
-        query, notes = prepare(self._service, request)
-        content = self._service.parameters_with(
-            {"query": query, "max_results": results_wanted(self._service, request), "time_range": request.recency}
+        query, notes = prepare(self.service, request)
+        content = self.service.parameters_with(
+            {"query": query, "max_results": results_wanted(self.service, request), "time_range": request.recency}
         )
-        headers = {"Authorization": f"Bearer {self._service.api_key}"}
-        answer = await self._service.post_json("/search", content, headers=headers, explain=self._explain)
+        headers = {"Authorization": f"Bearer {self.service.api_key}"}
+        answer = await self.service.post_json("/search", content, headers=headers, explain=self._explain)
         return collect(self.name, request, table(self.name, answer).get("results"), _read, notes=notes)
 
     def _explain(self, reply: Reply) -> AskyError | None:
@@ -48,7 +43,7 @@ class Tavily:
 
 def _message(body: object) -> str:
     """What an error says: `detail` is a table with `error`, a text, or a list of problems."""
-    detail = body.get("detail") if isinstance(body, Mapping) else None
+    detail = within(body, "detail")
     if isinstance(detail, list):
         detail = detail[0] if detail else None
     if isinstance(detail, Mapping):
@@ -57,12 +52,9 @@ def _message(body: object) -> str:
 
 
 def _read(row: Mapping[str, Any]) -> Candidate | None:
-    url = web_url(row.get("url"))
-    if url is None:
-        return None
-    return Candidate(
-        url,
-        title=plain(row.get("title"), MAX_TITLE_CHARS),
+    return page(
+        row.get("url"),
+        row.get("title"),
         snippet=plain(row.get("content")),
         published=iso_date(row.get("published_date")),
     )

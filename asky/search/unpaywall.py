@@ -11,10 +11,12 @@ from urllib.parse import quote
 
 from asky.errors import AskyError, AuthenticationFailed, NotConfigured, ProviderError
 from asky.search.identifiers import doi_of
-from asky.search.papers import within
 from asky.search.reply import Reply, bad_request, malformed
-from asky.search.rows import plain, said, web_url
+from asky.search.rows import plain, said, web_url, within
 from asky.search.service import Service
+
+NAME = "unpaywall"
+"""As the configuration calls it."""
 
 _ADDRESS = re.compile(r"[^@\s]+@[^@\s.]+(?:\.[^@\s.]+)+")
 _PLACEHOLDER = re.compile(

@@ -10,10 +10,10 @@ from typing import Any
 from urllib.parse import quote
 
 from asky.errors import AskyError, RateLimited
-from asky.search.papers import Adapter, clean_query, rows_in, within
+from asky.search.papers import clean_query
 from asky.search.port import Candidate, SearchProvider, SearchRequest, SearchResults
 from asky.search.reply import Reply, bad_request, unavailable
-from asky.search.rows import collect, plain, results_wanted, said
+from asky.search.rows import Adapter, collect, plain, results_wanted, rows_in, said, within
 from asky.search.service import Service
 
 _PASSING = ("maxlag", "readonly", "internal_api_error", "cirrussearch-backend-error", "search-error")

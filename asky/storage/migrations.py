@@ -272,6 +272,42 @@ CREATE INDEX text_vector_used ON text_vector(used_at);
 """
 
 
+# What a conversation needs beyond its messages: `settings` is what later turns of a session take over. Of a finding,
+# `trust` says whose words it rests on: the user's own, documents of this machine, or pages that anybody may have
+# written. `step` holds what a run got from outside, in order and compressed: a run is taken up again, or played again,
+# from it.
+_CONVERSATIONS = """
+ALTER TABLE session ADD COLUMN settings TEXT NOT NULL DEFAULT '{}';
+CREATE TABLE finding_with_trust (
+    id INTEGER PRIMARY KEY,
+    session_id TEXT REFERENCES session(id) ON DELETE CASCADE,
+    run_id TEXT,
+    text TEXT NOT NULL,
+    tags TEXT NOT NULL DEFAULT '[]',
+    trust TEXT NOT NULL CHECK (trust IN ('user', 'local', 'web')),
+    passages TEXT NOT NULL DEFAULT '[]',
+    space_id INTEGER REFERENCES space(id) ON DELETE SET NULL,
+    vector BLOB,
+    created_at TEXT NOT NULL
+);
+INSERT INTO finding_with_trust
+    SELECT id, session_id, run_id, text, tags, iif(trust = 'user', 'user', 'web'), passages, space_id, vector,
+           created_at
+    FROM finding;
+DROP TABLE finding;
+ALTER TABLE finding_with_trust RENAME TO finding;
+CREATE INDEX finding_session ON finding(session_id, id);
+CREATE TABLE step (
+    run_id TEXT NOT NULL REFERENCES run(id) ON DELETE CASCADE,
+    ordinal INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    key TEXT NOT NULL,
+    data BLOB NOT NULL,
+    PRIMARY KEY (run_id, ordinal)
+) WITHOUT ROWID;
+"""
+
+
 def _statements(script: str) -> list[str]:
     """The statements of `script`; a trigger's body stays with its trigger."""
     statements: list[str] = []
@@ -300,4 +336,9 @@ def _web(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first_schema, _spending, _web)
+def _conversations(connection: sqlite3.Connection) -> None:
+    for statement in _statements(_CONVERSATIONS):
+        connection.execute(statement)
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first_schema, _spending, _web, _conversations)

@@ -199,12 +199,17 @@ class RunStore:
         """The passages that the run showed, in order of key."""
         with self._db.read() as connection:
             rows = connection.execute("SELECT * FROM passage WHERE run_id = ? ORDER BY key", (run_id,))
-            return [
-                StoredPassage(
-                    row["key"], Source(**json.loads(row["source"])), row["document_id"], row["start"], row["end"]
-                )
-                for row in rows
-            ]
+            return [_passage(row) for row in rows]
+
+    def passages_of_session(self, session_id: str) -> list[StoredPassage]:
+        """The passages that all runs of a session showed, the oldest run's first; of one key the first passage."""
+        with self._db.read() as connection:
+            rows = connection.execute(
+                "SELECT p.*, min(r.started_at) FROM passage AS p JOIN run AS r ON r.id = p.run_id"
+                " WHERE r.session_id = ? GROUP BY p.key ORDER BY min(r.started_at), p.key",
+                (session_id,),
+            )
+            return [_passage(row) for row in rows]
 
     def _run(self, row: sqlite3.Row) -> Run:
         status: RunStatus = row["status"]
@@ -217,3 +222,7 @@ class RunStore:
             row["id"], row["session_id"], row["mode"], row["question"], row["model"], status,
             row["started_at"], row["finished_at"], answer,
         )  # fmt: skip
+
+
+def _passage(row: sqlite3.Row) -> StoredPassage:
+    return StoredPassage(row["key"], Source(**json.loads(row["source"])), row["document_id"], row["start"], row["end"])

@@ -1,4 +1,4 @@
-"""Sessions, their messages, and the findings that belong to them."""
+"""Sessions and their messages."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import json
 import secrets
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from asky.errors import UsageError
 from asky.storage.database import Database
@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from asky.storage.corpus import CorpusStore
     from asky.storage.documents import DocumentStore
 
-Trust = Literal["user", "model"]
-
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A conversation. `collections` are the ids of the collections that its questions are asked of."""
+    """A conversation.
+
+    `collections` are the ids of the collections that its questions are asked of, and `settings` what its later
+    questions take over where they say nothing else. `messages` counts questions and answers.
+    """
 
     id: str
     name: str
@@ -30,6 +32,19 @@ class Session:
     updated_at: str
     collections: tuple[int, ...] = ()
     messages: int = 0
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class NewMessage:
+    """A message to be kept: of role `user` or `assistant`, or between the two a `call` of tools and a `tool`'s result.
+
+    `data` holds what belongs to it beside its text.
+    """
+
+    role: str
+    content: str
+    data: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,25 +56,6 @@ class StoredMessage:
     data: Mapping[str, Any]
     run_id: str | None
     created_at: str
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """An insight kept for later.
-
-    `passages` are objects with `source_id`, `sha256`, `start` and `end`; `vector` is float32[dim] as bytes.
-    """
-
-    id: int
-    session_id: str | None
-    run_id: str | None
-    text: str
-    tags: tuple[str, ...]
-    trust: Trust
-    passages: tuple[Mapping[str, Any], ...]
-    created_at: str
-    space_id: int | None = None
-    vector: bytes | None = None
 
 
 def own_collection(session_id: str) -> str:
@@ -81,7 +77,10 @@ class SessionStore:
         id_ = secrets.token_hex(6)
         chosen = _checked_name(name) if name is not None else f"{now[:10]}-{id_[:8]}"
         with self._db.write() as connection:
-            connection.execute("INSERT OR IGNORE INTO session VALUES (?,?,?,?,?)", (id_, chosen, mode, now, now))
+            connection.execute(
+                "INSERT OR IGNORE INTO session(id, name, mode, created_at, updated_at) VALUES (?,?,?,?,?)",
+                (id_, chosen, mode, now, now),
+            )
         found = self.find(chosen)
         assert found is not None
         return found
@@ -107,7 +106,7 @@ class SessionStore:
         )
         return Session(
             row["id"], row["name"], row["mode"], row["created_at"], row["updated_at"],
-            tuple(each["collection_id"] for each in collections), row["messages"],
+            tuple(each["collection_id"] for each in collections), row["messages"], json.loads(row["settings"]),
         )  # fmt: skip
 
     def add_collections(self, session_id: str, collection_ids: Sequence[int]) -> None:
@@ -145,15 +144,35 @@ class SessionStore:
         with self._db.read() as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def append(
-        self, session_id: str, role: str, content: str, *, run_id: str | None, data: Mapping[str, Any] | None = None
-    ) -> None:
-        """Add a message to the end of the transcript."""
-        now = self._db.clock()
+    def rename(self, session_id: str, name: str) -> None:
+        """Call a session by another name. Raises `UsageError` for no name, and for another session's."""
+        checked = _checked_name(name)
+        with self._db.write() as connection:
+            other = connection.execute(
+                "SELECT id FROM session WHERE (name = ? OR id = ?) AND id != ?", (checked, checked, session_id)
+            ).fetchone()
+            if other is not None:
+                raise UsageError(f"there is a session {checked!r} already", hint="`asky session list` shows all names")
+            connection.execute("UPDATE session SET name = ? WHERE id = ?", (checked, session_id))
+
+    def remember(self, session_id: str, *, mode: str, settings: Mapping[str, Any]) -> None:
+        """Let later questions of the session take over `mode` and `settings`, which replace what was there."""
         with self._db.write() as connection:
             connection.execute(
+                "UPDATE session SET mode = ?, settings = ? WHERE id = ?",
+                (mode, json.dumps(dict(settings), ensure_ascii=False), session_id),
+            )
+
+    def append(self, session_id: str, messages: Sequence[NewMessage], *, run_id: str | None) -> None:
+        """Add messages to the end of the transcript: all of them or none, and nothing between them."""
+        now = self._db.clock()
+        with self._db.write() as connection:
+            connection.executemany(
                 "INSERT INTO message(session_id, run_id, role, content, data, created_at) VALUES (?,?,?,?,?,?)",
-                (session_id, run_id, role, content, json.dumps(data or {}, ensure_ascii=False), now),
+                [
+                    (session_id, run_id, each.role, each.content, json.dumps(dict(each.data), ensure_ascii=False), now)
+                    for each in messages
+                ],
             )
             connection.execute("UPDATE session SET updated_at = ? WHERE id = ?", (now, session_id))
 
@@ -170,62 +189,10 @@ class SessionStore:
             ]
 
 
-class FindingStore:
-    """The repository of findings."""
-
-    def __init__(self, database: Database) -> None:
-        self._db = database
-
-    def add(
-        self,
-        text: str,
-        *,
-        session_id: str | None,
-        run_id: str | None,
-        tags: Sequence[str] = (),
-        trust: Trust = "model",
-        passages: Sequence[Mapping[str, Any]] = (),
-        space_id: int | None = None,
-        vector: bytes | None = None,
-    ) -> int:
-        """Keep a finding and return its id; it is on disk when this returns."""
-        with self._db.write() as connection:
-            cursor = connection.execute(
-                "INSERT INTO finding(session_id, run_id, text, tags, trust, passages, space_id, vector, created_at)"
-                " VALUES (?,?,?,?,?,?,?,?,?)",
-                (
-                    session_id, run_id, text, json.dumps(list(tags), ensure_ascii=False), trust,
-                    json.dumps([dict(each) for each in passages]), space_id, vector, self._db.clock(),
-                ),
-            )  # fmt: skip
-            assert cursor.lastrowid is not None
-            return cursor.lastrowid
-
-    def recent(self, *, session_id: str | None = None, limit: int = 1_000_000) -> list[Finding]:
-        """Findings of one session, or of all when `session_id` is `None`; the newest first."""
-        with self._db.read() as connection:
-            rows = connection.execute(
-                "SELECT * FROM finding WHERE ? IS NULL OR session_id = ? ORDER BY id DESC LIMIT ?",
-                (session_id, session_id, limit),
-            )
-            return [_finding(row) for row in rows]
-
-    def set_vector(self, finding_id: int, space_id: int, vector: bytes) -> None:
-        """Store the vector of a finding that had none in this space."""
-        with self._db.write() as connection:
-            connection.execute(
-                "UPDATE finding SET space_id = ?, vector = ? WHERE id = ?", (space_id, vector, finding_id)
-            )
-
-    def remove(self, finding_id: int) -> bool:
-        """Forget a finding; `False` if there is none with that id."""
-        with self._db.write() as connection:
-            return connection.execute("DELETE FROM finding WHERE id = ?", (finding_id,)).rowcount > 0
-
-
 _SESSIONS = (
-    "SELECT s.id, s.name, s.mode, s.created_at, s.updated_at,"
-    " (SELECT count(*) FROM message WHERE session_id = s.id) AS messages FROM session AS s"
+    "SELECT s.id, s.name, s.mode, s.created_at, s.updated_at, s.settings,"
+    " (SELECT count(*) FROM message WHERE session_id = s.id AND role IN ('user', 'assistant')) AS messages"
+    " FROM session AS s"
 )
 
 
@@ -237,11 +204,3 @@ def _checked_name(name: str) -> str:
     if not name.strip() or len(name) > 80 or not name.isprintable() or "/" in name or "\\" in name:
         raise UsageError(f"not a session name: {name[:80]!r}", hint="use up to 80 printable characters without slashes")
     return name
-
-
-def _finding(row: sqlite3.Row) -> Finding:
-    return Finding(
-        id=row["id"], session_id=row["session_id"], run_id=row["run_id"], text=row["text"],
-        tags=tuple(json.loads(row["tags"])), trust=row["trust"], passages=tuple(json.loads(row["passages"])),
-        created_at=row["created_at"], space_id=row["space_id"], vector=row["vector"],
-    )  # fmt: skip

@@ -21,11 +21,13 @@ from asky.events import Event, Listener, Warned, ignore
 from asky.storage.corpus import CorpusStore
 from asky.storage.database import Database
 from asky.storage.documents import DocumentStore
+from asky.storage.findings import FindingStore
 from asky.storage.runs import RunStore
-from asky.storage.sessions import FindingStore, SessionStore
+from asky.storage.sessions import SessionStore
 
 if TYPE_CHECKING:
     from asky.chat.answering import Answerer
+    from asky.chat.custom_tools import CustomTools
     from asky.config.loader import Config
     from asky.llm.endpoint import Endpoint, Prices
     from asky.llm.openai_compatible import OpenAICompatibleModel
@@ -377,7 +379,15 @@ class Services:
             offers_tools=self.config.model(name).tools,
             prices=self.prices(name),
             web=lambda: self.web,
+            custom_tools=self._custom_tools(),
         )
+
+    def _custom_tools(self) -> CustomTools | None:
+        if not any(tool.enabled for tool in self.config.tools.values()):
+            return None
+        from asky.chat.custom_tools import CustomTools
+
+        return CustomTools(self.config.tools, self._environ)
 
 
 def own_folders(paths: Paths) -> list[Path]:

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timezone
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
+
+from asky.errors import NotConfigured
+from asky.events import Warned
 
 if TYPE_CHECKING:
     from asky.chat.preparing import WebAccess
     from asky.net.breaker import Breaker
     from asky.net.fetcher import GuardedFetcher
     from asky.net.pace import Pace
+    from asky.net.retry import RetryBudget
+    from asky.research.acquire_pages import PageAcquirer
     from asky.research.cache import Browse, CacheSettings, Purge, ResearchCache
+    from asky.research.open_copies import CopyFinder
     from asky.research.search_cache import RememberedSearch
     from asky.research.shortlist_types import SearchAll, Shortlist
     from asky.research.source_policy import SourcePolicy
@@ -60,11 +66,18 @@ class WebParts:
         return Breaker(self._services.paths.state / "net")
 
     @cached_property
+    def budget(self) -> RetryBudget:
+        """What tries may cost, searches and pages together."""
+        from asky.net.retry import RetryBudget
+
+        return RetryBudget()
+
+    @cached_property
     def surroundings(self) -> Surroundings:
         """What search services share."""
         from asky.search.catalog import Surroundings
 
-        return Surroundings(self._environ, self.pace, self.breaker)
+        return Surroundings(self._environ, self.pace, self.breaker, budget=self.budget)
 
     @cached_property
     def providers(self) -> tuple[SearchProvider, ...]:
@@ -72,6 +85,21 @@ class WebParts:
         from asky.search.catalog import make_providers
 
         return () if self.offline else make_providers(self._services.config.search, self.surroundings)
+
+    @cached_property
+    def finder(self) -> CopyFinder | None:
+        """What knows open copies of papers, where the user has named it and given an address; none under `offline`."""
+        from asky.search.catalog import finders, make_service
+        from asky.search.unpaywall import NAME, make
+
+        search = self._services.config.search
+        if self.offline or NAME not in finders(search):
+            return None
+        try:
+            return make(make_service(NAME, search, self.surroundings))
+        except NotConfigured as error:  # papers are read without it
+            self._services.listener(Warned(error.message, error.hint))
+            return None
 
     @cached_property
     def searcher(self) -> RememberedSearch | None:
@@ -109,6 +137,22 @@ class WebParts:
         services = self._services
         return Purge(services.pages, services.searches, services.text_vectors, self._cache_settings())
 
+    @cached_property
+    def page_acquirer(self) -> PageAcquirer:
+        """Reads pages into collections."""
+        from asky.research.acquire_pages import PageAcquirer
+
+        services = self._services
+        return PageAcquirer(
+            self.cache,
+            services.pages,
+            services.corpus,
+            services.documents,
+            policy=self.policy,
+            is_offline=self.offline,
+            listener=services.listener,
+        )
+
     def _cache_settings(self) -> CacheSettings:
         from asky.research.cache import CacheSettings
 
@@ -118,7 +162,7 @@ class WebParts:
     def _fetcher(self) -> GuardedFetcher:
         from asky.net.fetcher import open_fetcher
 
-        return open_fetcher(self._services.config.network, self.pace)
+        return open_fetcher(self._services.config.network, self.pace, self.budget)
 
     def _browse(self) -> Browse | None:
         network = self._services.config.network
@@ -135,19 +179,22 @@ class WebParts:
         from asky.research.web import WebRun
 
         services = self._services
+        policy = access.policy or self.policy
         return WebRun(
             run,
             collection_id=access.collection_id,
             cache=self.cache,
             searcher=self.searcher,
-            make_shortlist=self._shortlist,
+            make_shortlist=partial(self._shortlist, policy),
             corpus=services.corpus,
             runs=services.runs,
             acquirer=services.acquirer,
             max_results=services.config.search.max_results,
-            policy=self.policy,
+            policy=policy,
             is_private=is_private,
             listener=services.listener,
+            finder=self.finder,
+            named=access.named,
         )
 
     @cached_property
@@ -162,7 +209,7 @@ class WebParts:
             kinds=chosen.kinds,
         )
 
-    async def _shortlist(self, question: str, search: SearchAll, read: ReadPage) -> Shortlist:
+    async def _shortlist(self, policy: SourcePolicy, question: str, search: SearchAll, read: ReadPage) -> Shortlist:
         from asky.research.source_shortlist import source_shortlist
 
         services = self._services
@@ -172,7 +219,7 @@ class WebParts:
             read=read,
             embed=services.vectors.embed_texts,
             settings=services.config.research.shortlist,
-            policy=self.policy,
+            policy=policy,
             today=datetime.now(timezone.utc).date(),
             listener=services.listener,
         )

@@ -25,6 +25,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_holds_the_defaults_and_nothing_of_the_tests(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {"asky/config/research.toml", "asky/config/models.toml", "asky/py.typed"} <= names
+    assert {"asky/report/report.css", "asky/report/report.js"} <= names
     assert not any(name.startswith(("tests/", "docs/")) for name in names)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import date
+from datetime import date, timedelta
 
 import anyio
 from hypothesis import given, settings
@@ -89,7 +89,7 @@ policies = st.builds(
     SourcePolicy,
     allow_domains=st.sampled_from([(), ("b.example", "denied.example")]),
     deny_domains=st.sampled_from([(), ("denied.example",)]),
-    recency=st.sampled_from([None, "year"]),
+    since=st.sampled_from([None, TODAY - timedelta(days=366)]),
     kinds=st.sampled_from([(), ("paper",)]),
 )
 

@@ -15,7 +15,7 @@ from asky.net.fetcher import GuardedFetcher, Limits
 from asky.net.fetching import Fetched
 from asky.net.guard import Guard, Resolve
 from asky.net.pace import Pace
-from asky.net.retry import Retry, Waiting
+from asky.net.retry import Retry, RetryBudget, Waiting
 from tests.support.site import Site
 
 ONCE = Retry(max_tries=1)
@@ -40,6 +40,8 @@ def open_fetcher(
     robots: bool = False,
     retry: Retry = ONCE,
     waiting: Waiting | None = None,
+    budget: RetryBudget | None = None,
+    pace: Pace | None = None,
     context: Callable[[], ssl.SSLContext] | None = None,
     **limits: Any,
 ) -> GuardedFetcher:
@@ -47,7 +49,14 @@ def open_fetcher(
     guard = Guard([*(site.authority for site in sites), *allow], resolve=resolve)
     given: dict[str, Any] = {"host_gap_s": 0.0, "per_host": 8, "timeout_s": 10.0, **limits}
     return GuardedFetcher(
-        guard, Pace(folder), Limits(**given), robots=robots, retry=retry, waiting=waiting, context=context
+        guard,
+        pace or Pace(folder),
+        Limits(**given),
+        robots=robots,
+        retry=retry,
+        budget=budget,
+        waiting=waiting,
+        context=context,
     )
 
 

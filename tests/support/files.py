@@ -13,7 +13,8 @@ from asky.values import Document
 
 MIB = 1024 * 1024
 FORBIDDEN = re.compile(
-    "[\x00-\x08\x0b\r\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\U000e007f]"
+    "[\x00-\x08\x0b\r\x0e-\x1f\x7f-\x9f\u00ad\u17b4\u17b5\u202a-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufeff\uffa0"
+    "\ufff0-\ufffb\U000e0000-\U000e00ff\U000e01f0-\U000e0fff]"
 )
 
 _CONTAINER = (

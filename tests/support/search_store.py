@@ -11,9 +11,9 @@ from asky.storage.chunks import ChunkTable
 from asky.storage.corpus import CorpusStore
 from asky.storage.database import Database
 from asky.storage.documents import DocumentStore
+from asky.storage.findings import FindingStore
 from asky.storage.lexical import LexicalIndex
 from asky.storage.scope import Scope
-from asky.storage.sessions import FindingStore
 from asky.storage.text_vectors import TextVectorTable
 from asky.storage.vectors import VectorTable
 from asky.values import Chunk, Document, Source, Span, source_id

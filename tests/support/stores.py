@@ -11,8 +11,9 @@ from asky.evidence.keys import KeyRing
 from asky.storage.corpus import DEFAULT_COLLECTION, CorpusStore
 from asky.storage.database import Database, utc_now
 from asky.storage.documents import DocumentStore
+from asky.storage.findings import FindingStore
 from asky.storage.runs import Run, RunStore
-from asky.storage.sessions import FindingStore, SessionStore
+from asky.storage.sessions import NewMessage, SessionStore
 from asky.storage.vectors import Pack, VectorTable
 from asky.values import (
     Answer,
@@ -121,8 +122,8 @@ class FilledStore:
         self.runs.record(run.id, "cited", {"keys": [each.key for each in shown]})
         self.runs.finish(run.id, "finished", answer)
         if kept is not None:
-            self.sessions.append(kept.id, "user", question, run_id=run.id)
-            self.sessions.append(kept.id, "assistant", text, run_id=run.id)
+            said = [NewMessage("user", question), NewMessage("assistant", text)]
+            self.sessions.append(kept.id, said, run_id=run.id)
         return run.id
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
+from functools import partial
 from types import TracebackType
 
 import anyio
@@ -46,6 +47,7 @@ class LabWeb:
         providers: Sequence[SearchProvider] = (),
         *,
         browse: Browse | None = None,
+        robots: bool = False,
     ) -> None:
         self.store = store
         self.now = 1_000_000.0
@@ -71,7 +73,7 @@ class LabWeb:
             store.corpus,
             store.documents,
             ingester,
-            fetcher=open_fetcher(site) if site is not None else None,
+            fetcher=open_fetcher(site, robots=robots) if site is not None else None,
             read_document=self.readers.read,
             settings=CacheSettings(ttl_s=3600.0, max_bytes=1 << 30),
             browse=browse,
@@ -102,31 +104,33 @@ class LabWeb:
 
     def open(self, run: ResearchRun, access: WebAccess, *, is_private: bool) -> WebRun:
         """See `Web`."""
+        policy = access.policy or self.policy
         web = WebRun(
             run,
             collection_id=access.collection_id,
             cache=self.cache,
             searcher=self.searcher,
-            make_shortlist=self._shortlist,
+            make_shortlist=partial(self._shortlist, policy),
             corpus=self.store.corpus,
             runs=self.runs,
             acquirer=self.acquirer,
             max_results=10,
-            policy=self.policy,
+            policy=policy,
             is_private=is_private,
             listener=self.store.heard.append,
+            named=access.named,
         )
         self.opened.append(web)
         return web
 
-    async def _shortlist(self, question: str, search: SearchAll, read: ReadPage) -> Shortlist:
+    async def _shortlist(self, policy: SourcePolicy, question: str, search: SearchAll, read: ReadPage) -> Shortlist:
         return await source_shortlist(
             question,
             search=search,
             read=read,
             embed=self.store.search.embed_texts,
             settings=ShortlistSettings(),
-            policy=self.policy,
+            policy=policy,
             today=date(2026, 11, 22),
         )
 

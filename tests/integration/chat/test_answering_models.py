@@ -271,7 +271,7 @@ def test_findings_of_the_session_are_recalled_before_the_question(room: Room) ->
     room.ask(Saving(SEARCH, "unused"))
     model = Keyed(SEARCH, GOOD)
     answer = room.ask(model, "What makes the tides?")
-    first = model.sent[0][0][1].content
+    first = model.sent[0][0][-1].content
     assert "The moon makes two tides a day." in first
     assert first.endswith("Question: What makes the tides?")
     assert answer.question == "What makes the tides?"
@@ -279,7 +279,7 @@ def test_findings_of_the_session_are_recalled_before_the_question(room: Room) ->
     room.mode = "standard"
     model = Keyed(SEARCH, GOOD)
     room.ask(model, "What makes the tides?")
-    assert model.sent[0][0][1].content == "What makes the tides?"
+    assert model.sent[0][0][-1].content == "What makes the tides?"
 
 
 def test_a_lean_question_is_one_call_with_the_passages_in_it(room: Room) -> None:

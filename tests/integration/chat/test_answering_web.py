@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 
 import anyio
@@ -14,6 +15,7 @@ from asky.chat.preparing import WebAccess
 from asky.config.schema import Research, Retrieval
 from asky.errors import ProviderError
 from asky.events import PageRead, WebSearched
+from asky.net.breaker import Resting
 from asky.research.source_policy import SourcePolicy
 from asky.search.port import Candidate
 from asky.storage.runs import RunStore
@@ -50,7 +52,14 @@ class Lab:
         self.scope = Scope((self.collection,))
         self.kept: list[Answer] = []
 
-    def ask(self, model: ScriptedModel, *, shortlist: bool = True, mode: str = "research") -> Answer:
+    def ask(
+        self,
+        model: ScriptedModel,
+        *,
+        shortlist: bool = True,
+        mode: str = "research",
+        policy: SourcePolicy | None = None,
+    ) -> Answer:
         async def main() -> None:
             answerer = Answerer(
                 model,
@@ -62,7 +71,7 @@ class Lab:
                 listener=self.store.heard.append,
                 web=lambda: self.web,
             )
-            access = WebAccess(self.collection, shortlist=shortlist)
+            access = WebAccess(self.collection, shortlist=shortlist, policy=policy)
             question = Question(QUESTION, QUESTION, mode, self.scope, web=access)  # type: ignore[arg-type] # a word
             await answerer.answer(question, self.session, keep=self.kept.append)
 
@@ -286,3 +295,92 @@ def test_everything_that_was_passed_over_is_in_the_answer_with_its_reason(lab: L
     kept = {each.url for each, _, _ in answer.sources}
     copy = ({lab.site.url("/tides"), lab.site.url("/copy")} - kept).pop()
     assert "same text" in rejected[copy]
+
+
+def hosts_read(lab: Lab) -> list[tuple[object, object]]:
+    """Verdict and hosts of each address that the last run was to read, the closed one first."""
+    return [(each["verdict"], each["hosts"]) for each in sorted(lab.ledger("read"), key=lambda each: str(each["url"]))]
+
+
+def test_the_ledger_has_the_hosts_that_were_asked_and_no_others(lab: Lab) -> None:
+    site = lab.site
+    site.robots("User-agent: *\nDisallow: /closed")
+    with LabWeb(lab.store, site, [FakeSearch([site.url("/closed")])], robots=True) as lab.web:
+        lab.ask(ScriptedModel("I cannot tell.", "I cannot tell."))
+        assert hosts_read(lab) == [("source_refused", [site.host])]
+        assert site.paths() == ["/robots.txt"]
+        lab.web.search_with(FakeSearch([site.url("/gone")]))
+        lab.web.now += 1000
+        lab.ask(ScriptedModel("I cannot tell.", "I cannot tell."))
+        assert hosts_read(lab) == [("missing", [site.host])]
+        lab.ask(ScriptedModel("I cannot tell.", "I cannot tell."))
+        assert hosts_read(lab) == [("missing", [])]
+    assert site.paths() == ["/robots.txt", "/gone"]
+
+
+def test_a_page_that_was_not_waited_for_is_in_the_ledger_with_its_host(lab: Lab) -> None:
+    lab.ask(ScriptedModel(RETRIEVE, "Two.", "Two."))
+    web = lab.web.opened[-1]
+
+    async def main() -> None:
+        with anyio.move_on_after(0.3):
+            await web.read(lab.site.url("/damage/never_answers"))
+
+    anyio.run(main)
+    assert [(each["verdict"], each["hosts"]) for each in lab.ledger("read")][-1] == ("given_up", [lab.site.host])
+
+
+def test_a_question_says_since_when_and_where_it_wants_its_sources(lab: Lab) -> None:
+    url, policy = lab.site.url, SourcePolicy(deny_domains=("denied.example",))
+    found = [
+        Candidate(url("/tides"), "Tides", published="2026-11-20"),
+        Candidate(url("/old"), "Old", published="2019"),
+        Candidate("https://denied.example/", "Denied"),
+    ]
+    lab.search = FakeSearch(found)
+    lab.web.search_with(lab.search)
+    wish = policy.narrowed(since="30d", today=date(2026, 11, 22))
+    answer = lab.ask(ScriptedModel(RETRIEVE, "Two.", "Two."), policy=wish)
+    assert lab.site.paths() == ["/tides"]
+    assert [request.recency for request in lab.search.requests] == ["month"]
+    assert dict(answer.rejected) == {
+        url("/old"): "published 2019: before 2026-10-23",
+        "https://denied.example/": "denied.example is denied",
+    }
+    assert lab.ledger("source_policy") == [{"wanted": ["not denied.example", "published since 2026-10-23"]}]
+
+
+def test_what_a_model_finds_is_held_to_the_same(lab: Lab) -> None:
+    old = lab.site.page(
+        "/old", html=article("Old", TIDES).replace("<title>", '<meta name="date" content="2019-01-02"><title>')
+    )
+    lab.web.search_with(
+        FakeSearch([Candidate(old, "Undated"), Candidate(lab.site.url("/older"), "Old", published="2018")])
+    )
+    search = calls(tool_call("web_search", {"queries": ["tides"]}))
+    read = calls(tool_call("extract_links", {"urls": [old, lab.site.url("/older")]}))
+    model = ScriptedModel(search, read, "I cannot tell.", "I cannot tell.")
+    wish = SourcePolicy().narrowed(since="1y", today=date(2026, 11, 22))
+    answer = lab.ask(model, shortlist=False, policy=wish)
+    assert "/older" not in told(model)[0]
+    assert "published 2019-01-02: before 2025-11-21" in told(model)[1]
+    assert (lab.site.url("/older"), "published 2018: before 2025-11-21") in answer.rejected
+    assert lab.site.paths()[0] == "/old"
+
+
+def test_without_a_wish_nothing_is_said_of_one(lab: Lab) -> None:
+    lab.ask(ScriptedModel(RETRIEVE, "Two.", "Two."))
+    assert lab.ledger("source_policy") == []
+
+
+def test_a_service_that_is_left_alone_is_no_host_that_was_reached(lab: Lab) -> None:
+    resting = FakeSearch(name="tired", host="tired.invalid", error=Resting("tired is not asked", retryable=False))
+    lab.web.search_with(resting, FakeSearch([lab.site.url("/tides")]))
+    lab.ask(ScriptedModel(RETRIEVE, "Two.", "Two."))
+    assert lab.ledger("web_searched")[0]["services"] == [
+        {"name": "tired", "host": ""}, {"name": "fake", "host": "search.invalid"}
+    ]  # fmt: skip
+    lab.web.search_with(resting)
+    lab.web.now += 1000
+    lab.ask(ScriptedModel("I cannot tell.", "I cannot tell."))
+    assert lab.ledger("web_searched")[0]["services"] == [{"name": "tired", "host": ""}]

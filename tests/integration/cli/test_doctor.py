@@ -19,6 +19,7 @@ from asky.research.embedding_models import model_key
 from asky.research.embedding_recipe import EmbeddingModel
 from asky.storage.pages import PageRow, PageTable
 from tests.support.asky_command import run_python
+from tests.support.browsing import needs_browser
 from tests.support.faults import FAULTS, build_index, cut, forget_rows
 from tests.support.in_process import Done, InProcess
 from tests.support.stores import TIDES, FilledStore
@@ -392,7 +393,7 @@ def test_a_service_that_is_named_but_not_set_up_is_a_problem_beside_those_that_a
     ("variable", "value", "name", "message"),
     [
         ("ASKY_SEARCH__PROVIDERS", '["serxng"]', "configuration", "did you mean searxng?"),
-        ("ASKY_SEARCH__PROVIDERS", '["unpaywall"]', "web search", "unpaywall does not search"),
+        ("ASKY_SEARCH__PROVIDERS", '["unpaywall"]', "web search", "unpaywall asks its users for an e-mail address"),
         ("ASKY_SEARCH__SEARXNG__BASE_URL", "localhost:8888", "configuration", "must be a web address"),
         ("ASKY_RESEARCH__SOURCES__KINDS", '["papers"]', "configuration", "expected a list of web or paper"),
         ("ASKY_RESEARCH__SOURCES__DENY_DOMAINS", '["a b"]', "source policy", "deny_domains: 'a b' is no domain"),
@@ -410,9 +411,38 @@ def test_settings_of_the_web_that_are_wrong_are_named(
     assert message in problem["message"]
 
 
+def test_a_finder_of_open_copies_that_is_set_up_is_told(asky: InProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASKY_SEARCH__PROVIDERS", '["wikipedia", "unpaywall"]')
+    monkeypatch.setenv("ASKY_SEARCH__EMAIL", "ada.bly@soils.university.edu")
+    done = asky("doctor", "--json")
+    assert ("ok", "unpaywall at api.unpaywall.org is set up; it is asked for open copies of papers") in search_checks(
+        done
+    )
+
+
 def test_private_networks_that_may_be_reached_are_told(asky: InProcess, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASKY_NETWORK__ALLOW_PRIVATE", '["wiki.lan"]')
     assert "pages of wiki.lan may be fetched" in asky("doctor").out
+
+
+def test_the_browser_that_is_wanted_is_looked_for(asky: InProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert states(asky("doctor", "--json"), "browser") == []
+    monkeypatch.setenv("ASKY_NETWORK__BROWSER", "true")
+    done = asky("doctor", "--json")
+    assert (done.code, states(done, "browser")) == ((0, ["ok"]) if needs_browser().name == "slow" else (1, ["problem"]))
+
+
+def test_a_browser_that_is_wanted_without_its_extra_is_a_problem(
+    asky: InProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASKY_NETWORK__BROWSER", "true")
+    monkeypatch.setitem(sys.modules, "playwright.async_api", None)
+    done = asky("doctor", "--json")
+    assert done.code == 1
+    (problem,) = found(done, "problem")
+    assert problem["name"] == "browser"
+    assert problem["message"].startswith("network.browser is true, but pages that need JavaScript need the package")
+    assert "asky[browser]" in problem["hint"]
 
 
 def test_a_cache_that_holds_more_than_it_may_is_noted(asky: InProcess) -> None:

@@ -58,6 +58,7 @@ def test_the_search_its_service_and_the_most_pages_are_told_and_nothing_is_done(
         "max_pages": 20,
         "may_search": False,
         "is_offline": False,
+        "wanted": [],
     }
     assert twin.requests == []
     assert asky("runs", "list", "--json").json["runs"] == []
@@ -136,3 +137,67 @@ def test_tools_of_the_memory_are_planned_in_research_alone(asky: InProcess) -> N
     assert asky("-d", "sea", *REMOTE, TIDES, "--dry-run", "--json").json["tools"] == ["get_relevant_content"]
     research = asky("-r", "-d", "sea", *REMOTE, TIDES, "--dry-run", "--json").json["tools"]
     assert research == ["get_relevant_content", "query_research_memory", "save_finding"]
+
+
+def test_the_sources_that_are_wanted_are_told(asky: InProcess, twin: SearxngTwin) -> None:
+    wishes = ("--site", "Example.org", "--site", "-ads.example.org", "--since", "2024-05")
+    said = "only example.org, not ads.example.org, published since 2024-05-01"
+    assert f"use sources {said}" in asky("-r", *wishes, TIDES, "--dry-run").out
+    assert asky("-r", *wishes, TIDES, "--dry-run", "--json").json["web"]["wanted"] == said.split(", ")
+    assert twin.requests == []
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (("--site", "https://example.org/x"), "'https://example.org/x' is no domain"),
+        (("--site", "-"), "'' is no domain"),
+        (("--since", "soon"), "--since 'soon' is no day that has been"),
+        (("--since", "2999"), "--since '2999' is no day that has been"),
+        (("--since", "30d", "--no-web"), "--site and --since are about the web, which is not used"),
+        (("--site", "example.org", "-L"), "--site and --since are about the web, which is not used"),
+    ],
+)
+def test_a_wish_that_makes_no_sense_is_a_usage_error_in_one_line(
+    flags: tuple[str, ...], message: str, asky: InProcess, twin: SearxngTwin
+) -> None:
+    for rest in ((), ("--dry-run",)):
+        done = asky(TIDES, *flags, *rest)
+        assert done.code == 2
+        assert done.err.splitlines()[0] == f"asky: {message}"
+    assert twin.requests == []
+
+
+def test_a_wish_without_a_search_service_is_an_error(asky: InProcess) -> None:
+    assert asky(TIDES, "--site", "example.org").code == 3
+
+
+def test_the_query_that_is_shown_is_the_one_that_is_sent_without_local_paths(
+    asky: InProcess, twin: SearxngTwin, tmp_path: Path
+) -> None:
+    report = tmp_path / "private" / "tides.md"
+    report.parent.mkdir()
+    report.write_text("The moon raises two tides.")
+    question = f"Does {report} agree with what oceanographers say?"
+    plan = asky("--web", "-d", str(report.parent), question, "--dry-run", "--json").json
+    assert plan["web"]["queries"] == ['Does "tides.md" agree with what oceanographers say?']
+    assert plan["unread"] == [str(report.parent), str(report)]
+    assert not twin.requests
+    asky("--web", "-d", str(report.parent), question)
+    assert [each.param("q") for each in twin.requests] == plan["web"]["queries"]
+
+
+def test_a_path_that_may_not_be_read_is_kept_from_the_planned_query_too(asky: InProcess, twin: SearxngTwin) -> None:
+    plan = asky("What do critics say of /home/me/diary/2024.txt in public?", "--dry-run", "--json").json
+    assert plan["web"]["queries"] == ['What do critics say of "2024.txt" in public?']
+    assert plan["unread"] == []
+
+
+def test_what_is_hidden_in_a_question_is_no_part_of_it(asky: InProcess, twin: SearxngTwin) -> None:
+    hidden = "".join(chr(0xE0000 + ord(each)) for each in "and mail it") + "\u200b\u2060\ufe0f\ufe0e"
+    plan = asky(TIDES[:9] + hidden + TIDES[9:], "--dry-run", "--json").json
+    assert plan["web"]["queries"] == [TIDES]
+
+
+def test_a_folder_that_is_not_there_is_said_before_anything_is_planned(asky: InProcess, twin: SearxngTwin) -> None:
+    assert asky("-d", "absent", TIDES, "--dry-run").code == 2

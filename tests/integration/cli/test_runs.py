@@ -146,10 +146,10 @@ def search_web(home: Path, *, rejected: int = 2) -> str:
         "origins": 3,
     }
     pages: list[dict[str, Any]] = [
-        {"url": "https://a.example/1", "verdict": "fetched", "why": None},
-        {"url": "https://c.example/kept", "verdict": "cached", "why": None},
-        {"url": "https://b.example/", "verdict": "http_error", "why": "404 Not\x9b31m Found"},
-        {"url": "https://10.0.0.1/", "verdict": "source_refused", "why": "a private address"},
+        {"url": "https://a.example/1", "verdict": "fetched", "why": None, "hosts": ["a.example"]},
+        {"url": "https://c.example/kept", "verdict": "cached", "why": None, "hosts": []},
+        {"url": "https://b.example/", "verdict": "http_error", "why": "404 Not\x9b31m Found", "hosts": ["b.example"]},
+        {"url": "https://10.0.0.1/", "verdict": "source_refused", "why": "a private address", "hosts": []},
     ]
     with FilledStore(home) as store:
         run = store.runs.start(question="How many?", mode="research", model="m", session_id=None)
@@ -222,7 +222,8 @@ def test_many_hosts_are_counted(asky: InProcess) -> None:
     with FilledStore(asky.home) as store:
         run = store.runs.start(question="?", mode="standard", model="m", session_id=None)
         for number in range(10):
-            page = {"url": f"https://h{number}.example/", "verdict": "fetched", "why": None}
+            host = f"h{number}.example"
+            page = {"url": f"https://{host}/", "verdict": "fetched", "why": None, "hosts": [host]}
             store.runs.record(run.id, "read", page)
         store.runs.finish(run.id, "failed", None)
     assert "h7.example, and 2 more, in the ledger (-v)\n" in asky("runs", "show").out

@@ -15,7 +15,6 @@ import trustme
 from asky import __version__
 from asky.concurrency import gather
 from asky.errors import AskyError, RateLimited, SourceRefused, SourceUnreadable, TimedOut, Unreachable
-from asky.net.fetcher import RetryBudget
 from asky.net.retry import Retry, Waiting
 from tests.support.fetching import fetch, names, open_fetcher, outcome
 from tests.support.site import Asked, Site, Wire
@@ -113,6 +112,21 @@ def test_a_redirect_to_another_host_asks_that_host_by_its_name() -> None:
         fetcher = open_fetcher(first, allow=[name], resolve=names({"other.test": ["127.0.0.2"]}))
         assert fetch(fetcher, first.url("/a")).url == f"http://{name}/b"
         assert second.requests[0].headers["host"] == name
+
+
+def test_each_host_is_told_before_it_is_asked_and_no_other() -> None:
+    told: list[str] = []
+    with Site() as first, Site(host="127.0.0.2") as second:
+        name = f"other.test:{second.port}"
+        first.redirect("/a", f"http://{name}/b")
+        first.redirect("/inside", "http://127.0.0.3/")
+        fetcher = open_fetcher(first, allow=[name], resolve=names({"other.test": ["127.0.0.2"]}))
+        assert outcome(fetcher, first.url("/a"), reached=told.append) == "missing"
+        assert told == ["127.0.0.1", "other.test"]
+        assert outcome(fetcher, first.url("/inside"), reached=told.append) == "source_refused"
+        assert outcome(fetcher, "http://unknown.test/", reached=told.append) == "unreachable"
+        assert told[2:] == ["127.0.0.1"]
+        assert (len(first.requests), len(second.requests)) == (2, 1)
 
 
 def test_two_names_of_one_address_share_no_connection(site: Site) -> None:
@@ -265,15 +279,7 @@ def test_tries_of_many_fetches_stay_within_a_budget(site: Site) -> None:
         await gather([site.url(f"/busy?{n}") for n in range(100)], fetcher.fetch, limit=10)
 
     anyio.run(main)
-    assert 100 < len(site.requests) <= 125
-
-
-def test_a_budget_has_a_few_tries_at_first_and_then_a_part_of_all_requests() -> None:
-    budget = RetryBudget(share=0.2, allowance=2)
-    assert [budget.take() for _ in range(3)] == [True, True, False]
-    for _ in range(5):
-        budget.count()
-    assert [budget.take() for _ in range(2)] == [True, False]
+    assert 100 < len(site.requests) <= 123
 
 
 def test_one_deadline_holds_for_all_redirects_and_tries(site: Site) -> None:

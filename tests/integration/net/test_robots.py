@@ -179,3 +179,18 @@ def test_a_host_is_asked_again_after_a_failure(site: Site) -> None:
     now += 100
     assert outcome(fetcher, site.url("/a")) == "ok"
     assert site.paths().count("/robots.txt") == 2
+
+
+def hosts_told(site: Site, path: str, **options: bool) -> list[str]:
+    told: list[str] = []
+    outcome(open_fetcher(site, robots=True), site.url(path), reached=told.append, **options)
+    return told
+
+
+def test_a_host_whose_robots_txt_was_asked_for_counts_as_reached(site: Site) -> None:
+    site.robots("User-agent: *\nDisallow: /private")
+    assert hosts_told(site, "/private") == [site.host]
+    assert site.paths() == ["/robots.txt"]
+    assert hosts_told(site, "/a") == [site.host, site.host]
+    assert hosts_told(site, "/private", asked_for=True) == [site.host]
+    assert len(site.requests) == 4

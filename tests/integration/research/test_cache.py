@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import anyio
@@ -11,7 +12,7 @@ import pytest
 from asky.concurrency import gather
 from asky.config.schema import Retrieval
 from asky.errors import SourceRefused, SourceUnreadable
-from asky.net.fetching import Fetched
+from asky.net.fetching import Fetched, Reached
 from asky.research.cache import CacheSettings, KnownFailure, Purge
 from asky.storage.pages import CACHE_COLLECTION
 from asky.storage.scope import Scope
@@ -221,7 +222,8 @@ def test_a_page_that_needs_javascript_is_what_a_browser_makes_of_it(
     assert refused.value.verdict == "needs_javascript"
     asked: list[str] = []
 
-    async def browse(url: str) -> Fetched:
+    async def browse(url: str, reached: Reached) -> Fetched:
+        reached("scripts.example")
         asked.append(url)
         return Fetched(url, url, 200, html(TEXT).encode(), "text/html", "utf-8")
 
@@ -229,3 +231,25 @@ def test_a_page_that_needs_javascript_is_what_a_browser_makes_of_it(
         seeing.now = web.now + 100
         assert TEXT in seeing.read(site.url("/app")).document.text
     assert asked == [site.url("/app")]
+
+
+def test_every_host_is_told_that_was_asked_for_a_page(store: SearchStore, site: Site, web: LabWeb) -> None:
+    site.page("/app", html='<html><body><div id="root"></div><script src="/app.js"></script></body></html>')
+    site.page("/tides", html=html(TEXT))
+
+    async def browse(url: str, reached: Reached) -> Fetched:
+        reached("scripts.example")
+        return Fetched(url, url, 200, html(TEXT).encode(), "text/html", "utf-8")
+
+    async def hosts_of(seeing: LabWeb, path: str) -> list[str]:
+        told: list[str] = []
+        with suppress(SourceUnreadable):
+            await seeing.cache.cache_url(site.url(path), reached=told.append)
+        return told
+
+    with LabWeb(store, site, browse=browse) as seeing:
+        assert anyio.run(hosts_of, seeing, "/app") == [site.host, "scripts.example"]
+        assert anyio.run(hosts_of, seeing, "/app") == []
+        assert anyio.run(hosts_of, seeing, "/missing") == [site.host]
+        assert anyio.run(hosts_of, seeing, "/missing") == []
+    assert site.paths() == ["/app", "/missing"]

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asky.chat.compaction import OMITTED, OMITTED_PASSAGES, compact
+from asky.chat.compaction import OMITTED, OMITTED_ANSWER, OMITTED_PASSAGES, Compacted, compact
+from asky.chat.stubs import LEFT_OUT
 from asky.llm.port import Message, ToolCall
 
 ASKED = [Message("system", "Be brief."), Message("user", "When?")]
@@ -21,34 +25,87 @@ def passage(key: str, length: int) -> str:
     return f'<passage 9f3c2a71 {key} title="T">\n{"x" * length}\n</passage 9f3c2a71>'
 
 
+def measure(message: Message) -> int:
+    return len(message.content)
+
+
+def last_question(messages: Sequence[Message]) -> int:
+    return max(index for index, each in enumerate(messages) if each.role == "user")
+
+
+def cut(messages: Sequence[Message], most: int) -> Compacted:
+    shorter = compact(messages, last_question(messages), most, measure)
+    assert shorter.size == sum(map(measure, shorter.messages))
+    assert shorter.messages[shorter.question].role == "user"
+    return shorter
+
+
+def results(messages: Sequence[Message]) -> list[str]:
+    return [message.content for message in messages if message.role == "tool"]
+
+
 def test_a_conversation_that_fits_stays_as_it_is() -> None:
     messages = ASKED + turn("a" * 100)
-    assert compact(messages, 1000) == (messages, 0)
+    assert cut(messages, 1000) == Compacted(messages, 1, 114, 0)
 
 
-def test_the_oldest_results_go_first() -> None:
-    messages = ASKED + turn("a" * 1000) + turn("b" * 1000, number=1) + turn("c" * 1000, number=2)
-    kept, shortened = compact(messages, 2300)
-    assert [message.content for message in kept if message.role == "tool"] == [OMITTED, "b" * 1000, "c" * 1000]
-    assert shortened == 1
+def test_the_oldest_results_go_first_and_leave_their_keys_and_counts() -> None:
+    looked_up = f"2 passages for “x”:\n\n{passage('P7f3a', 500)}\n\n{passage('P09c2', 500)}"
+    messages = ASKED + turn(looked_up) + turn("b" * 1000, number=1) + turn("c" * 1000, number=2)
+    shorter = cut(messages, 2300)
+    stub, *others = results(shorter.messages)
+    assert json.loads(stub) == {
+        "left_out": LEFT_OUT, "about": "2 passages for “x”:", "passages": 2, "keys": ["P7f3a", "P09c2"],
+    }  # fmt: skip
+    assert others == ["b" * 1000, "c" * 1000]
+    assert shorter.cut == 1
 
 
 def test_the_latest_result_is_cut_after_a_whole_passage() -> None:
     first = passage("P7f3a", 400)
     messages = ASKED + turn(f"{first}\n\n{passage('P09c2', 400)}")
-    kept, shortened = compact(messages, 700)
-    assert kept[-1].content == f"{first}\n\n{OMITTED}"
-    assert shortened == 1
+    shorter = cut(messages, 700)
+    assert shorter.messages[-1].content == f"{first}\n\n{OMITTED}"
+    assert shorter.cut == 1
 
 
 def test_a_result_without_a_passage_that_fits_is_left_out() -> None:
-    kept, _ = compact(ASKED + turn(passage("P7f3a", 4000)), 700)
-    assert kept[-1].content == OMITTED
+    assert cut(ASKED + turn(passage("P7f3a", 4000)), 700).messages[-1].content == OMITTED
 
 
-def test_what_nobody_looked_up_is_never_given_up() -> None:
+def test_instructions_and_questions_are_never_given_up() -> None:
     messages = [Message("system", "s" * 5000), Message("user", "u" * 5000)]
-    assert compact(messages, 100) == (messages, 0)
+    assert cut(messages, 100) == Compacted(messages, 1, 10_000, 0)
+
+
+def earlier(number: int, answer: str) -> list[Message]:
+    return [Message("user", f"Question {number}?"), *turn("r" * 900, number=number), Message("assistant", answer)]
+
+
+def test_earlier_turns_lose_their_calls_and_all_but_the_gist_of_their_answers() -> None:
+    answer = "The moon raises two tides a day [P7f3a]. " + "More of it follows here. " * 100
+    messages = [ASKED[0], *earlier(1, answer), *earlier(2, "Short [P09c2]."), Message("user", "And now?")]
+    shorter = cut(messages, 1000)
+    first = shorter.messages[2]
+    assert [each.role for each in shorter.messages] == [
+        "system", "user", "assistant", "user", "assistant", "tool", "assistant", "user",
+    ]  # fmt: skip
+    assert first.content.startswith("The moon raises two tides a day [P7f3a].")
+    assert first.content.endswith("here. […]")
+    assert len(first.content) < 410
+    assert LEFT_OUT in results(shorter.messages)[0]
+    assert shorter.messages[shorter.question].content == "And now?"
+
+
+def test_the_gists_go_last_and_the_questions_stay() -> None:
+    messages = [ASKED[0]]
+    for number in range(20):
+        messages += earlier(number, "It is so. " * 60)
+    shorter = cut([*messages, Message("user", "And now?")], 1500)
+    assert [each.content for each in shorter.messages if each.role == "user"] == [
+        *(f"Question {number}?" for number in range(20)), "And now?",
+    ]  # fmt: skip
+    assert {each.content for each in shorter.messages if each.role == "assistant"} == {OMITTED_ANSWER}
 
 
 def asked_with(*passages: str, question: str = "Question: When?") -> list[Message]:
@@ -57,35 +114,52 @@ def asked_with(*passages: str, question: str = "Question: When?") -> list[Messag
 
 def test_passages_that_came_with_a_question_go_from_their_end_and_the_question_stays() -> None:
     first, second = passage("P7f3a", 400), passage("P09c2", 400)
-    kept, shortened = compact(asked_with(first, second, passage("P1111", 400)), 1200)
-    assert kept[1].content == f"{first}\n\n{second}\n\n{OMITTED_PASSAGES}\n\nQuestion: When?"
-    assert shortened == 1
+    shorter = cut(asked_with(first, second, passage("P1111", 400)), 1200)
+    assert shorter.messages[1].content == f"{first}\n\n{second}\n\n{OMITTED_PASSAGES}\n\nQuestion: When?"
+    assert shorter.cut == 1
 
 
 def test_one_passage_is_kept_however_little_fits() -> None:
     first = passage("P7f3a", 4000)
-    kept, _ = compact(asked_with(first, passage("P09c2", 4000)), 100)
+    kept = cut(asked_with(first, passage("P09c2", 4000)), 100).messages
     assert kept[1].content == f"{first}\n\n{OMITTED_PASSAGES}\n\nQuestion: When?"
-    assert compact(kept, 100) == (kept, 0)
+    assert cut(kept, 100).cut == 0
 
 
 def test_a_question_that_looks_like_a_passage_is_not_cut() -> None:
     question = f"Question: {passage('P2222', 900).replace('9f3c2a71', 'aaaaaaaa')} and what is that?"
-    kept, _ = compact(asked_with(passage("P7f3a", 400), passage("P09c2", 400), question=question), 1000)
+    kept = cut(asked_with(passage("P7f3a", 400), passage("P09c2", 400), question=question), 1000).messages
     assert kept[1].content.endswith(question)
     assert "P09c2" not in kept[1].content
 
 
-@given(st.lists(st.lists(st.integers(0, 3000), min_size=1, max_size=3), max_size=4), st.integers(0, 6000))
-def test_every_call_keeps_its_place_and_the_limit_is_met_where_it_can_be(sizes: list[list[int]], limit: int) -> None:
-    messages = list(ASKED)
-    for number, turn_sizes in enumerate(sizes):
-        messages += turn(*("x" * size for size in turn_sizes), number=number)
-    kept, shortened = compact(messages, limit)
-    assert [(message.role, message.tool_call_id, message.tool_calls) for message in kept] == [
-        (message.role, message.tool_call_id, message.tool_calls) for message in messages
+sizes = st.lists(st.integers(0, 3000), min_size=1, max_size=3)
+
+
+@given(st.lists(sizes, max_size=4), st.lists(sizes, max_size=4), st.integers(0, 6000))
+def test_pairs_stay_pairs_and_the_limit_is_met_where_it_can_be(
+    before: list[list[int]], now: list[list[int]], limit: int
+) -> None:
+    messages = [ASKED[0]]
+    for number, each in enumerate(before):
+        messages += [Message("user", f"Question {number}?"), *turn(*("x" * size for size in each), number=number)]
+        messages.append(Message("assistant", "word " * sum(each)))
+    messages.append(ASKED[1])
+    for number, each in enumerate(now, start=len(before)):
+        messages += turn(*("x" * size for size in each), number=number)
+    question = last_question(messages)
+    shorter = compact(messages, question, limit, measure)
+    kept = shorter.messages
+    asked = [each.content for each in messages if each.role == "user"]
+    assert [each.content for each in kept if each.role == "user"] == asked
+    assert kept[shorter.question] == messages[question]
+    called = [call.id for each in kept for call in each.tool_calls]
+    assert [each.tool_call_id for each in kept if each.role == "tool"] == called
+    assert [len(each.tool_calls) for each in kept[shorter.question :]] == [
+        len(each.tool_calls) for each in messages[question:]
     ]
-    assert shortened == sum(one != other for one, other in zip(kept, messages, strict=True))
-    assert all(len(one.content) <= len(other.content) for one, other in zip(kept, messages, strict=True))
-    if sum(len(message.content) for message in kept) > limit:  # nothing is left to give up
-        assert all(len(message.content) <= len(OMITTED) for message in kept if message.role == "tool")
+    assert sum(map(measure, kept)) == shorter.size <= sum(map(measure, messages))
+    if shorter.size > limit:  # nothing is left to give up
+        assert all(len(each) <= 400 for each in results(kept))
+        earlier = [each for each in kept[: shorter.question] if each.role == "assistant"]
+        assert {each.content for each in earlier} <= {OMITTED_ANSWER, ""}

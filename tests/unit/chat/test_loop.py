@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asky.chat.compaction import OMITTED
-from asky.chat.loop import Budget, LoopResult, LoopSettings, NoBudget, Transcript, run_loop
+from asky.chat.loop import Budget, LoopResult, LoopSettings, NoBudget, run_loop
 from asky.chat.prompts import ANSWER_NOW, EMPTY_REPLY
 from asky.chat.registry import ToolRegistry
+from asky.chat.stubs import LEFT_OUT
+from asky.chat.transcript import Transcript
 from asky.errors import (
     AskyError,
     BudgetExceeded,
@@ -26,6 +27,7 @@ from asky.errors import (
 )
 from asky.events import Event, ModelCalled, TextDiscarded, ToolCalled, ToolReturned, Warned
 from asky.llm.port import Message, ModelUsage, Reply, ToolCall, ToolSpec
+from asky.llm.tokens import TokenCounter
 from asky.llm.tools import Tool, ToolResult
 from asky.values import Failure
 from tests.support.models import ScriptedModel, Turn, calls, tool_call
@@ -366,29 +368,37 @@ def test_words_before_a_call_that_was_cut_are_taken_back() -> None:
     assert run.transcript.warnings == ["the model's reply ended within a tool call; asking again"]
 
 
+def words(count: int) -> str:
+    return " ".join(["pull of the moon"] * (count // 4))
+
+
 def test_room_is_made_before_a_prompt_outgrows_the_context() -> None:
     async def find(_arguments: Mapping[str, Any]) -> ToolResult:
-        return ToolResult("x" * 3000, "much")
+        return ToolResult(words(2000), "much")
 
     class Small(ScriptedModel):
-        context_tokens = 1000
+        context_tokens = 4000
 
     run = Run(Small(calls(lookup("a")), calls(lookup("b")), "In 1911."), registry(find))
     assert run().reply_text == "In 1911."
-    sizes = [sum(len(message.content) for message in messages) for messages, _ in run.model.sent]
-    assert sizes[1] > 3000
-    assert max(sizes) <= 4000
+    contents = [[message.content for message in messages if message.role == "tool"] for messages, _ in run.model.sent]
+    assert contents[1] == [words(2000)]
+    assert LEFT_OUT in contents[2][0]
+    counter = TokenCounter()
+    assert all(counter.count(messages, tools) <= 3500 for messages, tools in run.model.sent)
+    assert [message.content for message in run.transcript.work if message.role == "tool"] == [words(2000)] * 2
 
 
 def test_a_conversation_that_is_too_long_loses_its_oldest_results_once() -> None:
     async def find(arguments: Mapping[str, Any]) -> ToolResult:
-        return ToolResult("x" * int(arguments["q"]), "much")
+        return ToolResult(words(int(arguments["q"])), "much")
 
     script = (calls(lookup("6000")), calls(lookup("3000")), ContextOverflow("too long"), "In 1911.")
     run = Run(ScriptedModel(*script), registry(find))
     assert run().reply_text == "In 1911."
     contents = [message.content for message in run.model.sent[3][0] if message.role == "tool"]
-    assert contents == [OMITTED, "x" * 3000]
+    assert LEFT_OUT in contents[0]
+    assert contents[1] == words(3000)
     assert run.transcript.warnings == [
         "the conversation was too long for the model: part of what was looked up was left out",
         "stopped gathering: the model's context is full",

@@ -82,3 +82,27 @@ def test_the_missing_package_is_named_with_the_way_to_get_it() -> None:
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert said.startswith(NotConfigured.__name__)
     assert "pip install 'asky[browser]'" in said
+
+
+def test_the_host_of_every_script_that_is_asked_for_is_told() -> None:
+    told: list[str] = []
+    with Site() as site, Site(host="127.0.0.2") as other:
+        site.page("/a", html="a")
+        gate = PageGate(
+            parse_address(site.url("/a")),
+            Guard([site.authority, other.authority]),
+            Pace(None),
+            PageLimits(),
+            ssl.create_default_context,
+            told.append,
+        )
+
+        async def main() -> None:
+            await gate.open()
+            await gate.answer(script_at(f"http://localhost:{site.port}/a.js"), "main")
+            await gate.answer(script_at(site.url("/a.js")), "main")
+            await gate.answer(script_at(other.url("/b.js")), "main")
+
+        anyio.run(main)
+        assert told == [site.host] * len(site.requests) == [site.host] * 2
+        assert other.reached == []

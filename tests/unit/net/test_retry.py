@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asky.errors import RateLimited
-from asky.net.retry import Pauses, Retry, Waiting, demands_retry, named_wait_s
+from asky.net.retry import Pauses, Retry, RetryBudget, Waiting, demands_retry, named_wait_s
 
 NOW = 1_700_000_000.0
 
@@ -94,3 +94,34 @@ def test_a_wait_in_time_is_waited() -> None:
 def test_a_wait_that_would_pass_a_limit_raises_at_once(limits: dict[str, float]) -> None:
     with pytest.raises(RateLimited, match="slow"):
         wait(**{"delay_s": 30.0, **limits})
+
+
+def taken(budget: RetryBudget) -> int:
+    return sum(budget.take() for _ in range(1000))
+
+
+def test_a_budget_has_a_few_tries_at_first_and_then_a_part_of_all_requests() -> None:
+    budget = RetryBudget(share=0.2, allowance=2)
+    assert taken(budget) == 2
+    for _ in range(5):
+        budget.count()
+    assert taken(budget) == 1
+
+
+def test_no_long_quiet_time_pays_for_a_storm() -> None:
+    budget = RetryBudget(share=0.2, allowance=3, most=10)
+    for _ in range(10_000):
+        budget.count()
+    assert taken(budget) == 10
+
+
+@given(st.lists(st.booleans(), max_size=300))
+def test_tries_never_add_more_than_their_part(steps: list[bool]) -> None:
+    budget, firsts, extra = RetryBudget(), 0, 0
+    for is_first in steps:
+        if is_first:
+            budget.count()
+            firsts += 1
+        else:
+            extra += budget.take()
+        assert extra <= 3 + 0.2 * firsts + 1e-6

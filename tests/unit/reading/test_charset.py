@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asky.reading.charset import decode
+from asky.reading.charset import decode, is_declarable
 
 
 @given(st.binary(), st.none() | st.text(max_size=20))
@@ -64,3 +64,11 @@ def test_a_declaration_that_the_bytes_belie_is_not_heeded() -> None:
     assert decode(b"plain words", "utf-16le") == "plain words"
     assert decode("Füße".encode(), "iso-2022-jp") == "Füße"
     assert decode("x".encode("utf-16-le") + b"y", "utf-16le").startswith("x")
+
+
+@pytest.mark.parametrize(
+    ("charset", "usable"),
+    [("UTF-8", True), (" iso-8859-1 ", True), ("utf-16be", True), ("utf-7", False), ("rot13", False), ("", False)],
+)
+def test_only_known_encodings_may_be_declared(charset: str, usable: bool) -> None:
+    assert is_declarable(charset) is usable

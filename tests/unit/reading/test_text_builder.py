@@ -36,4 +36,5 @@ def test_whatever_is_added_the_document_is_sound(steps: list[tuple[str, str, int
     document = builder.build("text/plain", title="\x1b t\n", metadata={"a": "", "b": None, "c": "d\n"})
     check_document(document)
     assert len(document.text) == len(builder)
-    assert (document.title, document.metadata) == ("t", {"c": "d"})
+    invisible = {"invisible_characters": str(builder.invisible)} if builder.invisible else {}
+    assert (document.title, document.metadata) == ("t", {"c": "d"} | invisible)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asky.reading.web_types import HEAD_BYTES, media_type_of_response, usable_charset
+from asky.reading.web_types import HEAD_BYTES, media_type_of_response
 from tests.support.files import archive, epub, pdf
 
 URL = "https://a.example/x"
@@ -91,15 +91,6 @@ def test_text_of_two_bytes_a_character_needs_a_mark_or_a_declaration() -> None:
     assert media_type_of_response(URL, "text/html", "utf-16le", wide) == "text/html"
     assert media_type_of_response(URL, None, None, b"\xff\xfe" + wide) == "text/html"
     assert media_type_of_response(URL, None, None, wide) == "application/octet-stream"
-
-
-@pytest.mark.parametrize(
-    ("charset", "usable"),
-    [("UTF-8", True), (" iso-8859-1 ", True), ("utf-16be", True), ("utf-7", False), ("rot13", False), ("", False)],
-)
-def test_only_known_encodings_count(charset: str, usable: bool) -> None:
-    assert usable_charset(charset) == (charset if usable else None)
-    assert usable_charset(None) is None
 
 
 @given(

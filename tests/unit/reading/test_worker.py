@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from asky.errors import SourceUnreadable
 from asky.reading.worker import read
-from tests.support.files import attempt, check_outcome
+from tests.support.files import attempt, check_outcome, epub, pdf
 
 TEXT_TYPES = ["text/plain", "text/markdown", "text/html", "application/json", "text/csv"]
 LINES = [
@@ -89,3 +90,37 @@ def test_nothing_but_answers_reaches_the_parent() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], input=b"frame", capture_output=True, check=True)
     assert done.stdout == b"frame"
+
+
+MESSAGE = "The tide\u200b rises.\U000e0100\U000e0101 Re\u00adal."
+ENTITIES = "The tide&#x200b; rises.&#xe0100;&#xe0101; Re&shy;al."
+ITEM = f"<rss><channel><item><title>a</title><description>{MESSAGE}</description></item></channel></rss>"
+
+
+@pytest.mark.parametrize(
+    ("media_type", "data"),
+    [
+        ("text/plain", MESSAGE.encode()),
+        ("text/markdown", MESSAGE.encode()),
+        ("text/html", f"<meta charset=utf-8><p>{MESSAGE}</p>".encode()),
+        ("text/html", f"<p>{ENTITIES}</p>".encode()),
+        ("application/json", json.dumps({"a": MESSAGE}).encode()),
+        ("text/csv", f"a,b\n1,{MESSAGE}\n".encode()),
+        ("application/rss+xml", ITEM.encode()),
+        ("application/rss+xml", ITEM.replace(MESSAGE, ENTITIES.replace("&", "&amp;")).encode()),
+        ("application/epub+zip", epub([("One", f"<p>{MESSAGE}</p>")])),
+    ],
+)
+def test_invisible_characters_are_removed_and_the_document_tells_how_many(media_type: str, data: bytes) -> None:
+    document = read(data, name="a", media_type=media_type, max_chars=1000)
+    assert "The tide rises. Real." in " ".join(document.text.split())
+    assert document.metadata["invisible_characters"] == "3"
+
+
+def test_a_document_without_invisible_characters_tells_of_none() -> None:
+    for media_type, data in (
+        ("text/plain", b"a tide"),
+        ("text/html", b"<p>a tide</p>"),
+        ("application/pdf", pdf(["x"])),
+    ):
+        assert "invisible_characters" not in read(data, name="a", media_type=media_type, max_chars=99).metadata

@@ -15,13 +15,15 @@ def line(**record: object) -> bytes:
     return json.dumps(record).encode()
 
 
-@pytest.mark.parametrize("text", ["One.\r\nTwo.\r\n\r\nThree.", "a\rb\x85c", "\ufeffna\u00efve \U0001f600 e\u0301\n"])
+@pytest.mark.parametrize(
+    "text", ["One.\r\nTwo.\r\n\r\nThree.", "a\rb\x85c", "na\u00efve \U0001f600 e\u0301 re\u00adal\n"]
+)
 def test_the_text_of_a_record_is_stored_as_it_was_given(text: str) -> None:
     assert parse_record(line(id="a", text=text), "default")[1].text == text
 
 
 def test_what_cannot_be_shown_is_replaced_without_moving_what_follows() -> None:
-    text = "before\x00 \x1b[31m\u202eafter\ud800 end"
+    text = "\ufeffbefore\x00 \x1b[31m\u202eaft\u200ber\ud800 end"
     kept = parse_record(line(id="a", text=text), "default")[1].text
     assert len(kept) == len(text)
     assert kept.index("end") == text.index("end")

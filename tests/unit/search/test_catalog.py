@@ -7,7 +7,7 @@ import pytest
 
 from asky.config.schema import Search, SearchService
 from asky.errors import ConfigError, NotConfigured
-from asky.search.catalog import ROWS, configured, make_provider, make_providers, make_service
+from asky.search.catalog import ROWS, configured, finders, make_provider, make_providers, make_service
 from asky.search.port import SearchRequest
 from tests.support.searching import search_settings, surroundings
 
@@ -42,13 +42,13 @@ def test_an_unknown_name_is_refused_with_the_nearest(name: str, hint: str) -> No
     assert (caught.value.hint or "").startswith(hint)
 
 
-def test_what_does_not_search_cannot_be_asked_for_sources() -> None:
-    for act in (
-        lambda: configured(Search(providers=("unpaywall",)), {}),
-        lambda: make_provider("unpaywall", Search(email="ann@example.org"), surroundings()),
-    ):
-        with pytest.raises(ConfigError, match="unpaywall does not search"):
-            act()
+def test_what_does_not_search_is_named_beside_what_does_and_cannot_be_asked_for_sources() -> None:
+    named = Search(providers=("arxiv", "unpaywall"))
+    assert (configured(named, {}), finders(named)) == (("arxiv",), ("unpaywall",))
+    assert configured(Search(providers=("unpaywall",)), {"BRAVE_API_KEY": "key-1"}) == ("brave",)
+    assert finders(Search()) == ()
+    with pytest.raises(ConfigError, match="unpaywall does not search"):
+        make_provider("unpaywall", Search(email="ann@example.org"), surroundings())
 
 
 @pytest.mark.parametrize("name", [name for name, row in ROWS.items() if row.key == "required"])

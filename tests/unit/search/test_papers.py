@@ -18,7 +18,6 @@ from asky.search.papers import (
     plain_abstract,
     plain_title,
     search_words,
-    within,
     without_operators,
 )
 
@@ -81,6 +80,7 @@ def test_a_date_is_as_exact_as_makes_sense(parts: tuple[object, ...], found: str
         ("title:soil [ti] ~3", "title soil ti 3"),
         ("C++ R&D 3.5 don't", "C++ R&D 3.5 don't"),
         ("android ORNL", "android ORNL"),
+        ("_- _-x well_-known", "x well known"),
         ("\u571f\u58e4 \u70ad", "\u571f\u58e4 \u70ad"),
     ],
 )
@@ -149,9 +149,3 @@ def test_the_address_of_a_paper_can_be_opened() -> None:
         "https://doi.org/10.1002/(sici)1097%3C1::aid%232%3E3.0.co;2-k"
     )
     assert arxiv_url(Identifier("arxiv", "math/0611800", 2), "pdf") == "https://arxiv.org/pdf/math/0611800v2"
-
-
-def test_tables_in_tables_may_be_missing() -> None:
-    assert within({"a": {"b": 1}}, "a", "b") == 1
-    assert within({"a": [1]}, "a", "b") is None
-    assert within(None, "a") is None

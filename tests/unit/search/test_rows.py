@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from asky.errors import ProviderError
 from asky.search.port import Candidate, SearchRequest
-from asky.search.rows import clip, collect, language_of, passages, plain, texts, web_url, whole_number
+from asky.search.rows import clip, collect, language_of, passages, plain, texts, web_url, whole_number, within
 from asky.search.service import Limits
 
 
@@ -160,3 +160,9 @@ def test_languages_are_read(text: str, language: tuple[str, str | None] | None) 
 )
 def test_whole_numbers_are_read(value: object, number: int | None) -> None:
     assert whole_number(value) == number
+
+
+def test_tables_in_tables_may_be_missing() -> None:
+    assert within({"a": {"b": 1}}, "a", "b") == 1
+    assert within({"a": [1]}, "a", "b") is None
+    assert within(None, "a") is None

@@ -1,0 +1,71 @@
+"""Questions and saved prompts that are in a file."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from asky.config.paths import expand_user
+from asky.config.prompts import MAX_QUESTION_CHARS
+from asky.errors import UsageError
+from asky.research.local_names import show_target, uri_path
+
+_MAX_BYTES = 4 * MAX_QUESTION_CHARS + 3  # each character as long as UTF-8 has them, and a byte-order mark
+_KINDS: Mapping[int, str] = MappingProxyType(
+    {
+        stat.S_IFDIR: "is a folder",
+        stat.S_IFIFO: "is a pipe",
+        stat.S_IFSOCK: "is a socket",
+        stat.S_IFCHR: "is a device",
+        stat.S_IFBLK: "is a device",
+    }
+)
+
+
+def read_prompt_file(uri: str, environ: Mapping[str, str]) -> str:
+    """The text of the file at `file://PATH`, where PATH is absolute, relative, or begins with `~`.
+
+    Nothing but a regular file is opened, and no more is read of it than a question may have. Raises `UsageError` for
+    what is no file, cannot be read, is longer than a question may be, or is not text in UTF-8.
+    """
+    path = expand_user(uri_path(uri) or uri, environ)
+    shown = show_target(str(path))
+    try:
+        data = _read(path, shown)
+    except OSError as error:
+        raise UsageError(f"cannot read {shown}: {error.strerror}") from error
+    except ValueError as error:
+        raise UsageError(f"cannot read {shown}: no file can have this name") from error
+    if b"\0" in data:
+        raise UsageError(f"{shown} is not a text file", hint="a document is named with -d")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{shown} is not UTF-8: byte {error.start + 1} is not part of any character") from None
+
+
+def _read(path: Path, shown: str) -> bytes:
+    _check_kind(path.stat(), shown)  # first: opening a device can do something, and opening a pipe waits
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    with os.fdopen(handle, "rb") as file:
+        found = os.fstat(handle)
+        _check_kind(found, shown)
+        # a file of the kernel's that has nothing to say yet says None
+        data = (file.read(_MAX_BYTES + 1) or b"") if found.st_size <= _MAX_BYTES else b""
+    size = max(found.st_size, len(data))
+    if size > _MAX_BYTES:
+        raise UsageError(
+            f"{shown} has {'more than ' if size == len(data) else ''}{size:,} bytes; a question has at most"
+            f" {MAX_QUESTION_CHARS:,} characters",
+            hint="a document is named with -d, beside a short question",
+        )
+    return data
+
+
+def _check_kind(found: os.stat_result, shown: str) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        kind = _KINDS.get(stat.S_IFMT(found.st_mode), "is no file")
+        raise UsageError(f"{shown} {kind}, not a file", hint="a question can be piped in: asky - < FILE")

@@ -1,0 +1,120 @@
+"""Saved prompts: `/name` at the beginning of a question, and what it stands for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+
+from asky.config.prompts import FILE_PREFIX, MAX_QUESTION_CHARS
+from asky.errors import UsageError
+
+INPUT = "input"
+"""The placeholder that stands for what follows the name."""
+
+_CALL = re.compile(r"/([a-z0-9_-]{1,64})(?:\s+|\Z)")
+_PLACEHOLDER = re.compile(r"\{\{[ \t]*([A-Za-z0-9_-]{1,64})[ \t]*\}\}")
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"|\'([^\']*)\'', re.DOTALL)
+_VERY_NEAR = 0.8
+
+
+def names_prompt(text: str) -> bool:
+    """Whether `text` begins with `/` and a plain name: only then can it be a saved prompt."""
+    return _CALL.match(text) is not None
+
+
+def expand(text: str, prompts: Mapping[str, str], *, read_file: Callable[[str], str], in_chat: bool = False) -> str:
+    """`text`, or where it is `/name rest` the prompt of that name with its placeholders filled.
+
+    `{{input}}` takes the rest, which otherwise follows after a blank line. Any other `{{placeholder}}` takes the value
+    of a word `placeholder=value` of the rest, where a value with spaces stands in quotes. What was filled in is not
+    looked at again. `read_file` gives the text of a prompt that is a `file://` address.
+
+    A text whose first word is no configured name is a question like any other, such as one about `/etc`; but a name
+    very near to a configured one is taken for a slip, which would otherwise be a paid answer to the wrong question.
+    `in_chat` any plain name must be configured, as one is typed there like a command.
+
+    Raises `UsageError` for a name that is not configured, a placeholder without a value, a quote without its end, a
+    value that is given twice, and more than `MAX_QUESTION_CHARS` characters.
+    """
+    call = _CALL.match(text)
+    if call is None:
+        return text
+    name, rest = call[1], text[call.end() :].strip()
+    if name not in prompts:
+        _check_unknown(name, prompts, in_chat=in_chat)
+        return text
+    if len(rest) > MAX_QUESTION_CHARS:
+        raise _too_long(name, len(rest))
+    template = prompts[name]
+    return _filled(name, read_file(template) if template.startswith(FILE_PREFIX) else template, rest)
+
+
+def _check_unknown(name: str, prompts: Mapping[str, str], *, in_chat: bool) -> None:
+    near = get_close_matches(name, prompts, n=1, cutoff=0.0 if in_chat else _VERY_NEAR)
+    if in_chat:
+        raise UsageError(
+            f"there is no /{name}", hint=f"the nearest saved prompt is /{near[0]}" if near else "no prompt is saved"
+        )
+    if near:
+        raise UsageError(
+            f"there is no saved prompt /{name}",
+            hint=f"did you mean /{near[0]}? A question of your own must begin with another word",
+        )
+
+
+def _filled(name: str, template: str, rest: str) -> str:
+    wanted = dict.fromkeys(match[1] for match in _PLACEHOLDER.finditer(template))
+    values, rest = _take_values(name, rest, [each for each in wanted if each != INPUT])
+    if rest:
+        values[INPUT] = rest
+    for placeholder in wanted:
+        if placeholder not in values:
+            how = f"/{name} ..." if placeholder == INPUT else f'/{name} {placeholder}="..."'
+            raise UsageError(f"/{name} needs a value for {{{{{placeholder}}}}}", hint=f"write: {how}")
+    if INPUT not in wanted and rest:
+        template += f"\n\n{{{{{INPUT}}}}}"
+    size = len(template) + sum(len(values[match[1]]) for match in _PLACEHOLDER.finditer(template))
+    if size > 2 * MAX_QUESTION_CHARS:  # the template counts its placeholders too
+        raise _too_long(name, size)
+    filled = _PLACEHOLDER.sub(lambda match: values[match[1]], template).strip()
+    if len(filled) > MAX_QUESTION_CHARS:
+        raise _too_long(name, len(filled))
+    return filled
+
+
+def _take_values(name: str, rest: str, wanted: list[str]) -> tuple[dict[str, str], str]:
+    """The values of `wanted` in `rest`, and what else it says."""
+    values: dict[str, str] = {}
+    if not wanted:
+        return values, rest
+    word = re.compile(rf"(?<!\S)({'|'.join(map(re.escape, wanted))})=")
+    kept, at = [], 0
+    while (match := word.search(rest, at)) is not None:
+        value, end = _value(name, rest, match)
+        if match[1] in values:
+            raise UsageError(f"/{name}: {match[1]} is given twice")
+        values[match[1]] = value
+        kept.append(rest[at : match.start()])
+        at = len(rest) - len(rest[end:].lstrip(" \t"))
+    return values, "".join([*kept, rest[at:]]).strip()
+
+
+def _value(name: str, rest: str, match: re.Match[str]) -> tuple[str, int]:
+    """The value that begins where `match` ends, and where it ends itself."""
+    if rest[match.end() : match.end() + 1] in ('"', "'"):
+        quoted = _QUOTED.match(rest, match.end())
+        if quoted is None:
+            raise UsageError(f"/{name}: the quote of {match[1]} has no end")
+        inner = re.sub(r"\\([\"\\])", r"\1", quoted[1]) if quoted[1] is not None else quoted[2]
+        return inner, quoted.end()
+    plain = re.compile(r"\S*").match(rest, match.end())
+    assert plain is not None
+    return plain[0], plain.end()
+
+
+def _too_long(name: str, chars: int) -> UsageError:
+    return UsageError(
+        f"/{name} makes a question of {chars:,} characters or so; {MAX_QUESTION_CHARS:,} are the limit",
+        hint="put long text into a file and name it with -d, or pipe it in beside a short question",
+    )

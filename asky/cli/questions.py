@@ -1,0 +1,81 @@
+"""What is asked: words of the command line, a saved prompt, a file, or standard input."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+from dataclasses import dataclass
+
+import click
+
+from asky.config.prompts import MAX_QUESTION_CHARS
+from asky.errors import UsageError
+
+_MAX_INPUT_BYTES = 32 << 20
+_PATIENCE_S = 2.0  # after which a pipe that says nothing is mentioned
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The question and the text that came with it through a pipe."""
+
+    question: str
+    context: str | None
+
+
+def read_question(words: tuple[str, ...]) -> Asked:
+    """The question that the `words` are, or say where it is.
+
+    A saved prompt is expanded only where its name was typed: a file or a pipe may hold what somebody else wrote. Raises
+    `UsageError` where there is no question, it is too long, or it cannot be read.
+    """
+    text, piped = " ".join(words), None
+    if text == "-":
+        text = _piped() or ""
+    elif text.casefold().startswith("file://"):
+        text = _in_file(text)
+    else:
+        text = expand_prompt(text)
+        piped = _piped()
+        if not text and piped:
+            text, piped = piped, None
+    from asky.text.scrub import scrub  # 10 ms: not for --help
+
+    text = scrub(text).strip()
+    if not text:
+        raise UsageError("the question is empty", hint='for example: asky -r -d docs "How does search work?"')
+    if len(text) > MAX_QUESTION_CHARS:
+        raise UsageError(
+            f"the question has {len(text):,} characters; {MAX_QUESTION_CHARS:,} are the limit",
+            hint="put long text into a file and name it with -d, or pipe it in beside a short question",
+        )
+    return Asked(text, piped if piped and piped.strip() else None)
+
+
+def expand_prompt(text: str, *, in_chat: bool = False) -> str:
+    """`text` with the saved prompt that it begins with expanded; see `asky.chat.saved_prompts.expand`."""
+    if not text.startswith("/"):
+        return text
+    from asky.chat.saved_prompts import expand, names_prompt  # for what may be a saved prompt, and nothing else
+    from asky.cli.surroundings import configured
+
+    return expand(text, configured().prompts, read_file=_in_file, in_chat=in_chat) if names_prompt(text) else text
+
+
+def _in_file(uri: str) -> str:
+    from asky.chat.prompt_files import read_prompt_file  # for a question that is in a file, and no other
+
+    return read_prompt_file(uri, os.environ)
+
+
+def _piped() -> str | None:
+    """What was piped in; `None` on a terminal. Raises `UsageError` for more than 32 MiB."""
+    if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
+        return None
+    if not select.select([sys.stdin], [], [], _PATIENCE_S)[0]:
+        click.echo("asky: waiting for the end of standard input (for none, add: < /dev/null)", err=True)
+    data = sys.stdin.buffer.read(_MAX_INPUT_BYTES + 1)
+    if len(data) > _MAX_INPUT_BYTES:
+        raise UsageError(f"more than {_MAX_INPUT_BYTES >> 20} MiB on standard input", hint="name files with -d")
+    return data.decode("utf-8", "replace")

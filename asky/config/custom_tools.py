@@ -1,0 +1,140 @@
+"""What `[tools.NAME]` may say: a command in which a model fills what is written down, and nothing else."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+
+from asky.config.keys import KeyPath
+from asky.config.schema import CustomTool
+from asky.config.tool_parameters import check_schema
+from asky.errors import ConfigError
+
+RESERVED_TOOLS = frozenset(
+    {
+        "extract_links",
+        "get_full_content",
+        "get_link_summaries",
+        "get_relevant_content",
+        "query_research_memory",
+        "save_finding",
+        "web_search",
+    }
+)
+"""The names of asky's own tools."""
+
+_TOOL_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")  # endpoints take no other characters and no longer names
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PLACEHOLDER = re.compile(r"\{\{([A-Za-z_][A-Za-z0-9_-]*)\}\}|\{([A-Za-z_][A-Za-z0-9_-]*)\}")
+_SCALARS = ("string", "integer", "number", "boolean")
+# The usual ways of making a program of an argument. A guard for the slip, not for everything that a program can do.
+_INTERPRETERS = re.compile(r"(?:ba|da|a|k|mk|z|c|tc|fi)?sh|(?:python|pypy|perl|ruby|node|php|lua)[0-9.]*|busybox")
+_TAKES_CODE = re.compile(r"-[A-Za-z]*[ceEr]|--(?:eval|execute|command|run)")
+
+
+def fill(element: str, values: Mapping[str, str]) -> str:
+    """`element` of a command with `{name}` replaced by `values[name]`, never twice; `{{name}}` becomes `{name}`."""
+    return _PLACEHOLDER.sub(lambda m: f"{{{m[1]}}}" if m[1] else values[m[2]], element)
+
+
+def placeholders(element: str) -> list[str]:
+    """The names in `{}` of an element of a command, in order."""
+    return [m[2] for m in _PLACEHOLDER.finditer(element) if m[2]]
+
+
+def is_open_to_options(command: Sequence[str], at: int) -> bool:
+    """Whether what fills the element `at` could be an option of the program.
+
+    It could where the element begins with a placeholder and no `--` stands before it.
+    """
+    match = _PLACEHOLDER.match(command[at])
+    return match is not None and match[2] is not None and "--" not in command[:at]
+
+
+def full_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of a tool's arguments: what the user wrote, closed to names that are not in it."""
+    return {"type": "object", "properties": {}, "additionalProperties": False, **parameters}
+
+
+def environment_of(tool: CustomTool, environ: Mapping[str, str]) -> dict[str, str]:
+    """What the program of `tool` gets of `environ`."""
+    return {name: environ[name] for name in tool.environment if name in environ}
+
+
+def find_missing_programs(tools: Mapping[str, CustomTool], environ: Mapping[str, str]) -> Iterator[ConfigError]:
+    """A fault for each enabled tool whose program is not there, or may not be executed."""
+    import shutil  # for `config validate` and `doctor` only
+
+    for name, tool in tools.items():
+        path = environment_of(tool, environ).get("PATH", os.defpath)
+        if tool.enabled and shutil.which(tool.command[0], path=path) is None:
+            yield ConfigError(
+                f"tools.{name}.command: there is no program {tool.command[0]} that can be executed",
+                hint="give its absolute path, or install it",
+            )
+
+
+def find_tool_faults(tools: Mapping[str, CustomTool]) -> Iterator[tuple[KeyPath, str]]:
+    """The key at fault and what is wrong with it, of each tool whether it is enabled or not."""
+    for name, tool in tools.items():
+        path = ("tools", name)
+        if not _TOOL_NAME.fullmatch(name):
+            yield path, "the name of a tool has a-z, 0-9, _ and -, begins with a letter, and is no longer than 64"
+        elif name in RESERVED_TOOLS:
+            yield path, "asky has a tool of this name"
+        yield from (((*path, "environment"), fault) for fault in _environment_faults(tool))
+        try:
+            _check_parameters(tool.parameters)
+        except ValueError as error:
+            yield path, str(error)
+        else:
+            yield from (((*path, "command"), fault) for fault in _command_faults(tool))
+
+
+def _check_parameters(parameters: Mapping[str, Any]) -> None:
+    if parameters.get("type", "object") != "object":
+        raise ValueError("parameters: the parameters of a tool are of type object")
+    check_schema(full_parameters(parameters))
+
+
+def _environment_faults(tool: CustomTool) -> Iterator[str]:
+    if not all(_VARIABLE.fullmatch(name) for name in tool.environment):
+        yield "one of these is not the name of a variable"
+
+
+def _command_faults(tool: CustomTool) -> Iterator[str]:
+    command = tool.command
+    if not command:
+        yield "must begin with a program"
+        return
+    if placeholders(command[0]):
+        yield "the program itself cannot be chosen by an argument"
+    elif "/" in command[0] and not PurePath(command[0]).is_absolute():
+        yield "the program must be a name on PATH or an absolute path"
+    schema = full_parameters(tool.parameters)
+    for name in dict.fromkeys(name for element in command for name in placeholders(element)):
+        parameter = schema["properties"].get(name)
+        if parameter is None:
+            yield f"{{{name}}} is not among the parameters; write {{{{{name}}}}} for the text itself"
+        elif parameter["type"] not in _SCALARS:
+            yield f"{{{name}}} stands for a list or table, which goes to standard input: leave it out of the command"
+        elif name not in schema.get("required", ()):
+            yield f"{{{name}}} must be required: name it in parameters.required"
+    if _makes_code(command):
+        yield (
+            "a model's argument would be run as code; give it to the code as an argument of its own,"
+            ' as in ["sh", "-c", "... "$1"", "--", "{name}"]'
+        )
+
+
+def _makes_code(command: Sequence[str]) -> bool:
+    """Whether an argument would be read as code by an interpreter."""
+    for at in range(1, len(command)):
+        interprets = any(_INTERPRETERS.fullmatch(PurePath(each).name) for each in command[:at])
+        takes = _TAKES_CODE.fullmatch(command[at - 1]) or _TAKES_CODE.match(command[at])
+        if interprets and takes and placeholders(command[at]):
+            return True
+    return False

@@ -1,0 +1,76 @@
+"""What a report is made of: an answer, and the passage behind each citation in its context, checked again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from asky.errors import UsageError
+from asky.evidence.opening import Surroundings, surroundings
+from asky.values import Span
+
+if TYPE_CHECKING:
+    from asky.storage.documents import DocumentStore
+    from asky.storage.runs import Run, RunStore
+
+_CONTEXT_CHARS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedPassage:
+    """The passage of a citation: what stands around it in the stored text, and whether that text has its hash."""
+
+    around: Surroundings
+    hash_matches: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedAnswer:
+    """An `asky.answer/1` object, and the passage of each citation, by its number, whose stored text has its quote.
+
+    `asked_at` is a time as the store writes it.
+    """
+
+    answer: Mapping[str, Any]
+    passages: Mapping[int, ReportedPassage]
+    asked_at: str | None = None
+
+
+def report_run(run: Run, *, runs: RunStore, documents: DocumentStore) -> ReportedAnswer:
+    """A run of the store. Each document that is cited is read once. Raises `UsageError` for one without an answer."""
+    if run.answer is None:
+        raise UsageError(
+            f"run {run.id} has no answer: it is {run.status}", hint="`asky runs list` shows those that have one"
+        )
+    ids = {documents.digest(each)[0]: each for each in dict.fromkeys(p.document_id for p in runs.passages(run.id))}
+    passages = _passages(run.answer["citations"], lambda sha256: documents.text(ids[sha256]) if sha256 in ids else None)
+    return ReportedAnswer(run.answer, passages, run.started_at)
+
+
+def report_export(export: Mapping[str, Any]) -> ReportedAnswer:
+    """An `asky.run/1` object, as `export_run` makes it. Raises `UsageError` for one without an answer."""
+    if export["answer"] is None:
+        raise UsageError(f"the exported run {export['run']['id']} has no answer")
+    texts = {each["sha256"]: each["text"] for each in export["documents"]}
+    return ReportedAnswer(
+        export["answer"], _passages(export["answer"]["citations"], texts.get), export["run"]["started_at"]
+    )
+
+
+def _passages(
+    citations: Sequence[Mapping[str, Any]], text_of: Callable[[str], str | None]
+) -> dict[int, ReportedPassage]:
+    """The passages whose text `text_of` has by its hash; each text is asked for once, and let go before the next."""
+    found: dict[int, ReportedPassage] = {}
+    for sha256 in dict.fromkeys(each["sha256"] for each in citations):
+        text = text_of(sha256)
+        if text is None:
+            continue
+        matches = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() == sha256
+        for each in citations:
+            if each["sha256"] == sha256 and text[each["start"] : each["end"]] == each["quote"]:
+                span = Span(each["start"], each["end"])
+                found[each["n"]] = ReportedPassage(surroundings(text, span, _CONTEXT_CHARS), matches)
+    return found

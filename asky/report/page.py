@@ -1,0 +1,93 @@
+"""The page of a report: one file that holds all it shows, runs no script but its own, and asks no host for anything."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from asky import __version__
+from asky.report.gathering import ReportedAnswer
+from asky.report.markup import Html, join, own, tag
+from asky.report.sections import answer_section
+from asky.text.scrub import one_line
+
+
+def render_report(answers: Sequence[ReportedAnswer], *, title: str | None = None) -> str:
+    """`answers`, one or more, as an HTML document in their order.
+
+    `title` stands above several answers; by default a report of one is titled by its question, and one of several by
+    their number. The document can be encoded as UTF-8 whatever the answers hold. Linear time.
+    """
+    is_single = len(answers) == 1 and title is None
+    title = title or (answers[0].answer["question"] if is_single else f"{len(answers)} answers")
+    level = 1 if is_single else 2
+    sections = [answer_section(each, prefix=f"a{number}", level=level) for number, each in enumerate(answers, start=1)]
+    head = Html() if is_single else join([tag("h1", one_line(title), dir="auto"), _contents(answers)])
+    body = tag("body", tag("main", head, *sections, _colophon()), _panel(), _element("script", "report.js"))
+    return "<!doctype html>\n" + tag("html", _head(one_line(title)), body, lang="en") + "\n"
+
+
+def _head(title: str) -> Html:
+    policy = (
+        f"default-src 'none'; style-src '{_digest('report.css')}'; script-src '{_digest('report.js')}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    return tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=policy),
+        tag("meta", name="referrer", content="no-referrer"),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("meta", name="generator", content=f"asky {__version__}"),
+        tag("link", rel="icon", href="data:,"),  # or a browser may ask for one
+        tag("title", title),
+        _element("style", "report.css"),
+    )
+
+
+def _contents(answers: Sequence[ReportedAnswer]) -> Html:
+    rows = (
+        tag("li", tag("a", one_line(each.answer["question"]), href=f"#a{number}"), dir="auto")
+        for number, each in enumerate(answers, start=1)
+    )
+    return tag("nav", tag("ol", *rows), aria_label="Questions")
+
+
+def _panel() -> Html:
+    """Where a script shows a passage beside the text. Without scripts a citation leads to its passage below."""
+    close = tag("button", "Close", type="button", class_="close", title="Esc")
+    return tag(
+        "aside",
+        tag("div", tag("p", "Passage", class_="label"), close, class_="bar"),
+        tag("div", class_="content"),
+        id="panel",
+        role="dialog",
+        aria_label="Passage",
+        tabindex=-1,
+        hidden=True,
+    )
+
+
+def _colophon() -> Html:
+    return tag(
+        "footer",
+        f"Made by asky {__version__}. This page holds all that it shows and loads nothing. ",
+        tag("code", "asky why N --run ID"),
+        " opens passage [N] in the store that it was made from.",
+    )
+
+
+def _element(name: str, file: str) -> Html:
+    return tag(name, own(_text(file)))
+
+
+def _digest(file: str) -> str:
+    """The hash by which the policy lets this file's text be used in the page, and no other."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(_text(file).encode()).digest()).decode()
+
+
+def _text(file: str) -> str:
+    return Path(__file__).with_name(file).read_text(encoding="utf-8")

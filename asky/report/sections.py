@@ -1,0 +1,148 @@
+"""One answer in a report: the question, the text, its sources, how it was checked, and what it took."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from asky.evidence.claims import plain_text
+from asky.report.gathering import ReportedAnswer
+from asky.report.links import offered_by, page_link
+from asky.report.markup import Html, join, tag
+from asky.report.passages import passage_list, source_name
+from asky.report.prose import render_prose
+from asky.report.verdicts import LABELS, chip, findings
+from asky.report.words import counted, day_and_time
+from asky.text.scrub import one_line
+
+_STOPPED: Mapping[str, str] = MappingProxyType(
+    {
+        "budget": "This answer was stopped at a limit of its budget before everything was looked up.",
+        "max_turns": "This answer was stopped at its limit of model calls before everything was looked up.",
+        "cancelled": "This answer was cancelled: it is what had been written by then.",
+        "no_evidence": "The sources hold too little to answer this.",
+    }
+)
+_UNCITED = "This answer cites no source."
+
+
+def answer_section(reported: ReportedAnswer, *, prefix: str, level: int) -> Html:
+    """An answer under a heading of `level` that is its question; the ids of its elements begin with `prefix`."""
+    answer = reported.answer
+    prose = render_prose(answer, offered_by(answer), prefix=prefix, level=level + 1)
+    return tag(
+        "section",
+        tag(f"h{level}", one_line(answer["question"], None), dir="auto", lang="", class_="question"),
+        tag("div", tag("p", _byline(reported)), _summary(answer, prefix), class_="byline"),
+        _notes(answer),
+        tag("div", prose, class_="answer", lang=""),
+        _titled("Sources", passage_list(reported, prefix=prefix, level=level + 2), level=level + 1, class_="sources"),
+        _checks(answer["claims"], prefix),
+        _unused(answer["sources"]),
+        _rejected(answer["rejected"]),
+        tag("p", _usage(answer), class_="usage"),
+        id=prefix,
+        class_="run",
+    )
+
+
+def _byline(reported: ReportedAnswer) -> str:
+    answer = reported.answer
+    parts = [
+        day_and_time(reported.asked_at) if reported.asked_at else "",
+        f"answered by {one_line(answer['model'])}",
+        {"research": "research", "lean": "one search"}.get(answer["mode"], ""),
+        f"session {one_line(answer['session'])}" if answer["session"] else "",
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def _notes(answer: Mapping[str, Any]) -> Html:
+    """What a reader has to know before the answer."""
+    said = [_STOPPED.get(answer["stopped_by"] or "", ""), *answer["warnings"]]
+    if not answer["citations"] and answer["stopped_by"] != "no_evidence":
+        said.append(_UNCITED)
+    notes = [tag("li", one_line(each, None)) for each in said if each]
+    return tag("ul", *notes, class_="notes", role="note") if notes else Html()
+
+
+def _summary(answer: Mapping[str, Any], prefix: str) -> Html:
+    """How many statements there are of each verdict."""
+    claims = answer["claims"]
+    if not claims:
+        return Html()
+    counts = Counter(each["verdict"] for each in claims)
+    said = (f"{counts[verdict]:,} {label}" for verdict, label in LABELS.items() if counts[verdict])
+    link = tag("a", f"{counted(len(claims), 'statement')} checked", href=f"#{prefix}-checks")
+    return tag("p", link, ": ", ", ".join(said))
+
+
+def _titled(title: str, content: Html, *, level: int, class_: str) -> Html:
+    return tag("section", tag(f"h{level}", title), content, class_=class_) if content else Html()
+
+
+def _checks(claims: Sequence[Mapping[str, Any]], prefix: str) -> Html:
+    if not claims:
+        return Html()
+    rows = [_check(number, claim, prefix) for number, claim in enumerate(claims, start=1)]
+    note = tag("p", "Words and numbers were compared with those of the passages; meaning was not understood.")
+    return _folded(
+        f"How {counted(len(claims), 'statement was', 'statements were')} checked",
+        join([note, tag("ol", *rows, class_="checks")]),
+        id_=f"{prefix}-checks",
+    )
+
+
+def _check(number: int, claim: Mapping[str, Any], prefix: str) -> Html:
+    cited = (tag("a", f"[{n}]", class_="cite", href=f"#{prefix}-c{n}") for n in claim["citations"])
+    said = findings(claim)
+    return tag(
+        "li",
+        chip(claim["verdict"]),
+        " ",
+        tag("q", plain_text(claim["text"]), dir="auto", lang=""),
+        " ",
+        *cited,
+        *([tag("span", f" ({said})", class_="why")] if said else []),
+        id=f"{prefix}-k{number}",
+    )
+
+
+def _unused(sources: Sequence[Mapping[str, Any]]) -> Html:
+    rows = [tag("li", *_source(each)) for each in sources if not each["used"]]
+    return _folded(f"{counted(len(rows), 'source')} found, not cited", tag("ul", *rows)) if rows else Html()
+
+
+def _source(source: Mapping[str, Any]) -> Iterator[str]:
+    name = source_name(source["url"], None)
+    title = tag("bdi", one_line(source["title"]) or name or source["source_id"])
+    yield page_link(source["url"], title) if source["url"] else title
+    if name:
+        yield tag("span", f" {name}", class_="host")
+
+
+def _rejected(rejected: Sequence[Mapping[str, Any]]) -> Html:
+    rows = [tag("li", tag("bdi", one_line(each["url"])), f": {one_line(each['reason'])}") for each in rejected]
+    return _folded(f"{counted(len(rows), 'source')} rejected", tag("ul", *rows)) if rows else Html()
+
+
+def _folded(title: str, content: Html, *, id_: str | None = None) -> Html:
+    return tag("details", tag("summary", title), content, id=id_, class_="more")
+
+
+def _usage(answer: Mapping[str, Any]) -> str:
+    usage = answer["usage"]
+    tokens = usage["prompt_tokens"] + usage["completion_tokens"]
+    parts = [
+        counted(usage["llm_calls"], "model call"),
+        counted(tokens, "token") if tokens else "",
+        f"{usage['cost_usd']:.4f} USD" if usage["cost_usd"] is not None else "",
+        counted(usage["searches"], "search", "searches"),
+        counted(usage["fetches"], "page") + " fetched" if usage["fetches"] else "",
+        f"{usage['cache_hits']:,} from the cache" if usage["cache_hits"] else "",
+        f"{usage['seconds']:.1f} s",
+        f"run {answer['run']}",
+    ]
+    return " · ".join(part for part in parts if part)

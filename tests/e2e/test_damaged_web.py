@@ -1,0 +1,265 @@
+"""Every damage that a site can do, through the whole product: searched, typed, and summarised for a model.
+
+The good page among the damaged ones has to be cited, and of each damaged one the output has to say what became of it,
+in words that fit the damage.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+import unicodedata
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.test_ask_models import cites, environ_of
+from tests.e2e.test_ask_web import MOON, SAILORS, TIDES, page
+from tests.integration.net.test_damage import EXPECTED, PLACES
+from tests.support.asky_command import ROOT, clean_environment, run_asky
+from tests.support.endpoint import Answer, Call, Endpoint, Request
+from tests.support.site import Site
+from tests.support.twins.web import Hit, SearxngTwin
+
+pytestmark = pytest.mark.model
+
+FETCH_S = 5.0
+READING_S = 12.0  # the product's own limit for reading all pages, named ones before the others
+STARTING_S = 15.0  # for the process, the embedding model and the answer, on a busy machine
+PEAK_MIB = 400
+BATCH = 34
+
+REASONS = {
+    "ok": r"hardly any text|the same text as |an empty file|no reader for application/gzip|no visible text"
+    r"|not a readable PDF|others fit better",
+    "cut": r"the same text as |hardly any text|no visible text|others fit better",
+    "truncated": "sent only a part of the page",
+    "too_large": "inflates past 1 MB",
+    "failed": r"could not read 127\.0\.0\.1: |has a failure of its own \(HTTP 5|sent no page \(HTTP [234]",
+    "missing": r"has no such page \(HTTP 4(?:04|10)\)",
+    "blocked": r"does not let this page be read \(HTTP [45]",
+    "rate_limited": r"asks (?:for a pause|to wait \d+ (?:s|days)) \(HTTP (?:429|503)\)|within 5 s",
+    "unreachable": r"could not reach 127\.0\.0\.1: ",
+    "timed_out": r"did not send the page within 5 s|too slow",
+    "source_refused": "^refused: ",
+}
+"""What is said of a page that was not chosen, by the outcome of fetching it; pauses may use up the deadline."""
+HEAVY = [name for name in EXPECTED if EXPECTED[name] in ("cut", "too_large") or name.startswith("long_")]
+SLOW = re.compile("too slow|did not send the page within 5 s")
+
+WRITTEN_BY_ASKY = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\n\r\t]")
+HOSTILE = (
+    "\x1b]0;owned\x07\x1b[2JThe moon \u202eraises\u2066 two high\x9b31m tides a day.&#27;[31m&#155;5n&#x202e;"
+    "&#x9d;52;c;aGk=&#7; The sun raises smaller tides\x00 of its own, \u200f\u202dnearly half as high as the other.\x08"
+)
+
+
+def batches() -> list[list[str]]:
+    """All damages: the heavy ones, then the others, each kind spread over the batches."""
+    light = sorted(set(EXPECTED) - set(HEAVY), key=lambda name: (EXPECTED[name], name))
+    count = -(-len(light) // BATCH)
+    return [HEAVY, *(light[start::count] for start in range(count))]
+
+
+def path_of(name: str) -> str:
+    return f"/damage/{PLACES.get(name, name)}"
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Site]:
+    with Site() as site:
+        site.page("/tides", html=page("Tides", MOON, SAILORS))
+        site.page("/damage/a page", html=page("A page", "Here."))
+        yield site
+
+
+@pytest.fixture(autouse=True)
+def _exported_model(home: Path, model_cache: Path, docs: Path) -> None:
+    """The embedding model is exported before anything is measured: that takes more than any question."""
+    if not any(model_cache.rglob("*.onnx")):
+        assert run_asky("-d", str(docs), TIDES, home=home).returncode == 0
+
+
+def environ(site: Site, twin: SearxngTwin | None = None) -> dict[str, str]:
+    """Short deadlines, small pages, and no waiting for turns: one host plays all."""
+    named = {
+        "ASKY_NETWORK__ALLOW_PRIVATE": json.dumps([site.authority]),
+        "ASKY_NETWORK__HOST_GAP_S": "0",
+        "ASKY_NETWORK__PER_HOST": "16",
+        "ASKY_NETWORK__TIMEOUT_S": str(FETCH_S),
+        "ASKY_NETWORK__MAX_PAGE_MB": "1",
+        "ASKY_SEARCH__MAX_RESULTS": "100",
+        "ASKY_RESEARCH__SHORTLIST__MAX_FETCH_URLS": str(BATCH + 1),
+        "ASKY_RESEARCH__MAX_TURNS": "100",
+    }
+    if twin is not None:
+        named |= {"ASKY_SEARCH__SEARXNG__BASE_URL": twin.base_url, "ASKY_SEARCH__SEARXNG__GAP_S": "0"}
+    return named
+
+
+# A process of its own between the tests and what is measured: a child starts with the peak memory of its parent.
+WITNESS = """
+import json, resource, subprocess, sys
+done = subprocess.run(sys.argv[1:], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+print(json.dumps([done.returncode, done.stdout, done.stderr, peak]))
+"""
+
+
+def ask(home: Path, environ: dict[str, str], *arguments: str) -> dict[str, Any]:
+    """The answer of a run that has to end well, in time, in little memory and without a traceback."""
+    began = time.monotonic()
+    command = [sys.executable, "-c", WITNESS, sys.executable, "-m", "asky", *arguments, "--json"]
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=clean_environment(home, environ), cwd=ROOT, timeout=90, check=True
+    )
+    code, out, err, peak_bytes = json.loads(done.stdout)
+    assert time.monotonic() - began < 2 * READING_S + STARTING_S
+    assert "Traceback" not in err, err
+    assert code == 0, err
+    assert peak_bytes < PEAK_MIB << 20
+    answer: dict[str, Any] = json.loads(out)
+    assert_clean(answer)
+    return answer
+
+
+def assert_clean(value: Any) -> None:
+    """Nothing in an object of JSON drives a terminal or turns text around."""
+    if isinstance(value, dict):
+        for each in value.values():
+            assert_clean(each)
+    elif isinstance(value, list):
+        for each in value:
+            assert_clean(each)
+    elif isinstance(value, str):
+        assert controls(value) == []
+
+
+def controls(text: str) -> list[str]:
+    """The control characters and bidirectional controls of `text`, but for line ends and tabs."""
+    kept = re.sub(r"[\n\r\t]", "", text)
+    bidi = re.compile("[\u202a-\u202e\u2066-\u2069]")
+    return [f"U+{ord(char):04X}" for char in kept if unicodedata.category(char) == "Cc" or bidi.match(char)]
+
+
+def assert_accounted(home: Path, site: Site, answer: dict[str, Any], names: list[str]) -> None:
+    """Each damaged page was read and chosen, or is rejected in words that fit its damage."""
+    reasons = {each["url"]: each["reason"] for each in answer["rejected"]}
+    ledger = json.loads(run_asky("runs", "export", answer["run"], home=home).stdout)["ledger"]
+    chosen = {each["url"] for entry in ledger if entry["kind"] == "shortlisted" for each in entry["data"]["selected"]}
+    wrong: list[tuple[str, str]] = []
+    for name in names:
+        url, outcome = site.url(path_of(name)), EXPECTED[name]
+        reason = reasons.get(url)
+        if reason is None and not (url in chosen and outcome in ("ok", "cut")):
+            wrong.append((name, "nothing is said of it"))
+        if name in HEAVY and reason is not None and SLOW.search(reason):
+            continue  # so is the site itself, on a busy machine
+        if reason is not None and not re.search(REASONS[outcome], reason):
+            wrong.append((name, reason))
+    assert not wrong, wrong
+
+
+@pytest.mark.parametrize("names", batches(), ids=lambda names: names[0])
+def test_a_search_that_finds_damaged_pages_is_answered_from_the_good_one(
+    home: Path, site: Site, names: list[str]
+) -> None:
+    rows = [Hit(site.url(path_of(name)), name, f"About {name}: tides and the moon.") for name in names]
+    rows.insert(0, Hit(site.url("/tides"), "Tides", "High tides of the moon in a day."))
+    with SearxngTwin(rows=rows) as twin:
+        answer = ask(home, environ(site, twin), "-r", TIDES)
+    assert site.url("/tides") in {each["url"] for each in answer["citations"]}
+    assert answer["usage"]["fetches"] <= len(names) + 1
+    assert_accounted(home, site, answer, names)
+
+
+@pytest.mark.parametrize("names", batches(), ids=lambda names: names[0])
+def test_damaged_pages_that_a_question_names_leave_the_good_one_cited(home: Path, site: Site, names: list[str]) -> None:
+    typed = " ".join(site.url(path_of(name)) for name in [*names[:9], "", *names[9:]] if name)
+    question = f"{TIDES} Read {site.url('/tides')} and {typed}"
+    answer = ask(home, environ(site), "-r", question)
+    assert site.url("/tides") in {each["url"] for each in answer["citations"]}
+    assert_accounted(home, site, answer, names)
+
+
+def test_a_model_is_told_why_a_page_cannot_be_summarised(home: Path, site: Site) -> None:
+    urls = {name: site.url(path_of(name)) for name in EXPECTED}
+    left = list(urls.values())
+    told: dict[str, str] = {}
+
+    def play(request: Request) -> Answer:
+        if not request.tools:
+            return Answer("It tells of a mill that burnt down.")
+        told.update((each["tool_call_id"], each["content"]) for each in request.messages if each["role"] == "tool")
+        if left:
+            now, left[:] = left[:40], left[40:]
+            groups = [now[start : start + 5] for start in range(0, len(now), 5)]
+            return Answer(calls=tuple(Call("get_link_summaries", {"urls": group}) for group in groups))
+        if "two high tides a day" not in "".join(told.values()):
+            reading = Call("extract_links", {"urls": [site.url("/tides")]})
+            return Answer(calls=(reading, Call("get_relevant_content", {"queries": ["high tides moon"]})))
+        return cites("The moon raises two high tides a day [{key}].")(request)
+
+    question = f"{TIDES} Look at {site.url('/tides')} {' '.join(urls.values())}"
+    with Endpoint(play) as endpoint:
+        variables = environ(site) | environ_of(endpoint)
+        answer = ask(home, variables, "-r", "--shortlist", "off", "-m", "priced", question)
+    assert answer["citations"][0]["url"] == site.url("/tides")
+    lines = "\n".join(told.values()).splitlines()
+    wrong: list[tuple[str, str]] = []
+    for name, url in urls.items():
+        said = [line.partition(": could not be read: ")[2] for line in lines if line.startswith(f"{url}: ")]
+        could_be_read = EXPECTED[name] in ("ok", "cut")
+        if len(said) != (0 if could_be_read else 1) and not (could_be_read and re.search(REASONS["ok"], said[0])):
+            wrong.append((name, f"said {len(said)} times"))
+        elif said and not re.search(REASONS[EXPECTED[name]], said[0]):
+            wrong.append((name, said[0]))
+    assert not wrong, wrong
+
+
+@pytest.fixture
+def hostile(site: Site) -> Iterator[SearxngTwin]:
+    """A search service and a page that try to drive the terminal."""
+    title = "Tides \x1b]0;owned\x07\x9b2J\u202esedit"
+    site.page(
+        "/hostile", html=f"<html><head><title>{title}</title></head><body><h1>{title}</h1><p>{HOSTILE}</p></body>"
+    )
+    rows = [Hit(site.url("/hostile"), title, HOSTILE), Hit(site.url("/damage/status_404/\u202egnp"), title, HOSTILE)]
+    with SearxngTwin(rows=rows) as twin:
+        yield twin
+
+
+def test_a_hostile_page_does_not_reach_the_terminal(home: Path, site: Site, hostile: SearxngTwin) -> None:
+    variables = environ(site, hostile)
+    answer = ask(home, variables, "-r", TIDES)
+    assert "two high tides a day" in answer["answer"]
+    for arguments in (("-r", TIDES), ("-r", TIDES, "-v"), ("why", "1"), ("runs", "show", "-v"), ("cache", "list")):
+        for shown in (
+            run_asky(*arguments, home=home, environ=variables).stdout,
+            on_terminal(home, variables, *arguments),
+        ):
+            assert "hostile" in shown or "high tides" in shown
+            assert controls(WRITTEN_BY_ASKY.sub("", shown)) == [], arguments
+
+
+def on_terminal(home: Path, environ: dict[str, str], *arguments: str) -> str:
+    """Everything that `asky ARGUMENTS` writes to a terminal, but for its own styles and cursor movements."""
+    leader, follower = os.openpty()
+    command = [sys.executable, "-m", "asky", *arguments]
+    variables = clean_environment(home, environ | {"TERM": "xterm-256color"})
+    process = subprocess.Popen(command, stdin=follower, stdout=follower, stderr=follower, env=variables, cwd=ROOT)
+    os.close(follower)
+    written = b""
+    with suppress(OSError):  # Linux reports the end so
+        while data := os.read(leader, 65_536):
+            written += data
+    os.close(leader)
+    assert process.wait(timeout=60) == 0
+    return written.decode("utf-8", "replace")

@@ -1,0 +1,95 @@
+"""Several questions in one session: what a later one knows of those before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from asky.chat.conversation import NO_ANSWER
+from asky.errors import ProviderError
+from asky.evidence.passages import parse_passages
+from tests.integration.chat.test_answering import SEARCH, TIDES, Citing, Room
+from tests.support.models import ScriptedModel
+
+CITED = "The moon raises two tides a day [{key}]."
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Iterator[Room]:
+    opened = Room(tmp_path)
+    yield opened
+    opened.store.close()
+
+
+def test_a_later_question_comes_with_the_earlier_ones_their_passages_and_answers(room: Room) -> None:
+    room.ask(Citing(CITED))
+    key = room.key_of("moon")
+    model = ScriptedModel("Twice.")
+    room.ask(model, "How often was that?")
+    messages = model.sent[0][0]
+    assert [each.role for each in messages] == ["system", "user", "assistant", "tool", "assistant", "user"]
+    assert messages[1].content == "How many tides does the moon raise?"
+    assert key in [each.key for each in parse_passages(messages[3].content)]
+    assert messages[4].content == CITED.replace("{key}", key)
+    assert messages[2].tool_calls[0].id == messages[3].tool_call_id
+    assert messages[-1].content == "How often was that?"
+
+
+def test_an_earlier_passage_can_be_cited_without_another_search(room: Room) -> None:
+    room.ask(Citing(CITED))
+    key = room.key_of("moon")
+    answer = room.ask(ScriptedModel(f"Two a day, as the moon raises two tides a day [{key}]."), "So how many?")
+    assert [each.quote for each in answer.citations] == [TIDES]
+    assert [each.verdict for each in answer.claims] == ["supported"]
+    assert [each.key for each in room.runs.passages(answer.run)] == [key]
+
+
+def test_a_passage_that_is_found_again_keeps_its_key(room: Room) -> None:
+    room.ask(Citing(CITED))
+    key = room.key_of("moon")
+    answer = room.ask(Citing(CITED), "Once more?")
+    assert key in {each.key for each in room.runs.passages(answer.run)}
+
+
+def test_another_session_knows_nothing_of_it(room: Room) -> None:
+    room.ask(Citing(CITED))
+    room.session = room.sessions.open("other", mode="research")
+    model = ScriptedModel("What?")
+    room.ask(model, "How often was that?")
+    assert [each.role for each in model.sent[0][0]] == ["system", "user"]
+
+
+def test_a_question_that_failed_is_kept_and_said_to_have_no_answer(room: Room) -> None:
+    with pytest.raises(ProviderError):
+        room.ask(ScriptedModel(SEARCH, ProviderError("the endpoint failed")))
+    model = ScriptedModel("Two.")
+    room.ask(model, "And now?")
+    assert [each.content for each in model.sent[0][0][1:]] == [
+        "How many tides does the moon raise?", NO_ANSWER, "And now?",
+    ]  # fmt: skip
+
+
+def test_a_model_that_is_built_in_answers_each_question_by_itself(room: Room) -> None:
+    class Quoting(Citing):
+        host = None
+
+    room.ask(Citing(CITED))
+    model = Quoting(CITED)
+    room.ask(model, "How often was that?")
+    assert [each.role for each in model.sent[0][0]] == ["system", "user"]
+
+
+def test_the_stored_transcript_stays_whole_where_the_prompt_was_shortened(room: Room) -> None:
+    class Small(Citing):
+        context_tokens = 1500
+
+    for number in range(8):
+        room.ask(Small(CITED), f"Question {number}: how many tides does the moon raise in one day?")
+    model = Small(CITED)
+    room.ask(model, "And now?")
+    questions = [each.content for each in model.sent[0][0] if each.role == "user"]
+    assert len(questions) == 9
+    stored = room.sessions.messages(room.session.id)
+    assert sum(TIDES in each.content for each in stored if each.role == "tool") == 9
