@@ -90,7 +90,9 @@ class Document:
 class Source:
     """Where a document came from. `id` is derived from `uri` and is the same in every store.
 
-    `external_id` is the id that a record came with, of the type that it came with: 1 and "1" are two.
+    `external_id` is the id that a record came with, of the type that it came with: 1 and "1" are two. `authors`,
+    `published` (ISO 8601: a date, or only its year or month), `published_in` (a site or a journal) and `doi` are what
+    the source or a search service says of it, for whoever cites it; nobody has checked them.
     """
 
     id: str
@@ -101,6 +103,10 @@ class Source:
     path: str | None = None
     external_id: str | int | None = None
     fetched_at: str | None = None
+    authors: tuple[str, ...] = ()
+    published: str | None = None
+    published_in: str | None = None
+    doi: str | None = None
 
 
 def source_id(uri: str) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from asky.chat.compaction import compact
+from asky.chat.notes import NOTE_ROLE, joined, note_message, noted_text
 from asky.chat.stubs import build_tool_stub
 from asky.evidence.keys import KEY
 from asky.llm.port import Message, ToolCall
@@ -40,22 +41,24 @@ class _Turn:
 def earlier_messages(stored: Sequence[StoredMessage], tools: Collection[str]) -> list[Message]:
     """The conversation of a transcript: each question with its answer, whose citations are keys again.
 
-    Calls and their results are there where each tool called is still one of `tools`. Ids of calls are made anew, as
-    those of several runs may be the same: nine letters and digits, which every endpoint takes. A question without an
-    answer gets one that says so, so that roles alternate.
+    Calls and their results are there where each tool called is still one of `tools`; notes of the user always are. Ids
+    of calls are made anew, as those of several runs may be the same: nine letters and digits, which every endpoint
+    takes. A question without an answer gets one that says so, so that roles alternate. Withdrawn turns are left out.
     """
     messages: list[Message] = []
-    for number, turn in enumerate(_turns(stored)):
+    for number, turn in enumerate(_turns([each for each in stored if not each.is_withdrawn])):
         called = {call.name for message in turn.work for call in message.tool_calls}
-        work = _renamed(turn.work, number) if called and called <= set(tools) else []
-        messages += [turn.question, *work, turn.answer or Message("assistant", NO_ANSWER)]
+        work = (
+            _renamed(turn.work, number) if called <= set(tools) else [each for each in turn.work if each.role == "user"]
+        )
+        messages += [*joined([turn.question, *work]), turn.answer or Message("assistant", NO_ANSWER)]
     return messages
 
 
 def kept_messages(question: str, shown: str, work: Sequence[Message], answer: Answer) -> list[NewMessage]:
     """What a session keeps of a run: `shown` is the question as the model saw it, `work` what came before the answer.
 
-    Prompts of ours among it are not kept, nor calls without all of their results.
+    Notes of the user among it are kept; prompts of ours are not, nor calls without all of their results.
     """
     results = {each.tool_call_id: each for each in work if each.role == "tool"}
     kept = [NewMessage("user", question, {"shown": shown} if shown != question else {})]
@@ -64,6 +67,8 @@ def kept_messages(question: str, shown: str, work: Sequence[Message], answer: An
             calls = [[call.id, call.name, call.arguments] for call in message.tool_calls]
             kept.append(NewMessage("call", message.content, {"calls": calls}))
             kept += [NewMessage("tool", results[id_].content, {"id": id_}) for id_, _, _ in calls]
+        elif (note := noted_text(message)) is not None:
+            kept.append(NewMessage(NOTE_ROLE, note))
     return [*kept, NewMessage("assistant", answer.text, {"keys": [each.key for each in answer.citations]})]
 
 
@@ -124,6 +129,8 @@ def _turns(stored: Sequence[StoredMessage]) -> Iterator[_Turn]:
         elif each.role == "call":
             calls = tuple(ToolCall(*call) for call in each.data["calls"])
             turn.work.append(Message("assistant", each.content, calls))
+        elif each.role == NOTE_ROLE:
+            turn.work.append(note_message(each.content))
         elif each.role == "tool":
             turn.work.append(Message("tool", each.content, tool_call_id=each.data["id"]))
         elif each.content.strip():

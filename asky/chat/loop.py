@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import anyio
 
 from asky.chat.arguments import canonical, describe
+from asky.chat.notes import Notes, no_notes, note_message, noted_text
 from asky.chat.prompts import ANSWER_NOW, EMPTY_REPLY
 from asky.chat.registry import ToolRegistry, refusal
 from asky.chat.transcript import Transcript
@@ -86,6 +87,7 @@ async def run_loop(
     on_text: Callable[[str], None] = discard,
     budget: Budget | None = None,
     counter: TokenCounter | None = None,
+    notes: Notes = no_notes,
     gathering: bool = True,
 ) -> LoopResult:
     """Let `model` work with the tools of `registry` until it answers the last message of `transcript`.
@@ -95,13 +97,14 @@ async def run_loop(
     calls of one reply run together; their results are added in the order of the calls, and messages are kept as the
     model sent them. Before a call that would not fit into the model's context as `counter` counts it, and once after an
     endpoint has said that one did not, `transcript.sent` is made shorter; see `asky.chat.compaction`. Where `gathering`
-    is false the tools are named and none may be called.
+    is false the tools are named and none may be called. Before each call the model is told the `notes` that have come.
 
     Raises what `ChatModel.stream` raises, `ProviderError` when a stream ends without a reply, and what a tool raises
     apart from an `AskyError`. Cancellation passes through. In each case `transcript` holds what there is.
     """
     spending, counting = budget or NoBudget(), counter or TokenCounter()
-    return await _Loop(model, transcript, registry, settings, listener, on_text, spending, counting, gathering).run()
+    loop = _Loop(model, transcript, registry, settings, listener, on_text, spending, counting, notes, gathering)
+    return await loop.run()
 
 
 @dataclass(slots=True)
@@ -114,6 +117,7 @@ class _Loop:
     on_text: Callable[[str], None]
     budget: Budget
     counter: TokenCounter
+    notes: Notes
     gathering: bool
     tools: tuple[ToolSpec, ...] = ()
     overflowed: bool = False
@@ -129,6 +133,8 @@ class _Loop:
         self.context_tokens = self.model.context_tokens
         self.gathering = self.gathering and bool(self.tools)
         while True:
+            for note in self.notes():
+                self.transcript.note(note_message(note))
             await in_thread(self._make_room)
             try:
                 await in_thread(self.budget.check, self.transcript.sent, self.tools)
@@ -180,8 +186,8 @@ class _Loop:
         self._prompt(EMPTY_REPLY)
 
     def _prompt(self, text: str) -> None:
-        if self.transcript.messages[-1].role == "tool":
-            self.transcript.add(Message("user", text))
+        if self.transcript.messages[-1].role == "tool" or noted_text(self.transcript.messages[-1]) is not None:
+            self.transcript.note(Message("user", text))
 
     async def _ask(self) -> Reply | None:
         """The model's next reply, or `None` where the same call is worth a second try and can be made now."""

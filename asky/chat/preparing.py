@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
 
+from asky.chat.packing import pack_message, pack_spec, unpack_message, unpack_spec
 from asky.chat.prompts import LEAN_PROMPT, conversation_system_prompt, research_system_prompt, with_material
 from asky.chat.registry import ToolRegistry
 from asky.concurrency import error_of, in_thread
-from asky.errors import BudgetExceeded
+from asky.errors import BudgetExceeded, UsageError
 from asky.evidence.passages import fence, shown_title
 from asky.llm.port import Message
+from asky.llm.tools import Tool, ToolResult
 from asky.research.tools import ACQUISITION_TOOL_NAMES, MEMORY_TOOL_NAMES, ResearchRun, ResearchTools
 from asky.storage.scope import Scope
 
 if TYPE_CHECKING:
     from asky.chat.answering import Answerer, Mode, Question
+    from asky.chat.run_state import RunState
     from asky.llm.port import ToolSpec
     from asky.llm.spending import Budget
-    from asky.llm.tools import Tool
     from asky.research.shortlist_types import Shortlist
     from asky.research.source_policy import SourcePolicy
     from asky.research.web import WebRun
     from asky.research.web_summaries import Summaries, Summarise
-    from asky.values import Failure, Source
+    from asky.values import Failure, Source, SourceKind
 
 _SOURCES_NAMED = 8  # in the prompt, to say what kind of sources there are
-_PRIVATE_KINDS = ("file", "note")
+_PRIVATE_KINDS: tuple[SourceKind, ...] = ("file", "note")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +38,15 @@ class WebAccess:
 
     What is read becomes a source of `collection_id`. `named` are the addresses that the user wrote. `shortlist` says
     that the sources are chosen and read before a model sees any of them. `policy` is what the question wants sources to
-    be, `None` where it has no wish of its own.
+    be, `None` where it has no wish of its own. `queries` are what the user wants searched for then, in place of what
+    would be made of the question.
     """
 
     collection_id: int
     named: tuple[str, ...] = ()
     shortlist: bool = True
     policy: SourcePolicy | None = None
+    queries: tuple[str, ...] = ()
 
 
 class Web(Protocol):
@@ -70,6 +74,22 @@ class Prepared:
     is_short: bool = False
 
 
+def pack_prepared(prepared: Prepared, warnings: Sequence[str]) -> dict[str, Any]:
+    """`prepared` as JSON, with what the user was warned of meanwhile."""
+    return {
+        "messages": [pack_message(each) for each in prepared.messages],
+        "tools": [pack_spec(each) for each in prepared.tools.specs()],
+        "is_short": prepared.is_short,
+        "warnings": list(warnings),
+    }
+
+
+def unpack_prepared(packed: Mapping[str, Any]) -> Prepared:
+    """What `pack_prepared` packed; its tools do nothing yet."""
+    tools = ToolRegistry([_gone(unpack_spec(each)) for each in packed["tools"]])
+    return Prepared([unpack_message(each) for each in packed["messages"]], tools, packed["is_short"])
+
+
 class Preparation:
     """Gets a question ready. `warn` tells the user something that belongs to the answer."""
 
@@ -84,19 +104,28 @@ class Preparation:
         self.web: WebRun | None = None
         self._preloaded = question.web is None
 
-    async def open_web(self) -> None:
-        """Choose and read the sources on the web, where the question may use it."""
+    async def open_web(self, state: RunState, *, again: bool = False) -> None:
+        """Open the web, where the question may use it, to go on from `state`; unless `again`, choose and read sources.
+
+        What is opened again has what was read before, and the question as it was then.
+        """
         access = self._question.web
         if access is None or self._owner.web is None:
             return
+        asked = self._run.question
         is_private = await in_thread(self._look_back)
+        if again:
+            self._run.question = asked
         self.web = self._owner.web().open(self._run, access, is_private=is_private)
+        state.attach(self.web, is_private=is_private)
+        if again:
+            return
         self.web.offered.offer(access.named)
         await self.web.note_policy()
         if not self.web.can_search and not access.named:
             await self._use_cached()
         elif access.shortlist or not self._owner.may_choose(self._question.mode):
-            chosen = await self.web.shortlist(self._question.shown, named=access.named)
+            chosen = await self.web.shortlist(self._question.shown, named=access.named, queries=access.queries)
             await self._take(self.web, chosen)
 
     def _look_back(self) -> bool:
@@ -107,7 +136,8 @@ class Preparation:
         owner, session_id = self._owner, self._run.session_id
         said = owner.sessions.messages(session_id) if session_id is not None else []
         asked = [each.content for each in said if each.role == "user"]
-        self._run.question = "\n".join([*asked, self._run.question])
+        wanted = self._question.web.queries if self._question.web is not None else ()
+        self._run.question = "\n".join([*asked, *wanted, self._run.question])
         if owner.corpus.count_sources(self._run.scope, _PRIVATE_KINDS):
             return True
         shown = owner.runs.passages_of_session(session_id) if session_id is not None and said else []
@@ -166,6 +196,14 @@ class Preparation:
             prepared.is_short = True
         return prepared
 
+    def reopened(self, specs: Sequence[ToolSpec], summaries: Summaries | None) -> ToolRegistry:
+        """The tools of these specifications once more, for a run that goes on."""
+        if not specs:
+            return ToolRegistry([])
+        research = ResearchTools(self._run, self._owner.store(), self._owner.corpus, self._owner.runs)
+        tools = {each.spec.name: each for each in (*self._web_tools(summaries), *research.all(), *self._own_tools())}
+        return ToolRegistry([replace(tools.get(each.name, _gone(each)), spec=each) for each in specs])
+
     def _web_tools(self, summaries: Summaries | None) -> list[Tool]:
         if self.web is None or summaries is None:
             return []
@@ -220,6 +258,13 @@ class Preparation:
             self._owner.runs.show(self._run.run_id, shown)
             self._run.shown |= {each.key: each for each in shown}
         return messages
+
+
+def _gone(spec: ToolSpec) -> Tool:
+    async def refuse(_: Mapping[str, Any]) -> ToolResult:
+        raise UsageError(f"{spec.name} is not set up any more")
+
+    return Tool(spec, refuse)
 
 
 def withheld_tools(mode: Mode, *, preloaded: bool) -> frozenset[str]:

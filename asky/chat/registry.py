@@ -6,7 +6,7 @@ choose it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from asky.chat.arguments import BadArguments, parse_arguments
 from asky.concurrency import failure
@@ -37,6 +37,10 @@ class ToolRegistry:
     def specs(self) -> tuple[ToolSpec, ...]:
         """The specifications, in the order given."""
         return tuple(tool.spec for tool in self._tools.values())
+
+    def wrapped(self, wrap: Callable[[Tool], Tool]) -> ToolRegistry:
+        """The registry of what `wrap` makes of each tool."""
+        return ToolRegistry([wrap(tool) for tool in self._tools.values()])
 
     def without(self, names: Collection[str]) -> ToolRegistry:
         """The registry of the other tools: one that is withheld can be neither seen nor called."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from asky.chat.compaction import Measure, compact
+from asky.chat.notes import joined
 from asky.llm.port import Message, ModelUsage
 
 
@@ -42,6 +43,11 @@ class Transcript:
         """Add what has come of it since."""
         self.messages += messages
         self.sent += messages
+
+    def note(self, prompt: Message) -> None:
+        """Add what is said to the model beside the question; behind words of the user it is sent as part of these."""
+        self.messages.append(prompt)
+        self.sent[-1:] = joined([*self.sent[-1:], prompt])
 
     def continued(self, prompt: Message) -> Transcript:
         """The same conversation with one more prompt, which belongs to the same question."""

@@ -11,44 +11,40 @@ from asky.cli.saving import save_text
 from asky.cli.terminal import Terminal
 from asky.evidence.answer import answer_json
 from asky.evidence.citing import reference
+from asky.evidence.markdown import answer_markdown
 from asky.values import Answer
 
 if TYPE_CHECKING:
     from asky.wiring import Services
 
+WHY = "asky why N"
 _MARKER = re.compile(r"(\[\d+\])")
 
 
-def print_answer(terminal: Terminal, answer: Answer) -> None:
-    """The text, then a line for each citation."""
+def print_answer(terminal: Terminal, answer: Answer, *, why: str = WHY) -> None:
+    """The text, then a line for each citation, and that the command `why` shows more."""
     for line in answer.text.splitlines():
         parts = _MARKER.split(line)
         terminal.out.write(
             "".join(terminal.paint(part, 36) if _MARKER.fullmatch(part) else terminal.paint(part) for part in parts)
             + "\n"
         )
-    print_sources(terminal, answer)
+    print_sources(terminal, answer, why=why)
 
 
-def print_sources(terminal: Terminal, answer: Answer) -> None:
+def print_sources(terminal: Terminal, answer: Answer, *, why: str = WHY) -> None:
     """A line for each citation of an answer whose text is on the terminal."""
     if answer.citations:
         terminal.line()
     for citation in answer_json(answer)["citations"]:
         terminal.out.write(terminal.paint(f"[{citation['n']}]", 36) + " " + terminal.paint(reference(citation)) + "\n")
     if answer.citations:
-        terminal.note(f"\n`asky why N` shows the passage behind [N]; run {answer.run}")
+        terminal.note(f"\n`{why}` shows the passage behind [N]; run {answer.run}")
 
 
 def as_markdown(answer: Answer) -> str:
     """The answer as a Markdown document with its sources."""
-    lines = [f"# {answer.question}", "", answer.text, ""]
-    if answer.citations:
-        lines += ["## Sources", ""]
-    for citation in answer_json(answer)["citations"]:
-        quote = " ".join(citation["quote"].split())
-        lines += [f"{citation['n']}. {reference(citation)}", f"   > {quote}", ""]
-    return "\n".join(lines)
+    return answer_markdown(answer_json(answer))
 
 
 def as_html(answer: Answer, services: Services) -> str:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import os
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from asky.cli.options import complete_model, complete_prompt, json_option, verbosity_options
+from asky.cli.judging import judge
+from asky.cli.lasting import find_last
+from asky.cli.options import complete_model, complete_prompt, complete_session, json_option, verbosity_options
 from asky.cli.questions import Asked, read_question
 from asky.cli.running import Stopped
 from asky.cli.workbench import Workbench, workbench
-from asky.errors import BudgetExceeded, NotEnoughEvidence, UnsupportedClaim, UsageError
+from asky.errors import UsageError
 from asky.storage.corpus import DEFAULT_COLLECTION
 from asky.values import Answer
 
@@ -26,12 +28,9 @@ if TYPE_CHECKING:
     from asky.cli.viewing import Format, View
     from asky.cli.web import WebWish
     from asky.events import Listener
+    from asky.storage.sessions import Session
 
 _BUILTIN = "no model is configured: answering with sentences quoted from the sources"
-_LIMITS = {
-    "max_turns": "raise --max-turns",
-    "budget": "raise --max-tokens, --max-cost or --max-time, or the limits of [budget] in research.toml",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +80,29 @@ class _Options:
     def has_wishes(self) -> bool:
         """Whether something is said of the sources on the web."""
         return bool(self.site) or self.since is not None
+
+    def following(self, session: Session | None) -> _Options:
+        """These flags, and for what they leave open what earlier questions of the session said.
+
+        Documents that are named now keep the question off the web, as in a new session.
+        """
+        if session is None:
+            return self
+        said = session.settings
+        open_mode = not (self.research or self.lean)
+        names_documents = bool(self.docs or self.collection)
+        web = self.web if self.web is not None or (said.get("web") and names_documents) else said.get("web")
+        keeps_sites = web is not False and not self.has_wishes
+        return replace(
+            self,
+            research=self.research or (open_mode and session.mode == "research"),
+            lean=self.lean or (open_mode and session.mode == "lean" and web is not True),
+            web=web,
+            site=tuple(said.get("sites", ())) if keeps_sites else self.site,
+            since=said.get("since") if keeps_sites else self.since,
+            shortlist=said.get("shortlist", "auto") if self.shortlist == "auto" else self.shortlist,
+            model=self.model or said.get("model"),
+        )
 
     def check(self) -> None:
         """Raise `UsageError` for flags that contradict each other."""
@@ -136,7 +158,7 @@ class _Options:
     help="Choose and read web sources before the model is asked; by default as configured.",
 )
 @click.option("--offline", is_flag=True, help="Reach no host but one on this machine; of the web, use the cache.")
-@click.option("-s", "--session", help="Ask in this session; it is made on first use.")
+@click.option("-s", "--session", help="Ask in this session; it is made on first use.", shell_complete=complete_session)
 @click.option("-c", "--continue", "resume", is_flag=True, help="Ask in the session that was used last.")
 @click.option("-m", "--model", help="Answer with this model: an alias or PROVIDER:ID.", shell_complete=complete_model)
 @click.option("--max-turns", type=click.IntRange(1, 200), help="Most model calls.")
@@ -178,12 +200,15 @@ def ask(question: tuple[str, ...], **given: Any) -> None:
         flags=options.settings(),
         listening=listening,
     ) as bench:
+        last = find_last(bench, options.session, options.resume)
+        options = options.following(last)
+        options.check()
         if options.dry_run:
-            _show_plan(bench, asked, options)
+            _show_plan(bench, asked, options, last)
             return
         with closing(views[0]) as view:
             try:
-                answer = _answer(bench, asked, options)
+                answer = _answer(bench, asked, options, last)
             except BaseException as error:
                 if isinstance(error, Stopped) and isinstance(error.value, Answer) and error.value.text:
                     _give(bench, error.value, view, options.output)
@@ -191,7 +216,7 @@ def ask(question: tuple[str, ...], **given: Any) -> None:
                     view.fail(error)
                 raise
             _give(bench, answer, view, options.output)
-        _judge(answer, strict=options.strict)
+        judge(answer, bench.services.runs, strict=options.strict)
         if silent and not options.quiet and _is_builtin(answer.model, options.model):
             click.echo(_BUILTIN, err=True)
 
@@ -207,25 +232,25 @@ def _give(bench: Workbench, answer: Answer, view: View, output: Path | None) -> 
         view.give(answer)
 
 
-def _answer(bench: Workbench, asked: Asked, options: _Options) -> Answer:
+def _answer(bench: Workbench, asked: Asked, options: _Options, last: Session | None) -> Answer:
     from asky.cli.asking import Asking  # the research stack: not for a usage error
 
     answerer = _answerer(bench, options)
     if _is_builtin(answerer.model.name, options.model):
         bench.terminal.note(_BUILTIN)
-    asking = Asking(bench, answerer, options.mode, _web_wish(bench, options))
+    asking = Asking(bench, answerer, options.mode, _web_wish(bench, options), options.model)
     for path in options.docs:
         asking.add_folder(path)
-    _add_collections(asking, bench, options)
+    _add_collections(asking, bench, options, last)
     return asking.ask(asked.question, asked.context, options.session, options.resume)
 
 
-def _show_plan(bench: Workbench, asked: Asked, options: _Options) -> None:
+def _show_plan(bench: Workbench, asked: Asked, options: _Options, last: Session | None) -> None:
     from asky.cli.asking import Asking
     from asky.cli.planning import print_plan
 
-    asking = Asking(bench, _answerer(bench, options), options.mode, _web_wish(bench, options))
-    _add_collections(asking, bench, options)
+    asking = Asking(bench, _answerer(bench, options), options.mode, _web_wish(bench, options), options.model)
+    _add_collections(asking, bench, options, last)
     for path in options.docs:
         asking.grant(path)
     plan = asking.plan(asked.question, asked.context, options.session, options.resume)
@@ -248,9 +273,11 @@ def _answerer(bench: Workbench, options: _Options) -> Answerer:
     return answerer
 
 
-def _add_collections(asking: Asking, bench: Workbench, options: _Options) -> None:
+def _add_collections(asking: Asking, bench: Workbench, options: _Options, last: Session | None) -> None:
+    """Add the collections that are named, or the default one where neither the question nor its session names any."""
     names = options.collection
-    if not names and not options.docs and DEFAULT_COLLECTION in bench.services.corpus.collections():
+    has_some = bool(names or options.docs or (last is not None and last.collections))
+    if not has_some and DEFAULT_COLLECTION in bench.services.corpus.collections():
         names = (DEFAULT_COLLECTION,)
     for name in names:
         asking.add_collection(bench.services.corpus.collection(name))
@@ -269,18 +296,3 @@ def _web_wish(bench: Workbench, options: _Options) -> WebWish | None:
 
 def _is_builtin(model: str, asked_for: str | None) -> bool:
     return model == "extractive" and asked_for is None
-
-
-def _judge(answer: Answer, *, strict: bool) -> None:
-    """End with the exit code that says how far the answer can be trusted."""
-    if answer.stopped_by == "no_evidence":
-        raise NotEnoughEvidence("the sources hold too little to answer this", hint="`asky search` shows what there is")
-    if answer.stopped_by in _LIMITS:
-        raise BudgetExceeded("stopped at a limit before everything was looked up", hint=_LIMITS[answer.stopped_by])
-    if strict and not answer.claims:
-        raise UnsupportedClaim("nothing of the answer could be checked: it holds no sentence that cites a source")
-    if strict and answer.faults:
-        raise UnsupportedClaim(
-            f"{answer.faults} of what the answer says or cites is not supported by its sources",
-            hint="`asky runs show` has the verdict on each sentence",
-        )

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from asky.chat.answering import Mode, Question
+from asky.cli.lasting import find_last
 from asky.cli.running import Stopped
 from asky.cli.workbench import Workbench
 from asky.errors import AskyError, StorageError, UsageError
@@ -26,13 +27,20 @@ _SIGNS_OF_A_PATH = frozenset("/\\~:")
 
 
 class Asking:
-    """Collects what a question is asked of, and asks it."""
+    """Collects what a question is asked of, and asks it.
 
-    def __init__(self, bench: Workbench, answerer: Answerer, mode: Mode, web: WebWish | None = None) -> None:
+    `model` is the name under which the user chose one; the built-in model is not kept for later questions unless it was
+    chosen, as there may be another by then.
+    """
+
+    def __init__(
+        self, bench: Workbench, answerer: Answerer, mode: Mode, web: WebWish | None = None, model: str | None = None
+    ) -> None:
         self._bench = bench
         self._answerer = answerer
         self._mode: Mode = mode
         self._web = web
+        self._model = model or (answerer.model.name if answerer.model.host is not None else None)
         self._collections: list[int] = []
         self._granted: list[Path] = []
         self._rejected: list[tuple[str, str]] = []
@@ -61,13 +69,15 @@ class Asking:
         Raises `UsageError` if there is nothing to answer from, and `Stopped`, with what there is of the answer as its
         value, on Ctrl-C.
         """
-        session = self._session(session_name, resume)
+        session = find_last(self._bench, session_name, resume)
+        session = session or self._bench.services.sessions.open(session_name, mode=self._mode)
         if context is not None:
             self._add_text(session, context)
         shown = self._preload(session, text)
         access = self._web_access(session, text)
         services = self._bench.services
         services.sessions.add_collections(session.id, self._collections)
+        self._remember(session)
         wanted = tuple(dict.fromkeys([*session.collections, *self._collections]))
         scope = Scope(wanted)
         if access is None:
@@ -83,6 +93,13 @@ class Asking:
             self._name_partial(error, session, text)
             raise
         return kept[-1]
+
+    def _remember(self, session: Session) -> None:
+        """Let later questions of the session take over how this one is asked."""
+        settings: dict[str, object] = {"web": self._web is not None, "model": self._model}
+        if self._web is not None:
+            settings |= {"sites": self._web.sites, "since": self._web.since, "shortlist": self._web.shortlist}
+        self._bench.services.sessions.remember(session.id, mode=self._mode, settings=settings)
 
     def _name_partial(self, error: AskyError, session: Session, text: str) -> None:
         """Have the hint of `error` say where what had been written of the answer can be read."""
@@ -106,9 +123,7 @@ class Asking:
             found = find_named(self._bench.services, self._granted, text)
             shown, named = found.shown, found.readable
         unread = [*map(str, self._granted), *named, *(["standard input"] if context else [])]
-        sessions = self._bench.services.sessions
-        recent = sessions.recent(limit=1) if resume else []
-        session = recent[0] if recent else sessions.find(session_name) if session_name is not None else None
+        session = find_last(self._bench, session_name, resume)
         wanted = dict.fromkeys([*(session.collections if session is not None else ()), *self._collections])
         scope = Scope(tuple(wanted))
         web = self._web_plan(text, shown)
@@ -147,15 +162,6 @@ class Asking:
                 hint="name documents with -d PATH, or set up a search service: `asky config set"
                 " search.searxng.base_url URL`, or the key of brave, tavily, exa or serper in its variable",
             )
-
-    def _session(self, name: str | None, resume: bool) -> Session:
-        sessions = self._bench.services.sessions
-        if resume:
-            last = sessions.recent(limit=1)
-            if not last:
-                raise UsageError("there is no session to continue", hint="leave -c out to begin one")
-            return last[0]
-        return sessions.open(name, mode=self._mode)
 
     def _add_text(self, session: Session, text: str) -> None:
         """Piped text becomes a source of the session."""

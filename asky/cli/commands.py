@@ -10,6 +10,7 @@ DEFAULT = "ask"
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
         "ask": "Answer a question from sources, with citations (the default).",
+        "chat": "Ask one question after another; each knows those before it.",
         "search": "Find passages; no model is asked.",
         "corpus": "Add, list, sync and remove documents.",
         "why": "Show the passage behind a citation.",

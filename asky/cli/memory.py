@@ -2,179 +2,211 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+import os
+import sys
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from asky.cli.arguments import as_utf8
+from asky.cli.finding_views import as_markdown, describe, print_findings
 from asky.cli.options import json_option
 from asky.cli.session import find_session
-from asky.cli.terminal import one_line, plain
 from asky.cli.workbench import Workbench, workbench
-from asky.errors import UsageError
+from asky.errors import AskyError, UsageError
 
 if TYPE_CHECKING:
-    from asky.storage.findings import Finding
+    from collections.abc import Sequence
 
-_MAX_CHARS = 2_000
-_MAX_TAGS = 8
-_MAX_TAG_CHARS = 40
+    from asky.storage.findings import Finding, FindingScope
+
 _MAX_QUERY_CHARS = 20_000
+_MAX_PIPED_BYTES = 1 << 20  # far more than a finding may have: enough to say how long the text is
 _ALL = 1 << 31
+_NO_SUCH = "`asky memory list` shows what there is"
 
-_session_option = click.option("-s", "--session", help="Only the findings of this session.")
+
+def complete_session(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - click's
+    """The sessions whose names start with `incomplete`; none where nothing can be read, and nothing is made."""
+    from asky.config.paths import resolve_paths  # while completing only
+
+    try:
+        if not (resolve_paths(os.environ).data / "asky.db").is_file():
+            return []
+        with workbench(quiet=True) as bench:
+            names = [each.name for each in bench.services.sessions.recent(limit=_ALL)]
+    except AskyError:
+        return []
+    return [name for name in names if name.startswith(incomplete)]
+
+
+_session_option = click.option(
+    "-s", "--session", shell_complete=complete_session, help="Only the findings of this session."
+)
+_everywhere_option = click.option("--all-sessions", is_flag=True, help="The findings of every session; the default.")
 
 
 @click.group()
 def memory() -> None:
     """List, search and edit saved findings.
 
-    A finding is a note, not a source: a later question can be led by it, and cites the passages themselves.
+    A finding is a note, not a source: a later question of its session can be led by it, and cites the passages
+    themselves. What you add without --session is for the questions of every session.
     """
 
 
 @memory.command("list")
 @_session_option
+@_everywhere_option
 @json_option
-def list_(session: str | None, as_json: bool) -> None:
+def list_(session: str | None, all_sessions: bool, as_json: bool) -> None:
     """List findings, the newest first."""
     with workbench() as bench:
-        found = bench.services.findings.recent(session_id=_session_id(bench, session))
+        found = bench.services.findings.recent(_scope(bench, session, all_sessions))
         if as_json:
-            described = _described(bench, found)
-            bench.terminal.json({"schema": "asky.findings/1", "findings": described})
+            bench.terminal.json({"schema": "asky.findings/1", "findings": describe(bench, found)})
             return
         if not found:
             bench.terminal.note("no findings yet; `asky memory add TEXT` keeps one")
-        _print(bench, found)
+        print_findings(bench, found)
 
 
 @memory.command()
 @click.argument("query")
 @click.option("-k", "limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="Most findings.")
 @_session_option
-@click.option("--all-sessions", is_flag=True, help="The findings of every session.")
+@_everywhere_option
 @json_option
 def search(query: str, limit: int, session: str | None, all_sessions: bool, as_json: bool) -> None:
-    """Find the findings about QUERY, the best first.
-
-    Without --session and --all-sessions these are the findings of the session that was used last, and those that
-    belong to none.
-    """
-    if session is not None and all_sessions:
-        raise UsageError("--session and --all-sessions contradict each other", hint="use one of them")
+    """Find the findings about QUERY, the best first."""
     if not query.strip() or len(query) > _MAX_QUERY_CHARS:
         raise UsageError(f"the query is {'empty' if not query.strip() else 'too long'}")
     with workbench() as bench:
-        found = _search(bench, query, session, all_sessions)[:limit]
+        scope = _scope(bench, session, all_sessions)
+        found = bench.services.vectors.search_findings(as_utf8(query), scope, limit=limit)
         if as_json:
-            described = _described(bench, [finding for finding, _ in found])
+            described = describe(bench, [finding for finding, _ in found])
             scored = [{**each, "score": round(score, 4)} for each, (_, score) in zip(described, found, strict=True)]
             bench.terminal.json({"schema": "asky.findings/1", "query": query, "findings": scored})
             return
         if not found:
-            bench.terminal.note("nothing found" + ("" if all_sessions else "; --all-sessions looks further"))
-        _print(bench, [finding for finding, _ in found])
-
-
-def _search(bench: Workbench, query: str, session: str | None, all_sessions: bool) -> list[tuple[Finding, float]]:
-    services = bench.services
-    if session is not None:
-        return services.vectors.search_findings(query, session_id=_session_id(bench, session), limit=_ALL)
-    found = services.vectors.search_findings(query, session_id=None, limit=_ALL)
-    last = services.sessions.recent(limit=1)
-    if all_sessions or not last:
-        return found
-    return [(finding, score) for finding, score in found if finding.session_id in (None, last[0].id)]
+            bench.terminal.note("nothing found")
+        print_findings(bench, [finding for finding, _ in found])
 
 
 @memory.command()
 @click.argument("text")
-@click.option("-s", "--session", help="Keep it for this session; without, it belongs to none.")
+@click.option(
+    "-s", "--session", shell_complete=complete_session, help="Keep it for this session; without, it is for all."
+)
 @click.option("--tag", "tags", multiple=True, help="A word or two to find it by; can be given again.")
 @json_option
 def add(text: str, session: str | None, tags: tuple[str, ...], as_json: bool) -> None:
-    """Keep TEXT as a finding of your own."""
-    kept, kept_tags = _checked(text), [_checked_tag(tag) for tag in dict.fromkeys(tags)]
-    if len(kept_tags) > _MAX_TAGS:
-        raise UsageError(f"{len(kept_tags)} tags; {_MAX_TAGS} are the limit")
+    """Keep TEXT as a finding of your own; "-" reads it from standard input."""
+    from asky.research.memory import clean_finding, clean_tags  # with what scrubs texts: not for --help
+
+    kept = clean_finding(_piped() if text == "-" else as_utf8(text))
+    kept_tags = clean_tags([as_utf8(tag) for tag in tags])
     with workbench() as bench:
-        session_id = _session_id(bench, session)
+        findings, session_id = bench.services.findings, _session_id(bench, session)
+        known = findings.same(kept, session_id=session_id)
         # Its vector is made by the first search: no model is loaded for this.
-        id_ = bench.services.findings.add(kept, session_id=session_id, run_id=None, tags=kept_tags, trust="user")
+        id_ = findings.add(kept, session_id=session_id, run_id=None, tags=kept_tags, trust="user")
         if as_json:
-            bench.terminal.json({"schema": "asky.finding/1", "id": id_, "text": kept, "tags": kept_tags})
+            (shown,) = describe(bench, list(findings.get([id_]).values()))
+            bench.terminal.json({"schema": "asky.finding/1", **shown})
         else:
-            bench.terminal.note(f"kept as finding {id_}")
+            bench.terminal.note(f"kept as finding {id_}" if known is None else f"finding {id_} says that already")
 
 
 @memory.command()
-@click.argument("finding_id", metavar="ID", type=click.IntRange(1, (1 << 63) - 1))
-def rm(finding_id: int) -> None:
-    """Forget the finding ID."""
+@click.argument("ids", metavar="[ID]...", nargs=-1, type=click.IntRange(1, (1 << 63) - 1))
+@click.option("--source", help="Those that rest on this source: an id, an address, a domain, a file or a folder.")
+@click.option("-s", "--session", shell_complete=complete_session, help="Those of this session.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask, however many they are.")
+def rm(ids: tuple[int, ...], source: str | None, session: str | None, yes: bool) -> None:
+    """Forget findings: by their IDs, all that rest on a source, or all of a session.
+
+    More than one are forgotten only after you say so, or with --yes. The texts are overwritten in the store's file.
+    What was said in a session stays in its transcript; `asky session rm` removes that.
+    """
+    if sum((bool(ids), source is not None, session is not None)) != 1:
+        raise UsageError("name IDs, a --source or a --session, and one of them only")
     with workbench() as bench:
-        if not bench.services.findings.remove(finding_id):
-            raise UsageError(f"there is no finding {finding_id}", hint="`asky memory list` shows what there is")
-        bench.terminal.note(f"forgot finding {finding_id}")
+        chosen = _of_source(bench, source) if source is not None else _named(bench, ids, session)
+        if not chosen:
+            bench.terminal.note("there is nothing to forget")
+            return
+        if len(chosen) > 1 and not yes and not _is_confirmed(bench, chosen):
+            bench.terminal.note("nothing was forgotten")
+            return
+        removed = bench.services.findings.remove([each.id for each in chosen])
+        bench.terminal.note(f"forgot finding {chosen[0].id}" if len(chosen) == 1 else f"forgot {removed:,} findings")
 
 
 @memory.command()
 @_session_option
-def export(session: str | None) -> None:
-    """Print findings as JSON, one a line, the oldest first."""
+@click.option(
+    "--format", "format_", type=click.Choice(["jsonl", "md"]), default="jsonl", show_default=True, help="How."
+)
+def export(session: str | None, format_: Literal["jsonl", "md"]) -> None:
+    """Print findings as JSON, one a line, or as Markdown; the oldest first."""
     with workbench() as bench:
-        found = bench.services.findings.recent(session_id=_session_id(bench, session))
-        for each in _described(bench, found[::-1]):
+        found = bench.services.findings.recent(_scope(bench, session, False))[::-1]
+        if format_ == "md":
+            for line in as_markdown(bench, found):
+                bench.terminal.line(line)
+            return
+        for each in describe(bench, found):
             bench.terminal.json({"schema": "asky.finding/1", **each})
+
+
+def _scope(bench: Workbench, session: str | None, all_sessions: bool) -> FindingScope:
+    """All findings, unless the user names a session: who looks after a memory has to see what is in it."""
+    from asky.storage.findings import EVERY_FINDING, FindingScope  # with SQLite: not for --help
+
+    if session is not None and all_sessions:
+        raise UsageError("--session and --all-sessions contradict each other", hint="use one of them")
+    return EVERY_FINDING if session is None else FindingScope("session", _session_id(bench, session))
 
 
 def _session_id(bench: Workbench, name: str | None) -> str | None:
     return None if name is None else find_session(bench.services.sessions, name).id
 
 
-def _checked(text: str) -> str:
-    """The text as it is kept: without anything that could steer a terminal."""
-    kept = plain(as_utf8(text)).strip()
-    if not kept:
-        raise UsageError("the finding is empty")
-    if len(kept) > _MAX_CHARS:
-        raise UsageError(
-            f"the finding has {len(kept):,} characters; {_MAX_CHARS:,} are the limit",
-            hint="keep longer texts as documents: asky corpus add FILE",
-        )
-    return kept
+def _named(bench: Workbench, ids: Sequence[int], session: str | None) -> list[Finding]:
+    if session is not None:
+        return bench.services.findings.recent(_scope(bench, session, False))
+    found = bench.services.findings.get(ids)
+    missing = [str(id_) for id_ in dict.fromkeys(ids) if id_ not in found]
+    if missing:
+        raise UsageError(f"there is no finding {', '.join(missing)}", hint=_NO_SUCH)
+    return list(found.values())
 
 
-def _checked_tag(tag: str) -> str:
-    kept = one_line(as_utf8(tag))
-    if not 0 < len(kept) <= _MAX_TAG_CHARS:
-        raise UsageError(f"not a tag: {kept[:_MAX_TAG_CHARS]!r}", hint=f"use 1 to {_MAX_TAG_CHARS} characters")
-    return kept
+def _of_source(bench: Workbench, source: str) -> list[Finding]:
+    from asky.research.memory import source_test  # 40 ms: for this only
+
+    if not source.strip():
+        raise UsageError("the source has no name")
+    is_named = source_test(as_utf8(source.strip()))
+    found = [each for each in bench.services.findings.recent() if any(map(is_named, each.passages))]
+    if not found:
+        raise UsageError(f"no finding rests on {source!r}", hint=_NO_SUCH)
+    return found
 
 
-def _described(bench: Workbench, findings: Sequence[Finding]) -> list[dict[str, Any]]:
-    names = {each.id: each.name for each in bench.services.sessions.recent(limit=_ALL)}
-    return [
-        {
-            "id": each.id,
-            "text": each.text,
-            "tags": list(each.tags),
-            "trust": each.trust,
-            "session": names.get(each.session_id) if each.session_id is not None else None,
-            "run": each.run_id,
-            "passages": [dict(passage) for passage in each.passages],
-            "created_at": each.created_at,
-        }
-        for each in findings
-    ]
+def _is_confirmed(bench: Workbench, chosen: Sequence[Finding]) -> bool:
+    """Ask on a terminal. Raises `UsageError` without one."""
+    what = f"{len(chosen):,} findings"
+    if sys.stdin is None or sys.stdin.closed or not sys.stdin.isatty():
+        raise UsageError(f"that would forget {what}", hint="say so with --yes")
+    print_findings(bench, chosen)
+    return click.confirm(f"Forget these {what}?", err=True)
 
 
-def _print(bench: Workbench, findings: Sequence[Finding]) -> None:
-    for each in _described(bench, findings):
-        facts = [each["created_at"][:10], "yours" if each["trust"] == "user" else "from a model"]
-        facts += [f"session {each['session']}"] if each["session"] is not None else []
-        facts += [f"{len(each['passages'])} passages"] if each["passages"] else []
-        facts += [f"#{tag}" for tag in each["tags"]]
-        bench.terminal.line(f"{each['id']}  {one_line(each['text'])}")
-        bench.terminal.out.write(bench.terminal.paint(f"    {', '.join(facts)}", 2) + "\n")
+def _piped() -> str:
+    """The text on standard input."""
+    if sys.stdin is None or sys.stdin.closed:
+        raise UsageError("there is no standard input to read the finding from")
+    return sys.stdin.buffer.read(_MAX_PIPED_BYTES).decode("utf-8", "replace")

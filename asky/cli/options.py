@@ -46,3 +46,16 @@ def prompts_like(incomplete: str) -> list[str]:
         return [f"/{name}" for name in configured().prompts if f"/{name}".startswith(incomplete)]
     except AskyError:
         return []
+
+
+def complete_session(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - click's
+    """The names of sessions that start with `incomplete`, the last used first; none where nothing can be read."""
+    from asky.cli.workbench import workbench  # while completing only
+    from asky.errors import AskyError
+
+    try:
+        with workbench(quiet=True) as bench:
+            found = bench.services.sessions.recent(limit=200)
+    except AskyError:
+        return []
+    return [each.name for each in found if each.name.startswith(incomplete)]

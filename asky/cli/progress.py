@@ -14,6 +14,7 @@ from asky.cli.terminal import is_smart, one_line
 _REDRAW_S = 0.1
 _ESTIMATE_AFTER_S = 2.0
 _CLEAR = "\r\x1b[K"
+_TYPED = "  > "
 
 
 class Progress:
@@ -45,6 +46,7 @@ class Progress:
         self._total: int | None = None
         self._detail = ""
         self._since = 0.0
+        self._typed = ""
         self._drawn_at: float | None = None
         self._visible = False
 
@@ -56,6 +58,13 @@ class Progress:
                 self._hear(event)
             except (OSError, ValueError):  # the terminal was closed: nobody is left to tell
                 self._quiet = True
+
+    def show_typed(self, text: str) -> None:
+        """Show `text`, which the user is typing, at the end of the line; `""` for nothing."""
+        with self._lock:
+            if text != self._typed:
+                self._typed = text
+                self._drawn_at = None  # seen at once
 
     def tick(self) -> None:
         """Redraw what a busy moment left out; for a caller that waits."""
@@ -133,9 +142,20 @@ class Progress:
         now = self._clock()
         if not self._draws or (self._drawn_at is not None and now - self._drawn_at < _REDRAW_S):
             return
-        self._stream.write(_CLEAR + cut_to_width(self._status(now), self._columns() - 1))
+        self._stream.write(_CLEAR + self._fitted(self._status(now), self._columns() - 1))
         self._stream.flush()
         self._drawn_at, self._visible = now, True
+
+    def _fitted(self, status: str, columns: int) -> str:
+        """The line in so many cells: of what is being typed the end, and of the rest at least a third."""
+        if not self._typed:
+            return cut_to_width(status, columns)
+        typed = one_line(self._typed)
+        room = max(columns - len(_TYPED) - min(len(status), columns // 3), 0)
+        while cut_to_width(typed, room) != typed:
+            typed = typed[1:]
+        line = cut_to_width(status, columns - len(_TYPED) - len(typed))
+        return cut_to_width(line + _TYPED + typed, columns)
 
     def _status(self, now: float) -> str:
         parts = [one_line(self._stage or "")]

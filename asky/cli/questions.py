@@ -40,6 +40,11 @@ def read_question(words: tuple[str, ...]) -> Asked:
         piped = _piped()
         if not text and piped:
             text, piped = piped, None
+    return Asked(clean_question(text), piped if piped and piped.strip() else None)
+
+
+def clean_question(text: str) -> str:
+    """`text` as it is asked: without what cannot be seen. Raises `UsageError` for an empty and for a too long one."""
     from asky.text.scrub import scrub  # 10 ms: not for --help
 
     text = scrub(text).strip()
@@ -50,7 +55,7 @@ def read_question(words: tuple[str, ...]) -> Asked:
             f"the question has {len(text):,} characters; {MAX_QUESTION_CHARS:,} are the limit",
             hint="put long text into a file and name it with -d, or pipe it in beside a short question",
         )
-    return Asked(text, piped if piped and piped.strip() else None)
+    return text
 
 
 def expand_prompt(text: str, *, in_chat: bool = False) -> str:

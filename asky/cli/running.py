@@ -40,13 +40,18 @@ class Stopped(Interrupted):
 
 
 def run_async(
-    main: Callable[[], Awaitable[T]], *, tick: Callable[[], None] | None = None, grace_s: float = GRACE_S
+    main: Callable[[], Awaitable[T]],
+    *,
+    tick: Callable[[], None] | None = None,
+    meanwhile: contextlib.AbstractContextManager[None] | None = None,
+    grace_s: float = GRACE_S,
 ) -> T:
     """Run `main` in an event loop beside this thread, and return what it returns or raise what it raises.
 
     The first SIGINT, SIGTERM or SIGHUP cancels `main`, which has `grace_s` seconds for its cleanup and may still return
     a value; then `Stopped` is raised with it. The second signal restores the terminal and leaves the process at once.
-    `tick` is called ten times a second by the waiting thread, for a progress line.
+    `tick` is called ten times a second by the waiting thread, for a progress line. `meanwhile` is entered by it for as
+    long as it waits, and may change the terminal: what is restored is the state before.
 
     A signal that the process was started to ignore stays ignored. Outside of the main thread no signal is handled.
     """
@@ -54,7 +59,7 @@ def run_async(
     # an operation on it.
     inbox: SimpleQueue[int | None] = SimpleQueue()
     task = _Task(main, inbox)
-    with _signals_sent_to(inbox, task.cancel) as received:
+    with _signals_sent_to(inbox, task.cancel) as received, meanwhile or contextlib.nullcontext():
         task.start()
         if _wait(inbox, tick) is not None:
             _wait_for_end(inbox, grace_s)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from asky.cli.arguments import as_utf8
-from asky.cli.citing import reference
 from asky.cli.options import json_option
+from asky.cli.run_again import replay, resume
+from asky.cli.run_exports import export, verify
 from asky.cli.session import find_session
 from asky.cli.terminal import json_text, one_line
 from asky.cli.workbench import Workbench, workbench
+from asky.evidence.citing import reference
 from asky.values import Evidence, Location, Span
 
 if TYPE_CHECKING:
@@ -27,7 +28,13 @@ _REJECTED_SHOWN = 5
 
 @click.group()
 def runs() -> None:
-    """List, show and export past answers with their evidence."""
+    """List, show, export and verify past answers with their evidence; go on with a run, or play it again."""
+
+
+runs.add_command(resume)
+runs.add_command(replay)
+runs.add_command(export)
+runs.add_command(verify)
 
 
 @runs.command("list")
@@ -51,6 +58,8 @@ def list_(limit: int, session: str | None, as_json: bool) -> None:
             cut = question if len(question) <= _QUESTION_CHARS else question[: _QUESTION_CHARS - 1] + "…"
             used = _used(*spent.get(run.id, (0, None)))
             bench.terminal.line(f"{run.id}  {_outcome(run):<14}  {one_line(run.model):<12}  {used:<13}  {cut}")
+        if any(run.status == "interrupted" for run in found):
+            bench.terminal.note("`asky runs resume ID` goes on with a run that was interrupted")
 
 
 def find_run(bench: Workbench, run_id: str | None) -> Run:
@@ -69,7 +78,7 @@ def _listed(bench: Workbench, run: Run, tokens: int, cost_usd: float | None) -> 
     from asky.evidence.export import describe_run
 
     answer = run.answer or {}
-    return describe_run(run, session=_session_name(bench, run)) | {
+    return describe_run(run, session=session_name(bench, run)) | {
         "citations": len(answer.get("citations", ())),
         "stopped_by": answer.get("stopped_by"),
         "tokens": tokens,
@@ -77,7 +86,8 @@ def _listed(bench: Workbench, run: Run, tokens: int, cost_usd: float | None) -> 
     }
 
 
-def _session_name(bench: Workbench, run: Run) -> str | None:
+def session_name(bench: Workbench, run: Run) -> str | None:
+    """The name of the run's session."""
     session = bench.services.sessions.find(run.session_id) if run.session_id is not None else None
     return session.name if session is not None else None
 
@@ -109,7 +119,7 @@ def show(run_id: str | None, verbose: bool, as_json: bool) -> None:
     with workbench(verbose=verbose) as bench:
         run = find_run(bench, run_id)
         ledger = bench.services.runs.ledger(run.id)
-        described = describe_run(run, session=_session_name(bench, run))
+        described = describe_run(run, session=session_name(bench, run))
         partial = _partial(ledger)
         if as_json:
             found = {"searches": _searches(ledger), "answer": run.answer, "partial": partial}
@@ -256,29 +266,3 @@ def _print_answer(terminal: Terminal, answer: Mapping[str, Any], *, verbose: boo
         terminal.line(f"rejected  {len(rejected) - _REJECTED_SHOWN} more, which -v prints")
     for warning in answer["warnings"]:
         terminal.line(f"warning   {one_line(warning)}")
-
-
-@runs.command()
-@click.argument("run_id", metavar="[ID]", required=False)
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to FILE instead of stdout.")
-def export(run_id: str | None, output: Path | None) -> None:
-    """Export a run and its evidence as one JSON object; by default the last one.
-
-    It holds the whole text of every document that a passage was shown of, so that its citations can be checked
-    elsewhere: python -m asky.evidence.check FILE
-    """
-    from asky.evidence.export import export_run
-
-    with workbench() as bench:
-        services = bench.services
-        run = find_run(bench, run_id)
-        passages = services.runs.passages(run.id)
-        texts = {id_: services.documents.text(id_) for id_ in dict.fromkeys(each.document_id for each in passages)}
-        exported = export_run(run, passages, texts, services.runs.ledger(run.id), session=_session_name(bench, run))
-        if output is None:
-            bench.terminal.json(exported)
-            return
-        from asky.cli.saving import save_text
-
-        save_text(output, json_text(exported) + "\n")
-        bench.terminal.note(f"wrote run {run.id} to {output}")

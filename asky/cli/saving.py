@@ -5,14 +5,19 @@ from __future__ import annotations
 import errno
 from pathlib import Path
 
-from asky.config.paths import replace_text
+from asky.config.paths import replace_bytes
 from asky.errors import AskyError, StoreFull, UsageError
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def save_text(path: Path, text: str) -> None:
-    """Make `text` the content of `path`; what was there is replaced in one step, or not at all.
+    """`save_bytes` with `text` as UTF-8."""
+    save_bytes(path, text.encode("utf-8"))
+
+
+def save_bytes(path: Path, data: bytes) -> None:
+    """Make `data` the content of `path`; what was there is replaced in one step, or not at all.
 
     A symlink is followed, a device or pipe is written to. Raises `UsageError` where `path` cannot be written and
     `StoreFull` when the disk is full.
@@ -20,9 +25,9 @@ def save_text(path: Path, text: str) -> None:
     try:
         target = path.resolve()
         if target.exists() and not target.is_file():
-            target.write_text(text, "utf-8")
+            target.write_bytes(data)
         else:
-            replace_text(target, text)
+            replace_bytes(target, data)
     except (OSError, RuntimeError) as error:  # a loop of symlinks is a RuntimeError
         raise _unwritable(path, error) from error
 

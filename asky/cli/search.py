@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from asky.cli.citing import page_text, section_text
 from asky.cli.documents import scope_of
 from asky.cli.options import json_option, verbosity_options
 from asky.cli.workbench import Workbench, workbench
 from asky.errors import UsageError
+from asky.evidence.citing import page_text, section_text
 
 if TYPE_CHECKING:
     from asky.storage.scope import Scope

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from asky.cli.arguments import as_utf8
-from asky.cli.options import json_option
+from asky.cli.options import complete_session, json_option
 from asky.cli.workbench import workbench
 from asky.errors import UsageError
 
@@ -15,11 +16,12 @@ if TYPE_CHECKING:
     from asky.storage.sessions import Session, SessionStore, StoredMessage
 
 _ALL = 1 << 31
+_FORMATS = {".md": "md", ".json": "json", ".html": "html"}
 
 
 @click.group()
 def session() -> None:
-    """List, show and remove conversations."""
+    """List, show, rename, export and remove conversations."""
 
 
 @session.command("list")
@@ -41,7 +43,7 @@ def list_(as_json: bool) -> None:
 
 
 @session.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_session)
 @json_option
 def show(name: str, as_json: bool) -> None:
     """Show the transcript of the session NAME."""
@@ -55,15 +57,54 @@ def show(name: str, as_json: bool) -> None:
             return
         if not messages:
             bench.terminal.note("nothing was asked in this session yet")
+        for line in _settings_lines(found):
+            bench.terminal.note(line)
         for each in messages:
+            if each.role not in ("user", "note", "assistant"):
+                continue
             head = f"{each.role}, {each.created_at[:10]} {each.created_at[11:16]} UTC"
             run = f", run {each.run_id}" if each.run_id is not None and each.role == "assistant" else ""
-            bench.terminal.out.write(bench.terminal.paint(head + run, 1) + "\n")
+            withdrawn = ", taken back: no model gets it any more" if each.is_withdrawn else ""
+            bench.terminal.out.write(bench.terminal.paint(head + run + withdrawn, 1) + "\n")
             bench.terminal.line(each.content + "\n")
 
 
 @session.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_session)
+@click.argument("new_name")
+def rename(name: str, new_name: str) -> None:
+    """Call the session NAME by NEW_NAME."""
+    with workbench() as bench:
+        sessions = bench.services.sessions
+        sessions.rename(find_session(sessions, name).id, as_utf8(new_name))
+        bench.terminal.note(f"the session {name} is now {as_utf8(new_name)}")
+
+
+@session.command()
+@click.argument("name", shell_complete=complete_session)
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="Write to FILE; its suffix (.md, .html, .json) says how."
+)
+@click.option("--format", "form", type=click.Choice(sorted(_FORMATS.values())), help="Print in this format.")
+def export(name: str, output: Path | None, form: Literal["md", "json", "html"] | None) -> None:
+    """Export the session NAME: its questions, answers and sources, as JSON with everything that was looked up."""
+    from asky.cli.saving import save_text  # with the export, not with the other commands
+    from asky.cli.session_export import export_session
+
+    if output is not None and form is None and output.suffix not in _FORMATS:
+        raise UsageError(f"{output}: not .md, .html or .json", hint="choose a suffix, or the format with --format")
+    chosen = form or (_FORMATS[output.suffix] if output is not None else "md")
+    with workbench() as bench:
+        text = export_session(bench.services, find_session(bench.services.sessions, name), chosen)
+        if output is None:
+            bench.terminal.out.write(text)
+            return
+        save_text(output, text)
+        bench.terminal.note(f"wrote {output}")
+
+
+@session.command()
+@click.argument("name", shell_complete=complete_session)
 def rm(name: str) -> None:
     """Remove the session NAME with its runs, its findings and what was piped into it.
 
@@ -87,6 +128,19 @@ def find_session(sessions: SessionStore, name: str) -> Session:
     return found
 
 
+def _settings_lines(found: Session) -> list[str]:
+    """How the next question of a session is asked where it says nothing else."""
+    said = found.settings
+    known = {
+        "model": said.get("model"),
+        "web": None if "web" not in said else "yes" if said["web"] else "no",
+        "sites": ", ".join(said.get("sites", ())),
+        "since": said.get("since"),
+    }
+    told = [f"{name} {value}" for name, value in known.items() if value]
+    return [f"mode {found.mode}" + "".join(f"; {each}" for each in told)]
+
+
 def _session_json(session: Session) -> dict[str, Any]:
     return {
         "id": session.id,
@@ -95,6 +149,7 @@ def _session_json(session: Session) -> dict[str, Any]:
         "created_at": session.created_at,
         "updated_at": session.updated_at,
         "messages": session.messages,
+        "settings": dict(session.settings),
     }
 
 
@@ -104,4 +159,5 @@ def _message_json(message: StoredMessage) -> dict[str, Any]:
         "content": message.content,
         "run": message.run_id,
         "created_at": message.created_at,
+        "withdrawn": message.is_withdrawn,
     }

@@ -7,7 +7,7 @@ import signal
 from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol
 
-from asky.cli.answers import print_answer, print_sources
+from asky.cli.answers import WHY, print_answer, print_sources
 from asky.cli.terminal import Terminal, is_smart, one_line
 from asky.events import Event, Listener, StageStarted, TextDiscarded, TextStreamed
 from asky.evidence.answer import answer_json
@@ -40,17 +40,21 @@ class View(Protocol):
 
 
 class PrintedView:
-    """The answer in plain text when it is complete: for pipes, files and `--no-stream` without a terminal."""
+    """The answer in plain text when it is complete: for pipes, files and `--no-stream` without a terminal.
 
-    def __init__(self, terminal: Terminal, others: Listener) -> None:
+    `why` is the command that shows what a citation rests on.
+    """
+
+    def __init__(self, terminal: Terminal, others: Listener, *, why: str = WHY) -> None:
         self._terminal = terminal
         self._others = others
+        self._why = why
 
     def __call__(self, event: Event) -> None:
         self._others(event)
 
     def give(self, answer: Answer) -> None:
-        print_answer(self._terminal, answer)
+        print_answer(self._terminal, answer, why=self._why)
 
     def fail(self, error: BaseException) -> None:
         """The process says it on stderr."""
@@ -103,10 +107,12 @@ class StreamedView(PrintedView):
     Other listeners print on the same terminal: the row under way is ended before they do.
     """
 
-    def __init__(self, terminal: Terminal, others: Listener, environ: Mapping[str, str], *, waits: bool) -> None:
+    def __init__(
+        self, terminal: Terminal, others: Listener, environ: Mapping[str, str], *, waits: bool, why: str = WHY
+    ) -> None:
         from asky.cli.markdown_stream import markdown_stream  # for a terminal only
 
-        super().__init__(terminal, others)
+        super().__init__(terminal, others, why=why)
         self._waits = waits
         self._shown = ""
         self._stream = markdown_stream(terminal.out, environ=environ, colored=terminal.colored)
@@ -140,7 +146,7 @@ class StreamedView(PrintedView):
             if shown:
                 self._terminal.note("\nafter the check:\n")
             self._write(answer.text)
-        print_sources(self._terminal, answer)
+        print_sources(self._terminal, answer, why=self._why)
 
     def close(self) -> None:
         self._stream.interrupt()
@@ -169,13 +175,22 @@ def _stop_run() -> None:
 
 
 def open_view(
-    terminal: Terminal, others: Listener, environ: Mapping[str, str], format_: Format, *, waits: bool
+    terminal: Terminal,
+    others: Listener,
+    environ: Mapping[str, str],
+    format_: Format,
+    *,
+    waits: bool,
+    why: str = WHY,
 ) -> View:
-    """The view for an output in `format_`; text is plain in a pipe and rendered on a terminal."""
+    """The view for an output in `format_`; text is plain in a pipe and rendered on a terminal.
+
+    `why` is the command that shows what a citation rests on.
+    """
     if format_ == "json":
         return JsonView(terminal, others)
     if format_ == "events":
         return EventsView(terminal, others, environ)
     if not is_smart(terminal.out, environ):
-        return PrintedView(terminal, others)
-    return StreamedView(terminal, others, environ, waits=waits)
+        return PrintedView(terminal, others, why=why)
+    return StreamedView(terminal, others, environ, waits=waits, why=why)

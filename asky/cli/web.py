@@ -28,9 +28,9 @@ SET_UP = (
 class WebWish:
     """What the flags and the model's own entry say of the web.
 
-    `is_demanded` makes it an error that nothing is set up for it. `sites` and `since` are as `SourcePolicy.narrowed`
-    takes them. `shortlist` is what the flag says, `model_shortlist`
-    what the entry does, `None` where it says nothing.
+    `is_demanded` makes it an error that nothing is set up for it. `shortlist` is what the flag says, `model_shortlist`
+    what the entry does, `None` where it says nothing. `sites` and `since` are as `SourcePolicy.narrowed` takes them,
+    `queries` as `WebAccess` has them.
     """
 
     is_demanded: bool
@@ -38,6 +38,7 @@ class WebWish:
     model_shortlist: bool | None
     sites: tuple[str, ...] = ()
     since: str | None = None
+    queries: tuple[str, ...] = ()
 
 
 def web_access(services: Services, wish: WebWish, session: Session, text: str, mode: Mode) -> WebAccess | None:
@@ -54,7 +55,7 @@ def web_access(services: Services, wish: WebWish, session: Session, text: str, m
     if not _is_usable(services, wish, named):
         return None
     collection_id = services.corpus.collection(own_collection(session.id), create=True)
-    return WebAccess(collection_id, named, _wants_shortlist(services, wish, mode), policy)
+    return WebAccess(collection_id, named, _wants_shortlist(services, wish, mode), policy, wish.queries)
 
 
 def plan_web(

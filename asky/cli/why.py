@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from asky.cli.citing import page_text
 from asky.cli.options import json_option
 from asky.cli.runs import find_run
 from asky.cli.terminal import one_line
 from asky.cli.workbench import workbench
+from asky.evidence.citing import page_text
 
 if TYPE_CHECKING:
     from asky.cli.terminal import Terminal
@@ -68,7 +68,7 @@ def why(ctx: click.Context, number: int, run_id: str | None, context: int, as_js
         if as_json:
             bench.terminal.json(_json(run, opened))
         else:
-            _print(bench.terminal, run, opened)
+            print_opened(bench.terminal, run, opened)
     if not (opened.quote_matches and opened.hash_matches):
         ctx.exit(1)
 
@@ -90,7 +90,8 @@ def _json(run: Run, opened: OpenedCitation) -> dict[str, Any]:
     }
 
 
-def _print(terminal: Terminal, run: Run, opened: OpenedCitation) -> None:
+def print_opened(terminal: Terminal, run: Run, opened: OpenedCitation) -> None:
+    """Print a citation of a run with its passage in its context, and whether both are what the answer says."""
     citation = opened.citation
     place = ", ".join(part for part in (citation["title"], citation["section"], page_text(citation)) if part)
     where = citation["url"] or citation["path"]

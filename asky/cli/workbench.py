@@ -6,9 +6,9 @@ import os
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from asky.cli.progress import Progress
 from asky.cli.surroundings import configured
@@ -19,22 +19,40 @@ from asky.wiring import Services
 T = TypeVar("T")
 
 
+class Typing(Protocol):
+    """What takes the keyboard while asynchronous work runs; see `asky.cli.chat_typing`."""
+
+    def listening(self) -> AbstractContextManager[None]:
+        """Take what is typed meanwhile."""
+        ...
+
+    def poll(self) -> None:
+        """Read what has been typed since; returns at once."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Workbench:
-    """The parts of one command."""
+    """The parts of one command. Where there is a `typing`, it has the keyboard while asynchronous work runs."""
 
     services: Services
     terminal: Terminal
     progress: Progress
+    typing: Typing | None = None
 
     def run(self, main: Callable[[], Awaitable[T]]) -> T:
         """Run asynchronous work with the progress line alive; raises `Stopped` on Ctrl-C."""
         from asky.cli.running import run_async  # threading and signals: only where something is asynchronous
 
         try:
-            return run_async(main, tick=self.progress.tick)
+            return run_async(main, tick=self._tick, meanwhile=self.typing.listening() if self.typing else nullcontext())
         finally:
             self.progress.clear()
+
+    def _tick(self) -> None:
+        if self.typing is not None:
+            self.typing.poll()
+        self.progress.tick()
 
 
 @contextmanager

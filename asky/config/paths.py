@@ -114,7 +114,12 @@ def write_private(path: Path, text: str) -> None:
 
 
 def replace_text(target: Path, text: str, *, mode: int | None = None) -> None:
-    """Make `text` the content of the file `target`, which is no symlink, in one step or not at all.
+    """`replace_bytes` with `text` as UTF-8."""
+    replace_bytes(target, text.encode("utf-8"), mode=mode)
+
+
+def replace_bytes(target: Path, data: bytes, *, mode: int | None = None) -> None:
+    """Make `data` the content of the file `target`, which is no symlink, in one step or not at all.
 
     `mode` holds the permission bits of the file; without it they stay as they are, or become what the umask says.
     Raises `OSError`; the old file is then intact.
@@ -124,10 +129,10 @@ def replace_text(target: Path, text: str, *, mode: int | None = None) -> None:
     temporary = target.with_name(f".{target.name[:50]}.{os.urandom(4).hex()}.new")  # a name has at most 255 bytes
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if first is None else first)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+        with os.fdopen(handle, "wb") as file:
             if kept is not None:
                 os.fchmod(handle, kept)  # whatever the umask is
-            file.write(text)
+            file.write(data)
             file.flush()
             os.fsync(handle)
         temporary.replace(target)

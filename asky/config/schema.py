@@ -346,6 +346,9 @@ class Model:
         low=512,
         high=100_000_000,
     )
+    tokenizer: str | None = _key(
+        None, "A tokenizer.json of the model, to count its prompts with; without one they are estimated."
+    )
     max_output_tokens: int | None = _key(None, "Longest answer of one call, in tokens.", low=16, high=100_000_000)
     input_price: float | None = _key(None, "US dollars for a million tokens of prompt.", low=0, high=100_000)
     output_price: float | None = _key(None, "US dollars for a million tokens of answer.", low=0, high=100_000)

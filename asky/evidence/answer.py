@@ -66,6 +66,10 @@ def _citation_json(citation: Citation) -> dict[str, Any]:
         "quote": citation.quote,
         "sha256": citation.sha256,
         "fetched_at": source.fetched_at,
+        "authors": list(source.authors),
+        "published": source.published,
+        "published_in": source.published_in,
+        "doi": source.doi,
     }
 
 

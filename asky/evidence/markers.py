@@ -17,6 +17,7 @@ from asky.evidence.scanner import AnswerScanner, Piece
 from asky.values import Evidence
 
 _CLINGS = re.compile(r"~|[^\W_]")
+_LINE_END = re.compile(r"[ \t]*\n[ \t>]*")
 _URL = re.compile(r"(?:(?:https?|ftp)://|www\.)[^\s<>\"'`{}|\\^\[\]]+", re.IGNORECASE)
 _LINK_TARGET = re.compile(r"\]\([ \t]*<?((?:[a-z][a-z0-9+.-]{0,30}:|//)[^\s)>]+)", re.IGNORECASE)
 _ORIGIN = re.compile(r"(?:(?:https?:|ftp:)?//)?(?:www\.)?([^/?#]*)", re.IGNORECASE)
@@ -59,6 +60,7 @@ class CitationStream:
         self._unknown: list[str] = []
         self._lookalikes: list[str] = []
         self._source: list[str] = []
+        self._after_return = False
         self._after_marker = False
         self._marker_began_line = False
         self._after_struck = False
@@ -66,6 +68,13 @@ class CitationStream:
 
     def feed(self, delta: str) -> str:
         """What the reader may see now that `delta` has come; a possible citation is held back until it is complete."""
+        if delta.startswith("\n") and self._after_return:
+            delta = delta[1:]
+            self._after_return = False
+        if delta:
+            self._after_return = delta[-1] == "\r"
+        if "\r" in delta:  # ends a line too
+            delta = delta.replace("\r\n", "\n").replace("\r", "\n")
         self._source.append(delta)
         return self._render(self._scanner.feed(delta))
 
@@ -94,7 +103,8 @@ class CitationStream:
         if piece.kind == "number":
             self._lookalikes.append(piece.source)
             return struck(f"[{piece.seen}?]")
-        return (piece.seen or piece.source).replace(WARNING_SIGN, "(!)") if piece.kind == "text" else piece.source
+        said = piece.seen or piece.source if piece.kind in ("text", "code", "fence") else piece.source
+        return said.replace(WARNING_SIGN, "(!)") if piece.kind == "text" else said
 
     def _shielded(self, piece: Piece, rendered: str) -> str:
         """`rendered` kept from making a link or a definition of a marker, `[1](...)`, or a fence of its tildes."""
@@ -116,8 +126,9 @@ class CitationStream:
         markers = "".join(self._marker(key) for key in dict.fromkeys(piece.keys))
         if not piece.tail:
             return markers
-        scanner = AnswerScanner()
-        tail = "".join(self._rendered(part) for part in scanner.feed(piece.tail) + scanner.close())
+        scanner = AnswerScanner(part=True)
+        on_one_line = _LINE_END.sub(" ", piece.tail)
+        tail = "".join(self._rendered(part) for part in scanner.feed(on_one_line) + scanner.close())
         return f"{markers} ({tail})"
 
     def _marker(self, key: str) -> str:

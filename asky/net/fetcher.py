@@ -122,9 +122,9 @@ class GuardedFetcher:
             address = self._next(address, place, len(passed))
 
     def _next(self, address: WebAddress, place: str, redirects: int) -> WebAddress:
-        """The address of a redirect's place. Raises `SourceRefused`."""
+        """The address of a redirect's place. Raises `SourceRefused`, and `SourceUnreadable` after too many."""
         if redirects > MAX_REDIRECTS:
-            raise SourceRefused(f"refused: {address.host} leads on for more than {MAX_REDIRECTS} redirects")
+            raise SourceUnreadable(f"could not read {address.host}: more than {MAX_REDIRECTS} redirects, or a loop")
         try:
             following = self._guard.check(place, address)
         except SourceRefused as error:
@@ -182,7 +182,7 @@ class GuardedFetcher:
         return self._context
 
     async def _get_robots(self, address: WebAddress, reached: Reached) -> bytes | None:
-        """The robots.txt at `address`, or where it leads; `None` for 4xx."""
+        """The robots.txt at `address`, or where it leads; `None` for 4xx, and where it leads on and on."""
         try:
             with anyio.fail_after(min(_ROBOTS_S, self._limits.timeout_s / 2)):
                 return await self._follow_robots(address, reached)
@@ -198,6 +198,8 @@ class GuardedFetcher:
             if place is None:
                 break
             redirects += 1
+            if redirects > MAX_REDIRECTS:
+                return None
             address = self._next(address, place, redirects)
         if is_page(reply.head):
             return reply.body.data

@@ -1,13 +1,14 @@
 """The port of content fetching: one address in, the bytes behind it out, or an error that says why not.
 
     SourceRefused      our own policy forbids it: scheme, port, user name, private address, robots.txt, a redirect to
-                       one of these or from https to http, more than five redirects
+                       one of these or from https to http
     SourceUnreadable   there is nothing to read; `verdict` is one of
                          missing    404, 410
                          blocked    401, 402, 403, 407, 451, 511, 999
                          truncated  it ended before its end, or is a part that nobody asked for (206)
                          too_large  it inflates beyond the cap of a page, or is a PDF beyond its own
-                         failed     5xx, any other status, an encoding that was not asked for, and what is no HTTP
+                         failed     5xx, any other status, more than five redirects, an encoding that was not asked
+                                    for, and what is no HTTP
     RateLimited        429 or 503 with a longer wait than there is time for; or our own pace has no turn in that time
     Unreachable        no answer: refused, no such name, TLS, a connection that was closed instead of an answer
     TimedOut           the one deadline of the fetch

@@ -145,7 +145,8 @@ class Pace:
         delay_s = moment - self._waiting.clock()
         if delay_s > 0 and anyio.current_time() + delay_s >= anyio.current_effective_deadline():
             raise RateLimited(
-                f"{key}: its next turn comes after the time there is", hint="ask for less at once, or try again later"
+                f"{key}: requests to it are spaced out, and no time was left for this one",
+                hint="ask for less at once, or try again later",
             )
 
 

@@ -93,7 +93,7 @@ class Robots:
         try:
             text = await self._get(WebAddress(address.scheme, address.host, address.port, "/robots.txt"), reached)
         except SourceRefused:
-            text = None  # it leads where nobody may go, or for ever on: as if there were none
+            text = None  # it leads where nobody may go: as if there were none
         except (SourceUnreadable, TimedOut) as error:
             site.trouble, kept_s, text = error.message, _FAILURE_KEPT_S, None
         if text is not None:

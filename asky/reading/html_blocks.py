@@ -88,15 +88,14 @@ class BlockWriter:
 
     def _write_block(self) -> None:
         text = self._take_text()
-        if text and len(self._builder):
-            self._builder.add("\n" * self._gap)
         if text:
-            self.places += [len(self._builder)] * self._marks
+            gap = "\n" * self._gap if len(self._builder) else ""
+            start = len(self._builder) + len(gap)
+            self.places += [start] * self._marks
             self._marks = 0
-            self._builder.add(self._prefix)
             if self._heading:
-                self._builder.mark_heading(text, self._heading)
-            self._builder.add(text)
+                self._builder.mark_heading(text, self._heading, start + len(self._prefix))
+            self._builder.add(f"{gap}{self._prefix}{text}")
             self._gap = 1
             self._prefix = ""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
+from itertools import chain
 
 _WORD = re.compile(r"\w+")
 _PROSE_WORDS = 20  # a line of so many words is no entry of a list
@@ -30,7 +31,7 @@ class Reading:
     def of(cls, text: str) -> Reading:
         """The reading of `text`; `prose` is the share of its words that stand in long lines."""
         lines = [_WORD.findall(line.lower()) for line in text.split("\n")]
-        words = Counter(word for line in lines for word in line)
+        words = Counter(chain.from_iterable(lines))
         size = words.total()
         prose = sum(len(line) for line in lines if len(line) >= _PROSE_WORDS) / max(1, size)
         return cls(text, words, size, prose)
@@ -41,17 +42,18 @@ class Reading:
         return (self.words & held).total() / max(1, self.size)
 
 
-def is_framed_better(main: Reading, framed: Reading, page: Reading, *, is_one_thing: bool, link_share: float) -> bool:
+def is_framed_better(main: Reading, framed: Reading, page: str, *, is_one_thing: bool, link_share: float) -> bool:
     """Whether `framed`, the page without its frame, is the better reading than the extractor's `main`.
 
     It is where the extractor took the frame (menus, banners about cookies) for the content, or where it found a small
     part of a page that has much prose, or that is a list of links. A page that calls itself one thing, an article or a
-    product, and what an extractor finds in scripts and not in the visible `page`, is left to the extractor.
+    product, and what an extractor finds in scripts and not in the visible text of the `page`, is left to the extractor.
     """
-    if main.share_in(page, framed) < _FOUND_SHARE:
-        return main.size == 0
-    if framed.size >= _MIN_WORDS and main.share_in(framed) < _FOUND_SHARE:
-        return True
+    if main.share_in(framed) < _FOUND_SHARE:
+        if main.share_in(Reading.of(page), framed) < _FOUND_SHARE:
+            return main.size == 0
+        if framed.size >= _MIN_WORDS:
+            return True
     if is_one_thing:
         return False
     if main.size < _PROSE_RATIO * framed.size and framed.prose >= _PROSE_SHARE:

@@ -19,6 +19,9 @@ _DATES = (
     "publishdate", "publication_date", "date",
 )  # fmt: skip
 _AUTHORS = ("author", "dc.creator", "dcterms.creator", "parsely-author", "sailthru.author", "article:author")
+_JOURNALS = ("citation_journal_title", "prism.publicationname", "citation_conference_title")
+_DOIS = ("citation_doi", "prism.doi", "dc.identifier", "dcterms.identifier")
+_DOI = re.compile(r"(?:doi:\s?|https?://(?:dx\.)?doi\.org/)?(10\.\d{4,9}/[^\s\"<>{}\\]{1,200})", re.IGNORECASE)
 _DATE = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*")
 _TYPE = re.compile(r'"@type"\s*:\s*"(\w{1,60})"')
@@ -36,6 +39,7 @@ def title_of(survey: Survey) -> str | None:
 def describe(survey: Survey, url: str | None) -> dict[str, str | None]:
     """The metadata of a page: `author`, `published` (YYYY-MM-DD), `site_name`, `language`, `description`.
 
+    Of a paper also `published_in`, its journal, and `doi`, in lower case.
     The date is that of the page's structured data, of its meta elements or of its first `time` element, in this order.
     With `url` also `canonical_url`, where the page names one of its own site.
     """
@@ -44,6 +48,8 @@ def describe(survey: Survey, url: str | None) -> dict[str, str | None]:
         "author": _author(survey, nodes),
         "published": _published(survey, nodes),
         "site_name": survey.metas.get("og:site_name") or survey.metas.get("application-name"),
+        "published_in": next((name for key in _JOURNALS if (name := survey.metas.get(key))), None),
+        "doi": _doi(survey),
         "language": _language(survey),
         "description": survey.metas.get("description") or survey.metas.get("og:description"),
         "canonical_url": canonical_url_of(survey, url) if url else None,
@@ -101,6 +107,11 @@ def _published(survey: Survey, nodes: Iterable[dict[str, Any]]) -> str | None:
     said = [node.get("datePublished") for node in nodes]
     said += [survey.metas.get(name) for name in _DATES]
     return next((day for value in [*said, survey.time] if (day := iso_date(value))), None)
+
+
+def _doi(survey: Survey) -> str | None:
+    matches = (_DOI.fullmatch(survey.metas.get(name, "").strip()) for name in _DOIS)
+    return next((match[1].lower() for match in matches if match), None)
 
 
 def iso_date(value: object) -> str | None:

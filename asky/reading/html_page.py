@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 
 from asky.errors import SourceUnreadable
 from asky.reading.charset import decode
-from asky.reading.html_blocks import is_hidden
 from asky.reading.html_choice import Reading, is_framed_better
 from asky.reading.html_head import describe, tells_of_one_thing, title_of
+from asky.reading.html_hidden import drop_hidden, show_to_extractor
 from asky.reading.html_links import absolute_url, links_of
-from asky.reading.html_outline import empty, prune
+from asky.reading.html_outline import prune
 from asky.reading.html_plain import write_tree
 from asky.reading.html_render import render
 from asky.reading.html_survey import Survey, survey_page
 from asky.reading.text_builder import TextBuilder
 from asky.reading.web_verdicts import refuse_obstacle
-from asky.text.scrub import scrub_counted, strip_sequences
+from asky.text.scrub import one_line, scrub_counted, strip_sequences
 from asky.values import Document
 
 if TYPE_CHECKING:
@@ -38,8 +38,9 @@ def read(data: bytes, name: str, url: str | None = None) -> Document:
     """The main text of a page, one block a line; a heading's section starts with its text.
 
     Where the extractor finds nothing, fails, or would see only a part (nesting beyond 255, more than 4 Mi characters),
-    the whole page's visible text is taken instead; where it found too little, the page without its frame. Hidden
-    elements are never read; `metadata["hidden_characters"]` tells of many.
+    the whole page's visible text is taken instead; where it found too little, the page without its frame. Elements that
+    their attributes hide are never read, those that the page's own sheets hide are read only where the whole page is;
+    `metadata["hidden_characters"]` tells of many.
 
     `url` is where the page was found: links are made absolute with it, and a page that only stands in the way of
     another (see `web_verdicts`) is refused. Without it, links that are absolute are kept.
@@ -61,9 +62,10 @@ def read(data: bytes, name: str, url: str | None = None) -> Document:
     )
     base = absolute_url(survey.base, url) if survey.base else None
     links = links_of(survey.anchors, survey.text, document.text, base=base or url, page=url)
-    canonical = facts["canonical_url"]  # not among the others, which are shortened
-    metadata = {**document.metadata, "canonical_url": canonical} if canonical else document.metadata
-    return replace(document, links=links, metadata=metadata)
+    # not among the others, which are shortened
+    whole = {"author": one_line(facts["author"] or "", None), "canonical_url": facts["canonical_url"]}
+    kept = {name: value for name, value in whole.items() if value}
+    return replace(document, links=links, metadata={**document.metadata, **kept})
 
 
 def _decode(data: bytes) -> tuple[str, int]:
@@ -79,15 +81,16 @@ def _read_main(html: str, survey: Survey) -> TextBuilder | None:
     tree = _parse(html)
     if tree is None:
         return None
-    _drop_hidden(tree)
+    survey.hidden_characters += drop_hidden(tree, html, len(survey.text))
     body = _extract(deepcopy(tree))
     main = TextBuilder()
     if body is not None:
         render(body, main)
     framed, link_share = _read_framed(tree)
-    readings = (Reading.of(main.text()), Reading.of(framed.text()), Reading.of(survey.text))
+    readings = Reading.of(main.text()), Reading.of(framed.text())
     is_one_thing = tells_of_one_thing(survey)
-    builder = framed if is_framed_better(*readings, is_one_thing=is_one_thing, link_share=link_share) else main
+    is_framed = is_framed_better(*readings, survey.text, is_one_thing=is_one_thing, link_share=link_share)
+    builder = framed if is_framed else main
     return builder if builder.text().strip() else None
 
 
@@ -103,6 +106,8 @@ def _parse(text: str) -> HtmlElement | None:
 
     # From bytes: a string with an XML declaration is refused.
     parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
+    # One class for every tag: forms and inputs have their own by default, and lxml asks Python for each element.
+    parser.set_element_class_lookup(etree.ElementDefaultClassLookup(element=html.HtmlElement))
     try:
         tree = html.document_fromstring(text.encode("utf-8"), parser=parser)
     except (etree.LxmlError, ValueError):
@@ -112,16 +117,11 @@ def _parse(text: str) -> HtmlElement | None:
     return None if cut else tree
 
 
-def _drop_hidden(tree: HtmlElement) -> None:
-    for element in tree.xpath(".//body//*[@hidden or @style]"):
-        if is_hidden(element.attrib):
-            empty(element)
-
-
 def _extract(tree: HtmlElement) -> HtmlElement | None:
     from trafilatura import bare_extraction  # 0.13 s: only where a page is read
 
     logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
+    show_to_extractor(tree)
     try:
         # Source for the defaults (no comments, not `fast`): the highest word F1 of five settings over 300 pages, .739
         # against .736 with comments, .704 fast, .704 recall; pages/CPU-s 23, 22, 34, 37.

@@ -62,13 +62,18 @@ def write_tree(tree: HtmlElement) -> TextBuilder:
     plain = PlainText()
     skipping = 0
     for event, element in etree.iterwalk(tree, events=("start", "end")):
-        tag = str(element.tag)
-        skipping += (tag in SKIPPED) * (1 if event == "start" else -1)
-        if event == "end" and tag not in SKIPPED and not skipping:
-            plain.end(tag)
-        elif event == "start" and not skipping:
+        tag = element.tag
+        if tag in SKIPPED:
+            skipping += 1 if event == "start" else -1
+            text = element.tail if event == "end" else None
+        elif skipping:
+            continue
+        elif event == "start":
             plain.start(tag)
-        text = element.text if event == "start" else element.tail
+            text = element.text
+        else:
+            plain.end(tag)
+            text = element.tail
         if text and not skipping and not (event == "end" and element is tree):
             plain.writer.write(text)
     plain.writer.close(0)

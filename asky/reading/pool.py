@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import queue
 import signal
 import threading
+import time
 from types import TracebackType
 from typing import Any
 
@@ -49,12 +51,22 @@ class ReaderPool:
         self.close()
 
     def read(
-        self, data: bytes, *, name: str, media_type: str, url: str | None = None, charset: str | None = None
+        self,
+        data: bytes,
+        *,
+        name: str,
+        media_type: str,
+        url: str | None = None,
+        charset: str | None = None,
+        keep_chars: int | None = None,
+        patience_s: float = math.inf,
     ) -> Document:
         """The document in `data`. Messages call it `name`; `media_type` chooses the reader.
 
         `url` says that it came from the web, and from where: links become absolute, and a page that only stands in the
         way of another is refused. `charset` is what the response's header said; it counts where it makes sense.
+        `keep_chars` is how much of a text is kept from its beginning; `metadata["omitted_characters"]` then says how
+        much is not. `patience_s` is how long the caller waits, for other files to be read and for this one.
 
         Raises SourceUnreadable with the verdict empty, unsupported, encrypted, no_text_layer, too_large, timed_out or
         failed, and with `url` also blocked, captcha, login, needs_javascript or missing; Interrupted where the pool is
@@ -62,9 +74,11 @@ class ReaderPool:
         """
         name = one_line(name)
         self._check_size(data, name)
-        child = self._take(name)
+        deadline = time.monotonic() + patience_s
+        child = self._take(name, deadline)
         try:
-            answer, payload = self._ask(child, data, name, {"media_type": media_type, "url": url, "charset": charset})
+            how = {"media_type": media_type, "url": url, "charset": charset, "keep_chars": keep_chars}
+            answer, payload = self._ask(child, data, name, how, deadline)
         finally:
             self._give_back(child)
         return _document(answer, payload, name)
@@ -99,9 +113,9 @@ class ReaderPool:
                 f"{name}: {len(data):,} bytes, the limit is {self._limits.max_bytes:,}", verdict="too_large"
             )
 
-    def _take(self, name: str) -> Child:
+    def _take(self, name: str, deadline: float) -> Child:
         """A child of one's own: one that runs and is idle, else a new one. Waits for a free slot."""
-        child = self._slots.get()
+        child = self._wait_for_slot(name, deadline)
         if child is not None and child.is_running() and not self._closed:
             return child
         try:
@@ -111,6 +125,14 @@ class ReaderPool:
         except BaseException:
             self._slots.put(None)
             raise
+
+    def _wait_for_slot(self, name: str, deadline: float) -> Child | None:
+        if deadline == math.inf:
+            return self._slots.get()
+        try:
+            return self._slots.get(timeout=max(0.0, deadline - time.monotonic()))
+        except queue.Empty:
+            raise SourceUnreadable(f"{name}: other files took the time there was", verdict="timed_out") from None
 
     def _start(self, name: str) -> Child:
         with self._lock:
@@ -135,16 +157,17 @@ class ReaderPool:
             self._children.discard(child)
         child.close()
 
-    def _ask(self, child: Child, data: bytes, name: str, how: dict[str, str | None]) -> tuple[dict[str, Any], bytes]:
+    def _ask(
+        self, child: Child, data: bytes, name: str, how: dict[str, Any], deadline: float
+    ) -> tuple[dict[str, Any], bytes]:
         limits = self._limits
+        timeout_s = max(0.0, min(limits.timeout_s, deadline - time.monotonic()))
         request = {**how, "name": name, "max_chars": limits.max_chars, "cpu_s": limits.cpu_s}
         try:
-            return child.ask(
-                request, data, timeout_s=limits.timeout_s, max_payload_bytes=_MAX_UTF8_BYTES * limits.max_chars
-            )
+            return child.ask(request, data, timeout_s=timeout_s, max_payload_bytes=_MAX_UTF8_BYTES * limits.max_chars)
         except ChildLate:
             raise SourceUnreadable(
-                f"{name}: parser stopped after {limits.timeout_s:g} s", verdict="timed_out"
+                f"{name}: parser stopped after {round(timeout_s, 1):g} s", verdict="timed_out"
             ) from None
         except BadFrame as error:
             raise SourceUnreadable(f"{name}: the parser gave no proper answer ({error})") from None

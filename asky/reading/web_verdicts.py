@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from asky.errors import SourceUnreadable
 from asky.reading.html_survey import Survey
 from asky.reading.web_signs import (
     ASKS_FOR_SCRIPTS,
     CONSENT,
+    CONSENTING,
     GUARDS,
     LOGIN_TITLE,
     MISSING,
@@ -84,4 +83,5 @@ def _is_consent(text: str, size: int) -> bool:
 
 def _chars(text: str) -> int:
     """Characters that are no white space, as many as any limit needs."""
-    return len(re.sub(r"\s+", "", text[:_COUNTED_CHARS]))
+    few = len("".join(text[: 2 * CONSENTING].split()))
+    return few if few > CONSENTING else len("".join(text[:_COUNTED_CHARS].split()))

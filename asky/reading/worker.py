@@ -12,6 +12,7 @@ import os
 import resource
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -19,8 +20,10 @@ from asky.errors import SourceUnreadable
 from asky.reading.charset import decode, is_declarable
 from asky.reading.formats import FORMATS
 from asky.reading.frames import PREFIX, head_of, pack_document
-from asky.reading.limits import MIB
+from asky.reading.limits import MIB, OMITTED
 from asky.values import Document
+
+_LINE_CHARS = 2_000  # of a text that is cut, how far back the end of a line is looked for
 
 
 def main() -> None:
@@ -108,6 +111,7 @@ def _answer(header: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]
                 max_chars=header["max_chars"],
                 url=header["url"],
                 charset=header["charset"],
+                keep_chars=header["keep_chars"],
             )
         )
     except SourceUnreadable as error:
@@ -124,7 +128,14 @@ def _answer(header: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]
 
 
 def read(
-    data: bytes, *, name: str, media_type: str, max_chars: int, url: str | None = None, charset: str | None = None
+    data: bytes,
+    *,
+    name: str,
+    media_type: str,
+    max_chars: int,
+    url: str | None = None,
+    charset: str | None = None,
+    keep_chars: int | None = None,
 ) -> Document:
     """The document in `data`, read in this process. Raises SourceUnreadable, and whatever a parser raises."""
     row = next((row for row in FORMATS if row.media_type == media_type), None)
@@ -136,11 +147,27 @@ def read(
     document: Document = importlib.import_module(row.module).read(data, name, *origin)
     if not document.text.strip():
         raise SourceUnreadable(f"{name}: no text in it", verdict="empty")
+    if keep_chars is not None and len(document.text) > keep_chars:
+        document = _beginning(document, keep_chars)
     if len(document.text) > max_chars:
         raise SourceUnreadable(
             f"{name}: {len(document.text):,} characters of text, the limit is {max_chars:,}", verdict="too_large"
         )
     return document
+
+
+def _beginning(document: Document, chars: int) -> Document:
+    """At most `chars` characters of a document, up to the end of a line where one is near, and what lies within."""
+    end = document.text.rfind("\n", max(0, chars - _LINE_CHARS), chars)
+    end = end if end > 0 else chars
+    return replace(
+        document,
+        text=document.text[:end],
+        sections=tuple(replace(each, end=min(each.end, end)) for each in document.sections if each.start < end),
+        pages=tuple(replace(each, end=min(each.end, end)) for each in document.pages if each.start < end),
+        links=tuple(replace(each, start=min(each.start, end)) for each in document.links),
+        metadata={**document.metadata, OMITTED: str(len(document.text) - end)},
+    )
 
 
 def _memory_mib() -> str:

@@ -96,7 +96,7 @@ class PageAcquirer:
     async def _add(self, collection: str, url: str, tally: Tally) -> None:
         self._require_wanted(url)
         before = await in_thread(self._look_up, canonical_url(url))
-        page = await self._cache.cache_url(url, asked_for=True)
+        page = await self._cache.cache_url(url, asked_for=True, whole=True)
         self._require_wanted(page.source.url or page.source.uri)  # it may have led elsewhere
         self._warn(url, page)
         is_new = page.document_id != before

@@ -6,6 +6,7 @@ vectors of the old one go with it. An address that could not be read is left alo
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Awaitable, Callable
@@ -19,6 +20,7 @@ import anyio
 from asky.concurrency import failure, in_thread
 from asky.errors import AskyError, SourceRefused, SourceUnreadable, StorageError
 from asky.net.fetching import unheard
+from asky.reading.limits import OMITTED
 from asky.reading.web_types import media_type_of_response
 from asky.research.web_page import WebPage
 from asky.storage.pages import CACHE_COLLECTION, PageRow
@@ -38,7 +40,14 @@ _FAILURE_S = 60.0  # a page that failed may be well in a minute, and a run may n
 _STALE_TTLS = 7  # how often the time to live a page that can be renewed is kept beyond it
 _REMEMBERED_TEXTS = 20_000  # vectors of 1.5 kB: 30 MB
 _USE_S = 600.0  # a page's last use is known to ten minutes, so that reading it again rarely waits for the disk
+_GRACE_S = 0.1
 _SHOWN_PATH = 80
+_KEPT_CHARS = 1024 * 1024
+"""How much text is kept of a page, from its beginning, unless all of it is wanted: some 300 printed pages.
+
+Source: reading 1 MB of HTML, of prose or of headings, and cutting it into chunks takes 2 to 3.5 s, 10 MB of it 9 to
+12 s, while all pages of a question together have 12 s.
+"""
 _PURGED_AT_ONCE = 50  # pages a transaction, so that nobody waits for long
 
 
@@ -50,7 +59,15 @@ class ReadDocument(Protocol):
     """Makes a document of a page's bytes; `asky.reading.pool.ReaderPool.read`."""
 
     def __call__(
-        self, data: bytes, *, name: str, media_type: str, url: str | None = None, charset: str | None = None
+        self,
+        data: bytes,
+        *,
+        name: str,
+        media_type: str,
+        url: str | None = None,
+        charset: str | None = None,
+        keep_chars: int | None = None,
+        patience_s: float = math.inf,
     ) -> Document: ...
 
 
@@ -96,16 +113,25 @@ class ResearchCache:
         self._browse = browse
         self._now = now
         self._reading: dict[str, anyio.Lock] = {}
+        # One page at a time is cut and kept: that is work for the interpreter, and takes memory.
+        self._keeping = anyio.CapacityLimiter(1)
 
     async def cache_url(
-        self, url: str, *, asked_for: bool = False, kind: SourceKind = "web", reached: Reached = unheard
+        self,
+        url: str,
+        *,
+        asked_for: bool = False,
+        whole: bool = False,
+        kind: SourceKind = "web",
+        reached: Reached = unheard,
     ) -> WebPage:
         """The page at `url`, fetched where it is not kept or not fresh any more.
 
-        `asked_for` says that the user named this address; `reached` is told of every host that is asked for it now,
-        whatever comes of that. Readers of one address wait for each other. Raises what the fetcher and the readers
-        raise; `KnownFailure` with the verdict of the first failure for an address that failed within the last minute,
-        and with `not_cached` where there is no fetcher.
+        `asked_for` says that the user named this address, `whole` that a page which is fetched now is kept to its end,
+        however long it is; `reached` is told of every host that is asked for it now, whatever comes of that. Readers of
+        one address wait for each other. Parsing a page ends with the deadline of the caller. Raises what the fetcher
+        and the readers raise; `KnownFailure` with the verdict of the first failure for an address that failed within
+        the last minute, and with `not_cached` where there is no fetcher.
         """
         try:
             key = canonical_url(url)
@@ -121,7 +147,9 @@ class ResearchCache:
                     f"{url} is not in the cache", verdict="not_cached", hint="leave --offline out to fetch it"
                 )
             try:
-                return await self._fetch(self._fetcher, url, key, row, asked_for=asked_for, kind=kind, reached=reached)
+                return await self._fetch(
+                    self._fetcher, url, key, row, asked_for=asked_for, whole=whole, kind=kind, reached=reached
+                )
             except SourceRefused:
                 raise  # what is allowed may be changed at any time
             except AskyError as error:
@@ -171,6 +199,7 @@ class ResearchCache:
         row: PageRow | None,
         *,
         asked_for: bool,
+        whole: bool,
         kind: SourceKind,
         reached: Reached,
     ) -> WebPage:
@@ -190,24 +219,35 @@ class ResearchCache:
                 return page
             fetched = await fetcher.fetch(url, asked_for=asked_for, reached=reached)
         try:
-            return await in_thread(self._keep, fetched, key, kind)
+            document = await in_thread(self._read, fetched, _left_s(), whole)
         except SourceUnreadable as error:
             if error.verdict != "needs_javascript" or self._browse is None:
                 raise
-        rendered = await self._browse(
-            fetched.url, reached
-        )  # asked for again: a browser pins the names of a whole visit
-        return await in_thread(self._keep, replace(rendered, requested=fetched.requested), key, kind)
+            # asked for again: a browser pins the names of a whole visit
+            rendered = await self._browse(fetched.url, reached)
+            fetched = replace(rendered, requested=fetched.requested)
+            document = await in_thread(self._read, fetched, _left_s(), whole)
+        fetched = replace(fetched, body=b"")  # it may have to wait, and the bytes would with it
+        return await in_thread(self._keep, fetched, document, key, kind, limiter=self._keeping)
 
-    def _keep(self, fetched: Fetched, key: str, kind: SourceKind) -> WebPage:
-        media_type = media_type_of_response(fetched.url, fetched.media_type, fetched.charset, fetched.body)
-        name = _shown(fetched.url)
-        document = self._read_document(
-            fetched.body, name=name, media_type=media_type, url=fetched.url, charset=fetched.charset
+    def _read(self, fetched: Fetched, patience_s: float, whole: bool) -> Document:
+        return self._read_document(
+            fetched.body,
+            name=_shown(fetched.url),
+            media_type=media_type_of_response(fetched.url, fetched.media_type, fetched.charset, fetched.body),
+            url=fetched.url,
+            charset=fetched.charset,
+            keep_chars=None if whole else _KEPT_CHARS,
+            patience_s=patience_s,
         )
+
+    def _keep(self, fetched: Fetched, document: Document, key: str, kind: SourceKind) -> WebPage:
+        is_cut = fetched.is_cut or OMITTED in document.metadata
         uri = canonical_url(fetched.url)
         now = self._now()
-        source = Source(source_id(uri), kind, uri, document.title or name, url=fetched.url, fetched_at=_written(now))
+        source = Source(
+            source_id(uri), kind, uri, document.title or _shown(fetched.url), url=fetched.url, fetched_at=_written(now)
+        )
         cut = self._ingester.cut(document)
         stored = self._ingester.keep(source, document, cut, self._corpus.collection(CACHE_COLLECTION, create=True))
         row = PageRow(
@@ -217,16 +257,16 @@ class ResearchCache:
             expires_at=now + self._settings.ttl_s,
             used_at=now,
             source_id=source.id,
-            etag=None if fetched.is_cut else fetched.etag,
-            last_modified=None if fetched.is_cut else fetched.last_modified,
+            etag=None if is_cut else fetched.etag,
+            last_modified=None if is_cut else fetched.last_modified,
             links=document.links,
-            is_cut=fetched.is_cut,
+            is_cut=is_cut,
             bytes=len(document.text.encode("utf-8")),
         )
         self._pages.put(row)
         if uri != key:
             self._pages.put(replace(row, url=uri))
-        return WebPage(source, stored.id, document, was_cached=False, is_cut=fetched.is_cut)
+        return WebPage(source, stored.id, document, was_cached=False, is_cut=is_cut)
 
     def _keep_failure(self, key: str, row: PageRow | None, error: AskyError) -> None:
         """Remember that an address failed, unless it has a text, which is better than none."""
@@ -293,6 +333,11 @@ class Purge:
 def _may_pass(error: AskyError) -> bool:
     """Whether the host has trouble, rather than the page."""
     return error.retryable or (isinstance(error, SourceUnreadable) and error.verdict in ("failed", "truncated"))
+
+
+def _left_s() -> float:
+    """The seconds that the caller still waits, and a little more: what comes of waiting too long is the caller's."""
+    return anyio.current_effective_deadline() - anyio.current_time() + _GRACE_S
 
 
 def _shown(url: str) -> str:

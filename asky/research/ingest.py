@@ -11,7 +11,7 @@ from asky.research.locations import SEPARATOR
 from asky.research.vector_store_chunk_link_ops import MAX_CONTEXT_TOKENS, embedding_text
 from asky.research.vector_store_common import ids_from_bytes, ids_to_bytes, vectors_from_bytes, vectors_to_bytes
 from asky.storage.vectors import Pack
-from asky.values import Chunk, Document, Source
+from asky.values import Chunk, Document, Section, Source
 
 if TYPE_CHECKING:
     from asky.events import FileVerdict
@@ -54,7 +54,7 @@ class Ingester:
     def cut(self, document: Document) -> tuple[list[Chunk], list[str]]:
         """The document's chunks and the context of each: its title and the headings above it."""
         chunks = chunk_document(document, self._store.tokenizer(), self._settings())
-        return chunks, [context_of(document, chunk) for chunk in chunks]
+        return chunks, contexts_of(document, chunks)
 
     def _settings(self) -> ChunkSettings:
         """The settings, made to fit the window of a model that sees less of a text, with its context before it."""
@@ -143,10 +143,23 @@ class Ingester:
         }
 
 
-def context_of(document: Document, chunk: Chunk) -> str:
-    """The title of the document and the headings above the chunk's first character, joined; "" if there are none."""
-    path = [document.title] if document.title else []
-    for section in document.sections:
-        if section.start <= chunk.span.start < section.end and section.heading not in path:
-            path.append(section.heading)
-    return SEPARATOR.join(path)
+def contexts_of(document: Document, chunks: Sequence[Chunk]) -> list[str]:
+    """The context of each chunk: the title and the headings above its first character, joined; "" if there are none.
+
+    `chunks` are in the order of their starts, as sections are: one pass over both.
+    """
+    contexts = []
+    sections = iter(document.sections)
+    following = next(sections, None)
+    open_: list[Section] = []
+    for chunk in chunks:
+        start = chunk.span.start
+        while following is not None and following.start <= start:
+            if following.end > start:
+                open_.append(following)
+            following = next(sections, None)
+        open_ = [section for section in open_ if section.end > start]
+        path = dict.fromkeys([document.title] if document.title else [])
+        path.update(dict.fromkeys(section.heading for section in open_))
+        contexts.append(SEPARATOR.join(path))
+    return contexts

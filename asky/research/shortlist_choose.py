@@ -60,7 +60,8 @@ def choose(texts: Sequence[Text], *, top_k: int, keeps_retracted: bool) -> Chose
             usable.setdefault(group, []).append(text)
     for members in usable.values():
         kept, *copies = sorted(members, key=_by_claim)
-        rejected |= {copy.url: f"the same text as {kept.url}" for copy in copies}
+        shown = kept.page.source.url if kept.page is not None else None
+        rejected |= {copy.url: f"the same text as {shown or kept.url}" for copy in copies}
         best = max(member.scored.score for member in members)
         originals.append((kept, best, tuple(copy.url for copy in copies)))
     ranked = _spread(originals)

@@ -110,6 +110,11 @@ def read_prompt(question: str) -> Prompt:
     return Prompt(unite(candidates, ()), " ".join(words))
 
 
+def without_addresses(query: str) -> str:
+    """The words of a query: no passage is about an address. A query that has no others is left as it is."""
+    return (read_prompt(query).words or query) if "/" in query or "www." in query else query
+
+
 def search_queries(prompt: Prompt) -> tuple[str, ...]:
     """What is searched for: the question itself, or two queries of a longer one, or nothing.
 

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from asky.concurrency import gather, in_thread
-from asky.errors import AskyError
+from asky.concurrency import error_of, gather, in_thread
+from asky.errors import AskyError, StorageError
 from asky.events import Listener, StageAdvanced, Warned
 from asky.research.shortlist_types import EmbedTexts
 from asky.research.source_policy import SourcePolicy
 from asky.research.web_page import ReadPage, WebPage
 from asky.search.port import Candidate
+from asky.values import Failure
 
 if TYPE_CHECKING:
     from asky.research.vector_store_common import Vectors
 
 STAGE = "sources"
-TOO_SLOW = "too slow"
 PUBLISHED = "published"
 """The key of a document's metadata that holds the date of its page, in ISO 8601."""
 
@@ -45,8 +45,8 @@ class PageReader:
         """Read `candidates`, of which none takes more than `page_s` and all together no more than `within_s`.
 
         `on_page` is awaited with one page at a time, as they arrive, while others are read; also after the time is up.
-        Whatever is not there by then is cancelled and "too slow". Raises only what `read` or `on_page` raises that is
-        no `AskyError`.
+        Whatever is not there by then is cancelled, and `unread` says how long it had. Raises `StorageError`, which
+        tells nothing of a page, and what `read` or `on_page` raises that is no `AskyError`.
         """
         arrived, arrivals = anyio.create_memory_object_stream[tuple[Candidate, WebPage]](math.inf)
         done = 0
@@ -61,7 +61,7 @@ class PageReader:
 
         async def reading() -> None:
             with arrived, anyio.move_on_after(within_s):
-                await gather(candidates, one, limit=self.concurrency)
+                _raise_first(await gather(candidates, one, limit=self.concurrency))
 
         async def looking() -> None:
             with arrivals:
@@ -69,15 +69,17 @@ class PageReader:
                     if on_page is not None:
                         await on_page(candidate, page)
 
-        await gather([reading, looking], lambda job: job(), limit=2)
+        _raise_first(await gather([reading, looking], lambda job: job(), limit=2))
         for candidate in candidates:
             if candidate.url not in self.pages:
-                self.unread.setdefault(candidate.url, TOO_SLOW)
+                self.unread.setdefault(candidate.url, _not_within(within_s))
 
     async def _read_one(self, candidate: Candidate, page_s: float) -> WebPage | None:
         with anyio.move_on_after(page_s):
             try:
                 page = await self.read(address_of(candidate))
+            except StorageError:
+                raise
             except AskyError as error:
                 self.unread[candidate.url] = error.message
                 return None
@@ -86,6 +88,7 @@ class PageReader:
                 return None
             self.pages[candidate.url] = page
             return page
+        self.unread[candidate.url] = _not_within(page_s)
         return None
 
     def _refusal(self, candidate: Candidate, page: WebPage) -> str | None:
@@ -136,6 +139,18 @@ class Comparer:
             return None
         self.is_able = vectors is not None
         return vectors
+
+
+def _raise_first(outcomes: Sequence[object]) -> None:
+    """Raise the first failure of several jobs that have ended."""
+    for each in outcomes:
+        if isinstance(each, Failure):
+            raise error_of(each)
+
+
+def _not_within(seconds: float) -> str:
+    """Why there is no page of a site that is slow, or of one that sent more than could be read in the time."""
+    return f"not read within {seconds:g} s"
 
 
 def address_of(candidate: Candidate) -> str:

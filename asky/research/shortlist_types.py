@@ -55,6 +55,11 @@ class Shortlisted:
     unread_because: str | None = None
 
     @property
+    def url(self) -> str:
+        """Where it was at last; the candidate's address may have led there."""
+        return self.candidate.url if self.page is None else self.page.source.url or self.candidate.url
+
+    @property
     def text(self) -> str:
         """What can be cited of it."""
         return self.candidate.snippet if self.page is None else self.page.document.text

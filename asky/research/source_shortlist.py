@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 
-from asky.concurrency import gather, in_thread
+from asky.concurrency import error_of, gather, in_thread
 from asky.config.schema import Shortlist as ShortlistSettings
 from asky.events import Listener, StageFinished, StageStarted, ignore
 from asky.research.shortlist_choose import Text, choose
@@ -81,7 +81,8 @@ async def source_shortlist(
     equal scores keep the order of search.
 
     A service that fails, a page that cannot be read and a missing embedding model are results, not errors: see
-    `Shortlist.failures`, `rejected` and `warnings`. Raises only what a collaborator raises that is no `AskyError`.
+    `Shortlist.failures`, `rejected` and `warnings`. Raises `StorageError`, and what a collaborator raises that is no
+    `AskyError`.
     """
     prompt = read_prompt(question)
     run = _Run(
@@ -158,7 +159,9 @@ class _Run:
             await self.reader.read_all(named, within_s=self.reading_s, page_s=self.reading_s)
             return _NOTHING
 
-        searched, _ = await gather([searching, reading], lambda job: job(), limit=2, subject=lambda _: "search")
+        searched, read = await gather([searching, reading], lambda job: job(), limit=2, subject=lambda _: "search")
+        if isinstance(read, Failure):
+            raise error_of(read)
         return searched
 
     async def _candidates(self, found: Sequence[Candidate]) -> list[Candidate]:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from asky.research.vector_store_common import Ids, Vectors
     from asky.storage.chunks import ChunkTable
     from asky.storage.documents import DocumentStore
-    from asky.storage.findings import Finding, FindingStore
+    from asky.storage.findings import Finding, FindingScope, FindingStore
     from asky.storage.lexical import LexicalIndex
     from asky.storage.text_vectors import TextVectorTable
     from asky.storage.vectors import Coverage, VectorTable
@@ -189,9 +189,13 @@ class VectorStore:
         """Keep a finding with its vector; see `FindingStore.add` for `details`."""
         return finding_ops.store_finding(self, text, details)
 
-    def search_findings(self, query: str, *, session_id: str | None, limit: int) -> list[tuple[Finding, float]]:
-        """Findings about `query`, best first, with their relevance in [0, 1]; those below the floor are left out."""
-        return finding_ops.search_findings(self, query, session_id, limit)
+    def search_findings(self, query: str, scope: FindingScope, *, limit: int) -> list[tuple[Finding, float]]:
+        """Findings in scope about `query`, best first, with their relevance in [0, 1]; the newer first where that ties.
+
+        Relevance is the cosine with an embedding model, and without one the share of the query's content terms; what
+        lies below the floor is left out.
+        """
+        return finding_ops.search_findings(self, query, scope, limit)
 
     # what other stages need of the model and the texts
 

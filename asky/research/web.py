@@ -6,14 +6,15 @@ and `asky.research.offered` limits the addresses.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+import contextlib
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 import anyio
 
 from asky.concurrency import failure, in_thread
-from asky.errors import AskyError, NotConfigured, SourceRefused, SourceUnreadable
+from asky.errors import AskyError, NotConfigured, SourceRefused, SourceUnreadable, StorageError
 from asky.events import PageRead, Warned, WebSearched
 from asky.net.breaker import Resting
 from asky.research.cache import KnownFailure
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
     from asky.values import Failure
 
 _PRIVATE_KINDS = ("file", "note")
+NOT_SHOWN = "read, and no passage of it was shown"
+"""What `WebRun.rejected` says of each source that was read; of those that were shown it does not hold."""
 
 
 class Searcher(Protocol):
@@ -114,6 +117,7 @@ class WebRun:
         self._listener = listener
         self._finder = finder
         self._named = frozenset(map(canonical_url, named))
+        self._found_papers: dict[str, Candidate] = {}
         copies = OpenCopies(finder, self._note_lookup) if finder is not None else None
         self._papers = PaperReader(self.read, self._read_copy, copies)
 
@@ -150,6 +154,7 @@ class WebRun:
             raise
         self.use.searches += 0 if was_kept else len(requests)
         self.offered.offer_found(each.url for each in found.candidates)
+        self._remember_papers(found.candidates)
         services = tuple(dict.fromkeys((each.provider, each.host) for each in found.asked))
         await self._note_search(queries, services, [each.url for each in found.candidates], found.failures)
         return found
@@ -160,6 +165,12 @@ class WebRun:
         reasons = {each.url: self._policy.refusal(each) for each in found.candidates}
         self.rejected += [(url, reason) for url, reason in reasons.items() if reason is not None]
         return replace(found, candidates=tuple(each for each in found.candidates if reasons[each.url] is None))
+
+    def _remember_papers(self, candidates: Iterable[Candidate]) -> None:
+        for each in candidates:
+            if each.kind == "paper":
+                with contextlib.suppress(ValueError):  # no address that could be asked for
+                    self._found_papers[canonical_url(each.url)] = each
 
     async def _note_search(
         self,
@@ -214,7 +225,7 @@ class WebRun:
                 url, asked_for=asked_for, reached=lambda host: hosts.update({host: None})
             )
         except AskyError as error:
-            self._count_failed(error)
+            self._count_failed(error, hosts)
             verdict = error.verdict if isinstance(error, SourceUnreadable) else error.code
             await self._note(PageRead(url, verdict, error.message), hosts)
             raise
@@ -252,13 +263,28 @@ class WebRun:
     async def read_offered(self, url: str) -> WebPage:
         """The page at an address that the model names. Raises `SourceRefused` for one that it may not."""
         key = self.offered.require(url)  # as it was offered: another spelling could carry something to the site
+        try:
+            page = await self._read_wanted(key)
+        except StorageError:
+            raise
+        except AskyError as error:
+            if key not in dict(self.rejected):  # what the user's policy had against it is the better reason
+                self.rejected.append((key, error.message))
+            raise
+        await self._hold([page])
+        paper = self._found_papers.get(key) or named_paper(key)
+        source = await in_thread(self._describe, page, paper)
+        self._note_unshown([source])
+        return replace(page, source=source)
+
+    async def _read_wanted(self, key: str) -> WebPage:
+        """The page at an address that may be read, if the user's policy has nothing against it."""
         is_named = key in self._named
         self._require_wanted(key, is_named=is_named)
         page = await self.read(key)
         self._require_wanted(page.source.url or page.source.uri, is_named=is_named)  # it may have led elsewhere
         if not is_named and (reason := self._policy.age_refusal(page.document.metadata.get(PUBLISHED))):
-            raise SourceRefused(f"{host_of(url)}: {reason}", hint="--since says which pages are used")
-        await self._hold([page])
+            raise SourceRefused(f"{host_of(key)}: {reason}", hint="--since says which pages are used")
         return page
 
     def _require_wanted(self, url: str, *, is_named: bool = False) -> None:
@@ -273,10 +299,21 @@ class WebRun:
             self.offered.offer_links(link.url for link in page.document.links)
         await in_thread(self._corpus.hold, self._collection_id, [page.source.id for page in pages])
 
-    def _count_failed(self, error: AskyError) -> None:
+    def _describe(self, page: WebPage, paper: Candidate | None) -> Source:
+        """The source of a page, with what is known of the paper that it holds: a PDF says next to nothing of itself."""
+        if paper is None:
+            return page.source
+        title = paper.title if page.document.title is None else None
+        self._corpus.describe(
+            page.source.id, title=title or None, authors=paper.authors, published=paper.published,
+            published_in=paper.venue, doi=paper.doi,
+        )  # fmt: skip
+        return self._corpus.source(page.source.id) or page.source
+
+    def _count_failed(self, error: AskyError, hosts: Collection[str]) -> None:
         if isinstance(error, KnownFailure):
             self.use.cache_hits += 1
-        elif not isinstance(error, SourceRefused):
+        elif hosts or not isinstance(error, SourceRefused):  # a host may be asked before it leads where nobody may go
             self.use.fetches += 1
 
     async def _note(self, event: PageRead, hosts: Iterable[str], *, at: str | None = None) -> None:
@@ -287,15 +324,26 @@ class WebRun:
 
     # choosing
 
-    async def shortlist(self, question: str, *, recency: Recency | None = None, named: Sequence[str] = ()) -> Shortlist:
-        """The sources for a question, read; `keep` makes them sources. `named` are addresses that the user wrote."""
+    async def shortlist(
+        self,
+        question: str,
+        *,
+        recency: Recency | None = None,
+        named: Sequence[str] = (),
+        queries: Sequence[str] = (),
+    ) -> Shortlist:
+        """The sources for a question, read; `keep` makes them sources. `named` are addresses that the user wrote.
+
+        Where there are `queries`, these are searched for, and not what would be made of the question.
+        """
+        wanted = queries
         self.offered.offer(named)
         papers: dict[str, Candidate] = {}
 
         async def search(queries: Sequence[str]) -> FederatedResults:
             if not self.can_search:  # the addresses that the user named are all there is, and no failure
                 return FederatedResults((), (), ())
-            found = await self.search(queries, recency=recency)
+            found = await self.search(wanted or queries, recency=recency)
             papers.update({address_of(each): each for each in found.candidates if each.kind == "paper"})
             return found
 
@@ -309,9 +357,9 @@ class WebRun:
         chosen = await self._make_shortlist(question, search, read)
         self.rejected += chosen.rejected
         copies = [(url, each) for each in chosen.selected for url in each.copies]
-        self.rejected += [(url, f"the same text as {each.candidate.url}") for url, each in copies]
+        self.rejected += [(url, f"the same text as {each.url}") for url, each in copies]
         entry = {
-            "queries": list(chosen.queries),
+            "queries": list(wanted or chosen.queries),
             "selected": [
                 {"url": each.candidate.url, "score": round(each.score, 4), "reasons": list(each.reasons)}
                 for each in chosen.selected
@@ -326,15 +374,27 @@ class WebRun:
     async def keep(self, chosen: Shortlist) -> list[Source]:
         """Make what was chosen sources of the session, in its order; of some papers only the abstract is known."""
         await self._hold([each.page for each in chosen.selected if each.page is not None])
-        return await in_thread(lambda: [self._source_of(each) for each in chosen.selected])
+        sources = await in_thread(lambda: [self._source_of(each) for each in chosen.selected])
+        self._note_unshown(sources)
+        self.rejected += [
+            (each.candidate.url, f"read at {each.url}")
+            for each in chosen.selected
+            if canonical_url(each.candidate.url) != canonical_url(each.url)
+        ]
+        return sources
+
+    def _note_unshown(self, sources: Iterable[Source]) -> None:
+        self.rejected += [(each.url, NOT_SHOWN) for each in sources if each.url is not None]
 
     def _source_of(self, each: Shortlisted) -> Source:
-        if each.page is not None:
-            return each.page.source
         candidate = each.candidate
+        if each.page is not None:
+            return self._describe(each.page, candidate if candidate.kind == "paper" else named_paper(candidate.url))
         uri = f"abstract:{candidate.url}"
         source = Source(source_id(uri), "paper", uri, candidate.title or candidate.url, url=candidate.url)
-        facts = {"author": "; ".join(candidate.authors), "published": candidate.published or "", "part": "abstract"}
-        document = Document(candidate.snippet, "text/plain", candidate.title or None, metadata=facts)
+        said = {"published": candidate.published, "published_in": candidate.venue, "doi": candidate.doi}
+        facts = {"author": "; ".join(candidate.authors), "part": "abstract", **said}
+        known = {name: fact for name, fact in facts.items() if fact}
+        document = Document(candidate.snippet, "text/plain", candidate.title or None, metadata=known)
         self._acquirer.add_text(source, document, self._collection_id)
         return source

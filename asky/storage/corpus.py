@@ -18,6 +18,8 @@ from asky.storage.scope import Scope
 from asky.values import Source, SourceKind
 
 DEFAULT_COLLECTION = "default"
+_WORK = "of_the_work"
+"""Where the metadata of a source hold what others say of the work; reading the source again leaves it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +152,8 @@ class CorpusStore:
                 " ON CONFLICT(id) DO UPDATE SET title=excluded.title, url=excluded.url,"
                 " document_id=excluded.document_id, size=excluded.size, mtime_ns=excluded.mtime_ns,"
                 " content_sha256=excluded.content_sha256,"
-                " verdict=excluded.verdict, why=excluded.why, metadata=excluded.metadata,"
+                " verdict=excluded.verdict, why=excluded.why, metadata=json_patch(excluded.metadata,"
+                f" json_object('{_WORK}', json_extract(source.metadata, '$.{_WORK}'))),"
                 " fetched_at=excluded.fetched_at",
                 (
                     source.id, source.kind, source.uri, source.title, source.url, source.path, source.external_id,
@@ -168,6 +171,28 @@ class CorpusStore:
             connection.executemany(
                 "INSERT OR IGNORE INTO collection_source SELECT ?, id FROM source WHERE id = ?",
                 [(collection_id, each) for each in source_ids],
+            )
+
+    def describe(
+        self,
+        source_id: str,
+        *,
+        title: str | None = None,
+        authors: Sequence[str] = (),
+        published: str | None = None,
+        published_in: str | None = None,
+        doi: str | None = None,
+    ) -> None:
+        """Keep what somebody else says of the work that a source holds; it goes before what the source says itself.
+
+        What is not said stays as it is. `title` replaces the source's. A source that is not there is passed over.
+        """
+        said = {"authors": list(authors) or None, "published": published, "published_in": published_in, "doi": doi}
+        work = {_WORK: {name: value for name, value in said.items() if value is not None}}
+        with self._db.write() as connection:
+            connection.execute(
+                "UPDATE source SET metadata = json_patch(metadata, ?), title = coalesce(?, title) WHERE id = ?",
+                (json.dumps(work, ensure_ascii=False), title, source_id),
             )
 
     def source(self, source_id: str) -> Source | None:
@@ -269,7 +294,14 @@ def _in_scope(scope: Scope) -> tuple[str, list[object]]:
 
 def source_of(row: sqlite3.Row) -> Source:
     """The `Source` of a row of the table `source`."""
+    said = json.loads(row["metadata"])
+    work = said.get(_WORK) or {}
+    authors = work.get("authors") or [name.strip() for name in str(said.get("author") or "").split(";")]
     return Source(
         id=row["id"], kind=row["kind"], uri=row["uri"], title=row["title"], url=row["url"], path=row["path"],
         external_id=row["external_id"], fetched_at=row["fetched_at"],
+        authors=tuple(name for name in authors if name),
+        published=work.get("published") or said.get("published"),
+        published_in=work.get("published_in") or said.get("published_in") or said.get("site_name"),
+        doi=work.get("doi") or said.get("doi"),
     )  # fmt: skip

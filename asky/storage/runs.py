@@ -12,6 +12,7 @@ from typing import Any, Literal
 from asky.errors import UsageError
 from asky.storage.database import Database
 from asky.storage.liveness import LiveRuns
+from asky.storage.steps import StepStore
 from asky.values import Evidence, Source
 
 Outcome = Literal["finished", "failed", "cancelled"]
@@ -78,6 +79,7 @@ class RunStore:
     def __init__(self, database: Database) -> None:
         self._db = database
         self._live = LiveRuns(database.path.parent / "running")
+        self.steps = StepStore(database)
 
     def start(self, *, question: str, mode: str, model: str, session_id: str | None) -> Run:
         """Record that a run begins in this process. Its id sorts by time: `YYYYMMDD-HHMMSS-xxxxxxxx`."""
@@ -91,6 +93,22 @@ class RunStore:
             )
             self._live.hold(id_)  # before anybody can see the run
         return Run(id_, session_id, mode, question, model, "running", now, None, None)
+
+    def take_up(self, run_id: str) -> None:
+        """Record that this process goes on with a run that has no answer or only a part of one, which it gives up.
+
+        Raises `UsageError` where another process is at it, or the run has finished. Of two processes that try, one may.
+        """
+        with self._db.write() as connection:
+            row = connection.execute("SELECT status FROM run WHERE id = ?", (run_id,)).fetchone()
+            if row is None or row["status"] == "finished":
+                raise UsageError(f"run {run_id} has finished", hint=f"`asky runs show {run_id}` prints its answer")
+            if row["status"] == "running" and self._live.is_live(run_id):
+                raise UsageError(f"run {run_id} is still running", hint="wait for it, or stop its process")
+            self._live.hold(run_id)
+            connection.execute(
+                "UPDATE run SET status = 'running', finished_at = NULL, answer = NULL WHERE id = ?", (run_id,)
+            )
 
     def finish(self, run_id: str, status: Outcome, answer: Mapping[str, Any] | None) -> None:
         """Record how a run ended, with its answer if there is one."""
@@ -225,4 +243,6 @@ class RunStore:
 
 
 def _passage(row: sqlite3.Row) -> StoredPassage:
-    return StoredPassage(row["key"], Source(**json.loads(row["source"])), row["document_id"], row["start"], row["end"])
+    source = json.loads(row["source"])
+    source["authors"] = tuple(source.get("authors", ()))
+    return StoredPassage(row["key"], Source(**source), row["document_id"], row["start"], row["end"])

@@ -37,7 +37,8 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class NewMessage:
-    """A message to be kept: of role `user` or `assistant`, or between the two a `call` of tools and a `tool`'s result.
+    """A message to be kept: of role `user` or `assistant`, or between the two a `call` of tools, a `tool`'s result or a
+    `note` of the user.
 
     `data` holds what belongs to it beside its text.
     """
@@ -49,13 +50,18 @@ class NewMessage:
 
 @dataclass(frozen=True, slots=True)
 class StoredMessage:
-    """One message of a session's transcript, which is never rewritten."""
+    """One message of a session's transcript, whose text is never rewritten."""
 
     role: str
     content: str
     data: Mapping[str, Any]
     run_id: str | None
     created_at: str
+
+    @property
+    def is_withdrawn(self) -> bool:
+        """Whether the user took its turn back: no model gets it any more."""
+        return bool(self.data.get("withdrawn"))
 
 
 def own_collection(session_id: str) -> str:
@@ -75,7 +81,7 @@ class SessionStore:
             return found
         now = self._db.clock()
         id_ = secrets.token_hex(6)
-        chosen = _checked_name(name) if name is not None else f"{now[:10]}-{id_[:8]}"
+        chosen = checked_name(name) if name is not None else f"{now[:10]}-{id_[:8]}"
         with self._db.write() as connection:
             connection.execute(
                 "INSERT OR IGNORE INTO session(id, name, mode, created_at, updated_at) VALUES (?,?,?,?,?)",
@@ -146,7 +152,7 @@ class SessionStore:
 
     def rename(self, session_id: str, name: str) -> None:
         """Call a session by another name. Raises `UsageError` for no name, and for another session's."""
-        checked = _checked_name(name)
+        checked = checked_name(name)
         with self._db.write() as connection:
             other = connection.execute(
                 "SELECT id FROM session WHERE (name = ? OR id = ?) AND id != ?", (checked, checked, session_id)
@@ -176,17 +182,43 @@ class SessionStore:
             )
             connection.execute("UPDATE session SET updated_at = ? WHERE id = ?", (now, session_id))
 
+    def last_question(self, session_id: str) -> StoredMessage | None:
+        """The last question of a run that was not withdrawn, or `None`."""
+        with self._db.read() as connection:
+            row = connection.execute(
+                "SELECT role, content, data, run_id, created_at FROM message WHERE session_id = ? AND role = 'user'"
+                " AND run_id IS NOT NULL AND json_extract(data, '$.withdrawn') IS NULL ORDER BY id DESC LIMIT 1",
+                (session_id,),
+            ).fetchone()
+            return _message(row) if row else None
+
+    def withdraw(self, session_id: str, run_id: str) -> bool:
+        """Take the turn of a run back: no model gets it any more, the transcript keeps it and says so.
+
+        `False` where the session has no such turn.
+        """
+        with self._db.write() as connection:
+            marked = connection.execute(
+                "UPDATE message SET data = json_set(data, '$.withdrawn', json('true'))"
+                " WHERE session_id = ? AND run_id = ?",
+                (session_id, run_id),
+            )
+            return marked.rowcount > 0
+
+    def run_ids(self, session_id: str) -> list[str]:
+        """The ids of all runs of the session, the oldest first."""
+        with self._db.read() as connection:
+            rows = connection.execute("SELECT id FROM run WHERE session_id = ? ORDER BY started_at, id", (session_id,))
+            return [row["id"] for row in rows]
+
     def messages(self, session_id: str) -> list[StoredMessage]:
-        """The transcript, oldest first."""
+        """The transcript, oldest first; what was withdrawn is there too."""
         with self._db.read() as connection:
             rows = connection.execute(
                 "SELECT role, content, data, run_id, created_at FROM message WHERE session_id = ? ORDER BY id",
                 (session_id,),
             )
-            return [
-                StoredMessage(row["role"], row["content"], json.loads(row["data"]), row["run_id"], row["created_at"])
-                for row in rows
-            ]
+            return [_message(row) for row in rows]
 
 
 _SESSIONS = (
@@ -196,11 +228,16 @@ _SESSIONS = (
 )
 
 
+def _message(row: sqlite3.Row) -> StoredMessage:
+    return StoredMessage(row["role"], row["content"], json.loads(row["data"]), row["run_id"], row["created_at"])
+
+
 def _count_documents(connection: sqlite3.Connection) -> int:
     return int(connection.execute("SELECT count(*) FROM document").fetchone()[0])
 
 
-def _checked_name(name: str) -> str:
+def checked_name(name: str) -> str:
+    """`name`, where a session can be called so. Raises `UsageError`."""
     if not name.strip() or len(name) > 80 or not name.isprintable() or "/" in name or "\\" in name:
         raise UsageError(f"not a session name: {name[:80]!r}", hint="use up to 80 printable characters without slashes")
     return name

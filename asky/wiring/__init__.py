@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from asky.llm.port import ChatModel
     from asky.llm.probe import Abilities
     from asky.llm.spending import Budget
+    from asky.llm.tokens import TokenCounter
     from asky.reading.pool import ReaderPool
     from asky.research.acquire import Acquirer
     from asky.research.adapters import SourceAdapters
@@ -62,6 +63,7 @@ class Services:
         self._environ = environ
         self._listener = listener
         self.paths: Paths = resolve_paths(environ)
+        self._tokenizers: dict[str, Callable[[str], int]] = {}
 
     def __enter__(self) -> Services:
         return self
@@ -344,18 +346,37 @@ class Services:
             return None
         return Prices(model.input_price, model.output_price, model.cached_input_price)
 
+    def counter(self, name: str | None) -> TokenCounter:
+        """Counts the prompts of one run: with the model's own tokenizer where its entry names one."""
+        from asky.llm.tokens import TokenCounter
+
+        path = self.config.model(name).model.tokenizer
+        return TokenCounter(self._tokenizer(path) if path is not None else None)
+
+    def _tokenizer(self, path: str) -> Callable[[str], int]:
+        """The tokenizer of that file, read once and not before something is counted."""
+        known = self._tokenizers
+
+        def count(text: str) -> int:
+            if path not in known:
+                from asky.llm.tokenizer import load_tokenizer
+
+                known[path] = load_tokenizer(Path(path))
+            return known[path](text)
+
+        return count
+
     def budget(self, name: str | None, run_id: str) -> Budget:
         """What a run of the model called `name` may spend. Raises `ConfigError` for a price limit without a price."""
         from asky.llm.budget import Limits, RunBudget
         from asky.llm.spending import NoBudget
-        from asky.llm.tokens import TokenCounter
 
         if self.config.model(name).provider is None:
             return NoBudget()
         return RunBudget(
             Limits(**{key: value or None for key, value in asdict(self.config.budget).items()}),
             prices=self.prices(name),
-            counter=TokenCounter(),
+            counter=self.counter(name),
             spent_today=lambda: self.runs.spent_today(apart_from=run_id),
             clock=time.monotonic,
         )
@@ -378,9 +399,16 @@ class Services:
             budget=lambda run_id: self.budget(name, run_id),
             offers_tools=self.config.model(name).tools,
             prices=self.prices(name),
+            counter=lambda: self.counter(name),
             web=lambda: self.web,
             custom_tools=self._custom_tools(),
+            given=self._given(),
         )
+
+    def _given(self) -> dict[str, Any]:
+        """What the command line said, by dotted key, and whether it keeps off the web."""
+        flags = [key for key, origin in self.config.origins.items() if origin.layer == "flag"]
+        return {key: reduce(getattr, key.split("."), self.config) for key in flags} | {"offline": self.offline}
 
     def _custom_tools(self) -> CustomTools | None:
         if not any(tool.enabled for tool in self.config.tools.values()):

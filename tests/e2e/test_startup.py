@@ -107,6 +107,11 @@ def test_help_and_version_read_no_configuration_and_import_no_command(tmp_path: 
         }
 
 
+def test_a_chat_without_a_terminal_loads_no_editing_prompt_and_not_the_research_stack(tmp_path: Path) -> None:
+    loaded = modules_of(["chat"], tmp_path)
+    assert not {"prompt_toolkit", "anyio", "numpy", "asky.chat.answering"} & loaded
+
+
 def test_importing_asky_imports_nothing_else(tmp_path: Path) -> None:
     code = "import sys; before = set(sys.modules); import asky; print(sorted(set(sys.modules) - before))"
     done = run_python(("-c", code), home=tmp_path)

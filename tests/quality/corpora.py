@@ -19,7 +19,7 @@ import anyio
 
 from asky.config.loader import load_config
 from asky.research.chunker import ChunkSettings, chunk_document
-from asky.research.ingest import context_of
+from asky.research.ingest import contexts_of
 from asky.research.vector_store_chunk_link_ops import embedding_text
 from asky.storage.corpus import DEFAULT_COLLECTION
 from asky.storage.scope import Scope
@@ -192,7 +192,8 @@ def _version(data: RetrievalSet, services: Services) -> str:
     parts = [data.sha256, *(each.id for each in data.documents)]
     for each in data.documents[:_SAMPLE]:
         document = Document(each.text, "text/plain", each.title or None)
-        for chunk in chunk_document(document, tokenizer, size):
+        chunks = chunk_document(document, tokenizer, size)
+        for chunk, context in zip(chunks, contexts_of(document, chunks), strict=True):
             text = each.text[chunk.span.start : chunk.span.end]
-            parts.append(embedding_text(context_of(document, chunk), text, tokenizer))
+            parts.append(embedding_text(context, text, tokenizer))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]

@@ -10,6 +10,7 @@ import anyio
 import pytest
 
 from asky.chat.answering import Answerer, Question
+from asky.chat.notes import Notes, no_notes
 from asky.chat.preparing import WebAccess
 from asky.config.schema import Research, Retrieval
 from asky.errors import ProviderError, StorageError
@@ -43,6 +44,7 @@ class Room:
         self.session = self.sessions.open("lab", mode="research")
         self.kept: list[Answer] = []
         self.web: LabWeb | None = None
+        self.notes: Notes = no_notes
 
     def ask(self, model: ScriptedModel, text: str = "How many tides does the moon raise?") -> Answer:
         anyio.run(self._answer, model, text)
@@ -58,6 +60,7 @@ class Room:
             settings=Research(),
             listener=self.store.heard.append,
             web=lambda: self.web,
+            notes=lambda: self.notes(),
         )
         access = WebAccess(self.store.collection, shortlist=False) if self.web is not None else None
         question = Question(text, text, "research", self.store.scope, web=access)

@@ -15,6 +15,7 @@ from asky.chat.preparing import WebAccess
 from asky.config.schema import Research, Retrieval
 from asky.errors import ProviderError
 from asky.events import PageRead, WebSearched
+from asky.llm.port import ABSTENTION
 from asky.net.breaker import Resting
 from asky.research.source_policy import SourcePolicy
 from asky.search.port import Candidate
@@ -295,6 +296,52 @@ def test_everything_that_was_passed_over_is_in_the_answer_with_its_reason(lab: L
     kept = {each.url for each, _, _ in answer.sources}
     copy = ({lab.site.url("/tides"), lab.site.url("/copy")} - kept).pop()
     assert "same text" in rejected[copy]
+
+
+def test_a_page_that_was_read_and_not_shown_is_accounted_for(lab: Lab) -> None:
+    lab.search = FakeSearch([lab.site.url("/moved"), lab.site.url("/missing")])
+    lab.web.search_with(lab.search)
+    lab.site.redirect("/moved", "/tides")
+    unused = lab.ask(ScriptedModel("I cannot tell.", "I cannot tell."))
+    assert unused.sources == ()
+    assert dict(unused.rejected)[lab.site.url("/tides")] == "read, and no passage of it was shown"
+    used = lab.ask(ScriptedModel(RETRIEVE, "Two.", "Two."))
+    assert [each.url for each, _, _ in used.sources] == [lab.site.url("/tides")]
+    assert dict(used.rejected) == {
+        lab.site.url("/moved"): f"read at {lab.site.url('/tides')}",
+        lab.site.url("/missing"): "127.0.0.1 has no such page (HTTP 404)",
+    }
+
+
+def test_pages_that_a_tool_reads_are_accounted_for(lab: Lab) -> None:
+    found = [lab.site.url(path) for path in ("/tides", "/missing", "/damage/to_a_private_address")]
+    lab.web.search_with(FakeSearch(found))
+    model = ScriptedModel(
+        calls(tool_call("web_search", {"queries": ["moon tides"]})),
+        calls(tool_call("extract_links", {"urls": found[:2]})),
+        calls(tool_call("get_link_summaries", {"urls": found[2:]})),
+        "I cannot tell.",
+        "I cannot tell.",
+    )
+    answer = lab.ask(model, shortlist=False)
+    rejected = dict(answer.rejected)
+    assert set(rejected) == set(found)
+    assert rejected[found[0]] == "read, and no passage of it was shown"
+    assert "404" in rejected[found[1]]
+    assert "private" in rejected[found[2]]
+    assert answer.usage.fetches == 3  # a host was asked before it led where nobody may go
+    assert ("source_refused", [lab.site.host]) in hosts_read(lab)
+
+
+def test_what_was_missing_is_said_instead_of_what_was_searched(lab: Lab) -> None:
+    cannot = f"{ABSTENTION}."
+    lab.web.search_with(FakeSearch())
+    empty = lab.ask(ScriptedModel(RETRIEVE, cannot, cannot))
+    assert empty.stopped_by == "no_evidence"
+    assert empty.text.endswith("\n\nThe web search found nothing.")
+    lab.web.search_with(FakeSearch([lab.site.url("/missing"), lab.site.url("/gone")], name="other"))
+    unread = lab.ask(ScriptedModel(RETRIEVE, cannot, cannot))
+    assert unread.text.endswith("\n\nNone of the 2 pages that were tried could be read.")
 
 
 def hosts_read(lab: Lab) -> list[tuple[object, object]]:

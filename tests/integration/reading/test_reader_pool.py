@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
@@ -52,12 +53,14 @@ def until(happened: Callable[[], bool]) -> None:
         assert time.monotonic() < deadline
 
 
-def read_in_thread(pool: ReaderPool, data: bytes, media_type: str) -> Future[Document]:
+def read_in_thread(
+    pool: ReaderPool, data: bytes, media_type: str, *, patience_s: float = math.inf
+) -> Future[Document]:
     answer: Future[Document] = Future()
 
     def read() -> None:
         try:
-            answer.set_result(pool.read(data, name="a.file", media_type=media_type))
+            answer.set_result(pool.read(data, name="a.file", media_type=media_type, patience_s=patience_s))
         except AskyError as error:
             answer.set_exception(error)
 
@@ -81,6 +84,17 @@ def test_a_file_that_takes_too_long_costs_itself_only(bomb: bytes) -> None:
         assert time.monotonic() - started < 10
         assert (error.verdict, error.message) == ("timed_out", "report.pdf: parser stopped after 1 s")
         assert pool.read(b"next", name="b", media_type=PLAIN).text == "next"
+
+
+def test_who_waits_no_longer_takes_no_turn_from_the_others(bomb: bytes) -> None:
+    with ReaderPool(workers=1) as pool:
+        answers = [read_in_thread(pool, bomb, PDF, patience_s=1.0) for _ in range(4)]
+        started = time.monotonic()
+        reasons = sorted(str(answer.exception()) for answer in answers)
+        assert reasons[:3] == ["a.file: other files took the time there was"] * 3
+        assert reasons[3].startswith("a.file: parser stopped after ")
+        assert pool.read(b"next", name="b", media_type=PLAIN).text == "next"
+        assert time.monotonic() - started < 10
 
 
 def test_a_file_that_takes_too_much_cpu_costs_itself_only(bomb: bytes) -> None:

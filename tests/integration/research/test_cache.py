@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -14,9 +15,11 @@ from asky.config.schema import Retrieval
 from asky.errors import SourceRefused, SourceUnreadable
 from asky.net.fetching import Fetched, Reached
 from asky.research.cache import CacheSettings, KnownFailure, Purge
+from asky.research.web_page import WebPage
 from asky.storage.pages import CACHE_COLLECTION
 from asky.storage.scope import Scope
 from asky.storage.text_vectors import TextVectorTable
+from tests.support.files import pdf_bomb
 from tests.support.search_store import SearchStore
 from tests.support.site import Site
 from tests.support.webs import LabWeb
@@ -119,6 +122,50 @@ def test_while_a_host_has_trouble_the_old_copy_is_used(site: Site, web: LabWeb) 
     stale = web.read(site.url("/mill"))
     assert stale.is_stale
     assert TEXT in stale.document.text
+
+
+def test_a_loop_of_redirects_is_trouble_and_is_remembered(site: Site, web: LabWeb) -> None:
+    site.page("/mill", html=html(TEXT))
+    web.read(site.url("/mill"))
+    site.redirect("/mill", "/mill")
+    web.now += 2 * HOUR
+    assert web.read(site.url("/mill")).is_stale
+    for expected in (SourceUnreadable, KnownFailure):
+        with pytest.raises(expected, match="more than 5 redirects, or a loop"):
+            web.read(site.url("/damage/loop"))
+
+
+def test_of_a_long_page_the_beginning_is_kept_unless_all_of_it_is_wanted(site: Site, web: LabWeb) -> None:
+    site.page("/long", html=html(f"{TEXT}</p><p>" * 12_000), etag='"1"')
+    page = web.read(site.url("/long"))
+    assert page.is_cut
+    assert (1 << 20) - 2_000 < len(page.document.text) <= 1 << 20
+    assert web.read(site.url("/long")).is_cut
+    web.now += 2 * HOUR
+    whole = anyio.run(partial(web.cache.cache_url, site.url("/long"), whole=True))
+    assert "if-none-match" not in site.requests[-1].headers
+    assert not whole.is_cut
+    assert len(whole.document.text) > 1 << 20
+    assert whole.source.id == page.source.id
+
+
+def test_a_reader_that_waits_no_longer_leaves_the_way_free_for_others(store: SearchStore, site: Site) -> None:
+    bomb = pdf_bomb(200)
+    for at in range(4):
+        site.page(f"/heavy{at}", body=bomb, media_type="application/pdf")
+    site.page("/mill", html=html(TEXT))
+
+    async def give_up(url: str) -> None:
+        with anyio.move_on_after(1):
+            await fresh.cache.cache_url(url)
+
+    async def main() -> WebPage:
+        await gather([site.url(f"/heavy{at}") for at in range(4)], give_up, limit=4)
+        with anyio.fail_after(5):
+            return await fresh.cache.cache_url(site.url("/mill"))
+
+    with LabWeb(store, site) as fresh:
+        assert TEXT in anyio.run(main).document.text
 
 
 def test_a_page_that_is_gone_is_not_answered_from_its_old_copy(site: Site, web: LabWeb) -> None:

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asky.chat.loop import Budget, LoopResult, LoopSettings, NoBudget, run_loop
+from asky.chat.notes import noted_text
 from asky.chat.prompts import ANSWER_NOW, EMPTY_REPLY
 from asky.chat.registry import ToolRegistry
 from asky.chat.stubs import LEFT_OUT
@@ -601,3 +602,59 @@ def test_any_script_ends_within_its_turns_and_leaves_a_valid_conversation(
             assert messages.pop(0).tool_call_id == call.id
     if result is not None:
         assert result.reply_text.strip() or result.warnings
+
+
+def test_a_note_of_the_user_follows_the_results_and_leads_the_next_call() -> None:
+    waiting = [[], ["Only the north mill.", "And be brief."]]
+    model = ScriptedModel(calls(lookup("mill")), "In 1911.")
+    transcript = Transcript(list(QUESTION))
+
+    async def loop() -> LoopResult:
+        return await run_loop(
+            model, transcript, registry(), settings=LoopSettings(20), notes=lambda: waiting.pop(0) if waiting else []
+        )
+
+    result = anyio.run(loop)
+    assert result.reply_text == "In 1911."
+    sent = model.sent[1][0]
+    assert [each.role for each in sent] == ["system", "user", "assistant", "tool", "user"]  # roles alternate
+    assert "Only the north mill." in sent[-1].content
+    assert sent[-1].content.endswith("And be brief.")
+    assert [noted_text(each) for each in transcript.work if each.role == "user"] == [
+        "Only the north mill.",
+        "And be brief.",
+    ]
+
+
+def test_a_note_before_the_first_call_is_sent_with_the_question() -> None:
+    waiting = [["The one in Ulm."]]
+    model = ScriptedModel("In 1911.")
+    transcript = Transcript(list(QUESTION))
+
+    async def loop() -> LoopResult:
+        return await run_loop(
+            model, transcript, registry(), settings=LoopSettings(20), notes=lambda: waiting.pop(0) if waiting else []
+        )
+
+    anyio.run(loop)
+    sent = model.sent[0][0]
+    assert [each.role for each in sent] == ["system", "user"]
+    assert sent[1].content.startswith("When did the mill burn?\n\n")
+    assert sent[1].content.endswith("The one in Ulm.")
+    assert [noted_text(each) for each in transcript.work[:1]] == ["The one in Ulm."]
+
+
+def test_the_request_to_answer_now_follows_a_note_too() -> None:
+    waiting = [[], ["Hurry."]]
+    model = ScriptedModel(calls(lookup("mill")), "In 1911.")
+    transcript = Transcript(list(QUESTION))
+
+    async def loop() -> LoopResult:
+        return await run_loop(
+            model, transcript, registry(), settings=LoopSettings(2), notes=lambda: waiting.pop(0) if waiting else []
+        )
+
+    anyio.run(loop)
+    last = model.sent[1][0][-1]
+    assert last.role == "user"
+    assert last.content.index("Hurry.") < last.content.index(ANSWER_NOW)

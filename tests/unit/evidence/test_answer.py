@@ -8,8 +8,9 @@ from asky.evidence.answer import answer_json, build_citations
 from asky.values import Answer, Claim, Evidence, Location, Source, Span, Usage
 
 SOURCE = Source(
-    "s1", "file", "file:///notes/tides.md", "Tides", path="/notes/tides.md", fetched_at="2025-01-02T03:04:05Z"
-)
+    "s1", "file", "file:///notes/tides.md", "Tides", path="/notes/tides.md", fetched_at="2025-01-02T03:04:05Z",
+    authors=("Jane Doe",), published="1871", published_in="Harbour log",
+)  # fmt: skip
 PAGE = Source("s2", "web", "https://x.test/", "X", url="https://x.test/")
 SHOWN = {
     "P7f3a": Evidence("P7f3a", SOURCE, 1, "a" * 64, Span(10, 15), "moon.", Location("Causes", 3, "iii")),
@@ -73,6 +74,10 @@ def test_the_json_object_has_every_key_of_the_contract_in_order() -> None:
                 "quote": "moon.",
                 "sha256": "a" * 64,
                 "fetched_at": "2025-01-02T03:04:05Z",
+                "authors": ["Jane Doe"],
+                "published": "1871",
+                "published_in": "Harbour log",
+                "doi": None,
             }
         ],
         "claims": [

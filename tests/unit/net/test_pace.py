@@ -115,7 +115,7 @@ def test_a_turn_that_would_come_too_late_is_refused_at_once(folder: Folder) -> N
             pass
         began = time.monotonic()
         with anyio.fail_after(20):
-            with pytest.raises(RateLimited, match=r"mill\.test: its next turn comes after the time there is"):
+            with pytest.raises(RateLimited, match=r"mill\.test: requests to it are spaced out"):
                 async with pace.turn("mill.test", gap_s=30, at_once=1):
                     pytest.fail("there was no turn")
         assert time.monotonic() - began < 5

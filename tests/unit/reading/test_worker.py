@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from asky.errors import SourceUnreadable
 from asky.reading.worker import read
-from tests.support.files import attempt, check_outcome, epub, pdf
+from tests.support.files import attempt, check_document, check_outcome, epub, pdf
 
 TEXT_TYPES = ["text/plain", "text/markdown", "text/html", "application/json", "text/csv"]
 LINES = [
@@ -53,6 +53,28 @@ def test_text_above_the_limit_is_refused_and_not_cut() -> None:
     with pytest.raises(SourceUnreadable, match="a: 11 characters of text, the limit is 10") as caught:
         read(b"x" * 11, name="a", media_type="text/plain", max_chars=10)
     assert caught.value.verdict == "too_large"
+
+
+def test_of_a_long_text_the_beginning_can_be_kept_with_all_that_lies_within() -> None:
+    prose = "A mill stood here. " * 5
+    sections = "".join(f"<h2>Head {at}</h2><p>{prose}<a href='/{at}'>on</a></p>" for at in range(99))
+    data = f"<html><head><title>Mills</title></head><body>{sections}</body></html>".encode()
+    whole = read(data, name="a", media_type="text/html", max_chars=99_999, url="http://a.test/")
+    cut = read(data, name="a", media_type="text/html", max_chars=5_000, url="http://a.test/", keep_chars=5_000)
+    check_document(cut)
+    assert whole.text.startswith(cut.text)
+    assert 4_800 < len(cut.text) <= 5_000
+    assert whole.text[len(cut.text)] == "\n"
+    assert cut.metadata["omitted_characters"] == str(len(whole.text) - len(cut.text))
+    assert cut.sections[:-1] == whole.sections[: len(cut.sections) - 1]
+    assert [link.url for link in cut.links] == [link.url for link in whole.links]
+    assert "omitted_characters" not in whole.metadata
+
+
+def test_a_long_line_is_cut_where_it_must_be() -> None:
+    for kept in (1, 10, 5_000):
+        cut = read(b"x" * 9_000, name="a", media_type="text/plain", max_chars=9_000, keep_chars=kept)
+        assert cut.text == "x" * kept
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from asky.research.shortlist_collect import (
     read_prompt,
     search_queries,
     unite,
+    without_addresses,
 )
 from asky.search.port import Candidate, Found
 from asky.values import Link
@@ -67,6 +68,19 @@ def test_what_only_looks_like_an_address_is_none(question: str) -> None:
 
 def test_a_question_is_searched_for_as_it_is() -> None:
     assert search_queries(read_prompt("  How do bats\n hunt? ")) == ("How do bats hunt?",)
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("What does https://example.org/a say  about soil?", "What does say about soil?"),
+        ("See www.example.org on soil", "See on soil"),
+        ("https://example.org/a", "https://example.org/a"),
+        ("  what is  soil? ", "  what is  soil? "),
+    ],
+)
+def test_passages_are_looked_for_by_words_alone(query: str, words: str) -> None:
+    assert without_addresses(query) == words
 
 
 def test_addresses_are_no_part_of_a_query() -> None:

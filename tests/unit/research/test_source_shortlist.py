@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from asky.config.schema import Shortlist as ShortlistSettings
-from asky.errors import NotConfigured, ProviderError
+from asky.errors import NotConfigured, ProviderError, StoreFull
 from asky.events import Event, StageAdvanced, StageFinished, StageStarted, Warned, ignore
 from asky.research.shortlist_types import Shortlist
 from asky.research.source_policy import SourcePolicy
@@ -137,8 +137,29 @@ async def test_pages_that_hang_hold_nobody_up_and_are_too_slow() -> None:
     made = await shortlist(web_of(found, before=hang), reading_s=0.2)
 
     assert set(left) == slow
-    assert [url for url, reason in made.rejected if reason == "too slow"] == [found[0].url, found[3].url]
+    assert [url for url, reason in made.rejected if reason == "not read within 0.1 s"] == [found[0].url, found[3].url]
     assert len(made.selected) == 4
+
+
+async def test_a_store_that_fails_is_no_failure_of_a_page() -> None:
+    async def fill(url: str) -> None:
+        raise StoreFull("the disk is full", hint="make room")
+
+    named = "https://start.example/bats"
+    for web, question in ((web_of(candidates(3), before=fill), QUESTION), (FakeWeb(before=fill), f"Read {named}")):
+        with pytest.raises(StoreFull, match="the disk is full"):
+            await shortlist(web, question)
+
+
+async def test_copies_are_named_by_where_the_one_that_is_kept_was_at_last() -> None:
+    found = candidates(2)
+    text, last = about_bats(0), "https://last.example/b"
+    web = FakeWeb({found[0].url: page(last, text), found[1].url: page(found[1].url, text)}, found)
+
+    made = await shortlist(web)
+
+    assert [each.url for each in made.selected] == [last]
+    assert dict(made.rejected) == {found[1].url: f"the same text as {last}"}
 
 
 async def test_eight_pages_that_hang_leave_time_for_those_behind_them() -> None:

@@ -13,7 +13,6 @@ from asky.config.schema import Retrieval
 from asky.errors import NotConfigured
 from asky.events import Warned
 from asky.storage.scope import Scope
-from asky.storage.sessions import SessionStore
 from tests.support.embedding import FakeEmbedder
 from tests.support.search_store import SearchStore
 
@@ -124,26 +123,3 @@ def test_nothing_matches_nothing(store: SearchStore) -> None:
 def test_no_query_is_an_error(store: SearchStore, query: str) -> None:
     store.add("a", 'the moon AND the sea NEAR("x") OR *')
     store.search.search_content_chunks(query.encode("utf-8", "replace").decode(), store.scope, limit=3)
-
-
-def test_findings_come_back_by_meaning_and_stay_in_their_session(store: SearchStore) -> None:
-    sessions = SessionStore(store.database)
-    mine, yours = sessions.open("mine", mode="research"), sessions.open("yours", mode="research")
-    store.search.store_finding("the moon makes the tides", session_id=mine.id, run_id=None)
-    store.search.store_finding("yeast makes bread rise", session_id=mine.id, run_id=None)
-    store.search.store_finding("the moon is far away", session_id=yours.id, run_id=None)
-    found = store.search.search_findings("moon tides", session_id=mine.id, limit=5)
-    assert [finding.text for finding, _ in found] == ["the moon makes the tides"]
-    everywhere = store.search.search_findings("moon tides", session_id=None, limit=5)
-    assert {finding.text for finding, _ in everywhere} == {"the moon makes the tides", "the moon is far away"}
-
-
-def test_a_finding_kept_without_a_model_is_found_by_words_and_later_by_meaning(tmp_path: Path) -> None:
-    bare = SearchStore(tmp_path, embedder=NotConfigured("no model"))
-    bare.search.store_finding("the moon makes the tides", session_id=None, run_id=None)
-    assert len(bare.search.search_findings("moon tides", session_id=None, limit=5)) == 1
-    bare.close()
-    later = SearchStore(tmp_path)
-    assert len(later.search.search_findings("moon tides", session_id=None, limit=5)) == 1
-    assert later.findings.recent()[0].vector is not None
-    later.close()

@@ -1,0 +1,119 @@
+"""What a run has come to beside its conversation: each step is recorded with what has changed of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from asky.chat.packing import pack_evidence, unpack_evidence
+from asky.storage.scope import Scope
+
+if TYPE_CHECKING:
+    from asky.research.tools import ResearchRun
+    from asky.research.web import WebRun
+    from asky.storage.documents import DocumentStore
+    from asky.values import Evidence
+
+Offer = list[Any]  # how an address was offered, and which
+
+
+@dataclass(slots=True)
+class RunState:
+    """The state of one run.
+
+    `heard` is what the user is warned of in this process, and grows; `earlier` what an earlier process of the run has
+    said, `earlier_s` the seconds that it had taken. `rejected`, `offers` and `use` (searches, fetches, pages that were
+    there already) are what the web has come to.
+    """
+
+    research: ResearchRun
+    heard: Sequence[str] = ()
+    earlier: list[str] = field(default_factory=list)
+    earlier_s: float = 0.0
+    has_sources: bool = False
+    rejected: list[tuple[str, str]] = field(default_factory=list)
+    offers: list[Offer] = field(default_factory=list)
+    use: Any = None
+    _started: float = field(default_factory=time.monotonic)
+    _recorded: dict[str, Evidence] = field(default_factory=dict)
+    _marks: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def seconds(self) -> float:
+        """How long the run has taken, in all of its processes."""
+        return self.earlier_s + time.monotonic() - self._started
+
+    @property
+    def warned(self) -> list[str]:
+        """What the user was warned of while it went on, once each."""
+        return list(dict.fromkeys([*self.earlier, *self.heard]))
+
+    def changes(self) -> dict[str, Any]:
+        """What is new since the last call. Nothing of it may be lost: what comes later does not say it again."""
+        run = self.research
+        shown = {key: each for key, each in run.shown.items() if self._recorded.get(key) is not each}
+        self._recorded.update(shown)
+        return {
+            "seconds": round(self.seconds, 3),
+            "has_sources": self.has_sources,
+            "question": run.question,
+            "collections": run.scope.collections,
+            "sources": run.scope.sources,
+            "use": asdict(self.use) if self.use is not None else None,
+            "shown": [pack_evidence(each) for each in shown.values()],
+            "queries": self._new("queries", run.queries),
+            "warned": self._new("warned", self.warned),
+            "rejected": self._new("rejected", self.rejected),
+            "offers": self._new("offers", self.offers),
+        }
+
+    def _new(self, name: str, items: Sequence[Any]) -> list[Any]:
+        begin = self._marks.get(name, 0)
+        self._marks[name] = begin + len(items[begin:])
+        return list(items[begin:])
+
+    def restore(self, changes: Iterable[Mapping[str, Any]], documents: DocumentStore) -> None:
+        """Come to where the run was after these changes, in their order."""
+        run = self.research
+        for each in changes:
+            self.earlier_s, self.has_sources = each["seconds"], each["has_sources"]
+            run.question = each["question"]
+            run.scope = Scope(_tuple(each["collections"]), _tuple(each["sources"]))
+            run.shown |= {found.key: found for found in unpack_evidence(each["shown"], documents)}
+            run.queries += each["queries"]
+            self.earlier += each["warned"]
+            self.rejected += [(url, why) for url, why in each["rejected"]]
+            self.offers += each["offers"]
+            if each["use"] is not None:
+                self._restore_use(each["use"])
+        for found in run.shown.values():
+            run.keys.hold(found.key, found.sha256, found.span)
+        self._recorded = dict(run.shown)
+        self._marks = {
+            "queries": len(run.queries),
+            "warned": len(self.earlier),
+            "rejected": len(self.rejected),
+            "offers": len(self.offers),
+        }
+
+    def _restore_use(self, packed: Mapping[str, int]) -> None:
+        from asky.research.web import WebUse  # for questions to the web only
+
+        self.use = WebUse(**packed)
+
+    def attach(self, web: WebRun, *, is_private: bool) -> None:
+        """Let `web`, which has just been opened, go on from this state."""
+        from asky.chat.recorded_offers import RecordedOffers  # for questions to the web only
+
+        web.offered = RecordedOffers(self.offers, is_private=is_private)
+        web.rejected = self.rejected
+        if self.use is None:
+            self.use = web.use
+        else:
+            web.use = self.use
+
+
+def _tuple(found: Sequence[Any] | None) -> tuple[Any, ...] | None:
+    return None if found is None else tuple(found)

@@ -1,0 +1,58 @@
+"""`asky chat`: a conversation, one question after another."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from asky.cli.choices import Choices, choice_options
+from asky.cli.options import verbosity_options
+from asky.cli.workbench import workbench
+
+if TYPE_CHECKING:
+    from asky.cli.chat_talk import Stage
+    from asky.cli.terminal import Terminal
+    from asky.events import Listener
+
+
+@click.command()
+@choice_options
+@verbosity_options
+@click.pass_context
+def chat(ctx: click.Context, /, quiet: bool, verbose: bool, **given: Any) -> None:
+    """Ask one question after another: each knows those before it.
+
+    /help lists the commands. Enter sends; Alt-Enter or Ctrl-J begins a new line. Ctrl-C stops an answer and keeps what
+    there is of it, a second one leaves at once; at an empty prompt, Ctrl-D or Ctrl-C twice leaves. What is typed while
+    an answer is made goes to the model as a note.
+
+    Without a terminal on standard input each line is a question, and the exit code is that of the last error.
+    """
+    choices = Choices(**given)
+    choices.check()
+    from asky.cli.chat_session import Chat  # with the store: not for a usage error
+    from asky.cli.chat_talk import Stage, Talk
+
+    stages: list[Stage] = []
+
+    def listening(terminal: Terminal, others: Listener) -> Stage:  # noqa: ARG001 - as `workbench` has it
+        stages.append(Stage(others))
+        return stages[0]
+
+    with workbench(
+        quiet=quiet, verbose=verbose, offline=choices.offline, flags=choices.settings(), listening=listening
+    ) as bench:
+        keyboard = None
+        if sys.stdin.isatty() and sys.stderr.isatty() and os.environ.get("TERM", "dumb") not in ("", "dumb"):
+            from asky.cli.chat_typing import Keyboard
+
+            keyboard = Keyboard(sys.stdin.fileno(), bench.progress.show_typed)
+            bench = replace(bench, typing=keyboard)
+        talk = Talk(bench, stages[0], choices)
+        talk.keyboard = keyboard
+        code = Chat(talk).run()
+    ctx.exit(code)

@@ -1,0 +1,247 @@
+"""The slash commands of `asky chat`: one table of what can be typed and what it does."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from asky.errors import UsageError
+
+if TYPE_CHECKING:
+    from asky.cli.chat_reader import Reader
+    from asky.cli.chat_talk import Talk
+
+
+class Leave(Exception):
+    """The user wants to leave."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """`run` gets what follows the name; what it returns is asked. One that `names_files` is not taken from a pipe."""
+
+    name: str
+    takes: str
+    meaning: str
+    run: Callable[[Talk, Reader, str], str | None]
+    names_files: bool = False
+
+    @property
+    def typed(self) -> str:
+        """`/name`."""
+        return f"/{self.name}"
+
+
+def run_command(talk: Talk, reader: Reader, line: str) -> str | None:
+    """Do what the `line`, which begins with `/`, says; returns a question that is to be asked now, if there is one.
+
+    A name that is no command may be a saved prompt, and a text such as `/etc/hosts?` is a question. Raises `UsageError`
+    for what is neither, with the nearest name, and what the command raises.
+    """
+    name, _, rest = line[1:].partition(" ")
+    command = COMMANDS.get(name)
+    if command is None:
+        return _expanded(talk, reader, line)
+    if command.names_files and not reader.is_interactive:
+        raise UsageError(
+            f"{command.typed} names files, and is not taken from a pipe",
+            hint="-d names documents, `asky session export` writes files",
+        )
+    if rest.strip() and not command.takes:
+        raise UsageError(f"{command.typed} takes nothing after it")
+    return command.run(talk, reader, rest.strip())
+
+
+def _expanded(talk: Talk, reader: Reader, line: str) -> str:
+    from asky.chat.saved_prompts import names_prompt
+
+    if not names_prompt(line):
+        return line
+    name = line[1:].split()[0]
+    prompts = talk.bench.services.config.prompts
+    if name in prompts and reader.is_interactive:
+        from asky.cli.questions import expand_prompt
+
+        return expand_prompt(line, in_chat=True)
+    if name in prompts:
+        raise UsageError(f"/{name} is a saved prompt, and these are not taken from a pipe")
+    near = get_close_matches(name, [*COMMANDS, *prompts], n=1, cutoff=0.5)
+    raise UsageError(f"there is no /{name}", hint=f"did you mean /{near[0]}?" if near else "/help lists what there is")
+
+
+def _help(talk: Talk, reader: Reader, rest: str) -> None:  # noqa: ARG001 - every command has these
+    terminal = talk.bench.terminal
+    usages = {each.name: f"{each.typed} {each.takes}".rstrip() for each in COMMANDS.values()}
+    width = max(map(len, usages.values()))
+    for command in COMMANDS.values():
+        terminal.note(f"{usages[command.name]:<{width}}  {command.meaning}")
+    prompts = [f"/{name}" for name in talk.bench.services.config.prompts if name not in COMMANDS]
+    if prompts:
+        terminal.note(f"saved prompts: {' '.join(prompts)}")
+    if reader.is_interactive:
+        terminal.note(
+            "Enter sends; Alt-Enter, Ctrl-J or \\ at the end of a line begins a new one. Ctrl-C stops an answer, Ctrl-D"
+            " leaves. What you type while an answer is made goes to the model as a note."
+        )
+
+
+def _model(talk: Talk, reader: Reader, rest: str) -> None:  # noqa: ARG001
+    config = talk.bench.services.config
+    if not rest:
+        current = config.model(talk.choices.model).name
+        for alias in dict.fromkeys([current, *config.models]):
+            talk.bench.terminal.note(f"{'*' if alias == current else ' '} {alias}")
+        return
+    from asky.cli.choices import open_answerer
+
+    chosen = replace(talk.choices, model=rest)
+    open_answerer(talk.bench, chosen)  # a key that is missing is said now
+    talk.choices = chosen
+    talk.bench.terminal.note(f"answers come from {config.model(rest).name} now")
+
+
+def _mode(talk: Talk, reader: Reader, rest: str) -> None:  # noqa: ARG001
+    if rest:
+        if rest not in ("research", "standard", "lean"):
+            raise UsageError(f"not a mode: {rest[:40]}", hint="/mode research, /mode standard or /mode lean")
+        web = None if rest == "lean" and talk.choices.web else talk.choices.web  # lean answers use no web
+        talk.choices = replace(talk.choices, research=rest == "research", lean=rest == "lean", web=web)
+    talk.bench.terminal.note(f"the mode is {talk.choices.mode}{' now' if rest else ''}")
+
+
+def _web(talk: Talk, reader: Reader, rest: str) -> None:  # noqa: ARG001
+    if rest not in ("", "on", "off"):
+        raise UsageError(f"not on or off: {rest[:40]}", hint="/web on or /web off")
+    if rest == "on" and talk.choices.lean:
+        raise UsageError("the mode lean uses no web", hint="/mode standard first")
+    if rest:
+        talk.choices = replace(talk.choices, web=rest == "on")
+    talk.bench.terminal.note(f"the web is {'on' if talk.choices.uses_web else 'off'}{' now' if rest else ''}")
+
+
+def _docs(talk: Talk, reader: Reader, rest: str) -> None:  # noqa: ARG001
+    if not rest:
+        from asky.cli.chat_shows import show_docs
+
+        show_docs(talk)
+        return
+    used_web = talk.choices.uses_web
+    talk.add_docs([each.expanduser() for each in _paths(rest)])
+    if used_web and not talk.choices.uses_web:
+        talk.bench.terminal.note("the web is off now, as documents were named; /web on uses both")
+
+
+def _paths(rest: str) -> list[Path]:
+    try:
+        return [Path(each) for each in shlex.split(rest)]
+    except ValueError as error:
+        raise UsageError(f"cannot tell the paths apart: {error}", hint="put quotes around one with spaces") from error
+
+
+def _one_path(rest: str, command: str) -> Path:
+    paths = _paths(rest)
+    if len(paths) != 1:
+        raise UsageError(f"{command} needs one file", hint=f"for example: {command} tides.md")
+    return paths[0].expanduser()
+
+
+def _save(talk: Talk, reader: Reader, rest: str) -> None:  # noqa: ARG001
+    from asky.cli.chat_shows import save_answer
+
+    save_answer(talk, _one_path(rest, "/save"))
+
+
+def _export(talk: Talk, reader: Reader, rest: str) -> None:  # noqa: ARG001
+    from asky.cli.chat_shows import export_chat
+
+    export_chat(talk, _one_path(rest, "/export"))
+
+
+def _shows(name: str) -> Callable[[Talk, Reader, str], None]:
+    """A command that prints something of the conversation; see `asky.cli.chat_shows`."""
+
+    def show(talk: Talk, reader: Reader, rest: str) -> None:  # noqa: ARG001
+        from asky.cli import chat_shows  # what few turns need
+
+        getattr(chat_shows, name)(talk, rest)
+
+    return show
+
+
+def _session(talk: Talk, reader: Reader, rest: str) -> None:  # noqa: ARG001
+    if not rest:
+        from asky.cli.chat_shows import show_session
+
+        show_session(talk)
+        return
+    from asky.storage.sessions import checked_name
+
+    found = talk.bench.services.sessions.find(rest)
+    talk.join(found, name=None if found is not None else checked_name(rest))
+    talk.bench.terminal.note(f"{'in the session' if found else 'a new session'} {rest} now")
+
+
+def _undo(talk: Talk, reader: Reader, rest: str) -> None:  # noqa: ARG001
+    question = talk.undo()
+    talk.bench.terminal.note(f"taken back: “{_cut(question)}”: no model gets this turn any more, its record is kept")
+
+
+def _retry(talk: Talk, reader: Reader, rest: str) -> str:  # noqa: ARG001
+    question = talk.undo()
+    talk.bench.terminal.note(f"asking again: “{_cut(question)}”")
+    return question
+
+
+def _edit(talk: Talk, reader: Reader, rest: str) -> str | None:
+    question = talk.last_question()
+    if not rest and not reader.can_prefill:
+        raise UsageError("no text can be edited here", hint="/edit NEW QUESTION asks that instead of the last one")
+    edited = rest or reader.read(question, "edit> ").strip()
+    if not edited:
+        talk.bench.terminal.note("nothing was changed")
+        return None
+    talk.undo()
+    return edited
+
+
+def _plan(talk: Talk, reader: Reader, rest: str) -> str | None:
+    from asky.cli.chat_plan import plan_question
+
+    return plan_question(talk, reader, rest)
+
+
+def _quit(talk: Talk, reader: Reader, rest: str) -> None:  # noqa: ARG001
+    raise Leave
+
+
+def _cut(text: str, most: int = 60) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+_TABLE = (
+    Command("help", "", "list the commands", _help),
+    Command("model", "[ALIAS]", "show the models, or answer with another one", _model),
+    Command("mode", "[research|standard|lean]", "show or change how questions are answered", _mode),
+    Command("docs", "[PATH..]", "show the documents, or answer from these files and folders too", _docs, True),
+    Command("web", "[on|off]", "say whether the web may be used", _web),
+    Command("sources", "", "list the sources of the last answer", _shows("show_sources")),
+    Command("why", "N", "show the passage behind citation N of the last answer", _shows("show_why")),
+    Command("findings", "", "list what was kept of this session for later questions", _shows("show_findings")),
+    Command("save", "FILE", "write the last answer to FILE (.md, .html or .json)", _save, True),
+    Command("export", "FILE", "write the whole session to FILE (.md, .html or .json)", _export, True),
+    Command("session", "[NAME]", "show this session, or go on in another one", _session),
+    Command("cost", "", "show what the session has cost so far", _shows("show_cost")),
+    Command("undo", "", "take the last question and its answer back", _undo),
+    Command("retry", "", "take the last question back and ask it again", _retry),
+    Command("edit", "[QUESTION]", "change the last question and ask it instead", _edit),
+    Command("plan", "[QUESTION]", "show what a question would do before it is asked", _plan),
+    Command("quit", "", "leave", _quit),
+)
+COMMANDS: Mapping[str, Command] = MappingProxyType({each.name: each for each in _TABLE})
+"""The commands by their names, in the order in which they are listed."""

@@ -1,0 +1,66 @@
+"""Looking at what a question would do, and changing it, before it is asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from asky.cli.planning import print_plan
+from asky.cli.questions import clean_question
+from asky.errors import UsageError
+
+if TYPE_CHECKING:
+    from asky.chat.plan import Plan
+    from asky.cli.chat_reader import Reader
+    from asky.cli.chat_talk import Talk
+
+_QUERY = "search: "
+
+
+def plan_question(talk: Talk, reader: Reader, text: str) -> str | None:
+    """Show the plan of `text`, or of what is typed now, and let it be changed; returns what is to be asked now.
+
+    What will be searched for stands below the question, a line each, and can be changed like it. A question that was
+    changed is planned anew. Without an editing prompt the plan is shown and nothing is asked.
+    """
+    question = clean_question(text or _typed(reader))
+    while True:
+        plan = _show(talk, question)
+        if not reader.can_prefill:
+            talk.bench.terminal.note("nothing was asked: type the question to ask it")
+            return None
+        queries = plan.web.queries if plan.web is not None else ()
+        shown = "\n".join([question, *(_QUERY + " ".join(query.split()) for query in queries)])
+        talk.bench.terminal.note("Enter asks this as it stands; change it first, or clear it to drop it")
+        answered = reader.read(shown, "plan> ").strip()
+        if not answered:
+            talk.bench.terminal.note("dropped: nothing was asked")
+            return None
+        changed, wanted = _parted(answered)
+        changed = clean_question(changed)
+        if changed == question:
+            talk.search_for(wanted if shown != answered else ())
+            return question
+        question = changed
+
+
+def _typed(reader: Reader) -> str:
+    if not reader.is_interactive:
+        raise UsageError("/plan needs a question", hint="for example: /plan How do tides work?")
+    return reader.read("", "plan> ")
+
+
+def _show(talk: Talk, question: str) -> Plan:
+    asking = talk.asking()
+    for path in talk.choices.docs:
+        asking.grant(path)
+    plan = asking.plan(question, None, talk.session_name if talk.session is not None else None, False)
+    print_plan(talk.bench.terminal, plan, talk.bench.services.config.budget, as_json=False)
+    return plan
+
+
+def _parted(text: str) -> tuple[str, tuple[str, ...]]:
+    """The question, and the queries below it."""
+    lines = text.splitlines()
+    queries = tuple(line[len(_QUERY) :].strip() for line in lines if line.startswith(_QUERY))
+    rest = "\n".join(line for line in lines if not line.startswith(_QUERY))
+    return rest.strip(), tuple(query for query in queries if query)

@@ -1,0 +1,204 @@
+"""The editing prompt of `asky chat`: several lines, history, completion, and the status below it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion, PathCompleter
+from prompt_toolkit.document import Document
+from prompt_toolkit.filters import Condition
+from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from prompt_toolkit.input import create_input
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.output import ColorDepth, create_output
+
+from asky.cli.chat_status import status_line
+from asky.cli.running import Stopped
+from asky.cli.terminal import one_line
+from asky.config.paths import ensure_private_dir
+from asky.errors import AskyError
+
+if TYPE_CHECKING:
+    from asky.cli.chat_talk import Talk
+
+PROMPT = "> "
+HISTORY_FILE = "chat_history"
+_MAX_HISTORY_BYTES = 1 << 20
+_MENU_ROWS = 6
+
+
+class PromptReader:
+    """Reads an input with prompt_toolkit, on stderr."""
+
+    is_interactive = True
+    can_prefill = True
+
+    def __init__(self, talk: Talk) -> None:
+        self._talk = talk
+        output = create_output(stdout=sys.stderr)
+        depth = None if talk.bench.terminal.colored else ColorDepth.DEPTH_1_BIT
+        self._session: PromptSession[str] = PromptSession(
+            multiline=True,
+            history=_history(talk),
+            completer=ChatCompleter(talk),
+            complete_while_typing=Condition(lambda: self._session.default_buffer.text.startswith("/")),
+            reserve_space_for_menu=_MENU_ROWS,
+            key_bindings=_bindings(),
+            bottom_toolbar=lambda: " " + status_line(talk.status(), max(output.get_size().columns - 2, 10)),
+            prompt_continuation=lambda width, _row, _wrapped: ". ".rjust(width),
+            enable_suspend=True,
+            enable_open_in_editor=True,
+            tempfile_suffix=".md",
+            color_depth=depth,
+            input=create_input(sys.stdin),
+            output=output,
+        )
+
+    def read(self, prefill: str = "", prompt: str = PROMPT) -> str:
+        """See `Reader.read`."""
+        with self._ended_by_signals():
+            return self._session.prompt(prompt, default=prefill)
+
+    @contextmanager
+    def _ended_by_signals(self) -> Iterator[None]:
+        """Have SIGTERM and SIGHUP end the prompt, which puts the terminal in order, and then raise `Stopped`."""
+        app = self._session.app
+
+        def stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the signature of a handler
+            if app.loop is None or not app.is_running:
+                raise Stopped(number)
+            app.loop.call_soon_threadsafe(leave, number)  # raised here, it would be an accident of the event loop
+
+        def leave(number: int) -> None:
+            if app.future is not None and not app.future.done():
+                app.exit(exception=Stopped(number))
+
+        handled = [each for each in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(each) == signal.SIG_DFL]
+        for number in handled:
+            signal.signal(number, stop)
+        try:
+            yield
+        finally:
+            for number in handled:
+                signal.signal(number, signal.SIG_DFL)
+
+
+def _bindings() -> KeyBindings:
+    """Enter sends, unless the line ends with a backslash; Alt-Enter and Ctrl-J begin a new line."""
+    bindings = KeyBindings()
+
+    @bindings.add("enter")
+    def _enter(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        if buffer.complete_state is not None and buffer.complete_state.current_completion is not None:
+            buffer.complete_state = None  # what was chosen from the menu is in the text already
+        elif buffer.document.is_cursor_at_the_end and buffer.text.endswith("\\"):
+            buffer.delete_before_cursor()
+            buffer.newline(copy_margin=False)
+        else:
+            buffer.validate_and_handle()
+
+    @bindings.add("escape", "enter")
+    @bindings.add("c-j")
+    def _newline(event: KeyPressEvent) -> None:
+        event.current_buffer.newline(copy_margin=False)
+
+    @bindings.add("c-c")
+    @bindings.add("<sigint>")
+    def _interrupt(event: KeyPressEvent) -> None:
+        if event.current_buffer.text:
+            event.current_buffer.reset()
+        else:
+            event.app.exit(exception=KeyboardInterrupt(), style="class:aborting")
+
+    return bindings
+
+
+class PrivateHistory(FileHistory):
+    """A history file that its user alone can read. What begins with a space is kept nowhere."""
+
+    def __init__(self, file: Path) -> None:
+        os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
+        file.chmod(0o600)
+        if file.stat().st_size > _MAX_HISTORY_BYTES:
+            _halve(file)
+        super().__init__(str(file))
+
+    def append_string(self, string: str) -> None:
+        """Keep an input for later prompts, here and in the file."""
+        if not string.startswith(" "):
+            super().append_string(string)
+
+    def store_string(self, string: str) -> None:
+        """Write it to the file; where that cannot be done, it is kept for this chat alone."""
+        try:
+            super().store_string(string.encode("utf-8", "replace").decode())  # what was pasted may not be UTF-8
+        except OSError:
+            return
+
+
+def _halve(file: Path) -> None:
+    """Drop the older half of a history: whole entries, each of which begins with an empty line."""
+    from asky.config.paths import write_private
+
+    text = file.read_text("utf-8", "replace")
+    start = text.find("\n\n", len(text) // 2)
+    write_private(file, text[start + 1 :] if start >= 0 else "")
+
+
+def _history(talk: Talk) -> History:
+    try:
+        folder = ensure_private_dir(talk.bench.services.paths.state)
+        return PrivateHistory(folder / HISTORY_FILE)
+    except (AskyError, OSError) as error:
+        talk.bench.terminal.note(f"no history is kept: {one_line(str(error))}")
+        return InMemoryHistory()
+
+
+class ChatCompleter(Completer):
+    """Completes commands and saved prompts at the beginning, and after some commands what they take."""
+
+    def __init__(self, talk: Talk) -> None:
+        self._talk = talk
+        self._paths = PathCompleter(expanduser=True)
+        config, sessions = talk.bench.services.config, talk.bench.services.sessions
+        self._words: dict[str, Callable[[], Iterable[str]]] = {
+            "/model": lambda: config.models,
+            "/mode": lambda: ("research", "standard", "lean"),
+            "/web": lambda: ("on", "off"),
+            "/session": lambda: [each.name for each in sessions.recent(limit=200)],
+        }
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        """What the word before the cursor can become."""
+        text = document.text_before_cursor
+        if not text.startswith("/") or "\n" in text:
+            return
+        command, space, rest = text.partition(" ")
+        if not space:
+            yield from self._commands(command)
+        elif command in ("/docs", "/save", "/export"):
+            word = rest.rpartition(" ")[2]
+            yield from self._paths.get_completions(Document(word, len(word)), complete_event)
+        elif command in self._words:
+            for word in self._words[command]():
+                if word.startswith(rest):
+                    yield Completion(word, -len(rest), display=one_line(word))
+
+    def _commands(self, beginning: str) -> Iterable[Completion]:
+        from asky.cli.chat_commands import COMMANDS
+
+        for command in COMMANDS.values():
+            if command.typed.startswith(beginning):
+                yield Completion(command.typed, -len(beginning), display_meta=command.meaning)
+        for name in self._talk.bench.services.config.prompts:
+            if f"/{name}".startswith(beginning) and name not in COMMANDS:
+                yield Completion(f"/{name}", -len(beginning), display_meta="saved prompt")

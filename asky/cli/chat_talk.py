@@ -1,0 +1,212 @@
+"""A conversation: what its next question is asked with, the session that it is kept in, and one turn of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from asky.cli.chat_status import Status
+from asky.cli.lasting import find_last
+from asky.cli.running import Stopped
+from asky.errors import UsageError
+
+if TYPE_CHECKING:
+    from asky.cli.asking import Asking
+    from asky.cli.chat_typing import Keyboard
+    from asky.cli.choices import Choices
+    from asky.cli.viewing import View
+    from asky.cli.workbench import Workbench
+    from asky.events import Event, Listener
+    from asky.storage.runs import Run
+    from asky.storage.sessions import Session
+    from asky.values import Answer
+
+_LOOKED_BACK = 50  # runs, for the last one that has an answer
+BUILTIN = "no model is configured: answering with sentences quoted from the sources"
+
+
+class Stage:
+    """The listener of a chat: hands each event to the view of the turn under way, or to the progress line."""
+
+    def __init__(self, others: Listener) -> None:
+        self.others = others
+        self.view: View | None = None
+
+    def __call__(self, event: Event) -> None:
+        (self.view or self.others)(event)
+
+
+class Talk:
+    """What `asky chat` knows between two inputs. `keyboard` is there where notes can be typed to a running turn."""
+
+    def __init__(self, bench: Workbench, stage: Stage, given: Choices) -> None:
+        self.bench = bench
+        self.keyboard: Keyboard | None = None
+        self.answer: Answer | None = None
+        self._stage = stage
+        self._given = given
+        self._spent: tuple[int, float | None] = (0, None)
+        self._queries: tuple[str, ...] = ()
+        self.session: Session | None = None
+        self.choices = given
+        self.join(find_last(bench, given.session, given.resume), given)
+
+    # the session
+
+    def join(self, session: Session | None, given: Choices | None = None, *, name: str | None = None) -> None:
+        """Go on in `session`, or in a new one called `name`, as its earlier questions were asked."""
+        chosen = given or replace(self._given, docs=(), collection=(), model=self.choices.model)
+        followed = chosen.following(session)
+        followed.check()
+        self.bench.services.config.model(followed.model)  # a model that is not there any more is said now
+        self.choices, self.session, self.answer = followed, session, None
+        self._name = session.name if session is not None else name or chosen.session
+        self.count_spent()
+
+    def open_session(self) -> Session:
+        """The session, which is made where it is not there yet."""
+        sessions = self.bench.services.sessions
+        found = sessions.open(self._name, mode=self.choices.mode)
+        self._name = found.name
+        self.session = found
+        return found
+
+    @property
+    def session_name(self) -> str | None:
+        """The name of the session; `None` while it has none."""
+        return self._name
+
+    def require_session(self) -> Session:
+        """The session. Raises `UsageError` before the first question."""
+        if self.session is None:
+            raise UsageError("nothing was asked in this chat yet")
+        return self.session
+
+    def last_run(self) -> Run:
+        """The last run of the session that has an answer. Raises `UsageError` without one."""
+        runs = self.bench.services.runs.recent(limit=_LOOKED_BACK, session_id=self.require_session().id)
+        for run in runs:
+            if run.answer is not None:
+                return run
+        raise UsageError("nothing was answered in this session yet")
+
+    def count_spent(self) -> None:
+        """Look up what the session has cost so far."""
+        if self.session is None:
+            self._spent = (0, None)
+            return
+        services = self.bench.services
+        spent = services.runs.spent_by_run(services.sessions.run_ids(self.session.id)).values()
+        costs = [cost for _, cost in spent if cost is not None]
+        self._spent = (sum(tokens for tokens, _ in spent), sum(costs) if costs else None)
+
+    def status(self) -> Status:
+        """What the line below the prompt tells."""
+        model = self.bench.services.config.model(self.choices.model).name
+        tokens, cost_usd = self._spent
+        return Status(model, self.choices.mode, self._name, self.choices.uses_web, tokens, cost_usd)
+
+    # a turn
+
+    def asking(self, *, notes: Callable[[], Sequence[str]] | None = None) -> Asking:
+        """What asks a question as it is chosen now; documents that were named are not read yet."""
+        from asky.cli.asking import Asking  # the research stack: not before the first question
+        from asky.cli.choices import add_collections, open_answerer, web_wish
+
+        answerer = open_answerer(self.bench, self.choices)
+        if notes is not None:
+            answerer = replace(answerer, notes=notes)
+        wish = web_wish(self.bench, self.choices)
+        if wish is not None and self._queries:
+            wish = replace(wish, queries=self._queries)
+        asking = Asking(self.bench, answerer, self.choices.mode, wish, self.choices.model)
+        add_collections(asking, self.bench, self.choices, self.session)
+        return asking
+
+    def ask(self, question: str) -> None:
+        """Ask, and print the answer as it comes.
+
+        Raises what `Asking.ask` does; a turn that was stopped has printed what there was of its answer. An answer that
+        is printed but cannot be trusted in full raises what `judge` does.
+        """
+        from asky.cli.judging import judge
+        from asky.cli.viewing import open_view  # with the evidence layer: not before the first question
+
+        terminal, services = self.bench.terminal, self.bench.services
+        services.warned.clear()  # what earlier turns were warned of does not belong to this answer
+        view = open_view(terminal, self._stage.others, os.environ, "text", waits=False, why="/why N")
+        with closing(view):
+            self._stage.view = view
+            try:
+                answer = self._answer(question, view)
+            except Stopped as stop:
+                if stop.value is not None:
+                    self._give(stop.value, view)  # type: ignore[arg-type] # `Asking.ask` says so
+                raise
+            finally:
+                self._stage.view, self._queries = None, ()
+                self.count_spent()
+            self._give(answer, view)
+        judge(answer, self.bench.services.runs, strict=False)
+
+    def _give(self, answer: Answer, view: View) -> None:
+        self.answer = answer
+        if answer.text:
+            view.give(answer)
+            self.bench.terminal.out.flush()
+
+    def _answer(self, question: str, view: View) -> Answer:
+        asking = self.asking(notes=lambda: self._take_notes(view))
+        for path in self.choices.docs:
+            asking.add_folder(path)
+        session = self.open_session()
+        try:
+            return asking.ask(question, None, session.name, False)
+        finally:
+            self.session = self.bench.services.sessions.find(session.id)
+
+    def _take_notes(self, view: View) -> Sequence[str]:
+        """What was typed since the last model call, which is said where it is taken."""
+        notes = self.keyboard.take() if self.keyboard is not None else ()
+        if notes:
+            view.close()  # ends the row under way
+            self.bench.progress.clear()
+        for note in notes:
+            self.bench.terminal.note(f"note to the model: {note}")
+        return notes
+
+    # changing what was said
+
+    def last_question(self) -> str:
+        """The last question that was not taken back. Raises `UsageError` without one."""
+        last = self.bench.services.sessions.last_question(self.require_session().id)
+        if last is None:
+            raise UsageError("there is no question to take back in this session")
+        return last.content
+
+    def undo(self) -> str:
+        """Take the last turn back; returns its question. Raises `UsageError` without one."""
+        session, sessions = self.require_session(), self.bench.services.sessions
+        last = sessions.last_question(session.id)
+        if last is None or last.run_id is None:
+            raise UsageError("there is no question to take back in this session")
+        sessions.withdraw(session.id, last.run_id)
+        return last.content
+
+    def search_for(self, queries: Sequence[str]) -> None:
+        """Have the next question search for these, and not for what would be made of it; none changes nothing."""
+        self._queries = tuple(queries)
+
+    def add_docs(self, paths: Sequence[Path]) -> None:
+        """Answer from these files and folders too, which are read now. Raises what `sync_folder` does."""
+        from asky.cli.documents import sync_folder
+
+        collections = [sync_folder(self.bench, path)[0] for path in paths]
+        session = self.open_session()
+        self.bench.services.sessions.add_collections(session.id, collections)
+        self.session = self.bench.services.sessions.find(session.id)
+        self.choices = replace(self.choices, docs=tuple(dict.fromkeys([*self.choices.docs, *paths])))

@@ -1,0 +1,26 @@
+"""Which session a question continues."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from asky.errors import UsageError
+
+if TYPE_CHECKING:
+    from asky.cli.workbench import Workbench
+    from asky.storage.sessions import Session
+
+
+def find_last(bench: Workbench, name: str | None, resume: bool) -> Session | None:
+    """The session called `name`, `None` where it is still to be made; with `resume` the one that was used last.
+
+    Raises `UsageError` where there is none to continue. The last session is the last in the store, which is the user's
+    own: nothing outside of it is read.
+    """
+    sessions = bench.services.sessions
+    if not resume:
+        return sessions.find(name) if name is not None else None
+    last = sessions.recent(limit=1)
+    if not last:
+        raise UsageError("there is no session to continue", hint="leave -c out to begin one")
+    return last[0]

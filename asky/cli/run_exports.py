@@ -1,0 +1,168 @@
+"""`asky runs export` and `asky runs verify`: a run as a file for somebody else, and the check of one."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from asky.cli.options import json_option
+from asky.cli.terminal import Terminal, json_text, one_line
+from asky.cli.workbench import Workbench, workbench
+from asky.errors import UsageError
+
+if TYPE_CHECKING:
+    from asky.evidence.bibliography import BibliographyFormat
+    from asky.evidence.bundle_check import CheckedBundle
+    from asky.storage.runs import Run
+
+_FORMATS = ("json", "html", "md", "bibtex", "csl", "ris")
+_SUFFIXES: Mapping[str, str] = MappingProxyType(
+    {".csl.json": "csl", ".bib": "bibtex", ".ris": "ris", ".html": "html", ".md": "md"}
+)
+_BIBLIOGRAPHIES: Mapping[str, BibliographyFormat] = MappingProxyType({"bibtex": "bibtex", "csl": "csl", "ris": "ris"})
+
+
+@click.command()
+@click.argument("run_id", metavar="[ID]", required=False)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Write to FILE instead of stdout; .bib, .csl.json, .ris, .html and .md say how, anything else is JSON.",
+)
+@click.option("--format", "form", type=click.Choice(_FORMATS), help="Write this, whatever the file is called.")
+@click.option(
+    "--bundle", type=click.Path(path_type=Path), help="Write a zip archive with all of it, for `asky runs verify`."
+)
+def export(run_id: str | None, output: Path | None, form: str | None, bundle: Path | None) -> None:
+    """Export a run; by default the last one, as one JSON object with its evidence.
+
+    The JSON holds the whole text of every document that a passage was shown of, so that its citations can be checked
+    elsewhere: python -m asky.evidence.check FILE
+
+    `bibtex`, `csl` (CSL-JSON) and `ris` list the sources that its answer cites; `html` is the answer as a report.
+    """
+    from asky.cli.runs import find_run  # which has this command
+
+    if bundle is not None and (output is not None or form is not None):
+        raise UsageError("--bundle writes everything, to its own file", hint="leave out -o and --format")
+    with workbench() as bench:
+        run = find_run(bench, run_id)
+        if bundle is not None:
+            _write_bundle(bench, run, bundle)
+            return
+        text = _exported(bench, run, form or _form_of(output))
+        if output is None:
+            bench.terminal.out.write(text)
+            return
+        from asky.cli.saving import save_text
+
+        save_text(output, text)
+        bench.terminal.note(f"wrote run {run.id} to {output}")
+
+
+def _form_of(output: Path | None) -> str:
+    name = output.name.lower() if output is not None else ""
+    return next((form for suffix, form in _SUFFIXES.items() if name.endswith(suffix)), "json")
+
+
+def _exported(bench: Workbench, run: Run, form: str) -> str:
+    if form == "json":
+        return json_text(_run_object(bench, run)) + "\n"
+    if form == "html":
+        return _report(bench, run)
+    if run.answer is None:
+        raise UsageError(
+            f"run {run.id} has no answer: it is {run.status}", hint="`asky runs list` shows those that have one"
+        )
+    if form == "md":
+        from asky.evidence.markdown import answer_markdown
+
+        return answer_markdown(run.answer)
+    from asky.evidence.bibliography import bibliography  # for these formats only
+
+    if not run.answer["citations"]:
+        bench.terminal.note(f"the answer of run {run.id} cites nothing")
+    return bibliography([run.answer], _BIBLIOGRAPHIES[form])
+
+
+def _run_object(bench: Workbench, run: Run) -> dict[str, Any]:
+    from asky.cli.runs import session_name  # which has this command
+    from asky.evidence.export import export_run
+
+    services = bench.services
+    passages = services.runs.passages(run.id)
+    texts = {id_: services.documents.text(id_) for id_ in dict.fromkeys(each.document_id for each in passages)}
+    return export_run(run, passages, texts, services.runs.ledger(run.id), session=session_name(bench, run))
+
+
+def _report(bench: Workbench, run: Run) -> str:
+    from asky.report.gathering import report_run  # for these formats only, as is the page
+    from asky.report.page import render_report
+
+    return render_report([report_run(run, runs=bench.services.runs, documents=bench.services.documents)])
+
+
+def _write_bundle(bench: Workbench, run: Run, path: Path) -> None:
+    from asky import __version__
+    from asky.cli.saving import save_bytes
+    from asky.evidence.bundle import make_bundle
+
+    report = _report(bench, run)
+    save_bytes(path, make_bundle(_run_object(bench, run), report, tool=f"asky {__version__}"))
+    bench.terminal.note(f"wrote run {run.id} to {path}; `asky runs verify {path}` checks it anywhere")
+
+
+@click.command()
+@click.argument("bundle", type=click.Path(path_type=Path))
+@json_option
+@click.pass_context
+def verify(ctx: click.Context, bundle: Path, as_json: bool) -> None:
+    """Check the archive BUNDLE, which `asky runs export --bundle` has written, and nothing but it.
+
+    Every file must be there with its hash, every citation's offsets must give its quote in the text with its hash, and
+    every claim must stand in the answer. The exit code is 1 if anything is not so. No store, configuration or network
+    is needed, and nothing is unpacked.
+    """
+    from asky.evidence.bundle_check import check_bundle  # not for --help
+
+    try:
+        with bundle.open("rb") as file:
+            checked = check_bundle(file)
+    except OSError as error:
+        raise UsageError(f"cannot read {bundle}: {(error.strerror or str(error)).lower()}") from error
+    terminal = Terminal(out=sys.stdout, err=sys.stderr, environ=os.environ)
+    if as_json:
+        terminal.json(_checked_json(checked))
+    else:
+        _print_checked(terminal, checked)
+    if checked.faults:
+        ctx.exit(1)
+
+
+def _checked_json(checked: CheckedBundle) -> dict[str, Any]:
+    return {
+        "schema": "asky.verified/1",
+        "run": checked.run,
+        "digest": checked.digest,
+        "files": checked.files,
+        "citations": checked.citations,
+        "claims": checked.claims,
+        "ok": not checked.faults,
+        "faults": list(checked.faults),
+    }
+
+
+def _print_checked(terminal: Terminal, checked: CheckedBundle) -> None:
+    for fault in checked.faults:
+        terminal.line(f"FAILED: {one_line(fault)}")
+    if not checked.faults:
+        counts = f"{checked.files} files, {checked.citations} citations, {checked.claims} claims"
+        terminal.line(f"ok: run {one_line(checked.run or '')}, {counts}")
+        terminal.line(f"digest {one_line(checked.digest or '')}")

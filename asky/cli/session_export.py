@@ -1,0 +1,84 @@
+"""A whole session as a document: for people as Markdown or a page, for programs as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from asky.storage.findings import FindingScope
+
+if TYPE_CHECKING:
+    from asky.storage.runs import Run
+    from asky.storage.sessions import Session, StoredMessage
+    from asky.wiring import Services
+
+_ALL = 1 << 31
+
+
+def export_session(services: Services, session: Session, form: str) -> str:
+    """The session as `md`, `json` or `html`. Turns stand in the order in which they were asked."""
+    runs = services.runs.recent(limit=_ALL, session_id=session.id)[::-1]
+    if form == "html":
+        from asky.report.gathering import report_run  # for this format only, as is the page
+        from asky.report.page import render_report
+
+        answered = [each for each in runs if each.answer is not None]
+        reported = [report_run(each, runs=services.runs, documents=services.documents) for each in answered]
+        return render_report(reported, title=f"Session {session.name}")
+    messages = services.sessions.messages(session.id)
+    if form == "json":
+        return _json(services, session, runs, messages)
+    return _markdown(session, runs)
+
+
+def _json(services: Services, session: Session, runs: Sequence[Run], messages: Sequence[StoredMessage]) -> str:
+    findings = services.findings.recent(FindingScope("session", session.id))
+    exported = {
+        "schema": "asky.session/1",
+        "session": {
+            "id": session.id,
+            "name": session.name,
+            "mode": session.mode,
+            "settings": dict(session.settings),
+            "created_at": session.created_at,
+            "updated_at": session.updated_at,
+        },
+        "messages": [
+            {
+                "role": each.role,
+                "content": each.content,
+                "data": dict(each.data),
+                "run": each.run_id,
+                "created_at": each.created_at,
+            }
+            for each in messages
+        ],
+        "answers": [each.answer for each in runs if each.answer is not None],
+        "findings": [
+            {
+                "id": each.id,
+                "text": each.text,
+                "tags": list(each.tags),
+                "trust": each.trust,
+                "passages": [dict(passage) for passage in each.passages],
+                "run": each.run_id,
+                "created_at": each.created_at,
+            }
+            for each in findings[::-1]
+        ],
+    }
+    return json.dumps(exported, ensure_ascii=False, indent=2) + "\n"
+
+
+def _markdown(session: Session, runs: Sequence[Run]) -> str:
+    from asky.evidence.markdown import answer_markdown  # for this format only
+
+    parts = [f"# Session {session.name}\n"]
+    for run in runs:
+        if run.answer is not None:
+            parts.append(answer_markdown(run.answer, level=2))
+        else:
+            question = " ".join(run.question.split())
+            parts.append(f"## {question}\n\nNo answer was written: the run is {run.status}.\n")
+    return "\n".join(parts)

@@ -1,0 +1,36 @@
+"""A model's own tokenizer, from the `tokenizer.json` that is published with open models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from asky.errors import ConfigError
+
+
+def load_tokenizer(path: Path) -> Callable[[str], int]:
+    """Counts the tokens of a text, special ones that frame a conversation left out.
+
+    Half of a surrogate pair counts as the replacement character, as it is sent. Takes 0.1 to 0.6 s for vocabularies of
+    30,000 to 200,000 entries, so it is loaded where prompts are first counted. Raises `ConfigError` for a file that
+    cannot be read or is no tokenizer.
+    """
+    from tokenizers import Tokenizer  # 0.1 s: only for models that name one
+
+    try:
+        tokenizer = Tokenizer.from_str(path.expanduser().read_text("utf-8"))
+    except OSError as error:
+        raise ConfigError(f"cannot read the tokenizer {path}: {error.strerror}", hint=_HINT) from error
+    except Exception as error:
+        raise ConfigError(f"{path} is not a tokenizer: {error}", hint=_HINT) from error
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+
+    def count(text: str) -> int:
+        encoded = tokenizer.encode(text.encode("utf-8", "replace").decode(), add_special_tokens=False)
+        return len(encoded.ids)
+
+    return count
+
+
+_HINT = "`tokenizer` of the model's entry names a tokenizer.json; without it tokens are estimated"

@@ -1,0 +1,131 @@
+"""What later questions of a session take over from those before it, where they say nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from asky.storage.sessions import SessionStore
+from tests.support.in_process import InProcess
+from tests.support.stores import TIDES, FilledStore
+from tests.support.twins.web import SearxngTwin
+
+QUESTION = "How many high tides does the moon raise in a day?"
+
+
+@pytest.fixture
+def asky(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[InProcess]:
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setattr("sys.stdin", None)
+    with SearxngTwin(rows=[]) as twin:
+        asky = InProcess(home, monkeypatch, capsys)
+        monkeypatch.setenv("ASKY_SEARCH__SEARXNG__BASE_URL", twin.base_url)
+        yield asky
+        assert twin.requests == []
+
+
+def begun(home: Path, folder: Path, mode: str, settings: Mapping[str, Any]) -> None:
+    """A session `lab` with a document, used after another one, `sea`."""
+    with FilledStore(home) as store:
+        store.add_text(folder / "tides.md", TIDES)
+        sessions = SessionStore(store.database)
+        sessions.open("sea", mode="standard")
+        lab = sessions.open("lab", mode=mode)
+        sessions.add_collections(lab.id, [store.collection])
+        sessions.remember(lab.id, mode=mode, settings=settings)
+
+
+def plan(asky: InProcess, *arguments: str) -> Any:
+    done = asky(QUESTION, "--dry-run", "--json", *arguments)
+    assert done.code == 0, done.err
+    return done.json
+
+
+def test_a_session_keeps_its_mode_its_model_and_its_documents(asky: InProcess, tmp_path: Path) -> None:
+    begun(asky.home, tmp_path, "research", {"model": "openai:test", "web": False})
+    for arguments in (("-s", "lab"), ("-c",)):
+        found = plan(asky, *arguments)
+        assert (found["mode"], found["model"], found["sources"], found["web"]) == ("research", "openai:test", 1, None)
+    assert plan(asky, "-s", "lab", "-m", "extractive")["model"] == "extractive"
+    assert plan(asky, "-s", "lab", "-L")["mode"] == "lean"
+
+
+def test_a_session_that_was_kept_off_the_web_stays_off_it(asky: InProcess, tmp_path: Path) -> None:
+    begun(asky.home, tmp_path, "standard", {"web": False})
+    assert plan(asky, "-c", "-m", "openai:test")["web"] is None
+    assert plan(asky, "-c", "-m", "openai:test", "--web")["web"] is not None
+
+
+def test_a_session_keeps_which_sources_it_wants(asky: InProcess, tmp_path: Path) -> None:
+    begun(asky.home, tmp_path, "research", {"web": True, "sites": ["example.org"], "since": "2020"})
+    wanted = " ".join(plan(asky, "-c")["web"]["wanted"])
+    assert "example.org" in wanted
+    assert "2020" in wanted
+    assert "example.net" in " ".join(plan(asky, "-c", "--site", "example.net")["web"]["wanted"])
+    assert "example.org" not in " ".join(plan(asky, "-c", "--site", "example.net")["web"]["wanted"])
+
+
+def test_documents_that_are_named_keep_a_later_question_off_the_web_too(asky: InProcess, tmp_path: Path) -> None:
+    begun(asky.home, tmp_path, "research", {"web": True})
+    (tmp_path / "more").mkdir()
+    assert plan(asky, "-c")["web"] is not None
+    assert plan(asky, "-c", "-d", str(tmp_path / "more"))["web"] is None
+
+
+def test_a_model_that_is_gone_is_said_with_the_way_out(asky: InProcess, tmp_path: Path) -> None:
+    begun(asky.home, tmp_path, "standard", {"web": False, "model": "gone"})
+    done = asky(QUESTION, "--dry-run", "-c")
+    assert done.code == 3
+    assert "gone" in done.err
+    assert asky(QUESTION, "--dry-run", "-c", "-m", "extractive").code == 0
+
+
+def test_there_must_be_a_session_to_continue(asky: InProcess) -> None:
+    assert asky(QUESTION, "--dry-run", "-c").code == 2
+
+
+def test_a_session_gets_another_name_but_never_that_of_another(asky: InProcess, tmp_path: Path) -> None:
+    begun(asky.home, tmp_path, "standard", {})
+    assert asky("session", "rename", "lab", "the tides").err == "the session lab is now the tides\n"
+    names = {each["name"] for each in asky("session", "list", "--json").json["sessions"]}
+    assert names == {"the tides", "sea"}
+    for bad in ("sea", "a/b", "a\\b", "tab\there", "", "x" * 81):
+        done = asky("session", "rename", "the tides", bad)
+        assert done.code == 2, bad
+        assert len(done.err.splitlines()) <= 2
+    assert asky("session", "rename", "nobody", "else").code == 2
+    assert {each["name"] for each in asky("session", "list", "--json").json["sessions"]} == names
+
+
+@pytest.mark.parametrize("form", ["md", "json", "html"])
+def test_a_session_is_exported_with_its_answers(asky: InProcess, tmp_path: Path, form: str) -> None:
+    tides = tmp_path / "tides.md"
+    with FilledStore(asky.home) as store:
+        document = store.add_text(tides, TIDES)
+        for question in ("What pulls?", "What <b>raises</b>?"):
+            store.answered(
+                question,
+                "The moon pulls on the water [1].",
+                lambda run: [store.evidence(run, tides, document, "The moon pulls on the water")],
+                session="sea",
+            )
+    printed = asky("session", "export", "sea", "--format", form).out
+    assert printed.count("The moon pulls on the water") >= 2
+    assert printed.index("What pulls?") < printed.rindex("raises")
+    file = tmp_path / f"sea.{form}"
+    done = asky("session", "export", "sea", "-o", str(file))
+    assert (done.code, done.out, file.read_text("utf-8")) == (0, "", printed)
+    assert asky("session", "export", "sea", "-o", str(tmp_path / "sea.docx")).code == 2
+    assert asky("session", "export", "nobody").code == 2
+
+
+def test_a_session_without_an_answer_can_be_exported(asky: InProcess, tmp_path: Path) -> None:
+    begun(asky.home, tmp_path, "standard", {})
+    for form in ("md", "json", "html"):
+        assert asky("session", "export", "lab", "--format", form).code == 0

@@ -1,0 +1,142 @@
+"""A user of `asky chat` at a real pseudo-terminal, who sees what a screen would show."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+
+import pexpect  # type: ignore[import-untyped] # it has no types
+import pyte
+
+from tests.support.asky_command import ASKY, clean_environment
+
+ENTER, ALT_ENTER, CTRL_C, CTRL_D, CTRL_J, CTRL_U = "\r", "\x1b\r", "\x03", "\x04", "\n", "\x15"
+_CHUNK = 65_536
+_WAIT_S = 15
+
+
+class Chatting:
+    """The process `asky chat ARGUMENTS`; use it as a context manager.
+
+    What it prints goes to a screen, and rows that scroll off are kept. It is killed at the end if it still runs.
+    """
+
+    def __init__(
+        self,
+        *arguments: str,
+        home: Path,
+        environ: Mapping[str, str] | None = None,
+        rows: int = 40,
+        columns: int = 100,
+        command: Sequence[str] = ("chat",),
+    ) -> None:
+        self.screen = pyte.HistoryScreen(columns, rows, history=10_000, ratio=1)
+        self.sent = ""
+        self._feed = pyte.Stream(self.screen)
+        surroundings = {"TERM": "xterm-256color", **(environ or {})}
+        self.child = pexpect.spawn(
+            ASKY[0],
+            [*ASKY[1:], *command, *arguments],
+            env=clean_environment(home, surroundings),
+            encoding="utf-8",
+            codec_errors="replace",
+            dimensions=(rows, columns),
+            timeout=_WAIT_S,
+            cwd=str(home),
+        )
+        self.child.delaybeforesend = None
+        self.screen.write_process_input = self.child.send  # answers the question where the cursor is
+
+    def __enter__(self) -> Chatting:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.child.close(force=True)
+
+    def type(self, text: str) -> None:
+        """Press the keys of `text`."""
+        self.child.send(text)
+
+    def ask(self, text: str) -> None:
+        """Type `text`, and Enter once the screen shows it: keys that come in one piece may be one key to it."""
+        self.type(text)
+        self.see(text.splitlines()[-1][-20:] if text else "")
+        self.type(ENTER)
+
+    def paste(self, text: str) -> None:
+        """What a terminal sends for a paste."""
+        self.child.send(f"\x1b[200~{text}\x1b[201~")
+
+    def rows(self) -> list[str]:
+        """All rows, those that have scrolled off too, without blanks at their ends."""
+        width = self.screen.columns
+        off = ["".join(row[column].data for column in range(width)) for row in self.screen.history.top]
+        return [row.rstrip() for row in (*off, *self.screen.display)]
+
+    def text(self) -> str:
+        """All rows in one text."""
+        return "\n".join(self.rows())
+
+    def see(self, text: str) -> None:
+        """Wait until `text` is on the screen or has scrolled off it."""
+        self.see_that(lambda: text in self.text(), repr(text))
+
+    def see_that(self, holds: Callable[[], bool], what: str) -> None:
+        """Wait until `holds` says so; each piece of output is a reason to look again."""
+        while not holds():
+            try:
+                self._read()
+            except (pexpect.TIMEOUT, pexpect.EOF) as error:
+                raise AssertionError(f"never seen: {what}; the screen:\n{self.text()}") from error
+
+    def prompt(self) -> None:
+        """Wait until an empty prompt is there, with the status below it: the next input can be typed."""
+        self.see_that(self._is_at_prompt, "an empty prompt")
+
+    def cursor_row(self) -> int:
+        """The place of the cursor's row among `rows`."""
+        return len(self.screen.history.top) + int(self.screen.cursor.y)
+
+    def _is_at_prompt(self) -> bool:
+        rows = [row.rstrip() for row in self.screen.display]
+        return rows[self.screen.cursor.y] == ">" and any("| web o" in row or "| standard" in row for row in rows)
+
+    def status(self) -> str:
+        """The status below the prompt."""
+        return next(row.strip() for row in reversed(self.rows()) if "| web o" in row)
+
+    def resize(self, rows: int, columns: int) -> None:
+        """Make the terminal smaller or larger."""
+        self.child.setwinsize(rows, columns)
+        self.screen.resize(rows, columns)
+        self.screen.cursor.y = min(self.screen.cursor.y, rows - 1)  # as a terminal has it
+
+    def interrupt(self) -> None:
+        """Ctrl-C, as the terminal sends it to a program that does not read keys."""
+        self.child.sendintr()
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send the process a signal."""
+        self.child.kill(number)
+
+    def end(self) -> int:
+        """Wait for the end of the process; its exit code."""
+        try:
+            while True:
+                self._read()
+        except pexpect.EOF:
+            pass
+        except pexpect.TIMEOUT as error:
+            raise AssertionError(f"it does not end; the screen:\n{self.text()}") from error
+        self.child.close()
+        assert self.child.exitstatus is not None, f"ended by signal {self.child.signalstatus}"
+        return int(self.child.exitstatus)
+
+    def _read(self) -> None:
+        data = self.child.read_nonblocking(_CHUNK, timeout=_WAIT_S)
+        self.sent += data
+        self._feed.feed(data)

@@ -1,0 +1,145 @@
+"""The keyboard of a running turn, on a real pseudo-terminal."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import termios
+from collections.abc import Iterator
+from pathlib import Path
+
+import pexpect  # type: ignore[import-untyped] # it has no types
+import pytest
+
+from asky.cli.chat_typing import MAX_NOTE_CHARS, Keyboard, Leftover
+from tests.support.asky_command import clean_environment
+
+
+class Typist:
+    """A keyboard, the terminal that it belongs to, and what was shown of the typing."""
+
+    def __init__(self) -> None:
+        self.user, self.terminal = os.openpty()
+        self.shown: list[str] = []
+        self.keyboard = Keyboard(self.terminal, self.shown.append)
+
+    def type(self, text: str) -> None:
+        os.write(self.user, text.encode())
+        self.keyboard.poll()
+
+    def local_modes(self) -> int:
+        return int(termios.tcgetattr(self.terminal)[3])
+
+
+@pytest.fixture
+def typist() -> Iterator[Typist]:
+    made = Typist()
+    yield made
+    os.close(made.user)
+    os.close(made.terminal)
+
+
+def test_lines_are_notes_each_of_which_is_taken_once(typist: Typist) -> None:
+    with typist.keyboard.listening():
+        typist.type("only the moon\rand the s")
+        assert typist.shown[-1] == "[1 note for the model] and the s"
+        typist.type("ea\r")
+        assert typist.shown[-1] == "[2 notes for the model] "
+        assert typist.keyboard.take() == ("only the moon", "and the sea")
+        assert typist.keyboard.take() == ()
+        typist.type("x")
+        assert typist.shown[-1] == "x"
+
+
+def test_a_line_is_edited_as_on_a_terminal(typist: Typist) -> None:
+    with typist.keyboard.listening():
+        typist.type("größe\x7f\x7fs\r")
+        typist.type("a whole line\x15another one\x17two\r")
+        typist.type("\x1b[A\x1b[D\tup\x1b[1;1R\r")  # arrows, and where the cursor is: a late reply of the terminal
+    assert typist.keyboard.take() == ("grös", "anothertwo", "up")
+
+
+def test_a_character_in_two_pieces_is_one(typist: Typist) -> None:
+    with typist.keyboard.listening():
+        for byte in "über\r".encode():
+            os.write(typist.user, bytes([byte]))
+            typist.keyboard.poll()
+    assert typist.keyboard.take() == ("über",)
+
+
+def test_a_paste_of_several_lines_is_one_note(typist: Typist) -> None:
+    with typist.keyboard.listening():
+        typist.type("\x1b[200~one\r\ntwo\x1b[201~\r")
+    assert typist.keyboard.take() == ("one\ntwo",)
+
+
+def test_what_nobody_takes_is_left_over_commands_apart(typist: Typist) -> None:
+    with typist.keyboard.listening():
+        typist.type("a note\r/cost\r  \rhalf")
+    assert typist.keyboard.leftover() == Leftover(("a note",), ("/cost",), "half")
+    assert typist.keyboard.leftover() == Leftover()
+
+
+def test_a_note_has_an_end(typist: Typist) -> None:
+    with typist.keyboard.listening():
+        for _ in range(10):
+            typist.type("x" * 1000)
+        typist.type("\r")
+    assert [len(note) for note in typist.keyboard.take()] == [MAX_NOTE_CHARS]
+
+
+def test_the_terminal_is_as_before_at_the_end_and_ctrl_c_stays_a_signal(typist: Typist) -> None:
+    before = typist.local_modes()
+    with typist.keyboard.listening():
+        assert not typist.local_modes() & (termios.ECHO | termios.ICANON)
+        assert typist.local_modes() & termios.ISIG
+    assert typist.local_modes() == before
+    assert typist.shown[-1] == ""
+
+
+def test_a_closed_terminal_is_no_error() -> None:
+    user, terminal = os.openpty()
+    keyboard = Keyboard(terminal, lambda _: None)
+    os.close(user)
+    os.close(terminal)
+    with keyboard.listening():
+        keyboard.poll()
+    assert keyboard.take() == ()
+
+
+PROGRAM = """
+import sys
+import anyio
+from asky.cli.chat_typing import Keyboard
+from asky.cli.running import run_async
+
+async def is_stuck():
+    with anyio.CancelScope(shield=True):
+        print("ready", flush=True)
+        await anyio.sleep_forever()
+
+keyboard = Keyboard(sys.stdin.fileno(), lambda _: None)
+run_async(is_stuck, tick=keyboard.poll, meanwhile=keyboard.listening(), grace_s=30)
+"""
+
+
+def test_a_second_ctrl_c_leaves_at_once_with_the_echo_back(tmp_path: Path) -> None:
+    # the shell looks at its terminal after the program has ended
+    shell = f"{sys.executable} -c '{PROGRAM}'; echo status $?; stty -a"
+    child = pexpect.spawn("/bin/sh", ["-c", f'trap "" INT_; {shell}'.replace('trap "" INT_; ', "")], encoding="utf-8",
+                          env=clean_environment(tmp_path), timeout=60)  # fmt: skip
+    child.expect("ready")
+    assert not child.getecho()
+    os.kill(_child_of(child.pid), signal.SIGINT)
+    os.kill(_child_of(child.pid), signal.SIGTERM)
+    child.expect("status (130|143)")
+    child.expect(pexpect.EOF)
+    assert " echo " in child.before
+    assert " icanon" in child.before
+    assert "-icanon" not in child.before
+    child.close()
+
+
+def _child_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])

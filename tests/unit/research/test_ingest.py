@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import time
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from asky.reading.text_builder import Heading, nest
+from asky.research.ingest import contexts_of
+from asky.research.locations import SEPARATOR
+from asky.values import Chunk, Document, Section, Span
+
+
+def chunks_at(*starts: int) -> list[Chunk]:
+    return [Chunk(ordinal, Span(start, start + 5), 1) for ordinal, start in enumerate(starts)]
+
+
+def expected(document: Document, chunk: Chunk) -> str:
+    """The plain definition: every section for every chunk."""
+    path = [document.title] if document.title else []
+    for section in document.sections:
+        if section.start <= chunk.span.start < section.end and section.heading not in path:
+            path.append(section.heading)
+    return SEPARATOR.join(path)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 60), st.integers(1, 4), st.sampled_from("abcd"))),
+    st.lists(st.integers(0, 60)),
+    st.sampled_from([None, "a", "T"]),
+)
+def test_the_context_of_a_chunk_is_the_title_and_the_headings_above_it(
+    headings: list[tuple[int, int, str]], starts: list[int], title: str | None
+) -> None:
+    sections = nest([Heading(*each) for each in sorted(headings)], 70)
+    document = Document("x" * 70, "text/plain", title, sections)
+    chunks = chunks_at(*sorted(starts))
+    assert contexts_of(document, chunks) == [expected(document, chunk) for chunk in chunks]
+
+
+def test_contexts_take_time_for_each_section_once() -> None:
+    count = 200_000
+    sections = tuple(Section(f"Head {at}", 2, at * 10, at * 10 + 10) for at in range(count))
+    document = Document("x" * 10 * count, "text/html", "T", sections)
+    began = time.process_time()
+    contexts = contexts_of(document, chunks_at(*range(0, 10 * count, 100)))
+    assert time.process_time() - began < 5  # each section for each chunk takes more than two minutes
+    assert contexts[-1] == f"T{SEPARATOR}Head {count - 10}"

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from asky.research.shortfall import Shortfall, shortfall
+from asky.storage.runs import LedgerEntry
+
+NOTHING_BEFORE = ("asked", {"sources": 0})
+SLOW = ("timed_out", "it did not send its robots.txt in time")
+MISSING, DOWN, FETCHED = ("missing", "a.example has no such page"), ("unreachable", "no such host"), ("fetched", None)
+
+
+def searched(*found: str, failed: bool = False) -> tuple[str, dict[str, Any]]:
+    return "web_searched", {"found": list(found), "failures": [["brave", "unreachable", "no answer"]] * failed}
+
+
+def read(url: str, verdict: tuple[str, str | None]) -> tuple[str, dict[str, Any]]:
+    return "read", {"url": url, "verdict": verdict[0], "why": verdict[1], "hosts": []}
+
+
+def chose(selected: list[str], *rejected: str) -> tuple[str, dict[str, Any]]:
+    return "shortlisted", {
+        "selected": [{"url": url} for url in selected],
+        "rejected": [[url, "no"] for url in rejected],
+    }
+
+
+def of(*entries: tuple[str, dict[str, Any]]) -> Shortfall | None:
+    return shortfall([LedgerEntry("2026-11-22T09:00:00Z", kind, data) for kind, data in (NOTHING_BEFORE, *entries)])
+
+
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        ([searched(), chose([])], "the web search found nothing"),
+        ([searched("u", "v"), chose([], "u", "v")], "2 pages were found on the web, and none may be used"),
+        ([searched("u"), read("u", MISSING), chose([], "u")], "the page could not be read: a.example has no such page"),
+        (
+            [searched(), read("u", MISSING), chose([], "u")],
+            "the web search found nothing and the page could not be read: a.example has no such page",
+        ),
+        (
+            [searched("u", "v", "w"), read("u", MISSING), read("v", DOWN), chose([], "u", "v", "w")],
+            "none of the 2 pages that were tried could be read",
+        ),
+        (
+            [searched("u", "v"), read("u", FETCHED), read("v", DOWN), chose([], "u", "v")],
+            "one page was read, and none fits the question",
+        ),
+    ],
+)
+def test_what_was_missing_is_said(entries: list[tuple[str, dict[str, Any]]], message: str) -> None:
+    found = of(*entries)
+    assert found is not None
+    assert (found.message, found.is_unreachable) == (message, False)
+    assert found.sentence == f"{message[0].upper()}{message[1:]}."
+    assert found.hint
+
+
+def test_pages_none_of_which_can_be_reached_are_told_apart() -> None:
+    for other in (DOWN, SLOW):
+        found = of(searched("u", "v"), read("u", DOWN), read("v", other), chose([], "u", "v"))
+        assert found is not None
+        assert (found.message, found.is_unreachable) == ("none of the 2 pages that were tried could be reached", True)
+    found = of(searched("u", "v"), read("u", SLOW), read("v", SLOW), chose([], "u", "v"))
+    assert found is not None
+    assert not found.is_unreachable
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        [],
+        [("searched", {"hits": []})],
+        [searched(failed=True), chose([])],
+        [searched("u"), read("u", FETCHED), chose(["u"])],
+        [searched("u", "v"), read("u", FETCHED), read("v", DOWN)],
+        [searched(failed=True), chose([]), ("searched", {"hits": [["s1", 0.1]]})],
+        [("asked", {"sources": 3}), searched(), chose([])],
+    ],
+)
+def test_a_run_with_sources_or_without_a_search_lacks_nothing(entries: list[tuple[str, dict[str, Any]]]) -> None:
+    assert of(*entries) is None
