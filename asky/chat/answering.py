@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from asky.events import Listener
     from asky.llm.endpoint import Prices
     from asky.llm.port import ChatModel, ToolSpec
+    from asky.research.memory import Reach
     from asky.research.vector_store import VectorStore
     from asky.storage.corpus import CorpusStore
     from asky.storage.runs import Run, RunStore
@@ -46,7 +47,10 @@ def no_budget(run_id: str) -> Budget:  # noqa: ARG001 - every run has the same: 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, of what. `text` is what the user wrote, `shown` what the model sees of it: without local paths."""
+    """What is asked, of what. `text` is what the user wrote, `shown` what the model sees of it: without local paths.
+
+    `memory` says whose findings are recalled: those of the session, or of all.
+    """
 
     text: str
     shown: str
@@ -54,6 +58,7 @@ class Question:
     scope: Scope
     rejected: tuple[tuple[str, str], ...] = ()
     web: WebAccess | None = None
+    memory: Reach = "session"
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,7 @@ class Begun:
             "sources": question.scope.sources,
             "rejected": question.rejected,
             "web": pack_access(question.web),
+            "memory": question.memory,
             "session": self.session,
             "model": self.model,
             "host": self.host,
@@ -76,6 +77,7 @@ def unpack_begun(data: Mapping[str, Any]) -> Begun:
 
     scope = Scope(*(None if each is None else tuple(each) for each in (data["collections"], data["sources"])))
     rejected = tuple((url, why) for url, why in data["rejected"])
-    question = Question(data["text"], data["shown"], data["mode"], scope, rejected, unpack_access(data["web"]))
+    access = unpack_access(data["web"])
+    question = Question(data["text"], data["shown"], data["mode"], scope, rejected, access, data["memory"])
     names = ("session", "model", "host", "context_tokens", "offers_tools", "limits", "given", "marker")
     return Begun(question, **{name: data[name] for name in names})

@@ -131,14 +131,15 @@ class Preparation:
     def _look_back(self) -> bool:
         """Whether the model can see private documents, now or in what was said before.
 
-        What the user asked before is the user's own, and may be searched for like the question.
+        What the user asked before is the user's own, and may be searched for like the question. What other sessions
+        have found may hold words of documents that this one has never seen.
         """
         owner, session_id = self._owner, self._run.session_id
         said = owner.sessions.messages(session_id) if session_id is not None else []
         asked = [each.content for each in said if each.role == "user"]
         wanted = self._question.web.queries if self._question.web is not None else ()
         self._run.question = "\n".join([*asked, *wanted, self._run.question])
-        if owner.corpus.count_sources(self._run.scope, _PRIVATE_KINDS):
+        if self._run.memory == "all" or owner.corpus.count_sources(self._run.scope, _PRIVATE_KINDS):
             return True
         shown = owner.runs.passages_of_session(session_id) if session_id is not None and said else []
         return any(each.source.kind in _PRIVATE_KINDS for each in shown)

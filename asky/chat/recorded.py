@@ -62,7 +62,11 @@ class RecordedModel:
     ) -> AsyncGenerator[TextDelta | Reply, None]:
         """See `ChatModel.stream`. Raises `Missing` and `CutOff` besides."""
         record, key = self._record, _key(self.name, messages, tools, tool_choice, schema)
-        step = await record.take_call(key)
+        try:
+            step = await record.take_call(key)
+        except anyio.get_cancelled_exc_class() as error:
+            note_spending(error, ModelUsage())  # a run that is played again ended before this call
+            raise
         record.counts, record.estimate = "again" if step is not None else "anew", None
         if step is not None:
             text = step["reply"]["message"]["content"] if "reply" in step else step["text"]
@@ -112,9 +116,15 @@ class RecordedModel:
             if used is not None and not step["is_estimated"]:
                 note_spending(error, used)
             raise error
-        if how := self._record.stops_by:
+        how = self._record.stops_by
+        if how is None:
+            raise CutOff(used)
+        try:
             await self._record.stop(how)
-        raise CutOff(used)
+        except anyio.get_cancelled_exc_class() as error:
+            if not step["is_estimated"]:
+                note_spending(error, used or ModelUsage())
+            raise
 
 
 class RecordedSummaries:

@@ -67,6 +67,7 @@ async def resume(answerer: Answerer, run: Run, session: Session, *, keep: Callab
             runs.take_up(run.id)
             usable, changed = usable_steps(runs.steps.of(run.id))
             runs.steps.replace(run.id, changed)
+            runs.record(run.id, "resumed", {"was": run.status, "steps": len(usable)})
         return usable
 
     await answerer.work(begun, session, run, keep, await in_thread(take_up))

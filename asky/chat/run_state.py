@@ -64,6 +64,7 @@ class RunState:
             "use": asdict(self.use) if self.use is not None else None,
             "shown": [pack_evidence(each) for each in shown.values()],
             "queries": self._new("queries", run.queries),
+            "private_notes": self._new("private_notes", run.private_notes),
             "warned": self._new("warned", self.warned),
             "rejected": self._new("rejected", self.rejected),
             "offers": self._new("offers", self.offers),
@@ -83,6 +84,7 @@ class RunState:
             run.scope = Scope(_tuple(each["collections"]), _tuple(each["sources"]))
             run.shown |= {found.key: found for found in unpack_evidence(each["shown"], documents)}
             run.queries += each["queries"]
+            run.private_notes += each["private_notes"]
             self.earlier += each["warned"]
             self.rejected += [(url, why) for url, why in each["rejected"]]
             self.offers += each["offers"]
@@ -93,6 +95,7 @@ class RunState:
         self._recorded = dict(run.shown)
         self._marks = {
             "queries": len(run.queries),
+            "private_notes": len(run.private_notes),
             "warned": len(self.earlier),
             "rejected": len(self.rejected),
             "offers": len(self.offers),

@@ -80,6 +80,7 @@ class Work:
             owner.settings.max_passages,
             marker=begun.marker,
             question=begun.question.shown,
+            memory=begun.question.memory,
         )
         self._state = RunState(self._research, owner.warned if is_live else ())
         self._spending = owner.budget(run.id)

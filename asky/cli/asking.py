@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from asky.chat.plan import Plan, WebPlan
     from asky.chat.preparing import WebAccess
     from asky.cli.web import WebWish
+    from asky.research.memory import Reach
     from asky.storage.sessions import Session
 
 _SIGNS_OF_A_PATH = frozenset("/\\~:")
@@ -30,7 +31,7 @@ class Asking:
     """Collects what a question is asked of, and asks it.
 
     `model` is the name under which the user chose one; the built-in model is not kept for later questions unless it was
-    chosen, as there may be another by then.
+    chosen, as there may be another by then. `memory` says whose findings are recalled.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class Asking:
         self._mode: Mode = mode
         self._web = web
         self._model = model or (answerer.model.name if answerer.model.host is not None else None)
+        self.memory: Reach = "session"
         self._collections: list[int] = []
         self._granted: list[Path] = []
         self._rejected: list[tuple[str, str]] = []
@@ -82,7 +84,7 @@ class Asking:
         scope = Scope(wanted)
         if access is None:
             self._require_sources(scope)
-        question = Question(text, shown, self._mode, scope, tuple(self._rejected), access)
+        question = Question(text, shown, self._mode, scope, tuple(self._rejected), access, self.memory)
         kept: list[Answer] = []
         try:
             self._bench.run(lambda: self._answerer.answer(question, session, keep=kept.append))

@@ -74,7 +74,7 @@ def _expanded(talk: Talk, reader: Reader, line: str) -> str:
     raise UsageError(f"there is no /{name}", hint=f"did you mean /{near[0]}?" if near else "/help lists what there is")
 
 
-def _help(talk: Talk, reader: Reader, rest: str) -> None:  # noqa: ARG001 - every command has these
+def _help(talk: Talk, reader: Reader, _rest: str) -> None:
     terminal = talk.bench.terminal
     usages = {each.name: f"{each.typed} {each.takes}".rstrip() for each in COMMANDS.values()}
     width = max(map(len, usages.values()))
@@ -90,7 +90,7 @@ def _help(talk: Talk, reader: Reader, rest: str) -> None:  # noqa: ARG001 - ever
         )
 
 
-def _model(talk: Talk, reader: Reader, rest: str) -> None:  # noqa: ARG001
+def _model(talk: Talk, _reader: Reader, rest: str) -> None:
     config = talk.bench.services.config
     if not rest:
         current = config.model(talk.choices.model).name
@@ -105,7 +105,7 @@ def _model(talk: Talk, reader: Reader, rest: str) -> None:  # noqa: ARG001
     talk.bench.terminal.note(f"answers come from {config.model(rest).name} now")
 
 
-def _mode(talk: Talk, reader: Reader, rest: str) -> None:  # noqa: ARG001
+def _mode(talk: Talk, _reader: Reader, rest: str) -> None:
     if rest:
         if rest not in ("research", "standard", "lean"):
             raise UsageError(f"not a mode: {rest[:40]}", hint="/mode research, /mode standard or /mode lean")
@@ -114,7 +114,7 @@ def _mode(talk: Talk, reader: Reader, rest: str) -> None:  # noqa: ARG001
     talk.bench.terminal.note(f"the mode is {talk.choices.mode}{' now' if rest else ''}")
 
 
-def _web(talk: Talk, reader: Reader, rest: str) -> None:  # noqa: ARG001
+def _web(talk: Talk, _reader: Reader, rest: str) -> None:
     if rest not in ("", "on", "off"):
         raise UsageError(f"not on or off: {rest[:40]}", hint="/web on or /web off")
     if rest == "on" and talk.choices.lean:
@@ -124,7 +124,7 @@ def _web(talk: Talk, reader: Reader, rest: str) -> None:  # noqa: ARG001
     talk.bench.terminal.note(f"the web is {'on' if talk.choices.uses_web else 'off'}{' now' if rest else ''}")
 
 
-def _docs(talk: Talk, reader: Reader, rest: str) -> None:  # noqa: ARG001
+def _docs(talk: Talk, _reader: Reader, rest: str) -> None:
     if not rest:
         from asky.cli.chat_shows import show_docs
 
@@ -150,30 +150,43 @@ def _one_path(rest: str, command: str) -> Path:
     return paths[0].expanduser()
 
 
-def _save(talk: Talk, reader: Reader, rest: str) -> None:  # noqa: ARG001
+def _save(talk: Talk, _reader: Reader, rest: str) -> None:
     from asky.cli.chat_shows import save_answer
 
     save_answer(talk, _one_path(rest, "/save"))
 
 
-def _export(talk: Talk, reader: Reader, rest: str) -> None:  # noqa: ARG001
+def _export(talk: Talk, _reader: Reader, rest: str) -> None:
     from asky.cli.chat_shows import export_chat
 
     export_chat(talk, _one_path(rest, "/export"))
 
 
-def _shows(name: str) -> Callable[[Talk, Reader, str], None]:
-    """A command that prints something of the conversation; see `asky.cli.chat_shows`."""
+def _sources(talk: Talk, _reader: Reader, _rest: str) -> None:
+    from asky.cli.chat_shows import show_sources
 
-    def show(talk: Talk, reader: Reader, rest: str) -> None:  # noqa: ARG001
-        from asky.cli import chat_shows  # what few turns need
-
-        getattr(chat_shows, name)(talk, rest)
-
-    return show
+    show_sources(talk)
 
 
-def _session(talk: Talk, reader: Reader, rest: str) -> None:  # noqa: ARG001
+def _why(talk: Talk, _reader: Reader, rest: str) -> None:
+    from asky.cli.chat_shows import show_why
+
+    show_why(talk, rest)
+
+
+def _findings(talk: Talk, _reader: Reader, _rest: str) -> None:
+    from asky.cli.chat_shows import show_findings
+
+    show_findings(talk)
+
+
+def _cost(talk: Talk, _reader: Reader, _rest: str) -> None:
+    from asky.cli.chat_shows import show_cost
+
+    show_cost(talk)
+
+
+def _session(talk: Talk, _reader: Reader, rest: str) -> None:
     if not rest:
         from asky.cli.chat_shows import show_session
 
@@ -186,12 +199,12 @@ def _session(talk: Talk, reader: Reader, rest: str) -> None:  # noqa: ARG001
     talk.bench.terminal.note(f"{'in the session' if found else 'a new session'} {rest} now")
 
 
-def _undo(talk: Talk, reader: Reader, rest: str) -> None:  # noqa: ARG001
+def _undo(talk: Talk, _reader: Reader, _rest: str) -> None:
     question = talk.undo()
     talk.bench.terminal.note(f"taken back: “{_cut(question)}”: no model gets this turn any more, its record is kept")
 
 
-def _retry(talk: Talk, reader: Reader, rest: str) -> str:  # noqa: ARG001
+def _retry(talk: Talk, _reader: Reader, _rest: str) -> str:
     question = talk.undo()
     talk.bench.terminal.note(f"asking again: “{_cut(question)}”")
     return question
@@ -215,7 +228,7 @@ def _plan(talk: Talk, reader: Reader, rest: str) -> str | None:
     return plan_question(talk, reader, rest)
 
 
-def _quit(talk: Talk, reader: Reader, rest: str) -> None:  # noqa: ARG001
+def _quit(_talk: Talk, _reader: Reader, _rest: str) -> None:
     raise Leave
 
 
@@ -230,13 +243,13 @@ _TABLE = (
     Command("mode", "[research|standard|lean]", "show or change how questions are answered", _mode),
     Command("docs", "[PATH..]", "show the documents, or answer from these files and folders too", _docs, True),
     Command("web", "[on|off]", "say whether the web may be used", _web),
-    Command("sources", "", "list the sources of the last answer", _shows("show_sources")),
-    Command("why", "N", "show the passage behind citation N of the last answer", _shows("show_why")),
-    Command("findings", "", "list what was kept of this session for later questions", _shows("show_findings")),
+    Command("sources", "", "list the sources of the last answer", _sources),
+    Command("why", "N", "show the passage behind citation N of the last answer", _why),
+    Command("findings", "", "list what was kept of this session for later questions", _findings),
     Command("save", "FILE", "write the last answer to FILE (.md, .html or .json)", _save, True),
     Command("export", "FILE", "write the whole session to FILE (.md, .html or .json)", _export, True),
     Command("session", "[NAME]", "show this session, or go on in another one", _session),
-    Command("cost", "", "show what the session has cost so far", _shows("show_cost")),
+    Command("cost", "", "show what the session has cost so far", _cost),
     Command("undo", "", "take the last question and its answer back", _undo),
     Command("retry", "", "take the last question back and ask it again", _retry),
     Command("edit", "[QUESTION]", "change the last question and ask it instead", _edit),

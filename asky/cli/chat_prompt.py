@@ -20,6 +20,7 @@ from prompt_toolkit.input import create_input
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.output import ColorDepth, create_output
 
+from asky.cli.chat_reader import PROMPT
 from asky.cli.chat_status import status_line
 from asky.cli.running import Stopped
 from asky.cli.terminal import one_line
@@ -29,7 +30,6 @@ from asky.errors import AskyError
 if TYPE_CHECKING:
     from asky.cli.chat_talk import Talk
 
-PROMPT = "> "
 HISTORY_FILE = "chat_history"
 _MAX_HISTORY_BYTES = 1 << 20
 _MENU_ROWS = 6
@@ -98,9 +98,7 @@ def _bindings() -> KeyBindings:
     @bindings.add("enter")
     def _enter(event: KeyPressEvent) -> None:
         buffer = event.current_buffer
-        if buffer.complete_state is not None and buffer.complete_state.current_completion is not None:
-            buffer.complete_state = None  # what was chosen from the menu is in the text already
-        elif buffer.document.is_cursor_at_the_end and buffer.text.endswith("\\"):
+        if buffer.document.is_cursor_at_the_end and buffer.text.endswith("\\"):
             buffer.delete_before_cursor()
             buffer.newline(copy_margin=False)
         else:

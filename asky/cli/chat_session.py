@@ -44,6 +44,8 @@ class Chat:
                 break
             except BrokenPipeError:
                 raise
+            except EOFError:  # Ctrl-D at the prompt of a command
+                self._terminal.note("nothing was asked")
             except (Stopped, KeyboardInterrupt) as stop:
                 self._stopped(stop)
             except Exception as error:  # noqa: BLE001 - whatever befalls a turn, the conversation goes on
@@ -55,7 +57,7 @@ class Chat:
         return 0 if self._reader.is_interactive else self.code
 
     def _greet(self) -> None:
-        from asky.cli.chat_talk import BUILTIN
+        from asky.cli.choices import BUILTIN
 
         self._terminal.note("asky chat: /help lists the commands, Ctrl-D leaves")
         status = self._talk.status()
@@ -127,8 +129,9 @@ class Chat:
         is_interrupt = not isinstance(stop, Stopped) or stop.exit_code == _INTERRUPTED
         if not is_interrupt or not self._reader.is_interactive:
             raise stop
-        answer = self._talk.answer if isinstance(stop, Stopped) and stop.value is not None else None
-        kept = f"; what there is of the answer is kept as run {answer.run}" if answer is not None else ""
+        answer = self._talk.answer
+        was_kept = answer is not None and isinstance(stop, Stopped) and stop.value is answer
+        kept = f"; what there is of the answer is kept as run {answer.run}" if answer and was_kept else ""
         self._terminal.note(f"stopped{kept}")
 
     def _tell(self, error: Exception) -> None:

@@ -1,4 +1,4 @@
-"""What slash commands print or write of a conversation. Each gets the conversation and what follows the command."""
+"""What slash commands print or write of a conversation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FORMS = (".md", ".html", ".json")
 _REJECTED_SHOWN = 5
 
 
-def show_sources(talk: Talk, rest: str = "") -> None:  # noqa: ARG001 - every command has it
+def show_sources(talk: Talk) -> None:
     """The sources of the last answer, those that it cites first; then what was passed over."""
     answer = talk.last_run().answer
     assert answer is not None
@@ -59,7 +59,7 @@ def show_why(talk: Talk, rest: str) -> None:
     print_opened(talk.bench.terminal, run, opened)
 
 
-def show_findings(talk: Talk, rest: str = "") -> None:  # noqa: ARG001
+def show_findings(talk: Talk) -> None:
     """What was kept of this session."""
     from asky.storage.findings import FindingScope
 
@@ -73,7 +73,7 @@ def show_findings(talk: Talk, rest: str = "") -> None:  # noqa: ARG001
         terminal.out.write(terminal.paint(f"    {', '.join(facts)}", _DIM) + "\n")
 
 
-def show_cost(talk: Talk, rest: str = "") -> None:  # noqa: ARG001
+def show_cost(talk: Talk) -> None:
     """Tokens and money, of the last answer and of the session."""
     terminal = talk.bench.terminal
     session = talk.require_session()
@@ -147,10 +147,9 @@ def save_answer(talk: Talk, path: Path) -> None:
 
 def export_chat(talk: Talk, path: Path) -> None:
     """Write the whole session to a file, in the form that its suffix says. Raises what `save_text` does."""
-    form = _form_of(path)
-    from asky.cli.session_export import export_session
+    from asky.cli.session_export import export_session, form_of
 
-    save_text(path, export_session(talk.bench.services, talk.require_session(), form[1:]))
+    save_text(path, export_session(talk.bench.services, talk.require_session(), form_of(path)))
     talk.bench.terminal.note(f"wrote {path}")
 
 

@@ -13,6 +13,7 @@ from asky.cli.chat_status import Status
 from asky.cli.lasting import find_last
 from asky.cli.running import Stopped
 from asky.errors import UsageError
+from asky.values import Answer
 
 if TYPE_CHECKING:
     from asky.cli.asking import Asking
@@ -23,10 +24,8 @@ if TYPE_CHECKING:
     from asky.events import Event, Listener
     from asky.storage.runs import Run
     from asky.storage.sessions import Session
-    from asky.values import Answer
 
 _LOOKED_BACK = 50  # runs, for the last one that has an answer
-BUILTIN = "no model is configured: answering with sentences quoted from the sources"
 
 
 class Stage:
@@ -144,8 +143,8 @@ class Talk:
             try:
                 answer = self._answer(question, view)
             except Stopped as stop:
-                if stop.value is not None:
-                    self._give(stop.value, view)  # type: ignore[arg-type] # `Asking.ask` says so
+                if isinstance(stop.value, Answer):  # it may have been the reading of documents that was stopped
+                    self._give(stop.value, view)
                 raise
             finally:
                 self._stage.view, self._queries = None, ()

@@ -48,7 +48,8 @@ class Keyboard:
         except (termios.error, OSError):  # no terminal any more
             yield
             return
-        quiet = [*before[:3], before[3] & ~(termios.ECHO | termios.ICANON), *before[4:6], list(before[6])]
+        local = before[3] & ~(termios.ECHO | termios.ICANON)
+        quiet = [before[0] & ~termios.ICRNL, *before[1:3], local, *before[4:6], list(before[6])]
         quiet[6][termios.VMIN], quiet[6][termios.VTIME] = 1, 0
         try:
             termios.tcsetattr(self._descriptor, termios.TCSADRAIN, quiet)

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from asky.cli.workbench import Workbench
     from asky.storage.sessions import Session
 
+BUILTIN = "no model is configured: answering with sentences quoted from the sources"
 F = TypeVar("F", bound=Callable[..., Any])
+_FOR_RESEARCH = "--all-sessions is about findings, which only research recalls"
 C = TypeVar("C", bound="Choices")
 
 
@@ -40,6 +42,7 @@ class Choices:
     offline: bool
     session: str | None
     resume: bool
+    all_sessions: bool
     model: str | None
     max_turns: int | None
     max_tokens: int | None
@@ -65,10 +68,12 @@ class Choices:
         """These flags, and for what they leave open what earlier questions of the session said.
 
         Documents that are named now keep the question off the web, as in a new session. That the web was used does not
-        demand it: what it was used with may be gone.
+        demand it: what it was used with may be gone. Raises `UsageError` for --all-sessions where no research is done.
         """
         if session is None:
             return self
+        if self.all_sessions and not self.research and (self.lean or session.mode != "research"):
+            raise UsageError(_FOR_RESEARCH, hint="add -r")
         said = session.settings
         open_mode = not (self.research or self.lean)
         web = False if self.web is None and said.get("web") is False else self.web
@@ -91,6 +96,8 @@ class Choices:
             "-r and -L": self.research and self.lean,
             "-L and --web": self.lean and self.web is True,
         }
+        if self.all_sessions and not self.research and self.session is None and not self.resume:
+            raise UsageError(_FOR_RESEARCH, hint="add -r")
         for names, are_given in both.items():
             if are_given:
                 raise UsageError(f"{names} do not go together", hint="use one of them")
@@ -144,6 +151,9 @@ _OPTIONS = (
         "-s", "--session", help="Ask in this session; it is made on first use.", shell_complete=complete_session
     ),
     click.option("-c", "--continue", "resume", is_flag=True, help="Ask in the session that was used last."),
+    click.option(
+        "--all-sessions", is_flag=True, help="With -r: recall findings of every session, not of this one alone."
+    ),
     click.option(
         "-m", "--model", help="Answer with this model: an alias or PROVIDER:ID.", shell_complete=complete_model
     ),

@@ -127,6 +127,8 @@ def show(run_id: str | None, verbose: bool, as_json: bool) -> None:
             bench.terminal.json({"schema": "asky.shown_run/1", **shown})
             return
         _print_head(bench.terminal, described, ledger)
+        if run.status == "interrupted":
+            bench.terminal.note(f"`asky runs resume {run.id}` goes on with it")
         if run.answer is not None:
             _print_answer(bench.terminal, run.answer, verbose=verbose)
         elif partial is not None:

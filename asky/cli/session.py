@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from asky.cli.arguments import as_utf8
 from asky.cli.options import complete_session, json_option
+from asky.cli.session_export import FORMS, Form, export_session, form_of
 from asky.cli.workbench import workbench
 from asky.errors import UsageError
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from asky.storage.sessions import Session, SessionStore, StoredMessage
 
 _ALL = 1 << 31
-_FORMATS = {".md": "md", ".json": "json", ".html": "html"}
 
 
 @click.group()
@@ -83,17 +83,20 @@ def rename(name: str, new_name: str) -> None:
 @session.command()
 @click.argument("name", shell_complete=complete_session)
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="Write to FILE; its suffix (.md, .html, .json) says how."
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Write to FILE instead of stdout; .md, .html, .json, .bib, .csl.json and .ris say how.",
 )
-@click.option("--format", "form", type=click.Choice(sorted(_FORMATS.values())), help="Print in this format.")
-def export(name: str, output: Path | None, form: Literal["md", "json", "html"] | None) -> None:
-    """Export the session NAME: its questions, answers and sources, as JSON with everything that was looked up."""
-    from asky.cli.saving import save_text  # with the export, not with the other commands
-    from asky.cli.session_export import export_session
+@click.option("--format", "form", type=click.Choice(FORMS.values()), help="Write this, whatever FILE is called.")
+def export(name: str, output: Path | None, form: Form | None) -> None:
+    """Export the session NAME: its questions and answers with their sources; as JSON, all that was looked up too.
 
-    if output is not None and form is None and output.suffix not in _FORMATS:
-        raise UsageError(f"{output}: not .md, .html or .json", hint="choose a suffix, or the format with --format")
-    chosen = form or (_FORMATS[output.suffix] if output is not None else "md")
+    `bibtex`, `csl` (CSL-JSON) and `ris` list the sources that its answers cite, each once.
+    """
+    from asky.cli.saving import save_text  # with the export, not with the other commands
+
+    chosen = form or ("md" if output is None else form_of(output))
     with workbench() as bench:
         text = export_session(bench.services, find_session(bench.services.sessions, name), chosen)
         if output is None:

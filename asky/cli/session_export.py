@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
 
+from asky.errors import UsageError
 from asky.storage.findings import FindingScope
 
 if TYPE_CHECKING:
@@ -15,10 +18,28 @@ if TYPE_CHECKING:
 
 _ALL = 1 << 31
 
+Form = Literal["md", "json", "html", "bibtex", "csl", "ris"]
+FORMS: Mapping[str, Form] = MappingProxyType(
+    {".csl.json": "csl", ".bib": "bibtex", ".ris": "ris", ".html": "html", ".md": "md", ".json": "json"}
+)
+"""The suffix of a file says how a session is written to it."""
 
-def export_session(services: Services, session: Session, form: str) -> str:
-    """The session as `md`, `json` or `html`. Turns stand in the order in which they were asked."""
+
+def form_of(path: Path) -> Form:
+    """How a session is written to a file of that name. Raises `UsageError` where its suffix does not say."""
+    for suffix, form in FORMS.items():
+        if path.name.lower().endswith(suffix):
+            return form
+    raise UsageError(f"{path}: not {', '.join(FORMS)}", hint="choose one of these suffixes")
+
+
+def export_session(services: Services, session: Session, form: Form) -> str:
+    """The session as `md`, `json` or `html`, or its sources as `bibtex`, `csl` or `ris`, in the order of its turns."""
     runs = services.runs.recent(limit=_ALL, session_id=session.id)[::-1]
+    if form in ("bibtex", "csl", "ris"):
+        from asky.evidence.bibliography import bibliography  # for these formats only
+
+        return bibliography([each.answer for each in runs if each.answer is not None], form)
     if form == "html":
         from asky.report.gathering import report_run  # for this format only, as is the page
         from asky.report.page import render_report

@@ -208,7 +208,7 @@ class WebRun:
         if not self._is_private:
             return
         shown = self._run.shown.values()
-        private = [each.text for each in shown if each.source.kind in _PRIVATE_KINDS]
+        private = [each.text for each in shown if each.source.kind in _PRIVATE_KINDS] + self._run.private_notes
         public = [each.text for each in shown if each.source.kind not in _PRIVATE_KINDS]
         self._outgoing.require(queries, private, public)
 

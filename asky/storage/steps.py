@@ -9,6 +9,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from asky.errors import StoreDamaged
+
 if TYPE_CHECKING:
     import sqlite3
 
@@ -47,10 +49,17 @@ class StepStore:
             )
 
     def of(self, run_id: str) -> list[Step]:
-        """The steps of a run, in order; none for a run from before there were any."""
+        """The steps of a run, in order; none for a run from before there were any.
+
+        Raises `StoreDamaged` where one cannot be read.
+        """
         with self._db.read() as connection:
             rows = connection.execute("SELECT * FROM step WHERE run_id = ? ORDER BY ordinal", (run_id,)).fetchall()
-        return [Step(row["ordinal"], row["kind"], row["key"], _unpacked(row["data"])) for row in rows]
+        try:
+            return [Step(row["ordinal"], row["kind"], row["key"], _unpacked(row["data"])) for row in rows]
+        except (zlib.error, ValueError) as error:
+            message = f"the record of run {run_id} is damaged: {error}"
+            raise StoreDamaged(message, hint="run `asky doctor`; nothing was deleted") from error
 
     def replace(self, run_id: str, steps: Sequence[Step]) -> None:
         """Put `steps` in the place of those with their ordinals."""

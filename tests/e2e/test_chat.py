@@ -233,7 +233,11 @@ def test_commands_complete_and_unknown_ones_name_the_nearest(home: Path) -> None
         chatting.prompt()
         chatting.type("/sou")
         chatting.see("list the sources of the last answer")
-        chatting.type(CTRL_U)
+        chatting.type("\t")
+        chatting.see("> /sources")
+        chatting.type(ENTER)
+        chatting.see("nothing was asked in this chat yet")
+        chatting.prompt()
         answer_to(chatting, "/soruces", "did you mean /sources?")
         answer_to(chatting, "/model nosuch", "asky: ")
         answer_to(chatting, "/web maybe", "/web on or /web off")
@@ -385,6 +389,9 @@ def test_a_saved_prompt_is_expanded_where_it_is_typed(home: Path) -> None:
         environ = environ_of(endpoint)
         with Chatting("-m", "priced", home=home, environ=environ) as chatting:
             chatting.prompt()
+            chatting.type("/sho")
+            chatting.see("/short  saved prompt")
+            chatting.type(CTRL_U)
             answer_to(chatting, "/short why is it so", "Yes.")
         assert asked(endpoint.requests[0]) == ["Briefly: why is it so"]
 
@@ -447,3 +454,37 @@ def test_the_queries_of_a_plan_can_be_changed_before_they_are_sent(home: Path) -
             assert [request.params["q"] for request in twin.requests] == [["moon and sea"]]
     ledger = json.loads(run_asky("runs", "show", "--json", home=home).stdout)["ledger"]
     assert [each["data"]["queries"] for each in ledger if each["kind"] == "shortlisted"] == [["moon and sea"]]
+
+
+def test_leaving_the_prompt_of_a_command_asks_nothing_and_the_chat_goes_on(home: Path) -> None:
+    with (
+        Endpoint("One.", "Two.") as endpoint,
+        Chatting("-m", "priced", home=home, environ=environ_of(endpoint)) as chatting,
+    ):
+        chatting.prompt()
+        answer_to(chatting, "First?", "One.")
+        chatting.ask("/edit")
+        chatting.see("edit> First?")
+        chatting.type(CTRL_U + CTRL_D)
+        chatting.see("nothing was asked")
+        chatting.prompt()
+        answer_to(chatting, "/etc/hosts is what?", "Two.")
+        assert [len(asked(each)) for each in endpoint.requests] == [1, 2]
+        assert asked(endpoint.requests[1])[1].endswith("is what?")
+
+
+def test_a_note_to_an_answer_that_was_stopped_waits_in_the_prompt(home: Path) -> None:
+    with (
+        Endpoint(Answer("Never.", wire=Wire(silent_before_headers=True)), "Two.") as endpoint,
+        Chatting("-m", "priced", home=home, environ=environ_of(endpoint)) as chatting,
+    ):
+        chatting.prompt()
+        chatting.ask("First?")
+        chatting.see("asking priced")
+        chatting.type("be brief" + ENTER + "and kind")
+        chatting.see("[1 note for the model] and kind")
+        chatting.interrupt()
+        chatting.see("stopped")
+        chatting.see(". and kind")
+        assert "> be brief" in chatting.text()
+        assert endpoint.played == 1

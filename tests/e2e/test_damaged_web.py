@@ -30,7 +30,7 @@ from tests.support.twins.web import Hit, SearxngTwin
 
 pytestmark = pytest.mark.model
 
-FETCH_S = 4.0
+FETCH_S = 3.0
 READING_S = 12.0  # the product's own limit for reading all pages, named ones before the others
 STARTING_S = 15.0  # for the process, the embedding model and the answer, on a busy machine
 PEAK_MIB = 450
@@ -45,9 +45,9 @@ REASONS = {
     "failed": r"could not read 127\.0\.0\.1: |has a failure of its own \(HTTP 5|sent no page \(HTTP [234]",
     "missing": r"has no such page \(HTTP 4(?:04|10)\)",
     "blocked": r"does not let this page be read \(HTTP [45]",
-    "rate_limited": r"asks (?:for a pause|to wait \d+ (?:s|days)) \(HTTP (?:429|503)\)|within 4 s",
+    "rate_limited": r"asks (?:for a pause|to wait \d+ (?:s|days)) \(HTTP (?:429|503)\)|within 3 s",
     "unreachable": r"could not reach 127\.0\.0\.1: ",
-    "timed_out": r"did not send the page within 4 s|not read within \d+ s",
+    "timed_out": r"did not send the page within 3 s|not read within \d+ s",
     "source_refused": "^refused: ",
 }
 """What is said of a page that was not chosen, by the outcome of fetching it; pauses may use up the deadline."""

@@ -76,3 +76,16 @@ def test_what_the_user_writes_down_is_recalled_everywhere_and_what_is_forgotten_
         question = ask(remembered, docs, endpoint, "sea", LATER)
     assert own in question
     assert FINDING not in question
+
+
+def test_findings_of_all_sessions_are_recalled_where_the_user_wants_that(remembered: Path, docs: Path) -> None:
+    with Endpoint(Answer("The moon.")) as endpoint:
+        assert FINDING in ask(remembered, docs, endpoint, "mill", LATER, "--all-sessions")
+        assert FINDING not in ask(remembered, docs, endpoint, "harbour", LATER)
+
+
+def test_all_sessions_without_research_is_refused(home: Path, docs: Path) -> None:
+    done = run_asky("-d", str(docs), "--all-sessions", TIDES, home=home)
+    assert done.returncode == 2
+    assert "only research recalls" in done.stderr
+    assert "add -r" in done.stderr

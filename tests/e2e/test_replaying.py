@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping
@@ -146,6 +147,8 @@ def test_a_killed_run_goes_on_without_asking_again(bare: Path, at: str, cut: int
         kill(process)
         run = only_run(bare)
         assert run["status"] == "interrupted"
+        assert "`asky runs resume ID`" in run_asky("runs", "list", home=bare).stderr
+        assert f"`asky runs resume {run['id']}`" in run_asky("runs", "show", home=bare).stderr
         gate.touch()
         endpoint.play(*([call, answer] if at == "first call" else [answer]))
         done = run_asky("runs", "resume", "--json", home=bare, environ=environ)
@@ -195,6 +198,28 @@ def test_a_failed_run_goes_on_within_its_limits(bare: Path) -> None:
         assert (done.returncode, done.stdout) == (0, "It is 12 fathoms deep, says depth.\n"), done.stderr
         assert len(endpoint.requests) == 3
     assert replay(bare).stdout == done.stdout
+
+
+def test_a_run_that_was_stopped_with_ctrl_c_goes_on_by_default(bare: Path) -> None:
+    configure(bare, with_tool("echo 12 fathoms"))
+    silent = Answer("It is 12 fathoms deep, says depth. And more.", wire=Wire(silent_after=400))
+    with Endpoint(calls("Firth"), silent) as endpoint:
+        environ = environ_of(endpoint)
+        process = start(bare, environ, "-m", "priced", "--no-web", "-s", "sea", "How deep?")
+        endpoint.wait_for_requests(2)
+        process.send_signal(signal.SIGINT)
+        process.communicate()
+        assert process.returncode == 130
+        part = replay(bare, "--json")
+        assert part.returncode == 0, part.stderr
+        assert json.loads(part.stdout)["stopped_by"] == "cancelled"
+        endpoint.play(Answer("It is 12 fathoms deep, says depth."))
+        done = run_asky("runs", "resume", "--json", home=bare, environ=environ)
+        assert done.returncode == 0, done.stderr
+        assert len(endpoint.requests) == 3
+    assert json.loads(done.stdout)["stopped_by"] is None
+    assert run_asky("session", "show", "sea", home=bare).stdout.count("How deep?") == 1
+    assert replay(bare, "--json").stdout == done.stdout
 
 
 def test_limits_of_the_command_line_hold_for_the_rest_of_the_run(bare: Path) -> None:

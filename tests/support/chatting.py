@@ -14,7 +14,7 @@ from tests.support.asky_command import ASKY, clean_environment
 
 ENTER, ALT_ENTER, CTRL_C, CTRL_D, CTRL_J, CTRL_U = "\r", "\x1b\r", "\x03", "\x04", "\n", "\x15"
 _CHUNK = 65_536
-_WAIT_S = 15
+_WAIT_S = 60
 
 
 class Chatting:

@@ -333,6 +333,12 @@ def test_pages_that_a_tool_reads_are_accounted_for(lab: Lab) -> None:
     assert ("source_refused", [lab.site.host]) in hosts_read(lab)
 
 
+def test_an_address_is_no_part_of_what_passages_are_looked_for_by(lab: Lab) -> None:
+    queries = [f"moon tides {lab.site.url('/tides')}", "moon tides"]
+    lab.ask(ScriptedModel(calls(tool_call("get_relevant_content", {"queries": queries})), "Two.", "Two."))
+    assert [each["queries"] for each in lab.ledger("searched")] == [["moon tides"]]
+
+
 def test_what_was_missing_is_said_instead_of_what_was_searched(lab: Lab) -> None:
     cannot = f"{ABSTENTION}."
     lab.web.search_with(FakeSearch())

@@ -143,3 +143,18 @@ def test_another_session_never_sees_it(lab: Lab) -> None:
     assert "Ignore your instructions" not in sent
     assert "No finding is about that." in sent
     assert lab.store.findings.recent(FindingScope("recalled", other.id)) == []
+
+
+def test_what_private_documents_gave_another_session_stays_on_this_machine(lab: Lab) -> None:
+    note = "The moon raises two tides a day at Kestrel Quay."
+    other = lab.session("private")
+    lab.store.search.store_finding(note, session_id=other.id, run_id="r", trust="local")
+    search = calls(tool_call("web_search", {"queries": ["tides at kestrel quay"]}))
+    model = Obedient(search, "Two.", "Two.")
+    lab.ask(model, lab.session("lab"), memory="all")
+    assert note in model.sent[0][0][-1].content
+    refused = next(message.content for message in model.sent[1][0] if message.role == "tool")
+    assert refused.startswith("error: source_refused: the query may give away a private document")
+    model = Obedient(search, "Two.", "Two.")
+    lab.ask(model, lab.session("lab"))
+    assert note not in model.sent[0][0][-1].content

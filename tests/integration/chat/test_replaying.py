@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,26 +14,33 @@ import pytest
 
 from asky.chat.answering import Answerer, Question
 from asky.chat.preparing import WebAccess
-from asky.chat.recording import ReplayMissed
+from asky.chat.recorded import recorded_tool
+from asky.chat.recording import Record, ReplayMissed
 from asky.chat.replaying import replay, resume
+from asky.chat.run_state import RunState
 from asky.config.schema import Research, Retrieval
 from asky.errors import ProviderError, RateLimited, Unreachable, UsageError
+from asky.events import StageStarted
 from asky.evidence.answer import answer_json
 from asky.evidence.passages import parse_passages
 from asky.llm.budget import Limits, RunBudget
-from asky.llm.port import ABSTENTION, ChatModel, ModelUsage
-from asky.llm.spending import Budget, NoBudget
+from asky.llm.port import ABSTENTION, ChatModel, Message, ModelUsage, TextDelta, ToolSpec
+from asky.llm.spending import Budget, NoBudget, note_spending
 from asky.llm.tokens import TokenCounter
+from asky.llm.tools import Tool, ToolResult
+from asky.research.tools import ResearchRun
+from asky.research.vector_store import VectorStore
 from asky.storage.runs import RunStore, Spent
 from asky.storage.scope import Scope
 from asky.storage.sessions import SessionStore
+from asky.storage.steps import Step
 from asky.values import Answer
 from tests.integration.chat.test_answering import BREAD, SEARCH, TIDES, Citing
 from tests.integration.chat.test_answering_web import article
 from tests.support.models import ScriptedModel, Turn, calls, tool_call
 from tests.support.search_store import SearchStore
 from tests.support.searching import FakeSearch
-from tests.support.site import Site
+from tests.support.site import Asked, Site, Wire
 from tests.support.webs import LabWeb
 
 ASKED = "How many tides does the moon raise?"
@@ -81,11 +90,16 @@ class Room:
         self.notes: list[list[str]] = []
         self.shortlist = True
         self.site: Site | None = None
+        self.looking: Callable[[], object] = lambda: None
+
+    def _search(self) -> VectorStore:
+        self.looking()
+        return self.store.search
 
     def answerer(self, model: ChatModel) -> Answerer:
         return Answerer(
             model,
-            lambda: self.store.search,
+            self._search,
             self.store.corpus,
             self.runs,
             self.sessions,
@@ -98,30 +112,28 @@ class Room:
         )
 
     def ask(self, model: ChatModel, *, mode: str = "research") -> Answer:
-        access = WebAccess(self.store.collection, shortlist=self.shortlist) if self.web is not None else None
-        question = Question(ASKED, ASKED, mode, self.store.scope, web=access)  # type: ignore[arg-type] # a word
-
-        async def main() -> None:
-            await self.answerer(model).answer(question, self.session, keep=self.kept.append)
-
-        anyio.run(main)
+        anyio.run(self._answer, model, self.question(mode))
         return self.kept[-1]
 
-    def cancel(self, model: ChatModel, *, after_calls: int) -> Answer:
-        """Ask, and stop the run when the model hangs in its `after_calls`th call."""
+    def cancel(self, model: ChatModel, when: Callable[[], bool]) -> Answer:
+        """Ask, and stop the run some moments after `when` is true."""
 
         async def main() -> None:
-            question = Question(ASKED, ASKED, "research", self.store.scope)
             async with anyio.create_task_group() as group:
-                group.start_soon(self._answer, model, question)
-                while len(model.sent) < after_calls:  # type: ignore[attr-defined] # a scripted one
-                    await anyio.lowlevel.checkpoint()
-                for _ in range(200):  # what it says before it hangs
+                group.start_soon(self._answer, model, self.question())
+                with anyio.fail_after(20):
+                    while not when():  # noqa: ASYNC110 - what is waited for happens in threads and servers
+                        await anyio.sleep(0.001)
+                for _ in range(50):
                     await anyio.lowlevel.checkpoint()
                 group.cancel_scope.cancel()
 
         anyio.run(main)
         return self.kept[-1]
+
+    def question(self, mode: str = "research") -> Question:
+        access = WebAccess(self.store.collection, shortlist=self.shortlist) if self.web is not None else None
+        return Question(ASKED, ASKED, mode, self.store.scope, web=access)  # type: ignore[arg-type] # a word
 
     async def _answer(self, model: ChatModel, question: Question) -> None:
         await self.answerer(model).answer(question, self.session, keep=self.kept.append)
@@ -234,6 +246,50 @@ def test_bad_calls_repeated_calls_and_failing_tools_come_again(room: Room) -> No
     same_again(room, answer)
 
 
+def test_a_passage_that_is_shown_twice_keeps_the_score_that_it_had_last(room: Room) -> None:
+    turns = [calls(tool_call("get_relevant_content", {"queries": [each]})) for each in ("moon tides", "yeast")]
+    first = room.ask(Talking(turns[0], answer="Nothing."))
+    room.session = room.sessions.open("other", mode="research")
+    both = room.ask(Talking(*turns, answer="Nothing."))
+    scores = [{source.title: score for source, score, _ in answer.sources} for answer in (first, both)]
+    assert scores[0]["Tides"] != scores[1]["Tides"]
+    same_again(room, both)
+
+
+def test_equal_calls_of_one_reply_keep_their_own_results_whichever_ends_first(room: Room) -> None:
+    run = room.runs.start(question="q", mode="standard", model="m", session_id=None)
+    gate = anyio.Event()
+    results = iter(["first", "second", "third"])
+
+    async def work(_: Mapping[str, object]) -> ToolResult:
+        mine = next(results)
+        if mine == "first":
+            await gate.wait()
+        else:
+            gate.set()
+        return ToolResult(mine, mine)
+
+    async def call_twice(steps: Sequence[Step], *, is_live: bool) -> list[str]:
+        state = RunState(ResearchRun(run.id, None, Scope(), 100, 1))
+        record = Record(room.runs, run.id, state, steps, is_live=is_live, on_stale=lambda _: None)
+        tool = recorded_tool(Tool(ToolSpec("t", "d", {"type": "object"}), work), record)
+        said: dict[int, str] = {}
+
+        async def call(number: int) -> None:
+            said[number] = (await tool.run({"q": 1})).content
+
+        async with anyio.create_task_group() as group:
+            for number in range(2):
+                group.start_soon(call, number)
+        return [said[0], said[1]]
+
+    live = anyio.run(lambda: call_twice((), is_live=True))
+    steps = room.runs.steps.of(run.id)
+    assert [each.data["result"]["content"] for each in steps] == ["second", "first"]
+    assert anyio.run(lambda: call_twice(steps, is_live=False)) == live == ["first", "second"]
+    assert anyio.run(lambda: call_twice(steps[:1], is_live=True)) == ["third", "second"]
+
+
 def test_an_abstention_counts_what_was_searched_then(room: Room) -> None:
     answer = room.ask(ScriptedModel(SEARCH, ABSTENTION))
     assert answer.stopped_by == "no_evidence"
@@ -281,9 +337,96 @@ def test_a_run_that_was_stopped_by_the_time_stops_there_again(room: Room) -> Non
 
 
 def test_a_cancelled_run_plays_to_what_there_was(room: Room) -> None:
-    answer = room.cancel(ScriptedModel(SEARCH, Turn("The moon raises two tides", hangs=True)), after_calls=2)
+    model = ScriptedModel(SEARCH, Turn("The moon raises two tides", hangs=True))
+    answer = room.cancel(model, lambda: len(model.sent) == 2)
     assert answer.stopped_by == "cancelled"
     assert answer.text.startswith("The moon raises two tides")
+    same_again(room, answer)
+
+
+def test_a_run_that_was_cancelled_between_two_calls_used_one(room: Room) -> None:
+    checks, gate = [0], threading.Event()
+
+    class Slow(NoBudget):
+        def check(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> None:  # noqa: ARG002 - the port's
+            checks[0] += 1
+            if len(messages) > 2:
+                gate.wait(20)
+
+    room.budget = lambda _: Slow()
+    answer = room.cancel(Talking(SEARCH), lambda: checks[0] == 3)
+    gate.set()
+    assert (answer.stopped_by, answer.usage.llm_calls, answer.text) == ("cancelled", 1, "")
+    same_again(room, answer)
+
+
+def test_what_an_endpoint_says_of_a_call_that_was_cut_counts_again(room: Room) -> None:
+    class Counting(ScriptedModel):
+        async def stream(self, messages, tools, **options):
+            try:
+                async for item in super().stream(messages, tools, **options):
+                    yield item
+            except anyio.get_cancelled_exc_class() as error:
+                note_spending(error, ModelUsage(77, 7))
+                raise
+
+    model = Counting(SEARCH, Turn("The moon raises two tides", hangs=True))
+    answer = room.cancel(model, lambda: len(model.sent) == 2)
+    assert (answer.usage.llm_calls, answer.usage.prompt_tokens) == (2, 177)
+    same_again(room, answer)
+
+
+def test_a_run_that_was_cancelled_while_its_answer_was_checked_is_one_that_was_cancelled(room: Room) -> None:
+    looks, gate = [0], threading.Event()
+
+    def look() -> None:
+        looks[0] += any(isinstance(each, StageStarted) and each.stage == "verify" for each in room.store.heard)
+        if looks[0] == 1:
+            gate.wait(20)
+
+    room.looking = look
+    answer = room.cancel(Citing("The sun raises smaller tides [{key}]."), lambda: looks[0] == 1)
+    gate.set()
+    assert (answer.stopped_by, len(answer.citations)) == ("cancelled", 1)
+    same_again(room, answer)
+
+
+class HangingMender(Citing):
+    """Writes an answer with faults, and hangs when it is to mend it."""
+
+    async def stream(self, messages, tools, **options):
+        if len(self.sent) == 2:
+            self.sent.append((tuple(messages), tuple(tools)))
+            yield TextDelta("The moon raises")
+            await anyio.sleep_forever()
+        async for item in super().stream(messages, tools, **options):
+            yield item
+
+
+FAULTY = "The moon raises seven tides a day [{key}] [Pdead]."
+
+
+def test_a_run_that_was_cancelled_while_its_answer_was_mended_keeps_the_one_it_had(room: Room) -> None:
+    model = HangingMender(FAULTY)
+    answer = room.cancel(model, lambda: len(model.sent) == 3)
+    assert answer.stopped_by == "cancelled"
+    assert "seven tides" in answer.text
+    assert answer.usage.llm_calls == 3
+    same_again(room, answer)
+    resumed = room.resume(Talking(SEARCH))
+    assert "two tides" in resumed.text
+    same_again(room, resumed)
+
+
+def test_an_answer_whose_mending_took_too_long_is_left_as_it_was_again(room: Room) -> None:
+    class Short(NoBudget):
+        def deadline_s(self) -> float | None:
+            return 1.0
+
+    room.budget = lambda _: Short()
+    answer = room.ask(HangingMender(FAULTY))
+    assert answer.stopped_by is None
+    assert "seven tides" in answer.text
     same_again(room, answer)
 
 
@@ -376,7 +519,8 @@ def test_a_cancelled_run_is_taken_up_and_counts_what_the_cut_call_used(room: Roo
     room.budget = lambda _: RunBudget(
         Limits(max_tokens=100_000), prices=None, counter=TokenCounter(), spent_today=Spent, clock=lambda: 0.0
     )
-    part = room.cancel(ScriptedModel(SEARCH, Turn("The moon raises two", hangs=True)), after_calls=2)
+    cut = ScriptedModel(SEARCH, Turn("The moon raises two", hangs=True))
+    part = room.cancel(cut, lambda: len(cut.sent) == 2)
     model = Talking(SEARCH)
     answer = room.resume(model)
     assert answer.text == "The moon raises two tides a day [1]."
@@ -481,6 +625,70 @@ def test_a_run_on_the_web_plays_without_it(webbed: Room) -> None:
     assert "summarised" in webbed.kinds()
     webbed.web.readers.close()
     webbed.web = None
+    same_again(webbed, answer)
+
+
+def test_a_summary_that_was_paid_for_and_not_kept_is_not_paid_for_again(webbed: Room) -> None:
+    webbed.shortlist = False
+    whole = webbed.ask(Talking(*reading(_tides(webbed))))
+    webbed.crash_after(webbed.kinds().index("summarised") + 1)
+    with webbed.store.database.write() as connection:
+        connection.execute("UPDATE page SET summary = NULL")
+    model = Talking(*reading(_tides(webbed)))
+    answer = webbed.resume(model)
+    assert model.summaries == 0
+    assert answer.usage.llm_calls == whole.usage.llm_calls == 5
+    assert answer.usage.cost_usd == whole.usage.cost_usd
+    same_again(webbed, answer)
+
+
+def test_a_run_that_was_cancelled_while_it_read_plays_and_goes_on(webbed: Room) -> None:
+    assert webbed.site is not None
+    reached: list[str] = []
+
+    async def hang(asked: Asked, wire: Wire) -> None:
+        reached.append(asked.path)
+        await wire.hang()
+
+    webbed.site.script("/tides", hang)
+    part = webbed.cancel(Talking(SEARCH), lambda: bool(reached))
+    assert webbed.kinds() == ["begun", "finished"]
+    assert (part.stopped_by, part.text) == ("cancelled", "")
+    same_again(webbed, part)
+    assert webbed.web is not None
+    webbed.site.page("/tides", html=article("Tides", TIDES * 5))
+    answer = webbed.resume(Talking(SEARCH))
+    assert answer.citations
+    same_again(webbed, answer)
+
+
+def test_a_run_that_was_cancelled_while_a_tool_worked_plays_and_goes_on(webbed: Room) -> None:
+    assert webbed.site is not None
+    reached: list[str] = []
+
+    async def hang(asked: Asked, wire: Wire) -> None:
+        reached.append(asked.path)
+        await wire.hang()
+
+    webbed.shortlist = False
+    page = webbed.site.page("/deeper", html=article("Deeper", TIDES * 4))
+    webbed.site.page("/tides", html=article("Tides", TIDES * 5, "/deeper"))
+    read = calls(tool_call("extract_links", {"urls": [_tides(webbed)]}))
+    both = calls(
+        tool_call("extract_links", {"urls": [page]}, call_id="a"),
+        tool_call("get_relevant_content", {"queries": ["moon tides"]}, call_id="b"),
+    )
+    find = calls(tool_call("web_search", {"queries": ["tides"]}))
+    webbed.site.script("/deeper", hang)
+    part = webbed.cancel(Talking(find, read, both), lambda: bool(reached) and webbed.kinds().count("ran") == 3)
+    assert part.stopped_by == "cancelled"
+    same_again(webbed, part)
+    webbed.site.page("/deeper", html=article("Deeper", TIDES * 4))
+    model = Talking(find, read, both)
+    answer = webbed.resume(model)
+    assert len(model.sent) == 1
+    assert "was not offered" not in json.dumps([each.content for each in model.sent[0][0]])
+    assert answer.citations
     same_again(webbed, answer)
 
 

@@ -129,3 +129,24 @@ def test_a_session_without_an_answer_can_be_exported(asky: InProcess, tmp_path: 
     begun(asky.home, tmp_path, "standard", {})
     for form in ("md", "json", "html"):
         assert asky("session", "export", "lab", "--format", form).code == 0
+
+
+@pytest.mark.parametrize(("suffix", "begins"), [("bib", "@"), ("csl.json", "["), ("ris", "TY  - ")])
+def test_the_sources_of_a_session_are_exported_each_once(
+    asky: InProcess, tmp_path: Path, suffix: str, begins: str
+) -> None:
+    tides = tmp_path / "tides.md"
+    with FilledStore(asky.home) as store:
+        document = store.add_text(tides, TIDES)
+        for question in ("What pulls?", "What raises?"):
+            store.answered(
+                question,
+                "The moon pulls on the water [1].",
+                lambda run: [store.evidence(run, tides, document, "The moon pulls on the water")],
+                session="sea",
+            )
+    file = tmp_path / f"sea.{suffix}"
+    assert asky("session", "export", "sea", "-o", str(file)).code == 0
+    written = file.read_text("utf-8")
+    assert written.startswith(begins)
+    assert written.count("\nER  - ") + written.count("@") + written.count('"id"') == 1

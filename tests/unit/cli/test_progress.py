@@ -184,3 +184,25 @@ def test_the_line_is_cut_to_the_width_in_cells() -> None:
 )
 def test_durations_are_rounded_to_one_unit(seconds: float, text: str) -> None:
     assert duration(seconds) == text
+
+
+def test_what_is_being_typed_stands_at_the_end_of_the_line_at_once() -> None:
+    screen = Screen()
+    screen.hear(ModelCalled("lab", None, 1))
+    screen.progress.show_typed("only the moon")
+    screen.progress.tick()
+    assert screen.stream.lines_drawn()[-1] == "asking lab  > only the moon"
+    screen.progress.show_typed("")
+    screen.progress.tick()
+    assert screen.stream.lines_drawn()[-1] == "asking lab"
+
+
+def test_of_a_long_line_that_is_typed_the_end_is_seen() -> None:
+    screen = Screen()
+    screen.hear(ModelCalled("lab", None, 1))
+    screen.progress.show_typed("word " * 40 + "end\x1b[2J")
+    screen.progress.tick()
+    line = screen.stream.lines_drawn()[-1]
+    assert line.startswith("asking lab  > ")
+    assert line.endswith("word end")
+    assert len(line) == 79

@@ -1,0 +1,70 @@
+"""What a question is asked with: its own flags, and what its session said before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from asky.cli.choices import Choices
+from asky.errors import UsageError
+from asky.storage.sessions import Session
+
+
+def choices(**given: Any) -> Choices:
+    none: dict[str, Any] = {
+        "research": False, "lean": False, "docs": (), "collection": (), "web": None, "site": (), "since": None,
+        "shortlist": "auto", "offline": False, "session": None, "resume": False, "all_sessions": False, "model": None, "max_turns": None,
+        "max_tokens": None, "max_cost": None, "max_time": None,
+    }  # fmt: skip
+    return Choices(**{**none, **given})
+
+
+def session(mode: str = "standard", **settings: Any) -> Session:
+    return Session("0" * 12, "sea", mode, "2026-01-01", "2026-01-01", settings=settings)
+
+
+def test_what_the_flags_leave_open_is_as_the_session_had_it() -> None:
+    followed = choices().following(session("research", web=True, model="fast", sites=["nasa.gov"], since="1y"))
+    assert followed.mode == "research"
+    assert followed.model == "fast"
+    assert (followed.site, followed.since) == (("nasa.gov",), "1y")
+    assert followed.uses_web
+
+
+def test_flags_go_before_what_the_session_said() -> None:
+    followed = choices(lean=True, model="slow", web=False).following(session("research", web=True, model="fast"))
+    assert (followed.mode, followed.model, followed.web) == ("lean", "slow", False)
+
+
+def test_a_web_that_was_used_is_used_again_but_not_demanded() -> None:
+    assert choices().following(session(web=True)).web is None  # or a search service that is gone would be an error
+    assert choices().following(session(web=True)).uses_web
+    assert choices().following(session(web=False)).web is False
+
+
+def test_documents_that_are_named_now_keep_a_question_off_the_web() -> None:
+    assert not choices(docs=(Path("x"),)).following(session(web=True)).uses_web
+    assert choices(docs=(Path("x"),), web=True).following(session(web=False)).uses_web
+
+
+def test_without_a_session_nothing_changes() -> None:
+    assert choices(research=True).following(None) == choices(research=True)
+
+
+@pytest.mark.parametrize(
+    "given", [{"session": "x", "resume": True}, {"research": True, "lean": True}, {"lean": True, "web": True}]
+)
+def test_flags_that_contradict_each_other_are_refused(given: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="do not go together"):
+        choices(**given).check()
+
+
+def test_findings_of_all_sessions_are_for_research() -> None:
+    with pytest.raises(UsageError, match="only research recalls"):
+        choices(all_sessions=True).check()
+    with pytest.raises(UsageError, match="only research recalls"):
+        choices(all_sessions=True, resume=True).following(session("standard"))
+    choices(all_sessions=True, research=True).check()
+    assert choices(all_sessions=True, resume=True).following(session("research")).mode == "research"
