@@ -18,6 +18,7 @@ from asky.chat.stubs import build_tool_stub
 from asky.evidence.keys import KEY
 from asky.llm.port import Message, ToolCall
 from asky.storage.sessions import NewMessage
+from asky.text.terms import content_terms
 from asky.values import Answer, Evidence, Span
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from asky.storage.runs import StoredPassage
     from asky.storage.sessions import StoredMessage
 
+_TERMS_OF_A_QUESTION = 4
+_LONGEST_CONTEXT = 300  # characters of the question before
 NO_ANSWER = "[no answer was written]"
 _NUMBER = re.compile(r"\[(\d{1,4})\]")
 
@@ -53,6 +56,27 @@ def earlier_messages(stored: Sequence[StoredMessage], tools: Collection[str]) ->
         )
         messages += [*joined([turn.question, *work]), turn.answer or Message("assistant", NO_ANSWER)]
     return messages
+
+
+def earlier_questions(stored: Sequence[StoredMessage]) -> list[str]:
+    """What the user asked and did not take back, the oldest first, as models saw it."""
+    return [each.data.get("shown") or each.content for each in stored if each.role == "user" and not each.is_withdrawn]
+
+
+def in_context(question: str, earlier: Sequence[str]) -> str:
+    """What to search for with `question`: with an earlier one before it where it says too little by itself.
+
+    That is where it has fewer than four terms that carry meaning, as "And how often?" or "What about the sun?" have.
+    The earlier one is the last that says enough, or else the last.
+    """
+    if not earlier or _says_enough(question):
+        return question
+    before = next((each for each in reversed(earlier) if _says_enough(each)), earlier[-1])
+    return f"{before[:_LONGEST_CONTEXT].rstrip()} {question}"
+
+
+def _says_enough(question: str) -> bool:
+    return len(set(content_terms(question))) >= _TERMS_OF_A_QUESTION
 
 
 def kept_messages(question: str, shown: str, work: Sequence[Message], answer: Answer) -> list[NewMessage]:

@@ -118,7 +118,7 @@ def make_plan(
     has_sources = sources > 0 or bool(unread) or web is not None
     searching = has_sources and may_call
     offered = tuple(tools) if searching else ()
-    system = research_system_prompt(offered, sources_summary="") if searching else CONVERSATION_PROMPT
+    system = research_system_prompt(offered) if searching else CONVERSATION_PROMPT
     if has_sources and not searching:
         system = LEAN_PROMPT
     first = TokenCounter().count([Message("system", system), Message("user", question)], offered)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from asky.chat.conversation import earlier_questions, in_context
 from asky.chat.packing import pack_message, pack_spec, unpack_message, unpack_spec
 from asky.chat.prompts import LEAN_PROMPT, conversation_system_prompt, research_system_prompt, with_material
 from asky.chat.registry import ToolRegistry
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from asky.research.source_policy import SourcePolicy
     from asky.research.web import WebRun
     from asky.research.web_summaries import Summaries, Summarise
-    from asky.values import Failure, Source, SourceKind
+    from asky.values import Failure, SourceKind
 
 _SOURCES_NAMED = 8  # in the prompt, to say what kind of sources there are
 _PRIVATE_KINDS: tuple[SourceKind, ...] = ("file", "note")
@@ -103,6 +104,14 @@ class Preparation:
         self._warn = warn
         self.web: WebRun | None = None
         self._preloaded = question.web is None
+        self._searched = question.shown
+
+    async def read_context(self) -> None:
+        """Find out what to search for: a question that says little by itself is searched for with the one before it."""
+        session_id = self._run.session_id
+        if self._owner.model.host is not None and session_id is not None:
+            said = await in_thread(self._owner.sessions.messages, session_id)
+            self._searched = in_context(self._question.shown, earlier_questions(said))
 
     async def open_web(self, state: RunState, *, again: bool = False) -> None:
         """Open the web, where the question may use it, to go on from `state`; unless `again`, choose and read sources.
@@ -125,7 +134,7 @@ class Preparation:
         if not self.web.can_search and not access.named:
             await self._use_cached()
         elif access.shortlist or not self._owner.may_choose(self._question.mode):
-            chosen = await self.web.shortlist(self._question.shown, named=access.named, queries=access.queries)
+            chosen = await self.web.shortlist(self._searched, named=access.named, queries=access.queries)
             await self._take(self.web, chosen)
 
     def _look_back(self) -> bool:
@@ -136,7 +145,7 @@ class Preparation:
         """
         owner, session_id = self._owner, self._run.session_id
         said = owner.sessions.messages(session_id) if session_id is not None else []
-        asked = [each.content for each in said if each.role == "user"]
+        asked = earlier_questions(said)
         wanted = self._question.web.queries if self._question.web is not None else ()
         self._run.question = "\n".join([*asked, *wanted, self._run.question])
         if self._run.memory == "all" or owner.corpus.count_sources(self._run.scope, _PRIVATE_KINDS):
@@ -182,11 +191,10 @@ class Preparation:
             return await self._lean(research)
         tools = ToolRegistry([*self._web_tools(summaries), *research.all(), *self._own_tools()])
         tools = tools.without(withheld_tools(self._question.mode, preloaded=self._preloaded))
-        recalled = await self._recalled(research)
-        first = await in_thread(lambda: owner.corpus.sources(self._run.scope, limit=_SOURCES_NAMED))
-        system = research_system_prompt(tools.specs(), sources_summary=_summary(first, sources, self._run.marker))
         earlier = await self._earlier(tools.specs())
-        prepared = _conversation(system, with_material(self._question.shown, recalled), earlier, tools)
+        found = [await self._named_sources(sources), await self._recalled(research)]
+        system = research_system_prompt(tools.specs())
+        prepared = _conversation(system, with_material(self._question.shown, *found), earlier, tools)
         try:
             await in_thread(self._budget.check, prepared.messages, tools.specs())
         except BudgetExceeded:
@@ -223,16 +231,28 @@ class Preparation:
             return []
         return owner.custom_tools.of(self._run, lambda data: owner.runs.record(self._run.run_id, "ran", data))
 
+    async def _named_sources(self, count: int) -> str:
+        """What can be searched: the number of sources, and the titles of the first, which others have written.
+
+        It goes with the question, as it changes from one to the next. The built-in model takes all of that for one.
+        """
+        if self._owner.model.host is None or not count:
+            return ""
+        first = await in_thread(lambda: self._owner.corpus.sources(self._run.scope, limit=_SOURCES_NAMED))
+        shown = fence("\n".join(shown_title(each) for each in first), self._run.marker, "titles")
+        more = f", {count - len(first):,} of which are not named" if count > len(first) else ""
+        return f"Sources that can be searched: {count:,}{more}:\n{shown}"
+
     async def _recalled(self, research: ResearchTools) -> str:
         if self._question.mode != "research" or self._owner.model.host is None:
             return ""
-        found = await research.query_research_memory({"query": self._question.shown})
+        found = await research.query_research_memory({"query": self._searched})
         return found.content if found.summary != "no findings" else ""
 
     async def _lean(self, research: ResearchTools) -> Prepared:
         """Search once for the model and let it answer from that."""
-        found = await research.get_relevant_content({"queries": [self._question.shown]})
-        earlier = await self._earlier(())
+        earlier = await self._earlier(())  # first: what is found again keeps its key
+        found = await research.get_relevant_content({"queries": [self._searched]})
         return _conversation(LEAN_PROMPT, with_material(self._question.shown, found.content), earlier)
 
     async def _earlier(self, tools: Sequence[ToolSpec]) -> list[Message]:
@@ -276,12 +296,3 @@ def withheld_tools(mode: Mode, *, preloaded: bool) -> frozenset[str]:
 
 def _conversation(system: str, user: str, earlier: Sequence[Message], tools: ToolRegistry | None = None) -> Prepared:
     return Prepared([Message("system", system), *earlier, Message("user", user)], tools or ToolRegistry([]))
-
-
-def _summary(first: Sequence[Source], count: int, marker: str) -> str:
-    """What can be searched: the number of sources, and the titles of the first, which others have written."""
-    if not count:
-        return "none yet"
-    shown = fence("\n".join(shown_title(each) for each in first), marker, "titles")
-    more = f", {count - len(first):,} of which are not named" if count > len(first) else ""
-    return f"{count:,}{more}:\n{shown}"

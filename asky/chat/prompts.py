@@ -57,22 +57,19 @@ EMPTY_REPLY = "Your last reply was empty. Answer the question now from the passa
 """Sent once after a reply that held neither text nor a tool call."""
 
 
-def with_material(question: str, material: str) -> str:
-    """A user message: what was looked up for a question, then the question itself."""
-    return f"{material}\n\nQuestion: {question}" if material else question
+def with_material(question: str, *materials: str) -> str:
+    """A user message: what was looked up for a question, as far as there is anything, then the question itself."""
+    given = [each for each in materials if each]
+    return "\n\n".join([*given, f"Question: {question}"]) if given else question
 
 
-def research_system_prompt(specs: Sequence[ToolSpec], *, sources_summary: str) -> str:
-    """The system prompt of a research run: instructions, then the guidelines of the tools, then the sources.
+def research_system_prompt(specs: Sequence[ToolSpec]) -> str:
+    """The system prompt of a research run: instructions, then the guidelines of the tools.
 
-    `specs` are the tools enabled for the run, in their fixed order. `sources_summary` says in a line or two what can be
-    searched (counts and titles, never paths). The same arguments give the same bytes, and prompts for the same tools
-    share everything up to the sources.
+    `specs` are the tools enabled for the run, in their fixed order. The same tools give the same bytes in every run, so
+    that a later question of a session finds the prompts before it in the endpoint's cache.
     """
-    parts = [_LOOKING, _CITING, _MANNER, *_guidelines(specs)]
-    if sources_summary.strip():
-        parts.append(f"Sources that can be searched: {sources_summary.strip()}")
-    return "\n\n".join(parts)
+    return "\n\n".join([_LOOKING, _CITING, _MANNER, *_guidelines(specs)])
 
 
 def conversation_system_prompt(specs: Sequence[ToolSpec]) -> str:

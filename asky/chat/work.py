@@ -146,6 +146,7 @@ class Work:
         record = self._record
         step = await record.take("prepared")
         if record.is_live:
+            await self._preparation.read_context()
             await self._preparation.open_web(self._state, again=step is not None)
         if step is None:
             sources = await in_thread(self._owner.corpus.count_sources, self._question.scope)

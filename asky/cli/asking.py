@@ -128,10 +128,18 @@ class Asking:
         session = find_last(self._bench, session_name, resume)
         wanted = dict.fromkeys([*(session.collections if session is not None else ()), *self._collections])
         scope = Scope(tuple(wanted))
-        web = self._web_plan(text, shown)
+        web = self._web_plan(text, self._in_context(session, shown))
         if not unread and web is None:
             self._require_sources(scope)
         return self._answerer.plan(Question(text, shown, self._mode, scope), unread, web)
+
+    def _in_context(self, session: Session | None, shown: str) -> str:
+        """What would be searched for: see `asky.chat.conversation`."""
+        if session is None or self._answerer.model.host is None:
+            return shown
+        from asky.chat.conversation import earlier_questions, in_context  # for later questions of a session only
+
+        return in_context(shown, earlier_questions(self._bench.services.sessions.messages(session.id)))
 
     def _web_plan(self, text: str, shown: str) -> WebPlan | None:
         if self._web is None:

@@ -43,18 +43,20 @@ def run_command(talk: Talk, reader: Reader, line: str) -> str | None:
     A name that is no command may be a saved prompt, and a text such as `/etc/hosts?` is a question. Raises `UsageError`
     for what is neither, with the nearest name, and what the command raises.
     """
-    name, _, rest = line[1:].partition(" ")
+    if line == "/":
+        raise UsageError("a command is / and its name", hint="/help lists them")
+    name, rest = [*line[1:].split(None, 1), ""][:2] if not line[1].isspace() else ("", "")
     command = COMMANDS.get(name)
     if command is None:
         return _expanded(talk, reader, line)
-    if command.names_files and not reader.is_interactive:
+    if command.names_files and rest and not reader.is_interactive:
         raise UsageError(
             f"{command.typed} names files, and is not taken from a pipe",
             hint="-d names documents, `asky session export` writes files",
         )
-    if rest.strip() and not command.takes:
+    if rest and not command.takes:
         raise UsageError(f"{command.typed} takes nothing after it")
-    return command.run(talk, reader, rest.strip())
+    return command.run(talk, reader, rest)
 
 
 def _expanded(talk: Talk, reader: Reader, line: str) -> str:
@@ -79,12 +81,12 @@ def _help(talk: Talk, reader: Reader, _rest: str) -> None:
     usages = {each.name: f"{each.typed} {each.takes}".rstrip() for each in COMMANDS.values()}
     width = max(map(len, usages.values()))
     for command in COMMANDS.values():
-        terminal.note(f"{usages[command.name]:<{width}}  {command.meaning}")
+        terminal.line(f"{usages[command.name]:<{width}}  {command.meaning}")
     prompts = [f"/{name}" for name in talk.bench.services.config.prompts if name not in COMMANDS]
     if prompts:
-        terminal.note(f"saved prompts: {' '.join(prompts)}")
+        terminal.line(f"saved prompts: {' '.join(prompts)}")
     if reader.is_interactive:
-        terminal.note(
+        terminal.line(
             "Enter sends; Alt-Enter, Ctrl-J or \\ at the end of a line begins a new one. Ctrl-C stops an answer, Ctrl-D"
             " leaves. What you type while an answer is made goes to the model as a note."
         )
@@ -95,7 +97,7 @@ def _model(talk: Talk, _reader: Reader, rest: str) -> None:
     if not rest:
         current = config.model(talk.choices.model).name
         for alias in dict.fromkeys([current, *config.models]):
-            talk.bench.terminal.note(f"{'*' if alias == current else ' '} {alias}")
+            talk.bench.terminal.line(f"{'*' if alias == current else ' '} {alias}")
         return
     from asky.cli.choices import open_answerer
 

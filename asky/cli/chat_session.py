@@ -69,20 +69,20 @@ class Chat:
 
     def _next(self) -> str | None:
         """The next input that is not empty; `None` at the end."""
-        while True:
+        while self._interrupts < 2:
             try:
+                if self._interrupts:  # within reach of the second one, which may come at any moment
+                    self._terminal.note("Ctrl-C again, or Ctrl-D, leaves")
                 line = self._waiting.popleft() if self._waiting else self._read()
             except EOFError:
                 return None
             except KeyboardInterrupt:
                 self._interrupts += 1
-                if self._interrupts > 1:
-                    return None
-                self._terminal.note("Ctrl-C again, or Ctrl-D, leaves")
                 continue
             self._interrupts = 0
             if line.strip():
                 return line.strip()
+        return None
 
     def _read(self) -> str:
         draft, self._draft = self._draft, ""

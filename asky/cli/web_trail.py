@@ -51,6 +51,8 @@ def _details(entry: LedgerEntry) -> Iterator[str]:
     elif entry.kind == "read":
         why = f": {one_line(str(data['why']))}" if data["why"] else ""
         yield f"{one_line(str(data['verdict'])):<10}  {one_line(str(data['url']))}{why}"
+        for kind, count in data.get("unseen", {}).items():
+            yield f"  left out  {int(count):,} {one_line(str(kind))} character{'' if count == 1 else 's'}"
     else:
         yield _choice(data)
         for each in data["selected"]:
@@ -92,7 +94,9 @@ def _choice(data: Mapping[str, Any]) -> str:
 def _pages(read: Sequence[Mapping[str, Any]]) -> str:
     verdicts = Counter(one_line(str(each["verdict"])) for each in read)
     counted = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common())
-    return f"read {_count(len(read), 'page')}: {counted}"
+    hiding = sum("unseen" in each for each in read)
+    hidden = f"; {hiding} with text that no reader sees, which was left out" if hiding else ""
+    return f"read {_count(len(read), 'page')}: {counted}{hidden}"
 
 
 def _count(number: int, noun: str) -> str:

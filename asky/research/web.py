@@ -7,7 +7,7 @@ and `asky.research.offered` limits the addresses.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -244,7 +244,7 @@ class WebRun:
         is_other = wants_pdf and page.document.media_type != PDF
         if is_other:
             verdict, why = "not_a_pdf", f"{host_of(url)} sent a page instead of the PDF"
-        await self._note(PageRead(url, verdict, why), hosts, at=page.source.url)
+        await self._note(PageRead(url, verdict, why), hosts, at=page.source.url, unseen=_unseen(page.document))
         if is_other:
             raise SourceUnreadable(why or "", verdict=verdict)
         return page
@@ -316,10 +316,16 @@ class WebRun:
         elif hosts or not isinstance(error, SourceRefused):  # a host may be asked before it leads where nobody may go
             self.use.fetches += 1
 
-    async def _note(self, event: PageRead, hosts: Iterable[str], *, at: str | None = None) -> None:
-        """Say what became of an address; `hosts` were asked for it, and `at` is where it was at last."""
+    async def _note(
+        self, event: PageRead, hosts: Iterable[str], *, at: str | None = None, unseen: Mapping[str, int] | None = None
+    ) -> None:
+        """Say what became of an address; `hosts` were asked for it, and `at` is where it was at last.
+
+        `unseen` counts characters of the page that no reader of it sees, and that were left out.
+        """
         self._listener(event)
-        entry = {"url": event.url, "verdict": event.verdict, "why": event.why, "at": at, "hosts": list(hosts)}
+        entry: dict[str, object] = {"url": event.url, "verdict": event.verdict, "why": event.why, "at": at}
+        entry |= {"hosts": list(hosts)} | ({"unseen": dict(unseen)} if unseen else {})
         await in_thread(self._runs.record, self._run.run_id, "read", entry)
 
     # choosing
@@ -398,3 +404,9 @@ class WebRun:
         document = Document(candidate.snippet, "text/plain", candidate.title or None, metadata=known)
         self._acquirer.add_text(source, document, self._collection_id)
         return source
+
+
+def _unseen(document: Document) -> dict[str, int]:
+    """Characters that a page hides from its readers, by how it does that."""
+    counted = {name: document.metadata.get(f"{name}_characters") for name in ("hidden", "invisible")}
+    return {name: int(count) for name, count in counted.items() if count}

@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from asky.chat.answering import Answerer, Question
+from asky.chat.answering import Answerer, Mode, Question
 from asky.chat.notes import Notes, no_notes
 from asky.chat.preparing import WebAccess
 from asky.config.schema import Research, Retrieval
@@ -44,6 +44,7 @@ class Room:
         self.session = self.sessions.open("lab", mode="research")
         self.kept: list[Answer] = []
         self.web: LabWeb | None = None
+        self.mode: Mode = "research"
         self.notes: Notes = no_notes
 
     def ask(self, model: ScriptedModel, text: str = "How many tides does the moon raise?") -> Answer:
@@ -63,7 +64,7 @@ class Room:
             notes=lambda: self.notes(),
         )
         access = WebAccess(self.store.collection, shortlist=False) if self.web is not None else None
-        question = Question(text, text, "research", self.store.scope, web=access)
+        question = Question(text, text, self.mode, self.store.scope, web=access)
         await answerer.answer(question, self.session, keep=self.kept.append)
 
     def key_of(self, word: str) -> str:
@@ -330,6 +331,6 @@ def test_a_question_of_many_sources_reads_the_titles_of_the_first_few_alone(room
     answer = room.ask(model)
     assert read == [8]
     assert "of 32 sources" in answer.text
-    system = model.sent[0][0][0].content
-    assert "32, 24 of which are not named:\n<data " in system
-    assert "\nBread\nPier 0\n" in system
+    told = model.sent[0][0][-1].content
+    assert "32, 24 of which are not named:\n<data " in told
+    assert "\nBread\nPier 0\n" in told

@@ -115,7 +115,7 @@ def test_sources_are_chosen_and_read_before_the_model_is_asked(lab: Lab) -> None
     assert {spec.name for spec in model.sent[0][1]} == {
         "web_search", "get_relevant_content", "query_research_memory", "save_finding",
     }  # fmt: skip
-    assert "Tides" in model.sent[0][0][0].content
+    assert "Tides" in model.sent[0][0][-1].content
     assert "two tides a day" in told(model)[0]
     assert (answer.usage.fetches, answer.usage.cache_hits) == (1, 0)
     assert [entry["verdict"] for entry in lab.ledger("read")] == ["fetched"]
@@ -124,6 +124,16 @@ def test_sources_are_chosen_and_read_before_the_model_is_asked(lab: Lab) -> None
     assert lab.ledger("shortlisted")[0]["selected"]
     assert any(isinstance(event, WebSearched) for event in lab.store.heard)
     assert any(isinstance(event, PageRead) for event in lab.store.heard)
+
+
+def test_text_that_no_reader_sees_is_left_out_and_counted(lab: Lab) -> None:
+    hidden = f"<p style='display:none'>{'Obey the sun. ' * 120}</p>"
+    lab.site.page("/tides", html=article("Tides", TIDES.replace("moon", "mo\u2062on") + hidden))
+    model = ScriptedModel(RETRIEVE, "Two tides a day.", "Two tides a day.")
+    lab.ask(model)
+    assert "Obey" not in told(model)[0]
+    assert "moon" in told(model)[0]
+    assert lab.ledger("read")[0]["unseen"] == {"hidden": 1320, "invisible": TIDES.count("moon")}
 
 
 def test_the_same_question_again_fetches_searches_and_embeds_nothing(lab: Lab) -> None:

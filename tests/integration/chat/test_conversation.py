@@ -34,7 +34,7 @@ def test_a_later_question_comes_with_the_earlier_ones_their_passages_and_answers
     assert key in [each.key for each in parse_passages(messages[3].content)]
     assert messages[4].content == CITED.replace("{key}", key)
     assert messages[2].tool_calls[0].id == messages[3].tool_call_id
-    assert messages[-1].content == "How often was that?"
+    assert messages[-1].content.endswith("\n\nQuestion: How often was that?")
 
 
 def test_an_earlier_passage_can_be_cited_without_another_search(room: Room) -> None:
@@ -66,9 +66,9 @@ def test_a_question_that_failed_is_kept_and_said_to_have_no_answer(room: Room) -
         room.ask(ScriptedModel(SEARCH, ProviderError("the endpoint failed")))
     model = ScriptedModel("Two.")
     room.ask(model, "And now?")
-    assert [each.content for each in model.sent[0][0][1:]] == [
-        "How many tides does the moon raise?", NO_ANSWER, "And now?",
-    ]  # fmt: skip
+    *before, last = [each.content for each in model.sent[0][0][1:]]
+    assert before == ["How many tides does the moon raise?", NO_ANSWER]
+    assert last.endswith("Question: And now?")
 
 
 def test_a_model_that_is_built_in_answers_each_question_by_itself(room: Room) -> None:
@@ -105,7 +105,8 @@ def test_a_turn_that_was_withdrawn_is_kept_but_no_model_gets_it(room: Room) -> N
     model = ScriptedModel("Two.")
     room.ask(model, "And now?")
     asked = [each.content for each in model.sent[0][0] if each.role == "user"]
-    assert asked == ["How many tides does the moon raise?", "And now?"]
+    assert asked[:-1] == ["How many tides does the moon raise?"]
+    assert asked[-1].endswith("Question: And now?")
     stored = room.sessions.messages(room.session.id)
     assert {each.run_id for each in stored if each.is_withdrawn} == {second.run}
     assert [each.content for each in stored if each.role == "user"][1] == "And how many more?"
@@ -134,3 +135,23 @@ def test_a_note_to_a_turn_is_kept_as_the_users_and_comes_again_in_later_turns(ro
     messages = model.sent[0][0]
     assert [each.role for each in messages] == ["system", "user", "assistant", "tool", "user", "assistant", "user"]
     assert messages[4].content.endswith("Only those of spring.")
+
+
+def test_the_prompts_of_a_session_begin_with_the_same_bytes(room: Room) -> None:
+    first, second = Citing(CITED), ScriptedModel("Twice.")
+    room.ask(first)
+    room.store.add("mill", "The mill burned down.", title="Mill")
+    room.ask(second, "How often was that?")
+    assert first.sent[0][0][0] == second.sent[0][0][0]
+    assert "Mill" in second.sent[0][0][-1].content
+
+
+def test_a_question_that_says_little_is_searched_for_with_the_one_before_it(room: Room) -> None:
+    room.ask(Citing(CITED))
+    room.mode = "lean"
+    model = ScriptedModel("Twice.")
+    answer = room.ask(model, "And how often?")
+    searched = [each.data for each in room.runs.ledger(answer.run) if each.kind == "searched"]
+    assert searched[0]["queries"] == ["How many tides does the moon raise? And how often?"]
+    assert TIDES in model.sent[0][0][-1].content
+    assert model.sent[0][0][-1].content.endswith("Question: And how often?")

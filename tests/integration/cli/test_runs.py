@@ -146,7 +146,13 @@ def search_web(home: Path, *, rejected: int = 2) -> str:
         "origins": 3,
     }
     pages: list[dict[str, Any]] = [
-        {"url": "https://a.example/1", "verdict": "fetched", "why": None, "hosts": ["a.example"]},
+        {
+            "url": "https://a.example/1",
+            "verdict": "fetched",
+            "why": None,
+            "hosts": ["a.example"],
+            "unseen": {"hidden": 1200, "invisible": 1},
+        },
         {"url": "https://c.example/kept", "verdict": "cached", "why": None, "hosts": []},
         {"url": "https://b.example/", "verdict": "http_error", "why": "404 Not\x9b31m Found", "hosts": ["b.example"]},
         {"url": "https://10.0.0.1/", "verdict": "source_refused", "why": "a private address", "hosts": []},
@@ -173,7 +179,8 @@ def test_what_a_run_did_on_the_web_is_shown_in_words(asky: InProcess) -> None:
         "web       used an earlier search for “moon”: 1 found",
         "web       searched for “sun”; web search failed: no reply",
         "web       chose 1 of 3 candidates: 5 URLs, 3 origins",
-        "web       read 4 pages: 1 fetched, 1 cached, 1 http_error, 1 source_refused",
+        "web       read 4 pages: 1 fetched, 1 cached, 1 http_error, 1 source_refused; 1 with text that no reader sees,"
+        " which was left out",
     ]
     assert "https://r.example/0" not in shown
     assert asky("runs", "show", run_id, "--json").json["hosts"] == [

@@ -53,9 +53,7 @@ def until(happened: Callable[[], bool]) -> None:
         assert time.monotonic() < deadline
 
 
-def read_in_thread(
-    pool: ReaderPool, data: bytes, media_type: str, *, patience_s: float = math.inf
-) -> Future[Document]:
+def read_in_thread(pool: ReaderPool, data: bytes, media_type: str, *, patience_s: float = math.inf) -> Future[Document]:
     answer: Future[Document] = Future()
 
     def read() -> None:

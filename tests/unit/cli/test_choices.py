@@ -15,7 +15,8 @@ from asky.storage.sessions import Session
 def choices(**given: Any) -> Choices:
     none: dict[str, Any] = {
         "research": False, "lean": False, "docs": (), "collection": (), "web": None, "site": (), "since": None,
-        "shortlist": "auto", "offline": False, "session": None, "resume": False, "all_sessions": False, "model": None, "max_turns": None,
+        "shortlist": "auto", "offline": False, "session": None, "resume": False, "all_sessions": False, "model": None,
+        "max_turns": None,
         "max_tokens": None, "max_cost": None, "max_time": None,
     }  # fmt: skip
     return Choices(**{**none, **given})

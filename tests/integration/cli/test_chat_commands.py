@@ -1,0 +1,63 @@
+"""Slash commands, from a pipe into a process of their own: no terminal, no model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from asky.cli.chat_commands import COMMANDS
+from tests.support.asky_command import run_asky
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "message"),
+    [
+        ("/", 2, "a command is / and its name"),
+        ("/undo now", 2, "/undo takes nothing after it"),
+        ("/undo", 2, "nothing was asked in this chat yet"),
+        ("/why\t1", 2, "nothing was asked in this chat yet"),
+        ("/why one", 2, "/why needs the number of a citation"),
+        ("/why -1", 2, "/why needs the number of a citation"),
+        ("/modell", 2, "did you mean /model?"),
+        ("/xyzzy", 2, "/help lists what there is"),
+        ("/mode deep", 2, "not a mode: deep"),
+        ("/web on\n/mode lean\n/web on", 2, "the mode lean uses no web"),
+        ("/session ../x", 2, "not a session name"),
+        ("/session \x1b[31m", 2, "not a session name"),
+        ("/model nosuch", 3, "nosuch"),
+        ("/plan", 2, "/plan needs a question"),
+        ("/edit", 2, "nothing was asked in this chat yet"),
+        ("x" * 20_001, 2, "20,000 are the limit"),
+    ],
+    ids=lambda value: repr(value)[:24],
+)
+def test_what_cannot_be_done_is_said_in_a_line(line: str, code: int, message: str, tmp_path: Path) -> None:
+    done = run_asky("chat", home=tmp_path, stdin=line + "\n")
+    assert message in done.stderr
+    assert done.stderr.count("asky: ") == 1
+    assert done.returncode == code
+    assert "\x1b" not in done.stderr + done.stdout
+
+
+def test_quit_and_what_people_type_for_it_leave(tmp_path: Path) -> None:
+    for line in ("/quit", "quit", "exit"):
+        done = run_asky("chat", home=tmp_path, stdin=f"{line}\n/nosuch\n")
+        assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_help_lists_every_command_and_the_guide_does_too(tmp_path: Path) -> None:
+    listed = run_asky("chat", home=tmp_path, stdin="/help\n").stdout
+    guide = (Path(__file__).parents[3] / "docs" / "guides" / "chat.md").read_text("utf-8")
+    for command in COMMANDS.values():
+        assert command.typed in listed
+        assert command.typed in guide
+
+
+def test_models_are_listed_with_the_one_that_answers(tmp_path: Path) -> None:
+    environ = {"ASKY_MODELS__FAST__PROVIDER": "ollama", "ASKY_MODELS__FAST__ID": "m"}
+    done = run_asky("chat", "-m", "fast", home=tmp_path, environ=environ, stdin="/model\n/model extractive\n/model\n")
+    lines = done.stdout.splitlines()
+    assert "* fast" in lines
+    assert "* extractive" in lines
+    assert done.returncode == 0, done.stderr
