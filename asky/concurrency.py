@@ -78,9 +78,15 @@ def failure(error: AskyError, subject: str) -> Failure:
 
 def error_of(value: Failure) -> AskyError:
     """The error that `failure` made a value of, as far as the value tells: of the most general class with its code."""
+    kind = next((each for each in _error_classes() if each.code == value.code), AskyError)
+    error = kind(value.message, hint=value.hint)
+    error.retryable = value.retryable
+    return error
+
+
+def _error_classes() -> list[type[AskyError]]:
+    """All of them, the general before the special."""
     classes: list[type[AskyError]] = [AskyError]
     for each in classes:
-        if each.code == value.code:
-            return each(value.message, hint=value.hint, retryable=value.retryable)
         classes += each.__subclasses__()
-    return AskyError(value.message, hint=value.hint, retryable=value.retryable)
+    return classes

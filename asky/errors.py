@@ -10,6 +10,7 @@
     +- TimedOut                7    a deadline passed
     +- ProviderError           8    an endpoint answered with a failure of its own
     |  +- ContextOverflow      8    the conversation is longer than the model can read
+    |  +- ReplayMissed         8    a replay needs something that the run's record does not hold
     +- BudgetExceeded         10    a budget ended the run; a partial answer exists
     +- NotEnoughEvidence      11    the sources hold too little to answer
     +- UnsupportedClaim       12    `--strict` and a sentence that its sources do not support
@@ -114,6 +115,12 @@ class ContextOverflow(ProviderError):
     def __init__(self, message: str, *, hint: str | None = None, limit_tokens: int | None = None) -> None:
         super().__init__(message, hint=hint)
         self.limit_tokens = limit_tokens
+
+
+class ReplayMissed(ProviderError):
+    """A replay came to something that its record does not hold: the code, a prompt or the record has changed since."""
+
+    code = "replay_missed"
 
 
 class BudgetExceeded(AskyError):

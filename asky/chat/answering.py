@@ -173,5 +173,6 @@ class Answerer:
                     await in_thread(work.finish_cancelled)
                 raise
             except Exception as error:  # whatever it is, the run is kept as failed before it is raised on
-                await in_thread(work.finish_failed, error)
+                with anyio.CancelScope(shield=True):
+                    await in_thread(work.finish_failed, error)
                 raise

@@ -28,7 +28,6 @@ import anyio
 
 from asky.chat.packing import digest
 from asky.concurrency import in_thread
-from asky.errors import ProviderError
 from asky.llm.port import ModelUsage
 from asky.storage.steps import Step
 
@@ -42,12 +41,6 @@ Cut = Literal["time", "cancelled"]
 
 SET_ASIDE = "set aside"
 _WORDS = {"called": "model call", "ran": "tool call", "prepared": "preparation", "counted": "count"}
-
-
-class ReplayMissed(ProviderError):
-    """A replay came to something that its record does not hold: the code, a prompt or the record has changed since."""
-
-    code = "replay_missed"
 
 
 class Missing(Exception):

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from asky.chat.answering import Answerer, no_budget
 from asky.chat.begun import Begun, unpack_begun
-from asky.chat.recording import Missing, ReplayMissed, usable_steps
+from asky.chat.recording import Missing, usable_steps
 from asky.concurrency import in_thread
-from asky.errors import UsageError
+from asky.errors import ReplayMissed, UsageError
 from asky.events import Event, Warned
 from asky.evidence.answer import answer_json
 from asky.storage.sessions import Session

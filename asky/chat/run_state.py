@@ -72,8 +72,9 @@ class RunState:
 
     def _new(self, name: str, items: Sequence[Any]) -> list[Any]:
         begin = self._marks.get(name, 0)
-        self._marks[name] = begin + len(items[begin:])
-        return list(items[begin:])
+        new = list(items[begin:])  # one look at it: tools add to it from threads
+        self._marks[name] = begin + len(new)
+        return new
 
     def restore(self, changes: Iterable[Mapping[str, Any]], documents: DocumentStore) -> None:
         """Come to where the run was after these changes, in their order."""

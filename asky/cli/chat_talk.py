@@ -124,6 +124,7 @@ class Talk:
             wish = replace(wish, queries=self._queries)
         asking = Asking(self.bench, answerer, self.choices.mode, wish, self.choices.model)
         add_collections(asking, self.bench, self.choices, self.session)
+        asking.memory = "all" if self.choices.all_sessions else "session"
         return asking
 
     def ask(self, question: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
@@ -40,6 +41,11 @@ def export_session(services: Services, session: Session, form: Form) -> str:
         from asky.evidence.bibliography import bibliography  # for these formats only
 
         return bibliography([each.answer for each in runs if each.answer is not None], form)
+    messages = services.sessions.messages(session.id)
+    if form == "json":
+        return _json(services, session, runs, messages)
+    withdrawn = {each.run_id for each in messages if each.is_withdrawn}
+    runs = [_marked(each) if each.id in withdrawn else each for each in runs]
     if form == "html":
         from asky.report.gathering import report_run  # for this format only, as is the page
         from asky.report.page import render_report
@@ -47,10 +53,14 @@ def export_session(services: Services, session: Session, form: Form) -> str:
         answered = [each for each in runs if each.answer is not None]
         reported = [report_run(each, runs=services.runs, documents=services.documents) for each in answered]
         return render_report(reported, title=f"Session {session.name}")
-    messages = services.sessions.messages(session.id)
-    if form == "json":
-        return _json(services, session, runs, messages)
     return _markdown(session, runs)
+
+
+def _marked(run: Run) -> Run:
+    """A run that the user took back, with its question saying so."""
+    question = f"{run.question} (taken back)"
+    answer = {**run.answer, "question": question} if run.answer is not None else None
+    return replace(run, question=question, answer=answer)
 
 
 def _json(services: Services, session: Session, runs: Sequence[Run], messages: Sequence[StoredMessage]) -> str:

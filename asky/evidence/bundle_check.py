@@ -219,7 +219,8 @@ def _claim_fault(claim: Mapping[str, Any], answer: str, citations: int) -> str |
     start, end, numbers = claim.get("start"), claim.get("end"), claim.get("citations")
     if type(start) is not int or type(end) is not int or not 0 <= start < end <= len(answer):
         return "its offsets lie outside of the answer"
-    if answer[start:end] != claim.get("text"):
+    text = claim.get("text")
+    if not isinstance(text, str) or len(text) != end - start or answer[start:end] != text:
         return "the answer has another text at its offsets"
     if not isinstance(numbers, list) or not all(type(n) is int and 1 <= n <= citations for n in numbers):
         return "it cites what is no citation of the answer"

@@ -21,25 +21,25 @@ _HINT = "search with a few plain words; the names, numbers and codes of private 
 
 
 class OutgoingQueries:
-    """The queries of one run, whose user wrote `question`."""
+    """The queries of one run."""
 
-    def __init__(self, question: str) -> None:
-        self._asked = _parts(question)
+    def __init__(self) -> None:
         self._sent: list[str] = []
 
-    def require(self, queries: Sequence[str], private: Iterable[str], public: Iterable[str]) -> None:
+    def require(self, queries: Sequence[str], asked: str, private: Iterable[str], public: Iterable[str]) -> None:
         """Take note of `queries` that are to be sent. Raises `SourceRefused` where one may not be.
 
-        `private` and `public` are the passages that the model has seen.
+        `asked` is what the user has written so far; `private` and `public` are the passages that the model has seen.
         """
+        own = _parts(asked)
         hidden = list(private)
         known = set().union(*(word_runs(text, _REPEATED_WORDS) for text in hidden))
         if known & word_runs(" ".join([*self._sent, *queries]), _REPEATED_WORDS):
             raise SourceRefused("the query repeats a private document", hint=_HINT)
-        names = set().union(*(_names(text) for text in hidden)) - self._asked
+        names = set().union(*(_names(text) for text in hidden)) - own
         names -= set().union(*(_parts(text) for text in public)) if names else set()
         for query in queries:
-            for part in _parts(query) - self._asked:
+            for part in _parts(query) - own:
                 if part in names or _is_code(part):
                     raise SourceRefused(f"the query may give away a private document: “{part[:40]}”", hint=_HINT)
         self._sent += queries

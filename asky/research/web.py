@@ -101,7 +101,7 @@ class WebRun:
         self.use = WebUse()
         self.rejected: list[tuple[str, str]] = []
         self.offered = OfferedUrls(is_private=is_private)
-        self._outgoing = OutgoingQueries(run.question)
+        self._outgoing = OutgoingQueries()
         self.can_search = searcher is not None
         self._run = run
         self._collection_id = collection_id
@@ -210,7 +210,7 @@ class WebRun:
         shown = self._run.shown.values()
         private = [each.text for each in shown if each.source.kind in _PRIVATE_KINDS] + self._run.private_notes
         public = [each.text for each in shown if each.source.kind not in _PRIVATE_KINDS]
-        self._outgoing.require(queries, private, public)
+        self._outgoing.require(queries, self._run.question, private, public)
 
     # reading
 

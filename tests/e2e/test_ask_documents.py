@@ -106,7 +106,7 @@ def test_a_path_in_the_question_is_read_first_and_kept_from_the_answer(home: Pat
         (["-r", "why?", "-o", "answer.docx"], "", "not .md"),
         (["-r", "-m", "gpt-99", "why?"], "", "gpt-99"),
         (["search", "why?"], "", "no documents yet"),
-        (["corpus", "add", "https://example.org/"], "", "web pages"),
+        (["corpus", "add", "ftp://example.org/"], "", "ftp"),
         (["corpus", "add"], "", "nothing to add"),
     ],
 )

@@ -15,11 +15,11 @@ import pytest
 from asky.chat.answering import Answerer, Question
 from asky.chat.preparing import WebAccess
 from asky.chat.recorded import recorded_tool
-from asky.chat.recording import Record, ReplayMissed
+from asky.chat.recording import Record
 from asky.chat.replaying import replay, resume
 from asky.chat.run_state import RunState
 from asky.config.schema import Research, Retrieval
-from asky.errors import ProviderError, RateLimited, Unreachable, UsageError
+from asky.errors import ProviderError, RateLimited, ReplayMissed, Unreachable, UsageError
 from asky.events import StageStarted
 from asky.evidence.answer import answer_json
 from asky.evidence.passages import parse_passages

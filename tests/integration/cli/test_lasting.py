@@ -125,6 +125,23 @@ def test_a_session_is_exported_with_its_answers(asky: InProcess, tmp_path: Path,
     assert asky("session", "export", "nobody").code == 2
 
 
+@pytest.mark.parametrize("form", ["md", "html"])
+def test_a_turn_that_was_taken_back_says_so_in_exports(asky: InProcess, tmp_path: Path, form: str) -> None:
+    tides = tmp_path / "tides.md"
+    with FilledStore(asky.home) as store:
+        document = store.add_text(tides, TIDES)
+        run_id = store.answered(
+            "What pulls?",
+            "The moon [1].",
+            lambda run: [store.evidence(run, tides, document, "The moon pulls on the water")],
+            session="sea",
+        )
+        sea = store.sessions.find("sea")
+        assert sea is not None
+        assert store.sessions.withdraw(sea.id, run_id)
+    assert "What pulls? (taken back)" in asky("session", "export", "sea", "--format", form).out
+
+
 def test_a_session_without_an_answer_can_be_exported(asky: InProcess, tmp_path: Path) -> None:
     begun(asky.home, tmp_path, "standard", {})
     for form in ("md", "json", "html"):
