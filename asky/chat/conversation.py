@@ -18,7 +18,7 @@ from asky.chat.stubs import build_tool_stub
 from asky.evidence.keys import KEY
 from asky.llm.port import Message, ToolCall
 from asky.storage.sessions import NewMessage
-from asky.text.terms import content_terms
+from asky.text.terms import content_terms, words
 from asky.values import Answer, Evidence, Span
 
 if TYPE_CHECKING:
@@ -28,7 +28,39 @@ if TYPE_CHECKING:
     from asky.storage.runs import StoredPassage
     from asky.storage.sessions import StoredMessage
 
-_TERMS_OF_A_QUESTION = 4
+_ENOUGH_TERMS = 4
+_POINTING = frozenset(
+    [
+        "and",
+        "but",
+        "so",
+        "also",
+        "too",
+        "then",
+        "there",
+        "it",
+        "its",
+        "they",
+        "them",
+        "their",
+        "that",
+        "this",
+        "those",
+        "these",
+        "he",
+        "him",
+        "his",
+        "she",
+        "her",
+        "one",
+        "ones",
+        "same",
+        "other",
+        "others",
+        "else",
+        "about",
+    ]
+)
 _LONGEST_CONTEXT = 300  # characters of the question before
 NO_ANSWER = "[no answer was written]"
 _NUMBER = re.compile(r"\[(\d{1,4})\]")
@@ -64,19 +96,18 @@ def earlier_questions(stored: Sequence[StoredMessage]) -> list[str]:
 
 
 def in_context(question: str, earlier: Sequence[str]) -> str:
-    """What to search for with `question`: with an earlier one before it where it says too little by itself.
+    """What to search for with `question`: with an earlier one before it where it points back and says little itself.
 
-    That is where it has fewer than four terms that carry meaning, as "And how often?" or "What about the sun?" have.
-    The earlier one is the last that says enough, or else the last.
+    It says little with fewer than four terms that carry meaning, and points back with a word such as "and", "it" or
+    "about"; one without any such term can do nothing else. The earlier one is the last that says enough, or else the
+    last.
     """
-    if not earlier or _says_enough(question):
+    terms = set(content_terms(question))
+    points_back = not terms or not _POINTING.isdisjoint(words(question))
+    if not earlier or len(terms) >= _ENOUGH_TERMS or not points_back:
         return question
-    before = next((each for each in reversed(earlier) if _says_enough(each)), earlier[-1])
+    before = next((each for each in reversed(earlier) if len(set(content_terms(each))) >= _ENOUGH_TERMS), earlier[-1])
     return f"{before[:_LONGEST_CONTEXT].rstrip()} {question}"
-
-
-def _says_enough(question: str) -> bool:
-    return len(set(content_terms(question))) >= _TERMS_OF_A_QUESTION
 
 
 def kept_messages(question: str, shown: str, work: Sequence[Message], answer: Answer) -> list[NewMessage]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING, Literal
 
@@ -10,10 +9,10 @@ import click
 
 from asky.cli.arguments import as_utf8
 from asky.cli.finding_views import as_markdown, describe, print_findings
-from asky.cli.options import json_option
+from asky.cli.options import complete_session, json_option
 from asky.cli.session import find_session
 from asky.cli.workbench import Workbench, workbench
-from asky.errors import AskyError, UsageError
+from asky.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,22 +21,7 @@ if TYPE_CHECKING:
 
 _MAX_QUERY_CHARS = 20_000
 _MAX_PIPED_BYTES = 1 << 20  # far more than a finding may have: enough to say how long the text is
-_ALL = 1 << 31
 _NO_SUCH = "`asky memory list` shows what there is"
-
-
-def complete_session(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - click's
-    """The sessions whose names start with `incomplete`; none where nothing can be read, and nothing is made."""
-    from asky.config.paths import resolve_paths  # while completing only
-
-    try:
-        if not (resolve_paths(os.environ).data / "asky.db").is_file():
-            return []
-        with workbench(quiet=True) as bench:
-            names = [each.name for each in bench.services.sessions.recent(limit=_ALL)]
-    except AskyError:
-        return []
-    return [name for name in names if name.startswith(incomplete)]
 
 
 _session_option = click.option(

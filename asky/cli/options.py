@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -49,11 +50,17 @@ def prompts_like(incomplete: str) -> list[str]:
 
 
 def complete_session(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - click's
-    """The names of sessions that start with `incomplete`, the last used first; none where nothing can be read."""
+    """The names of sessions that start with `incomplete`, the last used first; none where nothing can be read.
+
+    Nothing is made where there is no store yet.
+    """
     from asky.cli.workbench import workbench  # while completing only
+    from asky.config.paths import resolve_paths
     from asky.errors import AskyError
 
     try:
+        if not (resolve_paths(os.environ).data / "asky.db").is_file():
+            return []
         with workbench(quiet=True) as bench:
             found = bench.services.sessions.recent(limit=200)
     except AskyError:

@@ -21,7 +21,7 @@ def load_tokenizer(path: Path) -> Callable[[str], int]:
         tokenizer = Tokenizer.from_str(path.expanduser().read_text("utf-8"))
     except OSError as error:
         raise ConfigError(f"cannot read the tokenizer {path}: {error.strerror}", hint=_HINT) from error
-    except Exception as error:
+    except Exception as error:  # the library has no errors of its own
         raise ConfigError(f"{path} is not a tokenizer: {error}", hint=_HINT) from error
     tokenizer.no_truncation()
     tokenizer.no_padding()
