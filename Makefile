@@ -11,7 +11,7 @@ DEV_STAMP := $(VENV)/.installed-dev
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 # A CPU build of torch, before anything can ask for another one: builds for GPUs are several gigabytes.
 TORCH := torch==2.13.0
-DEV := hatchling hypothesis import-linter mypy pexpect playwright psutil pyte pytest ruff trustme
+DEV := citeproc-py hatchling hypothesis import-linter mypy pexpect playwright psutil pybtex pyte pytest rispy ruff trustme
 
 .PHONY: demo test check quality docs clean
 

@@ -29,38 +29,10 @@ if TYPE_CHECKING:
     from asky.storage.sessions import StoredMessage
 
 _ENOUGH_TERMS = 4
-_POINTING = frozenset(
-    [
-        "and",
-        "but",
-        "so",
-        "also",
-        "too",
-        "then",
-        "there",
-        "it",
-        "its",
-        "they",
-        "them",
-        "their",
-        "that",
-        "this",
-        "those",
-        "these",
-        "he",
-        "him",
-        "his",
-        "she",
-        "her",
-        "one",
-        "ones",
-        "same",
-        "other",
-        "others",
-        "else",
-        "about",
-    ]
-)
+_POINTING = frozenset({
+    "and", "but", "so", "also", "too", "then", "there", "it", "its", "they", "them", "their", "that", "this", "those",
+    "these", "he", "him", "his", "she", "her", "one", "ones", "same", "other", "others", "else", "about",
+})  # fmt: skip
 _LONGEST_CONTEXT = 300  # characters of the question before
 NO_ANSWER = "[no answer was written]"
 _NUMBER = re.compile(r"\[(\d{1,4})\]")

@@ -163,6 +163,11 @@ def _print_checked(terminal: Terminal, checked: CheckedBundle) -> None:
     for fault in checked.faults:
         terminal.line(f"FAILED: {one_line(fault)}")
     if not checked.faults:
-        counts = f"{checked.files} files, {checked.citations} citations, {checked.claims} claims"
+        from asky.report.words import counted  # with the check, not with the other commands
+
+        counts = ", ".join(
+            counted(number, noun)
+            for number, noun in ((checked.files, "file"), (checked.citations, "citation"), (checked.claims, "claim"))
+        )
         terminal.line(f"ok: run {one_line(checked.run or '')}, {counts}")
         terminal.line(f"digest {one_line(checked.digest or '')}")
