@@ -137,7 +137,7 @@ class _Program:
         if ended.status != 0:
             said = _clean(ended.errors)[-_ERROR_CHARS:].strip()
             last = one_line(said.splitlines()[-1])[:_SHOWN_ERROR_CHARS] if said else ""
-            shown = fence(said, self.run.marker, f"errors of {self.name}") if said else ""
+            shown = self._fenced(said, "errors") if said else ""
             what = f"{self.name} ended with {ended.describe()}"
             return self._failed("tool_failed", what, "\n".join(filter(None, (shown, output))), last)
         return ToolResult(output or f"{self.name} ended well and wrote nothing.", took)
@@ -150,7 +150,12 @@ class _Program:
         most = self.run.passage_tokens * _CHARACTERS_A_TOKEN
         left_out = len(text) - most
         note = f"\n({left_out:,} more characters were left out)" if left_out > 0 else ""
-        return fence(text[:most], self.run.marker, f"output of {self.name}") + note
+        return self._fenced(text[:most], "output") + note
+
+    def _fenced(self, text: str, what: str) -> str:
+        """`text` as data; it may be the user's own, so that searches must not carry it away."""
+        self.run.private_notes.append(text)
+        return fence(text, self.run.marker, f"{what} of {self.name}")
 
     def _failed(self, code: str, what: str, data: str, detail: str = "") -> ToolResult:
         content = f"error: {code}: {what}" + (f"\n{data}" if data else "")

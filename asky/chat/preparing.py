@@ -109,7 +109,7 @@ class Preparation:
     async def read_context(self) -> None:
         """Find out what to search for: a question that says little by itself is searched for with the one before it."""
         session_id = self._run.session_id
-        if self._owner.model.host is not None and session_id is not None:
+        if session_id is not None:
             said = await in_thread(self._owner.sessions.messages, session_id)
             self._searched = in_context(self._question.shown, earlier_questions(said))
 
@@ -194,7 +194,8 @@ class Preparation:
         earlier = await self._earlier(tools.specs())
         found = [await self._named_sources(sources), await self._recalled(research)]
         system = research_system_prompt(tools.specs())
-        prepared = _conversation(system, with_material(self._question.shown, *found), earlier, tools)
+        asked = self._question.shown if owner.model.host is not None else self._searched  # which it searches for itself
+        prepared = _conversation(system, with_material(asked, *found), earlier, tools)
         try:
             await in_thread(self._budget.check, prepared.messages, tools.specs())
         except BudgetExceeded:

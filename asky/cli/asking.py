@@ -135,7 +135,7 @@ class Asking:
 
     def _in_context(self, session: Session | None, shown: str) -> str:
         """What would be searched for: see `asky.chat.conversation`."""
-        if session is None or self._answerer.model.host is None:
+        if session is None:
             return shown
         from asky.chat.conversation import earlier_questions, in_context  # for later questions of a session only
 

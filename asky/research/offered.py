@@ -34,7 +34,7 @@ class OfferedUrls:
     """The addresses that a run's model may name. `is_private` says that the run can read private documents."""
 
     def __init__(self, *, is_private: bool) -> None:
-        self._is_private = is_private
+        self.is_private = is_private
         self._named: set[str] = set()
         self._hosts: set[str] = set()
         self._found: Counter[str] = Counter()
@@ -55,9 +55,9 @@ class OfferedUrls:
             self._hosts.add(host_of(url))
             if url in self._named or url in self._crowded:
                 continue
-            site = site_of(url) if self._is_private else ""
+            site = site_of(url) if self.is_private else ""
             self._found[site] += 1
-            has_room = not self._is_private or self._found[site] <= _MOST_FOUND_PRIVATE
+            has_room = not self.is_private or self._found[site] <= _MOST_FOUND_PRIVATE
             (self._named if has_room else self._crowded).add(url)
 
     def offer_links(self, urls: Iterable[str]) -> None:
@@ -80,7 +80,7 @@ class OfferedUrls:
             raise SourceRefused(f"no more than {_MOST_FOUND_PRIVATE} results of {host} may be read: {_PRIVATE}")
         if key not in self._linked:
             raise SourceRefused(f"{url[:200]} was not offered by any source", hint="fetch what a search or page showed")
-        if self._is_private:
+        if self.is_private:
             self._follow_in_private(host)
         elif self._followed[host] >= _MOST_PER_HOST:
             raise SourceRefused(f"{_MOST_PER_HOST} links of {host} were followed in this run, which is the most")

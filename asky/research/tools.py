@@ -53,7 +53,8 @@ class ResearchRun:
     """What one run may see and has shown. `shown` maps keys to passages, in the order in which they were shown.
 
     `question` is what the user asked, as the model sees it. `memory` says whether findings of other sessions are
-    recalled too, and `private_notes` are those recalled that may hold words of private documents.
+    recalled too. `private_notes` are what the model was told beside sources and must stay here: those findings that may
+    hold words of private documents, and what the user's own tools said.
     """
 
     run_id: str

@@ -204,8 +204,13 @@ class WebRun:
         copies = (copy,) if copy is not None else ()
         await self._note_search((doi,), services, [each.pdf_url or each.url for each in copies], failures, copies)
 
+    @property
+    def _has_secrets(self) -> bool:
+        """Whether the model may know what must stay here: private documents, or what it was told beside sources."""
+        return self._is_private or bool(self._run.private_notes)
+
     def _require_harmless(self, queries: Sequence[str]) -> None:
-        if not self._is_private:
+        if not self._has_secrets:
             return
         shown = self._run.shown.values()
         private = [each.text for each in shown if each.source.kind in _PRIVATE_KINDS] + self._run.private_notes
@@ -262,6 +267,7 @@ class WebRun:
 
     async def read_offered(self, url: str) -> WebPage:
         """The page at an address that the model names. Raises `SourceRefused` for one that it may not."""
+        self.offered.is_private = self._has_secrets
         key = self.offered.require(url)  # as it was offered: another spelling could carry something to the site
         try:
             page = await self._read_wanted(key)

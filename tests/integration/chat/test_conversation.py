@@ -71,7 +71,7 @@ def test_a_question_that_failed_is_kept_and_said_to_have_no_answer(room: Room) -
     assert last.endswith("Question: And now?")
 
 
-def test_a_model_that_is_built_in_answers_each_question_by_itself(room: Room) -> None:
+def test_the_built_in_model_gets_a_question_that_points_back_with_the_one_it_points_to(room: Room) -> None:
     class Quoting(Citing):
         host = None
 
@@ -79,6 +79,7 @@ def test_a_model_that_is_built_in_answers_each_question_by_itself(room: Room) ->
     model = Quoting(CITED)
     room.ask(model, "How often was that?")
     assert [each.role for each in model.sent[0][0]] == ["system", "user"]
+    assert model.sent[0][0][1].content == "How many tides does the moon raise? How often was that?"
 
 
 def test_the_stored_transcript_stays_whole_where_the_prompt_was_shortened(room: Room) -> None:

@@ -106,7 +106,7 @@ def test_a_bundle_is_written_and_verified_without_a_home(asky: InProcess, run_id
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(f"ok: run {run_id}, 7 files, 1 citations, 1 claims\ndigest ")
+    assert done.stdout.startswith(f"ok: run {run_id}, 7 files, 1 citation, 1 claim\ndigest ")
     assert list(elsewhere.iterdir()) == []
 
 
