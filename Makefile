@@ -24,7 +24,7 @@ $(STAMP): $(VENV)/bin/python pyproject.toml
 	$(PIP) --editable ".[offline]"
 	@touch $@
 
-$(DEV_STAMP): $(STAMP)
+$(DEV_STAMP): $(STAMP) Makefile
 	$(PIP) $(DEV)
 	@touch $@
 

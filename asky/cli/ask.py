@@ -13,7 +13,7 @@ import click
 from asky.cli.choices import BUILTIN, Choices, add_collections, choice_options, open_answerer, web_wish
 from asky.cli.judging import judge
 from asky.cli.lasting import find_last
-from asky.cli.options import complete_prompt, json_option, verbosity_options
+from asky.cli.options import check_output, complete_prompt, json_option, output_option, verbosity_options
 from asky.cli.questions import Asked, read_question
 from asky.cli.running import Stopped
 from asky.cli.workbench import Workbench, workbench
@@ -46,8 +46,7 @@ class _Options(Choices):
 
     def check(self) -> None:
         """Raise `UsageError` for flags that contradict each other."""
-        if self.output is not None and self.output.suffix not in (".md", ".html", ".json"):
-            raise UsageError(f"{self.output}: not .md, .html or .json")
+        check_output(self.output)
         if self.as_json and self.json_stream:
             raise UsageError("--json and --json-stream do not go together", hint="use one of them")
         Choices.check(self)  # with `slots`, `super()` knows a class that is replaced
@@ -58,9 +57,7 @@ class _Options(Choices):
 @choice_options
 @click.option("--dry-run", is_flag=True, help="Show what would be done, reached and spent; do nothing.")
 @click.option("--strict", is_flag=True, help="Exit with 12 when a sentence is not supported by its sources.")
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="Write the answer to FILE (.md, .html or .json) too."
-)
+@output_option
 @click.option("--json-stream", is_flag=True, help="Print what happens as lines of JSON, the answer last.")
 @click.option("--no-stream", is_flag=True, help="Print the answer when it is complete and checked.")
 @json_option

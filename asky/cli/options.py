@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+
+from asky.errors import UsageError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -20,6 +23,18 @@ def verbosity_options(command: F) -> F:
     """`-q` and `-v`, as the parameters `quiet` and `verbose`."""
     command = click.option("-v", "--verbose", is_flag=True, help="Say more on stderr.")(command)
     return click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors.")(command)
+
+
+def output_option(command: F) -> F:
+    """`-o`, as the parameter `output`, which `check_output` checks."""
+    told = "Write the answer to FILE (.md, .html or .json) too."
+    return click.option("-o", "--output", type=click.Path(path_type=Path), help=told)(command)
+
+
+def check_output(path: Path | None) -> None:
+    """Raise `UsageError` for a file whose suffix does not say how an answer is written to it."""
+    if path is not None and path.suffix not in (".md", ".html", ".json"):
+        raise UsageError(f"{path}: not .md, .html or .json")
 
 
 def complete_model(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - click's

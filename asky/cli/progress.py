@@ -152,6 +152,7 @@ class Progress:
             return cut_to_width(status, columns)
         typed = one_line(self._typed)
         room = max(columns - len(_TYPED) - min(len(status), columns // 3), 0)
+        typed = typed[max(len(typed) - room, 0) :]  # a pasted note has thousands of characters, and each is measured
         while cut_to_width(typed, room) != typed:
             typed = typed[1:]
         line = cut_to_width(status, columns - len(_TYPED) - len(typed))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from asky.cli.judging import judge
-from asky.cli.options import json_option, verbosity_options
+from asky.cli.options import check_output, json_option, output_option, verbosity_options
 from asky.cli.running import Stopped
 from asky.cli.workbench import Workbench, workbench
 from asky.errors import ConfigError, NotConfigured, UsageError
@@ -29,12 +29,11 @@ if TYPE_CHECKING:
 
 _LOOKED_BACK = 1000  # runs, for the last one that has not finished
 _BUILTIN = "extractive"  # needs no configuration, and is not asked
-_OUTPUT = "Write the answer to FILE (.md, .html or .json) too."
 
 
 @click.command()
 @click.argument("run_id", metavar="[ID]", required=False)
-@click.option("-o", "--output", type=click.Path(path_type=Path), help=_OUTPUT)
+@output_option
 @json_option
 def replay(run_id: str | None, output: Path | None, as_json: bool) -> None:
     """Play a run again from its record, by default the last one.
@@ -44,6 +43,7 @@ def replay(run_id: str | None, output: Path | None, as_json: bool) -> None:
     """
     from asky.chat.replaying import replay as play
 
+    check_output(output)
     opening = _Opening(as_json=as_json, waits=True)
     with workbench(as_json=as_json, offline=True, listening=opening) as bench:
         services = bench.services
@@ -56,7 +56,7 @@ def replay(run_id: str | None, output: Path | None, as_json: bool) -> None:
 
 @click.command()
 @click.argument("run_id", metavar="[ID]", required=False)
-@click.option("-o", "--output", type=click.Path(path_type=Path), help=_OUTPUT)
+@output_option
 @click.option("--no-stream", is_flag=True, help="Print the answer when it is complete and checked.")
 @json_option
 @verbosity_options
@@ -66,6 +66,7 @@ def resume(run_id: str | None, output: Path | None, no_stream: bool, as_json: bo
     What the model has answered and tools have found is not asked for again. The run keeps its id, its session and its
     limits, of which it has used what it had used.
     """
+    check_output(output)
     with workbench(as_json=as_json, quiet=quiet) as bench:
         run, begun = _unfinished(bench, run_id)
     given = dict(begun.given)

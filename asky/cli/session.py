@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from asky.cli.arguments import as_utf8
 from asky.cli.options import complete_session, json_option
-from asky.cli.session_export import FORMS, Form, export_session, form_of
+from asky.cli.session_export import FORMS, Form, export_session, form_of, message_object, session_object
 from asky.cli.workbench import workbench
 from asky.errors import UsageError
 
 if TYPE_CHECKING:
-    from asky.storage.sessions import Session, SessionStore, StoredMessage
+    from asky.storage.sessions import Session, SessionStore
 
 _ALL = 1 << 31
 
@@ -31,7 +31,7 @@ def list_(as_json: bool) -> None:
     with workbench() as bench:
         found = bench.services.sessions.recent(limit=_ALL)
         if as_json:
-            bench.terminal.json({"schema": "asky.sessions/1", "sessions": [_session_json(each) for each in found]})
+            bench.terminal.json({"schema": "asky.sessions/1", "sessions": [session_object(each) for each in found]})
             return
         if not found:
             bench.terminal.note("no sessions yet; `asky -s NAME` starts one")
@@ -52,7 +52,7 @@ def show(name: str, as_json: bool) -> None:
         found = find_session(sessions, name)
         messages = sessions.messages(found.id)
         if as_json:
-            shown = {"session": _session_json(found), "messages": [_message_json(each) for each in messages]}
+            shown = {"session": session_object(found), "messages": [message_object(each) for each in messages]}
             bench.terminal.json({"schema": "asky.session/1", **shown})
             return
         if not messages:
@@ -142,25 +142,3 @@ def _settings_lines(found: Session) -> list[str]:
     }
     told = [f"{name} {value}" for name, value in known.items() if value]
     return [f"mode {found.mode}" + "".join(f"; {each}" for each in told)]
-
-
-def _session_json(session: Session) -> dict[str, Any]:
-    return {
-        "id": session.id,
-        "name": session.name,
-        "mode": session.mode,
-        "created_at": session.created_at,
-        "updated_at": session.updated_at,
-        "messages": session.messages,
-        "settings": dict(session.settings),
-    }
-
-
-def _message_json(message: StoredMessage) -> dict[str, Any]:
-    return {
-        "role": message.role,
-        "content": message.content,
-        "run": message.run_id,
-        "created_at": message.created_at,
-        "withdrawn": message.is_withdrawn,
-    }

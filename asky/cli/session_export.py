@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from asky.errors import UsageError
 from asky.storage.findings import FindingScope
@@ -63,28 +63,37 @@ def _marked(run: Run) -> Run:
     return replace(run, question=question, answer=answer)
 
 
+def session_object(session: Session) -> dict[str, Any]:
+    """A session in JSON; `messages` is their number."""
+    return {
+        "id": session.id,
+        "name": session.name,
+        "mode": session.mode,
+        "created_at": session.created_at,
+        "updated_at": session.updated_at,
+        "messages": session.messages,
+        "settings": dict(session.settings),
+    }
+
+
+def message_object(message: StoredMessage) -> dict[str, Any]:
+    """A message in JSON."""
+    return {
+        "role": message.role,
+        "content": message.content,
+        "data": dict(message.data),
+        "run": message.run_id,
+        "created_at": message.created_at,
+        "withdrawn": message.is_withdrawn,
+    }
+
+
 def _json(services: Services, session: Session, runs: Sequence[Run], messages: Sequence[StoredMessage]) -> str:
     findings = services.findings.recent(FindingScope("session", session.id))
     exported = {
         "schema": "asky.session/1",
-        "session": {
-            "id": session.id,
-            "name": session.name,
-            "mode": session.mode,
-            "settings": dict(session.settings),
-            "created_at": session.created_at,
-            "updated_at": session.updated_at,
-        },
-        "messages": [
-            {
-                "role": each.role,
-                "content": each.content,
-                "data": dict(each.data),
-                "run": each.run_id,
-                "created_at": each.created_at,
-            }
-            for each in messages
-        ],
+        "session": session_object(session),
+        "messages": [message_object(each) for each in messages],
         "answers": [each.answer for each in runs if each.answer is not None],
         "findings": [
             {

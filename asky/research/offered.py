@@ -31,7 +31,10 @@ _ROUNDING = 1e-9
 
 
 class OfferedUrls:
-    """The addresses that a run's model may name. `is_private` says that the run can read private documents."""
+    """The addresses that a run's model may name. `is_private` says that the run can read private documents.
+
+    It may become so while the run goes on.
+    """
 
     def __init__(self, *, is_private: bool) -> None:
         self.is_private = is_private

@@ -237,3 +237,9 @@ def test_limits_of_the_command_line_hold_for_the_rest_of_the_run(bare: Path) -> 
 def test_there_is_nothing_to_go_on_with(bare: Path) -> None:
     done = run_asky("runs", "resume", home=bare)
     assert (done.returncode, "no run was interrupted" in done.stderr) == (2, True)
+
+
+def test_a_form_that_no_answer_has_is_refused_before_a_run_goes_on(bare: Path) -> None:
+    for command in ("resume", "replay"):
+        done = run_asky("runs", command, "-o", "answer.pdf", home=bare)
+        assert (done.returncode, "answer.pdf: not .md, .html or .json" in done.stderr) == (2, True)

@@ -11,8 +11,9 @@ import anyio
 import pytest
 
 from asky.chat.answering import Answerer, Question
+from asky.chat.custom_tools import CustomTools
 from asky.chat.preparing import WebAccess
-from asky.config.schema import Research, Retrieval
+from asky.config.schema import CustomTool, Research, Retrieval
 from asky.errors import ProviderError
 from asky.events import PageRead, WebSearched
 from asky.llm.port import ABSTENTION
@@ -60,6 +61,7 @@ class Lab:
         shortlist: bool = True,
         mode: str = "research",
         policy: SourcePolicy | None = None,
+        custom_tools: CustomTools | None = None,
     ) -> Answer:
         async def main() -> None:
             answerer = Answerer(
@@ -71,6 +73,7 @@ class Lab:
                 settings=Research(),
                 listener=self.store.heard.append,
                 web=lambda: self.web,
+                custom_tools=custom_tools,
             )
             access = WebAccess(self.collection, shortlist=shortlist, policy=policy)
             question = Question(QUESTION, QUESTION, mode, self.scope, web=access)  # type: ignore[arg-type] # a word
@@ -447,3 +450,38 @@ def test_a_service_that_is_left_alone_is_no_host_that_was_reached(lab: Lab) -> N
     lab.web.now += 1000
     lab.ask(ScriptedModel("I cannot tell.", "I cannot tell."))
     assert lab.ledger("web_searched")[0]["services"] == [{"name": "tired", "host": ""}]
+
+
+def test_what_a_tool_of_the_user_has_said_is_not_searched_for(lab: Lab) -> None:
+    said = "Meet KESTREL-7319 at noon"
+    program = CustomTool("Appointments.", ("/bin/echo", said), {}, enabled=True)
+    model = ScriptedModel(
+        calls(tool_call("web_search", {"queries": ["KESTREL-7319 tides"]})),  # before: nothing private is known
+        calls(tool_call("calendar", {})),
+        calls(tool_call("web_search", {"queries": ["kestrel tides"]})),
+        calls(tool_call("web_search", {"queries": ["moon tides"]})),
+        "Two tides a day.",
+        "Two tides a day.",
+    )
+    lab.ask(model, shortlist=False, custom_tools=CustomTools({"calendar": program}, {}))
+    assert said in told(model)[1]
+    assert "source_refused" in told(model)[2]
+    assert [entry["queries"] for entry in lab.ledger("web_searched")] == [["KESTREL-7319 tides"], ["moon tides"]]
+
+
+def test_a_tool_of_the_user_that_was_called_limits_the_links_that_are_followed(lab: Lab) -> None:
+    links = [f"/{number}" for number in range(200)]
+    lab.site.page("/tides", html=article("Tides", TIDES, *links))
+    lab.site.page("/7", html=article("Seven", TIDES))
+    program = CustomTool("Appointments.", ("/bin/echo", "seven"), {}, enabled=True)
+    model = ScriptedModel(
+        calls(tool_call("web_search", {"queries": ["moon tides"]})),
+        calls(tool_call("extract_links", {"urls": [lab.site.url("/tides")]})),
+        calls(tool_call("calendar", {})),
+        calls(tool_call("extract_links", {"urls": [lab.site.url("/7")]})),
+        "Two tides a day.",
+        "Two tides a day.",
+    )
+    lab.ask(model, shortlist=False, custom_tools=CustomTools({"calendar": program}, {}))
+    assert "would tell" in told(model)[3]
+    assert [entry["url"] for entry in lab.ledger("read")] == [lab.site.url("/tides")]
