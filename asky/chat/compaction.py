@@ -46,11 +46,13 @@ def compact(messages: Sequence[Message], question: int, most: int, measure: Meas
 
     In this order, each the oldest first and only as long as it is needed: results of tools become stubs, apart from
     those of the latest reply; earlier turns lose their calls and all but the gist of their answers; the gists go. Then
-    the latest results are cut after a whole passage, the longest first, and last the passages that came with the
-    question, from their end; one passage at least stays there.
+    the latest results are cut after a whole passage, the longest first, and the passages that came with the question,
+    from their end; one passage at least stays there. Earlier questions stay, unless they alone are too much: then the
+    oldest turns are left out, and it is said how many.
     """
     shrinking = _Shrinking(list(messages), question, most, measure)
-    for step in (shrinking.stub_results, shrinking.summarise_turns, shrinking.drop_gists, shrinking.cut_latest):
+    steps = (shrinking.stub_results, shrinking.summarise_turns, shrinking.drop_gists, shrinking.cut_latest)
+    for step in (*steps, shrinking.drop_turns):
         if shrinking.excess <= 0:
             break
         step()
@@ -114,6 +116,22 @@ class _Shrinking:
             if self.excess > 0 and message.role == "user":
                 self._put(index, _cut_material(message.content, self._room(index)))
 
+    def drop_turns(self) -> None:
+        """Leave out the oldest turns, where that saves more than saying so takes."""
+        turns = self._earlier_turns()
+        saved = dropped = notice = 0
+        while dropped < len(turns) and self.excess - saved + notice > 0:
+            saved += sum(map(self._measure, self.messages[slice(*turns[dropped])]))
+            dropped += 1
+            notice = sum(map(self._measure, _left_out(dropped)))
+        if saved <= notice:
+            return
+        start, end = turns[0][0], turns[dropped - 1][1]
+        self.messages[start:end] = _left_out(dropped)
+        self.question += 2 - (end - start)
+        self.size -= saved - notice
+        self.cut += dropped
+
     def _earlier_turns(self) -> list[tuple[int, int]]:
         """Where each turn before the current one begins and ends, the oldest first."""
         asked = [index for index in range(self.question) if self.messages[index].role == "user"]
@@ -135,6 +153,11 @@ class _Shrinking:
         saved = sum(map(self._measure, before)) - sum(map(self._measure, after))
         self.size -= saved
         self.cut += saved > 0
+
+
+def _left_out(turns: int) -> list[Message]:
+    said = f"[{turns} earlier question{'' if turns == 1 else 's'} of this conversation are left out here]"
+    return [Message("user", said), Message("assistant", OMITTED_ANSWER)]
 
 
 def _gist_of(turn: Sequence[Message]) -> list[Message]:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from asky.chat.compaction import compact
+from asky.chat.compaction import OMITTED_ANSWER, compact
 from asky.chat.notes import NOTE_ROLE, joined, note_message, noted_text
 from asky.chat.stubs import build_tool_stub
 from asky.evidence.keys import KEY
@@ -67,6 +67,14 @@ def earlier_questions(stored: Sequence[StoredMessage]) -> list[str]:
     return [each.data.get("shown") or each.content for each in stored if each.role == "user" and not each.is_withdrawn]
 
 
+def told_by_others(stored: Sequence[StoredMessage], apart_from: Collection[str]) -> list[str]:
+    """What tools returned in turns that were not withdrawn, apart from those of these names and from empty findings."""
+    kept = [each for each in stored if not each.is_withdrawn]
+    names = {id_: name for each in kept if each.role == "call" for id_, name, _ in each.data["calls"]}
+    results = [each for each in kept if each.role == "tool" and names.get(each.data["id"]) not in apart_from]
+    return [each.content for each in results if "<data " in each.content]
+
+
 def in_context(question: str, earlier: Sequence[str]) -> str:
     """What to search for with `question`: with an earlier one before it where it points back and says little itself.
 
@@ -102,17 +110,29 @@ def kept_messages(question: str, shown: str, work: Sequence[Message], answer: An
 def fit_earlier(messages: Sequence[Message], most_tokens: int, counter: TokenCounter) -> list[Message]:
     """`messages`, which are all of earlier turns, with at most so many tokens; see `asky.chat.compaction`.
 
-    Counting is what takes time (20 ms for 20,000 tokens), and it ends with the messages that fit.
+    Counting is what takes time (20 ms for 20,000 tokens), so what is older than the messages that fit is counted in its
+    short form: without results of tools, and beyond as much again without answers.
     """
     kept = list(messages)
     tools = {call.id: call.name for message in kept for call in message.tool_calls}
+    sizes: dict[int, int] = {}
+
+    def measure(message: Message) -> int:
+        if id(message) not in sizes:
+            known.append(message)  # so that no other gets its id
+            sizes[id(message)] = counter.count_message(message)
+        return sizes[id(message)]
+
+    known: list[Message] = []
     left = most_tokens
     for index in reversed(range(len(kept))):
         message = kept[index]
-        if left < 0 and message.role == "tool":  # what is newer fills the room already
+        if left < 0 and message.role == "tool":
             kept[index] = replace(message, content=build_tool_stub(message.content, tools[message.tool_call_id or ""]))
-        left -= counter.count_message(kept[index])
-    return kept if left >= 0 else compact(kept, len(kept), most_tokens, counter.count_message).messages
+        elif left < -most_tokens and message.role == "assistant" and len(message.content) > len(OMITTED_ANSWER):
+            kept[index] = replace(message, content=OMITTED_ANSWER)
+        left -= measure(kept[index])
+    return kept if left >= 0 else compact(kept, len(kept), most_tokens, measure).messages
 
 
 def named_passages(messages: Sequence[Message], passages: Sequence[StoredPassage]) -> list[StoredPassage]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from asky.chat.conversation import earlier_questions, in_context
+from asky.chat.conversation import earlier_questions, in_context, told_by_others
 from asky.chat.packing import pack_message, pack_spec, unpack_message, unpack_spec
 from asky.chat.prompts import LEAN_PROMPT, conversation_system_prompt, research_system_prompt, with_material
 from asky.chat.registry import ToolRegistry
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from asky.values import Failure, SourceKind
 
 _SOURCES_NAMED = 8  # in the prompt, to say what kind of sources there are
+# What they return is from the web or is a passage, which is known by its source. Anything else may hold private words.
+_PUBLIC_TOOLS = ACQUISITION_TOOL_NAMES | {"web_search", "get_relevant_content", "save_finding"}
 _PRIVATE_KINDS: tuple[SourceKind, ...] = ("file", "note")
 
 
@@ -148,10 +150,11 @@ class Preparation:
         asked = earlier_questions(said)
         wanted = self._question.web.queries if self._question.web is not None else ()
         self._run.question = "\n".join([*asked, *wanted, self._run.question])
+        self._run.private_notes += told_by_others(said, _PUBLIC_TOOLS)
         if self._run.memory == "all" or owner.corpus.count_sources(self._run.scope, _PRIVATE_KINDS):
             return True
         shown = owner.runs.passages_of_session(session_id) if session_id is not None and said else []
-        return any(each.source.kind in _PRIVATE_KINDS for each in shown)
+        return bool(self._run.private_notes) or any(each.source.kind in _PRIVATE_KINDS for each in shown)
 
     async def _take(self, web: WebRun, chosen: Shortlist) -> None:
         """Keep what was chosen, and say what could not be asked. Raises where that leaves nothing to answer from."""
@@ -269,9 +272,10 @@ class Preparation:
             return []
         from asky.chat import conversation  # for later questions of a session only
 
-        messages = conversation.fit_earlier(
-            conversation.earlier_messages(stored, tools), most_tokens, self._owner.counter()
-        )
+        said = conversation.earlier_messages(stored, tools)
+        messages = conversation.fit_earlier(said, most_tokens, self._owner.counter())
+        if lost := sum(each.role == "user" for each in said) - sum(each.role == "user" for each in messages):
+            self._warn(f"the session is long: its first {lost + 1} questions did not go with this one")
         passages = self._owner.runs.passages_of_session(session_id)
         if passages:
             documents = self._owner.store().tables.documents

@@ -40,7 +40,13 @@ Phase = Literal["writing", "checking", "mending"]
 Cut = Literal["time", "cancelled"]
 
 SET_ASIDE = "set aside"
-_WORDS = {"called": "model call", "ran": "tool call", "prepared": "preparation", "counted": "count"}
+_WORDS = {
+    "called": "model call",
+    "ran": "tool call",
+    "prepared": "preparation",
+    "counted": "count",
+    "compared": "comparison",
+}
 
 
 class Missing(Exception):

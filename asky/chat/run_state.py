@@ -103,7 +103,7 @@ class RunState:
         }
 
     def _restore_use(self, packed: Mapping[str, int]) -> None:
-        from asky.research.web import WebUse  # for questions to the web only
+        from asky.research.web_ledger import WebUse  # for questions to the web only
 
         self.use = WebUse(**packed)
 
@@ -114,9 +114,9 @@ class RunState:
         web.offered = RecordedOffers(self.offers, is_private=is_private)
         web.rejected = self.rejected
         if self.use is None:
-            self.use = web.use
+            self.use = web.ledger.use
         else:
-            web.use = self.use
+            web.ledger.use = self.use
 
 
 def _tuple(found: Sequence[Any] | None) -> tuple[Any, ...] | None:

@@ -57,6 +57,11 @@ class Transcript:
         return other
 
     @property
+    def earlier(self) -> tuple[Message, ...]:
+        """What was there before the question."""
+        return tuple(self.messages[: max(0, self._given - 1)])
+
+    @property
     def work(self) -> tuple[Message, ...]:
         """What has come since the question, whole."""
         return tuple(self.messages[self._given :])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from asky.cli.saving import save_text
 from asky.cli.terminal import Terminal
@@ -15,6 +16,7 @@ from asky.evidence.markdown import answer_markdown
 from asky.values import Answer
 
 if TYPE_CHECKING:
+    from asky.storage.runs import Run
     from asky.wiring import Services
 
 WHY = "asky why N"
@@ -42,26 +44,26 @@ def print_sources(terminal: Terminal, answer: Answer, *, why: str = WHY) -> None
         terminal.note(f"\n`{why}` shows the passage behind [N]; run {answer.run}")
 
 
-def as_markdown(answer: Answer) -> str:
-    """The answer as a Markdown document with its sources."""
-    return answer_markdown(answer_json(answer))
+def as_html(run: Run, services: Services) -> str:
+    """The answer of `run` as a page, with the passages in their context as the store has them.
 
-
-def as_html(answer: Answer, services: Services) -> str:
-    """The answer as a page, with the passages in their context as the store has them."""
+    Raises `UsageError` where the run has no answer.
+    """
     from asky.report.gathering import report_run  # for this format only, as is the page
     from asky.report.page import render_report
 
-    run = services.runs.find(answer.run)
     return render_report([report_run(run, runs=services.runs, documents=services.documents)])
 
 
-def write_answer(path: Path, answer: Answer, services: Services) -> None:
-    """Write the answer to `path`, by its suffix as Markdown, HTML or JSON. Raises what `save_text` does."""
+def write_answer(path: Path, answer: Mapping[str, Any], services: Services) -> None:
+    """Write an answer, as its JSON object, to `path`: by the suffix as Markdown, HTML or JSON.
+
+    Raises what `save_text` does.
+    """
     if path.suffix == ".html":
-        text = as_html(answer, services)
+        text = as_html(services.runs.find(answer["run"]), services)
     elif path.suffix == ".json":
-        text = json.dumps(answer_json(answer), ensure_ascii=False, indent=2) + "\n"
+        text = json.dumps(answer, ensure_ascii=False, indent=2) + "\n"
     else:
-        text = as_markdown(answer)
+        text = answer_markdown(answer)
     save_text(path, text)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,20 +9,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from asky.cli.choices import BUILTIN, Choices, add_collections, choice_options, open_answerer, web_wish
+from asky.cli.giving import Opening, make_and_give
 from asky.cli.judging import judge
-from asky.cli.lasting import find_last
+from asky.cli.last_session import find_last
 from asky.cli.options import check_output, complete_prompt, json_option, output_option, verbosity_options
 from asky.cli.questions import Asked, read_question
-from asky.cli.running import Stopped
 from asky.cli.workbench import Workbench, workbench
 from asky.errors import UsageError
-from asky.values import Answer
 
 if TYPE_CHECKING:
-    from asky.cli.terminal import Terminal
-    from asky.cli.viewing import Format, View
-    from asky.events import Listener
+    from asky.cli.viewing import Format
     from asky.storage.sessions import Session
+    from asky.values import Answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,21 +68,14 @@ def ask(question: tuple[str, ...], **given: Any) -> None:
     options.check()
     asked = read_question(question)
     silent = options.as_json or options.json_stream
-    views: list[View] = []
-
-    def listening(terminal: Terminal, others: Listener) -> Listener:
-        from asky.cli.viewing import open_view  # with the evidence layer: not for a usage error
-
-        views.append(open_view(terminal, others, os.environ, options.format, waits=options.no_stream))
-        return views[0]
-
+    opening = Opening(options.format, waits=options.no_stream)
     with workbench(
         quiet=options.quiet,
         verbose=options.verbose,
         as_json=silent,
         offline=options.offline,
         flags=options.settings(),
-        listening=listening,
+        listening=opening,
     ) as bench:
         last = find_last(bench, options.session, options.resume)
         options = options.following(last)
@@ -94,30 +83,10 @@ def ask(question: tuple[str, ...], **given: Any) -> None:
         if options.dry_run:
             _show_plan(bench, asked, options, last)
             return
-        with closing(views[0]) as view:
-            try:
-                answer = _answer(bench, asked, options, last)
-            except BaseException as error:
-                if isinstance(error, Stopped) and isinstance(error.value, Answer) and error.value.text:
-                    _give(bench, error.value, view, options.output)
-                else:
-                    view.fail(error)
-                raise
-            _give(bench, answer, view, options.output)
+        answer = make_and_give(bench, opening.view, options.output, lambda: _answer(bench, asked, options, last))
         judge(answer, bench.services.runs, strict=options.strict)
         if silent and not options.quiet and _is_builtin(answer.model, options.model):
             click.echo(BUILTIN, err=True)
-
-
-def _give(bench: Workbench, answer: Answer, view: View, output: Path | None) -> None:
-    """Write and print the answer."""
-    from asky.cli.answers import write_answer
-
-    try:
-        if output is not None:
-            write_answer(output, answer, bench.services)
-    finally:  # an answer whose file cannot be written is printed all the same
-        view.give(answer)
 
 
 def _answer(bench: Workbench, asked: Asked, options: _Options, last: Session | None) -> Answer:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from asky.chat.answering import Mode, Question
-from asky.cli.lasting import find_last
+from asky.cli.last_session import find_last
 from asky.cli.running import Stopped
 from asky.cli.workbench import Workbench
 from asky.errors import AskyError, StorageError, UsageError

@@ -34,7 +34,7 @@ def chat(ctx: click.Context, /, quiet: bool, verbose: bool, **given: Any) -> Non
     """
     choices = Choices(**given)
     choices.check()
-    from asky.cli.chat_session import Chat  # with the store: not for a usage error
+    from asky.cli.chat_rounds import Chat  # with the store: not for a usage error
     from asky.cli.chat_talk import Stage, Talk
 
     stages: list[Stage] = []

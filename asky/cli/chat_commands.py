@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from asky.cli.export_forms import SUFFIXES_TOLD
 from asky.errors import UsageError
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def _expanded(talk: Talk, reader: Reader, line: str) -> str:
     if name in prompts and reader.is_interactive:
         from asky.cli.questions import expand_prompt
 
-        return expand_prompt(line, in_chat=True)
+        return expand_prompt(line, prompts, in_chat=True)
     if name in prompts:
         raise UsageError(f"/{name} is a saved prompt, and these are not taken from a pipe")
     near = get_close_matches(name, [*COMMANDS, *prompts], n=1, cutoff=0.5)
@@ -249,7 +250,7 @@ _TABLE = (
     Command("why", "N", "show the passage behind citation N of the last answer", _why),
     Command("findings", "", "list what was kept of this session for later questions", _findings),
     Command("save", "FILE", "write the last answer to FILE (.md, .html or .json)", _save, True),
-    Command("export", "FILE", "write the whole session to FILE (.md, .html or .json)", _export, True),
+    Command("export", "FILE", f"write the whole session to FILE ({SUFFIXES_TOLD})", _export, True),
     Command("session", "[NAME]", "show this session, or go on in another one", _session),
     Command("cost", "", "show what the session has cost so far", _cost),
     Command("undo", "", "take the last question and its answer back", _undo),

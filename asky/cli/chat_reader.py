@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 from asky.cli.terminal import is_smart
+from asky.errors import UsageError
 
 if TYPE_CHECKING:
     from asky.cli.chat_talk import Talk
@@ -25,7 +26,8 @@ class Reader(Protocol):
     def read(self, prefill: str = "", prompt: str = PROMPT) -> str:
         """The next input, which may have several lines.
 
-        Raises `EOFError` at the end of the input and `KeyboardInterrupt` on Ctrl-C where there was nothing to clear.
+        Raises `EOFError` at the end of the input, `KeyboardInterrupt` on Ctrl-C where there was nothing to clear, and
+        `UsageError` for a line over 1 MiB, all of which is left out.
         """
         ...
 
@@ -40,10 +42,7 @@ class PipeReader:
         self._stream = stream
 
     def read(self, prefill: str = "", prompt: str = PROMPT) -> str:  # noqa: ARG002 - as `Reader` has it
-        line = self._stream.buffer.readline(_MAX_LINE_BYTES)
-        if not line:
-            raise EOFError
-        return line.decode("utf-8", "replace").rstrip("\r\n")
+        return _read_line(self._stream)
 
 
 class PlainReader:
@@ -67,14 +66,22 @@ class PlainReader:
         self._err.write(prompt)
         self._err.flush()
         try:
-            line = self._stream.buffer.readline(_MAX_LINE_BYTES)
-        except KeyboardInterrupt:
+            return _read_line(self._stream)
+        except (EOFError, KeyboardInterrupt):
             self._err.write("\n")
             raise
-        if not line:
-            self._err.write("\n")
-            raise EOFError
-        return line.decode("utf-8", "replace").rstrip("\r\n")
+
+
+def _read_line(stream: TextIO) -> str:
+    """The next line without its end, in bounded memory. Raises as `Reader.read` does."""
+    line = stream.buffer.readline(_MAX_LINE_BYTES + 1)
+    if not line:
+        raise EOFError
+    if len(line) > _MAX_LINE_BYTES and not line.endswith(b"\n"):
+        while line and not line.endswith(b"\n"):  # the rest of it is no question of its own
+            line = stream.buffer.readline(_MAX_LINE_BYTES)
+        raise UsageError(f"a line has more than {_MAX_LINE_BYTES >> 20} MiB", hint="name long texts with -d")
+    return line.decode("utf-8", "replace").rstrip("\r\n")
 
 
 def open_reader(talk: Talk, environ: Mapping[str, str]) -> Reader:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from asky.cli.chat_status import spent_words
+from asky.cli.options import check_output
 from asky.cli.saving import save_text
 from asky.cli.terminal import one_line
 from asky.errors import UsageError
@@ -14,8 +14,6 @@ from asky.errors import UsageError
 if TYPE_CHECKING:
     from asky.cli.chat_talk import Talk
 
-_DIM = 2
-_FORMS = (".md", ".html", ".json")
 _REJECTED_SHOWN = 5
 
 
@@ -61,16 +59,13 @@ def show_why(talk: Talk, rest: str) -> None:
 
 def show_findings(talk: Talk) -> None:
     """What was kept of this session."""
+    from asky.cli.finding_views import print_findings
     from asky.storage.findings import FindingScope
 
-    terminal = talk.bench.terminal
     found = talk.bench.services.findings.recent(FindingScope("session", talk.require_session().id))
     if not found:
-        terminal.note("no findings in this session; questions in the mode research keep some")
-    for each in found:
-        terminal.line(f"{each.id}  {one_line(each.text)}")
-        facts = [each.created_at[:10], *(f"#{tag}" for tag in each.tags)]
-        terminal.out.write(terminal.paint(f"    {', '.join(facts)}", _DIM) + "\n")
+        talk.bench.terminal.note("no findings in this session; questions in the mode research keep some")
+    print_findings(talk.bench, found)
 
 
 def show_cost(talk: Talk) -> None:
@@ -126,34 +121,20 @@ def _collections(talk: Talk) -> dict[str, int]:
 
 
 def save_answer(talk: Talk, path: Path) -> None:
-    """Write the last answer to a file, in the form that its suffix says. Raises what `save_text` does."""
-    form = _form_of(path)
-    run, services = talk.last_run(), talk.bench.services
-    assert run.answer is not None
-    if form == ".html":
-        from asky.report.gathering import report_run  # for this form only, as is the page
-        from asky.report.page import render_report
+    """Write the last answer to a file, in the form that its suffix says. Raises what `write_answer` does."""
+    from asky.cli.answers import write_answer  # with the evidence layer
 
-        text = render_report([report_run(run, runs=services.runs, documents=services.documents)])
-    elif form == ".json":
-        text = json.dumps(run.answer, ensure_ascii=False, indent=2) + "\n"
-    else:
-        from asky.evidence.markdown import answer_markdown
-
-        text = answer_markdown(run.answer)
-    save_text(path, text)
+    check_output(path)
+    answer = talk.last_run().answer
+    assert answer is not None
+    write_answer(path, answer, talk.bench.services)
     talk.bench.terminal.note(f"wrote {path}")
 
 
 def export_chat(talk: Talk, path: Path) -> None:
     """Write the whole session to a file, in the form that its suffix says. Raises what `save_text` does."""
-    from asky.cli.session_export import export_session, form_of
+    from asky.cli.export_forms import form_of
+    from asky.cli.session_export import export_session
 
     save_text(path, export_session(talk.bench.services, talk.require_session(), form_of(path)))
     talk.bench.terminal.note(f"wrote {path}")
-
-
-def _form_of(path: Path) -> str:
-    if path.suffix not in _FORMS:
-        raise UsageError(f"{path}: not .md, .html or .json")
-    return path.suffix

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from asky.cli.chat_status import Status
-from asky.cli.lasting import find_last
+from asky.cli.last_session import find_last
 from asky.cli.running import Stopped
 from asky.errors import UsageError
 from asky.values import Answer

@@ -77,11 +77,12 @@ class Choices:
         said = session.settings
         open_mode = not (self.research or self.lean)
         web = False if self.web is None and said.get("web") is False else self.web
-        keeps_sites = web is not False and not self.has_wishes
+        lean = self.lean or (open_mode and session.mode == "lean" and web is not True)
+        keeps_sites = replace(self, lean=lean, web=web).uses_web and not self.has_wishes
         return replace(
             self,
             research=self.research or (open_mode and session.mode == "research"),
-            lean=self.lean or (open_mode and session.mode == "lean" and web is not True),
+            lean=lean,
             web=web,
             site=tuple(said.get("sites", ())) if keeps_sites else self.site,
             since=said.get("since") if keeps_sites else self.since,

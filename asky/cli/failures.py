@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -38,6 +39,8 @@ def describe(
         report = _describe_usage(error)
     elif isinstance(error, (KeyboardInterrupt, click.Abort)):
         report = Report(130, "interrupted", "stopped")
+    elif isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        report = Report(1, "disk_full", f"disk full: {error.strerror or error}", "free some space and run it again")
     elif isinstance(error, MemoryError):
         report = Report(1, "out_of_memory", "out of memory", "close other programs, or give fewer or smaller documents")
     else:

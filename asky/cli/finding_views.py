@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from asky.cli.workbench import Workbench
     from asky.storage.findings import Finding
 
-_ALL = 1 << 31
 _TRUST = {"user": "yours", "local": "from your documents", "web": "from web pages"}
 _SOURCES_NAMED = 3
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~$&:@])")  # with : and @ a bare address does not become a link
@@ -20,20 +19,25 @@ _MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~$&:@])")  # with : and @ a bare 
 
 def describe(bench: Workbench, findings: Sequence[Finding]) -> list[dict[str, Any]]:
     """The findings as JSON objects."""
-    names = {each.id: each.name for each in bench.services.sessions.recent(limit=_ALL)}
+    names = {each.id: each.name for each in bench.services.sessions.recent()}
     return [
-        {
-            "id": each.id,
-            "text": each.text,
-            "tags": list(each.tags),
-            "trust": each.trust,
-            "session": names.get(each.session_id) if each.session_id is not None else None,
-            "run": each.run_id,
-            "passages": [dict(passage) for passage in each.passages],
-            "created_at": each.created_at,
-        }
+        finding_object(each, session=names.get(each.session_id) if each.session_id is not None else None)
         for each in findings
     ]
+
+
+def finding_object(finding: Finding, *, session: str | None) -> dict[str, Any]:
+    """A finding in JSON; `session` is the name of its session."""
+    return {
+        "id": finding.id,
+        "text": finding.text,
+        "tags": list(finding.tags),
+        "trust": finding.trust,
+        "session": session,
+        "run": finding.run_id,
+        "passages": [dict(passage) for passage in finding.passages],
+        "created_at": finding.created_at,
+    }
 
 
 def print_findings(bench: Workbench, findings: Sequence[Finding]) -> None:

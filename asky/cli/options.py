@@ -32,9 +32,11 @@ def output_option(command: F) -> F:
 
 
 def check_output(path: Path | None) -> None:
-    """Raise `UsageError` for a file whose suffix does not say how an answer is written to it."""
+    """Raise `UsageError` for a file that no answer can be written to, or whose suffix does not say how."""
     if path is not None and path.suffix not in (".md", ".html", ".json"):
         raise UsageError(f"{path}: not .md, .html or .json")
+    if path is not None and not path.parent.is_dir():
+        raise UsageError(f"cannot write {path}: there is no folder {path.parent}")
 
 
 def complete_model(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - click's

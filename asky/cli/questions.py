@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import click
@@ -36,7 +37,7 @@ def read_question(words: tuple[str, ...]) -> Asked:
     elif text.casefold().startswith("file://"):
         text = _in_file(text)
     else:
-        text = expand_prompt(text)
+        text = _expanded(text)
         piped = _piped()
         if not text and piped:
             text, piped = piped, None
@@ -58,14 +59,21 @@ def clean_question(text: str) -> str:
     return text
 
 
-def expand_prompt(text: str, *, in_chat: bool = False) -> str:
-    """`text` with the saved prompt that it begins with expanded; see `asky.chat.saved_prompts.expand`."""
+def expand_prompt(text: str, prompts: Mapping[str, str], *, in_chat: bool = False) -> str:
+    """`text`, which names one of the saved `prompts`, expanded; see `asky.chat.saved_prompts.expand`."""
+    from asky.chat.saved_prompts import expand  # for a saved prompt, and nothing else
+
+    return expand(text, prompts, read_file=_in_file, in_chat=in_chat)
+
+
+def _expanded(text: str) -> str:
+    """`text` with the saved prompt that it begins with expanded."""
     if not text.startswith("/"):
         return text
-    from asky.chat.saved_prompts import expand, names_prompt  # for what may be a saved prompt, and nothing else
+    from asky.chat.saved_prompts import names_prompt  # for what may be a saved prompt, and nothing else
     from asky.cli.surroundings import configured
 
-    return expand(text, configured().prompts, read_file=_in_file, in_chat=in_chat) if names_prompt(text) else text
+    return expand_prompt(text, configured().prompts) if names_prompt(text) else text
 
 
 def _in_file(uri: str) -> str:

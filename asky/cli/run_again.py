@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from asky.cli.giving import Opening, make_and_give
 from asky.cli.judging import judge
 from asky.cli.options import check_output, json_option, output_option, verbosity_options
+from asky.cli.run_lookup import find_run
 from asky.cli.running import Stopped
 from asky.cli.workbench import Workbench, workbench
 from asky.errors import ConfigError, NotConfigured, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from asky.chat.begun import Begun
-    from asky.cli.terminal import Terminal
-    from asky.cli.viewing import View
-    from asky.events import Listener
     from asky.llm.tokens import TokenCounter
     from asky.storage.runs import Run
     from asky.values import Answer
@@ -35,7 +32,8 @@ _BUILTIN = "extractive"  # needs no configuration, and is not asked
 @click.argument("run_id", metavar="[ID]", required=False)
 @output_option
 @json_option
-def replay(run_id: str | None, output: Path | None, as_json: bool) -> None:
+@verbosity_options
+def replay(run_id: str | None, output: Path | None, as_json: bool, quiet: bool, verbose: bool) -> None:
     """Play a run again from its record, by default the last one.
 
     The same answer comes of the same replies, pages and passages: nothing is sent, searched, read or stored. Where the
@@ -44,14 +42,17 @@ def replay(run_id: str | None, output: Path | None, as_json: bool) -> None:
     from asky.chat.replaying import replay as play
 
     check_output(output)
-    opening = _Opening(as_json=as_json, waits=True)
-    with workbench(as_json=as_json, offline=True, listening=opening) as bench:
-        services = bench.services
-        run = _find(bench, run_id)
-        answerer = replace(services.answerer(_BUILTIN), counter=_counter(bench, run))
-        answer = bench.run(lambda: play(answerer, run))
-        with closing(opening.view) as view:
-            _give(bench, answer, view, output, as_stored=run.answer if as_json else None)
+    opening = Opening("json" if as_json else "text", waits=True)
+    with workbench(quiet=quiet, verbose=verbose, as_json=as_json, offline=True, listening=opening) as bench:
+        run = find_run(bench, run_id)
+        answerer = replace(bench.services.answerer(_BUILTIN), counter=_counter(bench, run))
+        make_and_give(
+            bench,
+            opening.view,
+            output,
+            lambda: bench.run(lambda: play(answerer, run)),
+            stored=run.answer if as_json else None,
+        )
 
 
 @click.command()
@@ -70,7 +71,7 @@ def resume(run_id: str | None, output: Path | None, no_stream: bool, as_json: bo
     with workbench(as_json=as_json, quiet=quiet) as bench:
         run, begun = _unfinished(bench, run_id)
     given = dict(begun.given)
-    opening = _Opening(as_json=as_json, waits=no_stream)
+    opening = Opening("json" if as_json else "text", waits=no_stream)
     with workbench(
         quiet=quiet,
         verbose=verbose,
@@ -79,31 +80,8 @@ def resume(run_id: str | None, output: Path | None, no_stream: bool, as_json: bo
         flags=given,
         listening=opening,
     ) as bench:
-        with closing(opening.view) as view:
-            try:
-                answer = _resumed(bench, run, begun)
-            except Stopped as stop:
-                if stop.value is not None:
-                    _give(bench, stop.value, view, output)  # type: ignore[arg-type] # `_resumed` puts an answer there
-                raise
-            _give(bench, answer, view, output)
+        answer = make_and_give(bench, opening.view, output, lambda: _resumed(bench, run, begun))
         judge(answer, bench.services.runs, strict=False)
-
-
-class _Opening:
-    """Opens the view of an answer when the terminal is known; the listener of a workbench."""
-
-    view: View
-
-    def __init__(self, *, as_json: bool, waits: bool) -> None:
-        self._as_json = as_json
-        self._waits = waits
-
-    def __call__(self, terminal: Terminal, others: Listener) -> Listener:
-        from asky.cli.viewing import open_view  # with the evidence layer: not for a usage error
-
-        self.view = open_view(terminal, others, os.environ, "json" if self._as_json else "text", waits=self._waits)
-        return self.view
 
 
 def _counter(bench: Workbench, run: Run) -> Callable[[], TokenCounter]:
@@ -117,19 +95,13 @@ def _counter(bench: Workbench, run: Run) -> Callable[[], TokenCounter]:
     return lambda: bench.services.counter(run.model)
 
 
-def _find(bench: Workbench, run_id: str | None) -> Run:
-    from asky.cli.runs import find_run  # which imports this module
-
-    return find_run(bench, run_id)
-
-
 def _unfinished(bench: Workbench, run_id: str | None) -> tuple[Run, Begun]:
     """The run to go on with, and what it began with. Raises `UsageError` where there is none."""
     from asky.chat.replaying import require_resumable
 
     runs = bench.services.runs
     if run_id is not None:
-        run = _find(bench, run_id)
+        run = find_run(bench, run_id)
     else:
         found = (each for each in runs.recent(limit=_LOOKED_BACK) if each.status not in ("finished", "running"))
         last = next(found, None)
@@ -154,19 +126,3 @@ def _resumed(bench: Workbench, run: Run, begun: Begun) -> Answer:
         stop.value = kept[-1] if kept else None
         raise
     return kept[-1]
-
-
-def _give(
-    bench: Workbench, answer: Answer, view: View, output: Path | None, *, as_stored: Mapping[str, Any] | None = None
-) -> None:
-    """Write and print the answer, or the stored object that it equals: without what asky has added to it since."""
-    from asky.cli.answers import write_answer
-
-    try:
-        if output is not None:
-            write_answer(output, answer, bench.services)
-    finally:  # an answer whose file cannot be written is printed all the same
-        if as_stored is not None:
-            bench.terminal.json(as_stored)
-        else:
-            view.give(answer)

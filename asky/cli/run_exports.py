@@ -4,28 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from asky.cli.export_forms import FORMS, Form, form_of
 from asky.cli.options import json_option
+from asky.cli.run_lookup import find_run, session_name
 from asky.cli.terminal import Terminal, json_text, one_line
 from asky.cli.workbench import Workbench, workbench
 from asky.errors import UsageError
 
 if TYPE_CHECKING:
-    from asky.evidence.bibliography import BibliographyFormat
     from asky.evidence.bundle_check import CheckedBundle
     from asky.storage.runs import Run
-
-_FORMATS = ("json", "html", "md", "bibtex", "csl", "ris")
-_SUFFIXES: Mapping[str, str] = MappingProxyType(
-    {".csl.json": "csl", ".bib": "bibtex", ".ris": "ris", ".html": "html", ".md": "md"}
-)
-_BIBLIOGRAPHIES: Mapping[str, BibliographyFormat] = MappingProxyType({"bibtex": "bibtex", "csl": "csl", "ris": "ris"})
 
 
 @click.command()
@@ -36,11 +29,11 @@ _BIBLIOGRAPHIES: Mapping[str, BibliographyFormat] = MappingProxyType({"bibtex": 
     type=click.Path(path_type=Path),
     help="Write to FILE instead of stdout; .bib, .csl.json, .ris, .html and .md say how, anything else is JSON.",
 )
-@click.option("--format", "form", type=click.Choice(_FORMATS), help="Write this, whatever the file is called.")
+@click.option("--format", "form", type=click.Choice(FORMS), help="Write this, whatever the file is called.")
 @click.option(
     "--bundle", type=click.Path(path_type=Path), help="Write a zip archive with all of it, for `asky runs verify`."
 )
-def export(run_id: str | None, output: Path | None, form: str | None, bundle: Path | None) -> None:
+def export(run_id: str | None, output: Path | None, form: Form | None, bundle: Path | None) -> None:
     """Export a run; by default the last one, as one JSON object with its evidence.
 
     The JSON holds the whole text of every document that a passage was shown of, so that its citations can be checked
@@ -48,8 +41,6 @@ def export(run_id: str | None, output: Path | None, form: str | None, bundle: Pa
 
     `bibtex`, `csl` (CSL-JSON) and `ris` list the sources that its answer cites; `html` is the answer as a report.
     """
-    from asky.cli.runs import find_run  # which has this command
-
     if bundle is not None and (output is not None or form is not None):
         raise UsageError("--bundle writes everything, to its own file", hint="leave out -o and --format")
     with workbench() as bench:
@@ -57,7 +48,7 @@ def export(run_id: str | None, output: Path | None, form: str | None, bundle: Pa
         if bundle is not None:
             _write_bundle(bench, run, bundle)
             return
-        text = _exported(bench, run, form or _form_of(output))
+        text = _exported(bench, run, form or (form_of(output, otherwise="json") if output is not None else "json"))
         if output is None:
             bench.terminal.out.write(text)
             return
@@ -67,16 +58,11 @@ def export(run_id: str | None, output: Path | None, form: str | None, bundle: Pa
         bench.terminal.note(f"wrote run {run.id} to {output}")
 
 
-def _form_of(output: Path | None) -> str:
-    name = output.name.lower() if output is not None else ""
-    return next((form for suffix, form in _SUFFIXES.items() if name.endswith(suffix)), "json")
-
-
-def _exported(bench: Workbench, run: Run, form: str) -> str:
+def _exported(bench: Workbench, run: Run, form: Form) -> str:
     if form == "json":
         return json_text(_run_object(bench, run)) + "\n"
     if form == "html":
-        return _report(bench, run)
+        return _page(bench, run)
     if run.answer is None:
         raise UsageError(
             f"run {run.id} has no answer: it is {run.status}", hint="`asky runs list` shows those that have one"
@@ -89,11 +75,10 @@ def _exported(bench: Workbench, run: Run, form: str) -> str:
 
     if not run.answer["citations"]:
         bench.terminal.note(f"the answer of run {run.id} cites nothing")
-    return bibliography([run.answer], _BIBLIOGRAPHIES[form])
+    return bibliography([run.answer], form)
 
 
 def _run_object(bench: Workbench, run: Run) -> dict[str, Any]:
-    from asky.cli.runs import session_name  # which has this command
     from asky.evidence.export import export_run
 
     services = bench.services
@@ -102,11 +87,10 @@ def _run_object(bench: Workbench, run: Run) -> dict[str, Any]:
     return export_run(run, passages, texts, services.runs.ledger(run.id), session=session_name(bench, run))
 
 
-def _report(bench: Workbench, run: Run) -> str:
-    from asky.report.gathering import report_run  # for these formats only, as is the page
-    from asky.report.page import render_report
+def _page(bench: Workbench, run: Run) -> str:
+    from asky.cli.answers import as_html  # with the evidence layer
 
-    return render_report([report_run(run, runs=bench.services.runs, documents=bench.services.documents)])
+    return as_html(run, bench.services)
 
 
 def _write_bundle(bench: Workbench, run: Run, path: Path) -> None:
@@ -114,8 +98,7 @@ def _write_bundle(bench: Workbench, run: Run, path: Path) -> None:
     from asky.cli.saving import save_bytes
     from asky.evidence.bundle import make_bundle
 
-    report = _report(bench, run)
-    save_bytes(path, make_bundle(_run_object(bench, run), report, tool=f"asky {__version__}"))
+    save_bytes(path, make_bundle(_run_object(bench, run), _page(bench, run), tool=f"asky {__version__}"))
     bench.terminal.note(f"wrote run {run.id} to {path}; `asky runs verify {path}` checks it anywhere")
 
 
@@ -133,6 +116,8 @@ def verify(ctx: click.Context, bundle: Path, as_json: bool) -> None:
     from asky.evidence.bundle_check import check_bundle  # not for --help
 
     try:
+        if bundle.exists() and not bundle.is_file():
+            raise UsageError(f"cannot read {bundle}: it is no file")
         with bundle.open("rb") as file:
             checked = check_bundle(file)
     except OSError as error:
@@ -171,3 +156,4 @@ def _print_checked(terminal: Terminal, checked: CheckedBundle) -> None:
         )
         terminal.line(f"ok: run {one_line(checked.run or '')}, {counts}")
         terminal.line(f"digest {one_line(checked.digest or '')}")
+        terminal.line("the bundle is whole; whether it is the one that was made, its digest tells beside its maker's")

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from asky.cli.arguments import as_utf8
 from asky.cli.options import json_option
 from asky.cli.run_again import replay, resume
 from asky.cli.run_exports import export, verify
+from asky.cli.run_lookup import find_run, session_name
 from asky.cli.session import find_session
 from asky.cli.terminal import json_text, one_line
 from asky.cli.workbench import Workbench, workbench
@@ -62,11 +62,6 @@ def list_(limit: int, session: str | None, as_json: bool) -> None:
             bench.terminal.note("`asky runs resume ID` goes on with a run that was interrupted")
 
 
-def find_run(bench: Workbench, run_id: str | None) -> Run:
-    """The run with that id or beginning of one, or the last run. Raises `UsageError` without one."""
-    return bench.services.runs.find(None if run_id is None else as_utf8(run_id))
-
-
 def _used(tokens: int, cost_usd: float | None) -> str:
     """What a run cost, or its tokens where no price is known; nothing for a model that counts none."""
     if cost_usd:
@@ -84,12 +79,6 @@ def _listed(bench: Workbench, run: Run, tokens: int, cost_usd: float | None) -> 
         "tokens": tokens,
         "cost_usd": cost_usd,
     }
-
-
-def session_name(bench: Workbench, run: Run) -> str | None:
-    """The name of the run's session."""
-    session = bench.services.sessions.find(run.session_id) if run.session_id is not None else None
-    return session.name if session is not None else None
 
 
 def _outcome(run: Run) -> str:

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from asky.cli.arguments import as_utf8
+from asky.cli.export_forms import FORMS, SUFFIXES_TOLD, Form, form_of
 from asky.cli.options import complete_session, json_option
-from asky.cli.session_export import FORMS, Form, export_session, form_of, message_object, session_object
+from asky.cli.session_export import export_session, message_object, session_object
 from asky.cli.workbench import workbench
 from asky.errors import UsageError
 
 if TYPE_CHECKING:
     from asky.storage.sessions import Session, SessionStore
-
-_ALL = 1 << 31
 
 
 @click.group()
@@ -29,7 +28,7 @@ def session() -> None:
 def list_(as_json: bool) -> None:
     """List sessions, the last used first."""
     with workbench() as bench:
-        found = bench.services.sessions.recent(limit=_ALL)
+        found = bench.services.sessions.recent()
         if as_json:
             bench.terminal.json({"schema": "asky.sessions/1", "sessions": [session_object(each) for each in found]})
             return
@@ -76,7 +75,7 @@ def rename(name: str, new_name: str) -> None:
     """Call the session NAME by NEW_NAME."""
     with workbench() as bench:
         sessions = bench.services.sessions
-        sessions.rename(find_session(sessions, name).id, as_utf8(new_name))
+        sessions.rename(find_session(sessions, name).id, new_name)
         bench.terminal.note(f"the session {name} is now {as_utf8(new_name)}")
 
 
@@ -86,9 +85,9 @@ def rename(name: str, new_name: str) -> None:
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="Write to FILE instead of stdout; .md, .html, .json, .bib, .csl.json and .ris say how.",
+    help=f"Write to FILE instead of stdout, by its suffix {SUFFIXES_TOLD}.",
 )
-@click.option("--format", "form", type=click.Choice(FORMS.values()), help="Write this, whatever FILE is called.")
+@click.option("--format", "form", type=click.Choice(FORMS), help="Write this, whatever FILE is called.")
 def export(name: str, output: Path | None, form: Form | None) -> None:
     """Export the session NAME: its questions and answers with their sources; as JSON, all that was looked up too.
 
@@ -116,7 +115,7 @@ def rm(name: str) -> None:
     with workbench() as bench:
         services = bench.services
         found = find_session(services.sessions, name)
-        runs = services.runs.recent(limit=_ALL, session_id=found.id)
+        runs = services.runs.recent(session_id=found.id)
         if any(run.status == "running" for run in runs):
             raise UsageError(f"a question is being answered in {found.name}", hint="stop it first, or wait for its end")
         services.sessions.remove(found.id, services.corpus, services.documents)

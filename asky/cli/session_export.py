@@ -3,40 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from asky.errors import UsageError
+from asky.cli.finding_views import finding_object
 from asky.storage.findings import FindingScope
 
 if TYPE_CHECKING:
+    from asky.cli.export_forms import Form
     from asky.storage.runs import Run
     from asky.storage.sessions import Session, StoredMessage
     from asky.wiring import Services
 
-_ALL = 1 << 31
-
-Form = Literal["md", "json", "html", "bibtex", "csl", "ris"]
-FORMS: Mapping[str, Form] = MappingProxyType(
-    {".csl.json": "csl", ".bib": "bibtex", ".ris": "ris", ".html": "html", ".md": "md", ".json": "json"}
-)
-"""The suffix of a file says how a session is written to it."""
-
-
-def form_of(path: Path) -> Form:
-    """How a session is written to a file of that name. Raises `UsageError` where its suffix does not say."""
-    for suffix, form in FORMS.items():
-        if path.name.lower().endswith(suffix):
-            return form
-    raise UsageError(f"{path}: not {', '.join(FORMS)}", hint="choose one of these suffixes")
-
 
 def export_session(services: Services, session: Session, form: Form) -> str:
     """The session as `md`, `json` or `html`, or its sources as `bibtex`, `csl` or `ris`, in the order of its turns."""
-    runs = services.runs.recent(limit=_ALL, session_id=session.id)[::-1]
+    runs = services.runs.recent(session_id=session.id)[::-1]
     if form in ("bibtex", "csl", "ris"):
         from asky.evidence.bibliography import bibliography  # for these formats only
 
@@ -95,18 +78,7 @@ def _json(services: Services, session: Session, runs: Sequence[Run], messages: S
         "session": session_object(session),
         "messages": [message_object(each) for each in messages],
         "answers": [each.answer for each in runs if each.answer is not None],
-        "findings": [
-            {
-                "id": each.id,
-                "text": each.text,
-                "tags": list(each.tags),
-                "trust": each.trust,
-                "passages": [dict(passage) for passage in each.passages],
-                "run": each.run_id,
-                "created_at": each.created_at,
-            }
-            for each in findings[::-1]
-        ],
+        "findings": [finding_object(each, session=session.name) for each in findings[::-1]],
     }
     return json.dumps(exported, ensure_ascii=False, indent=2) + "\n"
 

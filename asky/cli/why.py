@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from asky.cli.options import json_option
-from asky.cli.runs import find_run
+from asky.cli.run_lookup import find_run
 from asky.cli.terminal import one_line
 from asky.cli.workbench import workbench
 from asky.evidence.citing import page_text
@@ -23,7 +23,7 @@ _BOLD, _DIM, _GREEN, _RED = 1, 2, 32, 31
 
 _SOURCE_NOW: Mapping[str, str] = MappingProxyType(
     {
-        "changed": "the source has changed since: this is the text that was read for the answer",
+        "changed": "the source has another text by now: this is the one that the answer was given",
         "modified": "the file was modified after it was read; `asky corpus sync` reads it again",
         "missing": "the file is not there any more: this is the text that was read for the answer",
         "unreadable": "the source could not be read any more: this is the text that was read for the answer",

@@ -26,9 +26,10 @@ def check_export(export: Any) -> Iterator[tuple[Any, str | None]]:
     if not _is_list(documents):
         raise ValueError("no documents: an answer alone cannot be checked, export its run")
     texts = {each["sha256"]: each["text"] for each in documents if _is_document(each)}
+    damaged = {sha256 for sha256, text in texts.items() if _hash(text) != sha256}
     for citation in citations:
         if isinstance(citation, dict):
-            yield citation.get("n"), _fault(citation, texts)
+            yield citation.get("n"), _fault(citation, texts, damaged)
         else:
             yield None, "it is not an object"
 
@@ -45,12 +46,16 @@ def _is_document(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("sha256"), str) and isinstance(value.get("text"), str)
 
 
-def _fault(citation: dict[str, Any], texts: dict[str, str]) -> str | None:
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _fault(citation: dict[str, Any], texts: dict[str, str], damaged: set[str]) -> str | None:
     sha256, start, end = citation.get("sha256"), citation.get("start"), citation.get("end")
     text = texts.get(sha256) if isinstance(sha256, str) else None
     if text is None:
         return "no document has its hash"
-    if hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() != sha256:
+    if sha256 in damaged:
         return "the document's text does not have its hash"
     if type(start) is not int or type(end) is not int or not 0 <= start < end <= len(text):
         return "its offsets lie outside of the text"

@@ -9,7 +9,7 @@ from pathlib import Path
 from asky.config.loader import Config, check_config, load_config
 from asky.config.paths import Paths, resolve_paths
 from asky.config.secrets import scrub
-from asky.errors import AskyError, ConfigError
+from asky.errors import AskyError, ConfigError, StoreDamaged
 from asky.health.answering import check_answering
 from asky.health.check import Check, ok, problem
 from asky.health.folders import check_leftovers, check_privacy, check_sizes
@@ -17,7 +17,7 @@ from asky.health.index import check_index
 from asky.health.machine import check_python, check_readers, check_room, check_sqlite
 from asky.health.model import check_model
 from asky.health.programs import check_programs
-from asky.health.store import check_cache, check_file, check_pages, check_store
+from asky.health.store import BACKUP_HINT, check_cache, check_file, check_pages, check_store
 from asky.health.vectors import check_vectors
 from asky.health.web import RunAsync, check_web
 from asky.storage.database import Database
@@ -78,7 +78,7 @@ def _check_contents(paths: Paths, config: Config, *, full: bool, repair: bool) -
         try:
             database = Database(path)
         except AskyError as error:
-            yield problem("store", error.message, error.hint)
+            yield problem("store", error.message, BACKUP_HINT if isinstance(error, StoreDamaged) else error.hint)
         else:
             try:
                 yield from _check_database(database, paths, config, full=full, repair=repair)

@@ -20,7 +20,7 @@ from asky.storage.runs import RunStore
 _MAGIC = b"SQLite format 3\0"
 _VERSION_AT = 60  # where the header of an SQLite file holds `user_version`, four bytes, big end first
 _NAMED = 3
-_BACKUP_HINT = "restore asky.db from a backup, or move it away and add the documents again; nothing was deleted"
+BACKUP_HINT = "restore asky.db from a backup, or move it away and add the documents again; nothing was deleted"
 
 
 def check_file(path: Path) -> Check:
@@ -35,7 +35,7 @@ def check_file(path: Path) -> Check:
     if not header:
         return note("store", "nothing added yet: the store's file is empty")
     if len(header) < _VERSION_AT + 4 or not header.startswith(_MAGIC):
-        return problem("store", f"{path} is not a database", _BACKUP_HINT)
+        return problem("store", f"{path} is not a database", BACKUP_HINT)
     version = int.from_bytes(header[_VERSION_AT:], "big")
     if 0 < version < len(MIGRATIONS):
         return note("store", f"schema {version} is older than {len(MIGRATIONS)}; the next command updates it")
@@ -69,15 +69,15 @@ def _guarded(name: str, check: Callable[[], Check]) -> Check:
     except StoreBusy as error:
         return note(name, f"not checked: {error.message}", "run it again when the other process is done")
     except StoreDamaged as error:  # its own hint is to ask for this check-up
-        return problem(name, error.message, _BACKUP_HINT)
+        return problem(name, error.message, BACKUP_HINT)
     except AskyError as error:
-        return problem(name, error.message, error.hint or _BACKUP_HINT)
+        return problem(name, error.message, error.hint or BACKUP_HINT)
 
 
 def _check_pages(integrity: StoreIntegrity) -> Check:
     found = integrity.page_problems()
     if found:
-        return problem("store", f"the file is damaged: {'; '.join(found[:_NAMED])}", _BACKUP_HINT)
+        return problem("store", f"the file is damaged: {'; '.join(found[:_NAMED])}", BACKUP_HINT)
     counts = integrity.counts()
     return ok(
         "store",
@@ -91,7 +91,7 @@ def _check_references(integrity: StoreIntegrity) -> Check:
     if not broken:
         return ok("references", "every row points at rows that exist")
     words = "; ".join(f"{count:,} rows of {table} point at no {parent}" for table, parent, count in broken)
-    return problem("references", words, _BACKUP_HINT)
+    return problem("references", words, BACKUP_HINT)
 
 
 def _check_texts(integrity: StoreIntegrity) -> Check:
@@ -99,13 +99,13 @@ def _check_texts(integrity: StoreIntegrity) -> Check:
     if changed:
         numbers = ", ".join(map(str, changed[:_NAMED]))
         message = f"{len(changed):,} stored texts are not what was hashed when they were read (documents {numbers}"
-        return problem("texts", f"{message}{', …' if len(changed) > _NAMED else ''})", _BACKUP_HINT)
+        return problem("texts", f"{message}{', …' if len(changed) > _NAMED else ''})", BACKUP_HINT)
     if lost:
         run_id, key = lost[0]
         return problem(
             "texts",
             f"{len(lost):,} cited passages lie outside of their text, {key} of run {run_id} first",
-            _BACKUP_HINT,
+            BACKUP_HINT,
         )
     return ok("texts", "every text matches its hash, and every shown passage lies in its text")
 
@@ -120,7 +120,7 @@ def _check_words(index: LexicalIndex, repair: bool) -> Check:
     index.rebuild()
     if _is_in_step(index):
         return ok(name, f"was not in step with the stored passages; made anew, it {fine}")
-    return problem(name, f"{message}; making it anew did not help", _BACKUP_HINT)
+    return problem(name, f"{message}; making it anew did not help", BACKUP_HINT)
 
 
 def _is_in_step(index: LexicalIndex) -> bool:
@@ -145,5 +145,5 @@ def _check_runs(runs: RunStore) -> Check:
     return note(
         "runs",
         f"{count:,} {'was' if count == 1 else 'were'} cut short, {interrupted[0]} first",
-        "their processes were killed; what they found is kept: `asky runs show ID -v`",
+        "their processes were killed: `asky runs resume ID` goes on with one, `asky runs show ID -v` has what it found",
     )

@@ -120,14 +120,14 @@ def _error(endpoint: Endpoint, refusal: Refusal, status: int, answered: str) -> 
     told = f"{who} {answered}" + (f": {said}" if said else "")
     if status not in (401, 402, 403, 429) and (limit := _overflow(refusal)) is not None:
         return ContextOverflow(
-            f"the conversation is too long for {told}",
-            hint="ask for less, or choose a model with a larger context with -m",
+            f"the conversation is too long: {told}",
+            hint="choose a model with a larger context with -m, or begin another session with -s",
             limit_tokens=limit or None,
         )
     if status == 413:
         if _is_too_large(refusal):
             return _too_large(told)
-        return ContextOverflow(f"the request is too large for {told}", hint="ask for less, or choose another model")
+        return ContextOverflow(f"the request is too large: {told}", hint="ask for less, or choose another model")
     if status == 401 or (status == 403 and not _is_moderation(refusal)) or _says_bad_key(refusal):
         return _authentication(endpoint, told)
     if status == 404 or _says_no_model(refusal):

@@ -9,20 +9,21 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from asky.concurrency import gather, in_thread
-from asky.errors import AskyError, SourceError, SourceUnreadable, UsageError
+from asky.errors import AskyError, SourceError, SourceUnreadable
 from asky.events import FileRead, FileVerdict, Listener, StageAdvanced, StageFinished, StageStarted
 from asky.reading.formats import HEAD_BYTES, format_of, media_type_of
-from asky.research.ingest import NO_TEXT, FileFacts, Ingester, KeptRecord
+from asky.research.acquire_records import RecordAcquirer
+from asky.research.ingest import FileFacts, Ingester
 from asky.research.local_discovery import Found, Unread, discover
 from asky.research.local_files import LocalRoots
 from asky.research.local_names import is_local_target, show_name
-from asky.research.records import parse_record
+from asky.research.tally import AcquireReport as AcquireReport  # what an Acquirer returns: for its callers too
+from asky.research.tally import Tally
 from asky.storage.scope import Scope
 from asky.values import Chunk, Document, Failure, Source, source_id
 
@@ -35,62 +36,6 @@ if TYPE_CHECKING:
 
 _BATCH_FILES = 64
 _BATCH_BYTES = 8 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class AcquireReport:
-    """What became of everything that was looked at.
-
-    `verdicts` counts files by verdict; `problems` names each that is not searchable, with the reason; `skipped` are
-    `(first name, reason, count)` of what was passed over on purpose.
-    """
-
-    verdicts: dict[str, int]
-    problems: tuple[FileRead, ...]
-    skipped: tuple[tuple[str, str, int], ...]
-    removed: int
-    chunks_added: int
-    seconds: float
-
-
-@dataclass(slots=True)
-class Tally:
-    """Counts what becomes of each source, and tells `listener`."""
-
-    listener: Listener
-    verdicts: Counter[str] = field(default_factory=Counter)
-    problems: list[FileRead] = field(default_factory=list)
-    skipped: list[tuple[str, str, int]] = field(default_factory=list)
-    removed: int = 0
-    chunks: int = 0
-    started: float = field(default_factory=time.monotonic)
-
-    def say(self, path: str, verdict: FileVerdict, why: str | None = None) -> None:
-        """One source got its verdict."""
-        self.verdicts[verdict] += 1
-        event = FileRead(path, verdict, why)
-        if verdict not in ("indexed", "unchanged"):
-            self.problems.append(event)
-        self.listener(event)
-
-    def report(self) -> AcquireReport:
-        """What has become of all of them so far."""
-        return AcquireReport(
-            dict(self.verdicts),
-            tuple(self.problems),
-            tuple(self.skipped),
-            self.removed,
-            self.chunks,
-            time.monotonic() - self.started,
-        )
-
-
-@dataclass(slots=True)
-class _KeptLine:
-    """The last line with one id so far, and what became of the record once it was kept."""
-
-    number: int
-    record: KeptRecord | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +76,7 @@ class Acquirer:
         self._max_file_bytes = max_file_bytes
         self._workers = workers
         self._listener = listener
+        self._records = RecordAcquirer(database, ingester, listener)
 
     async def sync(self, collection_id: int, roots: LocalRoots) -> AcquireReport:
         """Make the collection hold what is under `roots` now; what the store knows from elsewhere is left alone.
@@ -156,37 +102,7 @@ class Acquirer:
         Of several lines with one id the last counts. A line that is no such object is a problem of the report, and so
         are records without text and those that a later line replaces; the others go on.
         """
-        tally = Tally(self._listener)
-        self._listener(StageStarted("read"))
-        kept: dict[str, _KeptLine] = {}
-        batch: dict[str, tuple[Source, Document]] = {}
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
-            try:
-                source, document = parse_record(line, collection)
-            except UsageError as error:
-                tally.say(f"{name}:{number}", "failed", error.message)
-                continue
-            if (earlier := kept.get(source.id)) is not None:
-                tally.say(
-                    f"{name}:{earlier.number}", "duplicate", f"line {number} has the same id, and the last counts"
-                )
-            kept[source.id] = _KeptLine(number, earlier.record if earlier else None)
-            batch[source.id] = (source, document)
-            if len(batch) >= _BATCH_FILES:
-                await in_thread(self._keep_records, batch, collection_id, kept)
-                self._listener(StageAdvanced("read", number))
-                batch = {}
-        await in_thread(self._keep_records, batch, collection_id, kept)
-        for each in kept.values():
-            assert each.record is not None  # every batch has been kept
-            tally.chunks += each.record.chunks_added
-            empty = each.record.verdict == "empty"
-            tally.say(f"{name}:{each.number}", each.record.verdict, NO_TEXT if empty else None)
-        report = tally.report()
-        self._listener(StageFinished("read", report.seconds, f"{sum(report.verdicts.values())} records"))
-        return report
+        return await self._records.add(collection_id, collection, lines, name)
 
     def add_text(self, source: Source, document: Document, collection_id: int) -> None:
         """Add one document that is at hand, whatever it comes from."""
@@ -368,20 +284,6 @@ class Acquirer:
             content_sha256=facts.content_sha256,
         )
         return True
-
-    def _keep_records(
-        self, batch: Mapping[str, tuple[Source, Document]], collection_id: int, kept: Mapping[str, _KeptLine]
-    ) -> None:
-        """Keep a batch, and note in `kept` what became of each; a second one with the same text changes nothing."""
-        cuts = {id_: self._ingester.cut(document) for id_, (_, document) in batch.items()}
-        with self._database.write():
-            found = {
-                id_: self._ingester.keep_record(source, document, cuts[id_], collection_id)
-                for id_, (source, document) in batch.items()
-            }
-        for id_, record in found.items():
-            if kept[id_].record is None or record.verdict != "unchanged":
-                kept[id_].record = record
 
 
 def _say_unchanged(item: Found, state: FileState, tally: Tally) -> None:

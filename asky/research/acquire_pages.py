@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from asky.concurrency import gather, in_thread
 from asky.errors import AskyError, SourceRefused, SourceUnreadable, StorageError, TimedOut
 from asky.events import Listener, StageAdvanced, StageFinished, StageStarted, Warned
-from asky.research.acquire import AcquireReport, Tally
+from asky.research.tally import AcquireReport, Tally
 from asky.storage.scope import Scope
 from asky.text.urls import canonical_url, host_of
 from asky.values import source_id

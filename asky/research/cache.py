@@ -7,7 +7,6 @@ vectors of the old one go with it. An address that could not be read is left alo
 from __future__ import annotations
 
 import math
-import threading
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
@@ -32,13 +31,10 @@ if TYPE_CHECKING:
     from asky.research.ingest import Ingester
     from asky.storage.corpus import CorpusStore
     from asky.storage.documents import DocumentStore
-    from asky.storage.pages import PageTable, SearchTable
-    from asky.storage.text_vectors import TextVectorTable
+    from asky.storage.pages import PageTable
     from asky.values import Document
 
 _FAILURE_S = 60.0  # a page that failed may be well in a minute, and a run may name it several times
-_STALE_TTLS = 7  # how often the time to live a page that can be renewed is kept beyond it
-_REMEMBERED_TEXTS = 20_000  # vectors of 1.5 kB: 30 MB
 _USE_S = 600.0  # a page's last use is known to ten minutes, so that reading it again rarely waits for the disk
 _GRACE_S = 0.1
 _SHOWN_PATH = 80
@@ -48,7 +44,6 @@ _KEPT_CHARS = 1024 * 1024
 Source: cutting so much into chunks takes .4 to 1 s, of Chinese 2.6 s, and one page is cut at a time; 10 MB of HTML took
 4 to 10 s, while all pages of a question together have 12 s.
 """
-_PURGED_AT_ONCE = 50  # pages a transaction, so that nobody waits for long
 
 
 class KnownFailure(SourceUnreadable):
@@ -277,57 +272,6 @@ class ResearchCache:
         if isinstance(error, SourceUnreadable):
             said = replace(said, code=error.verdict)
         self._pages.put(PageRow(key, key, now, now + _FAILURE_S, now, failure=said))
-
-
-class Purge:
-    """Forgets, in the background, what is too old or too much. Pages that a session used stay with the session."""
-
-    def __init__(
-        self,
-        pages: PageTable,
-        searches: SearchTable,
-        texts: TextVectorTable,
-        settings: CacheSettings,
-        *,
-        now: Callable[[], float] = time.time,
-    ) -> None:
-        self._pages = pages
-        self._searches = searches
-        self._texts = texts
-        self._settings = settings
-        self._now = now
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._run_quietly, name="asky-purge", daemon=True)
-
-    def start(self) -> None:
-        """Begin, beside everything else."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Wait until the transaction under way is done; the rest is for the next start."""
-        self._stopped.set()
-        if self._thread.is_alive():
-            self._thread.join()
-
-    def run(self) -> int:
-        """Forget now; returns how many pages were."""
-        now = self._now()
-        gone = self._pages.outdated(now, keep_s=_STALE_TTLS * self._settings.ttl_s, max_bytes=self._settings.max_bytes)
-        done = 0
-        for start in range(0, len(gone), _PURGED_AT_ONCE):
-            if self._stopped.is_set():
-                return done
-            done += self._pages.remove(gone[start : start + _PURGED_AT_ONCE])
-        if not self._stopped.is_set():
-            self._searches.remove(now)
-            self._texts.shrink(_REMEMBERED_TEXTS)
-        return done
-
-    def _run_quietly(self) -> None:
-        try:
-            self.run()
-        except StorageError:  # a store that is full or busy is for the commands that need it to report
-            return
 
 
 def _may_pass(error: AskyError) -> bool:

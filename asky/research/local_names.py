@@ -105,15 +105,6 @@ def is_local_target(text: str) -> bool:
     return scheme is None or scheme.group(1).casefold() in ("file", "local")
 
 
-def refuse_local_target(url: str) -> None:
-    """Raise `SourceRefused` if `url` names something on this machine; the message does not repeat it."""
-    if is_local_target(url):
-        raise SourceRefused(
-            "a local path is not a web address, and the web tools read nothing else",
-            hint="local documents are read from the folders that the user granted",
-        )
-
-
 def _path_text(target: str) -> str:
     scheme = _SCHEME.match(target)
     if scheme is None:

@@ -1,4 +1,4 @@
-"""The web as one run uses it: what it searches and reads, what its model may ask for, and the ledger of both.
+"""The web as one run uses it: what it searches and reads, and what its model may ask for.
 
 Where private documents are open in a run, what leaves the machine is watched: a query may not repeat a private passage,
 and `asky.research.offered` limits the addresses.
@@ -7,41 +7,40 @@ and `asky.research.offered` limits the addresses.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 import anyio
 
 from asky.concurrency import failure, in_thread
 from asky.errors import AskyError, NotConfigured, SourceRefused, SourceUnreadable, StorageError
-from asky.events import PageRead, Warned, WebSearched
 from asky.net.breaker import Resting
-from asky.research.cache import KnownFailure
 from asky.research.offered import OfferedUrls
 from asky.research.open_copies import PDF, OpenCopies, PaperReader, named_paper
 from asky.research.outgoing import OutgoingQueries
 from asky.research.shortlist_read import PUBLISHED, address_of
+from asky.research.web_ledger import WebLedger
+from asky.research.web_sources import WebSources
 from asky.search.dates import shorter
 from asky.search.federation import FederatedResults
 from asky.search.port import SearchRequest
 from asky.text.urls import canonical_url, host_of
-from asky.values import Document, Source, source_id
 
 if TYPE_CHECKING:
     from asky.events import Listener
     from asky.research.acquire import Acquirer
     from asky.research.cache import ResearchCache
     from asky.research.open_copies import CopyFinder
-    from asky.research.shortlist_types import SearchAll, Shortlist, Shortlisted
+    from asky.research.shortlist_types import SearchAll, Shortlist
     from asky.research.source_policy import SourcePolicy
     from asky.research.tools import ResearchRun
     from asky.research.web_page import ReadPage, WebPage
     from asky.search.port import Candidate, Recency
-    from asky.search.unpaywall import OpenCopy
     from asky.storage.corpus import CorpusStore
     from asky.storage.runs import RunStore
-    from asky.values import Failure
+    from asky.values import Source
 
 _PRIVATE_KINDS = ("file", "note")
 NOT_SHOWN = "read, and no passage of it was shown"
@@ -63,15 +62,6 @@ class Searcher(Protocol):
 
 MakeShortlist = Callable[[str, "SearchAll", "ReadPage"], Awaitable["Shortlist"]]
 """Chooses the sources for a question; `asky.research.source_shortlist` with everything but these bound."""
-
-
-@dataclass(slots=True)
-class WebUse:
-    """What a run has used: searches sent, pages fetched, and pages that were there already."""
-
-    searches: int = 0
-    fetches: int = 0
-    cache_hits: int = 0
 
 
 class WebRun:
@@ -98,27 +88,22 @@ class WebRun:
         finder: CopyFinder | None = None,
         named: Sequence[str] = (),
     ) -> None:
-        self.use = WebUse()
+        self.ledger = WebLedger(runs, run.run_id, listener)
         self.rejected: list[tuple[str, str]] = []
         self.offered = OfferedUrls(is_private=is_private)
         self._outgoing = OutgoingQueries()
         self.can_search = searcher is not None
         self._run = run
-        self._collection_id = collection_id
+        self._sources = WebSources(corpus, acquirer, collection_id)
         self._cache = cache
         self._searcher = searcher
         self._make_shortlist = make_shortlist
-        self._corpus = corpus
-        self._runs = runs
-        self._acquirer = acquirer
         self._max_results = max_results
         self._policy = policy
         self._is_private = is_private
-        self._listener = listener
-        self._finder = finder
         self._named = frozenset(map(canonical_url, named))
         self._found_papers: dict[str, Candidate] = {}
-        copies = OpenCopies(finder, self._note_lookup) if finder is not None else None
+        copies = OpenCopies(finder, partial(self.ledger.note_lookup, finder)) if finder is not None else None
         self._papers = PaperReader(self.read, self._read_copy, copies)
 
     @property
@@ -128,8 +113,7 @@ class WebRun:
 
     async def note_policy(self) -> None:
         """Say in the ledger which sources are wanted, where that is not all of them."""
-        if words := self._policy.words():
-            await in_thread(self._runs.record, self._run.run_id, "source_policy", {"wanted": list(words)})
+        await self.ledger.note_policy(self._policy.words())
 
     # searching
 
@@ -147,16 +131,16 @@ class WebRun:
         try:
             found, was_kept = await self._searcher.search(requests)
         except AskyError as error:
-            self.use.searches += len(requests)
+            self.ledger.use.searches += len(requests)
             sent = not isinstance(error, Resting)
             unheard = [(name, host if sent else "") for name, host in self._searcher.services]
-            await self._note_search(queries, unheard, (), (failure(error, "web search"),))
+            await self.ledger.note_search(queries, unheard, (), (failure(error, "web search"),))
             raise
-        self.use.searches += 0 if was_kept else len(requests)
+        self.ledger.use.searches += 0 if was_kept else len(requests)
         self.offered.offer_found(each.url for each in found.candidates)
         self._remember_papers(found.candidates)
         services = tuple(dict.fromkeys((each.provider, each.host) for each in found.asked))
-        await self._note_search(queries, services, [each.url for each in found.candidates], found.failures)
+        await self.ledger.note_search(queries, services, [each.url for each in found.candidates], found.failures)
         return found
 
     async def find(self, queries: Sequence[str], *, recency: Recency | None = None) -> FederatedResults:
@@ -171,38 +155,6 @@ class WebRun:
             if each.kind == "paper":
                 with contextlib.suppress(ValueError):  # no address that could be asked for
                     self._found_papers[canonical_url(each.url)] = each
-
-    async def _note_search(
-        self,
-        queries: Sequence[str],
-        services: Sequence[tuple[str, str]],
-        found: Sequence[str],
-        failures: Sequence[Failure],
-        copies: Sequence[OpenCopy] = (),
-    ) -> None:
-        named = tuple(f"{name} ({host})" if host else name for name, host in services)
-        self._listener(WebSearched(tuple(queries), named, len(found), tuple(failures)))
-        for each in failures:
-            self._listener(Warned(f"{each.subject} could not be asked: {each.message}", each.hint))
-        entry: dict[str, object] = {
-            "queries": list(queries),
-            "services": [{"name": name, "host": host} for name, host in services],
-            "found": list(found),
-            "failures": [[each.subject, each.code, each.message] for each in failures],
-        }
-        if copies:  # of papers: which version it was matters to who cites it
-            entry["copies"] = [asdict(each) for each in copies]
-        await in_thread(self._runs.record, self._run.run_id, "web_searched", entry)
-
-    async def _note_lookup(self, doi: str, copy: OpenCopy | None, error: AskyError | None) -> None:
-        """Say which paper the finder was asked for, and what it knew."""
-        assert self._finder is not None  # it has just been asked
-        was_sent = not isinstance(error, NotConfigured)
-        self.use.searches += was_sent
-        services = ((self._finder.name, self._finder.host),) if was_sent else ()
-        failures = (failure(error, self._finder.name),) if error is not None else ()
-        copies = (copy,) if copy is not None else ()
-        await self._note_search((doi,), services, [each.pdf_url or each.url for each in copies], failures, copies)
 
     @property
     def _has_secrets(self) -> bool:
@@ -230,28 +182,17 @@ class WebRun:
                 url, asked_for=asked_for, reached=lambda host: hosts.update({host: None})
             )
         except AskyError as error:
-            self._count_failed(error, hosts)
-            verdict = error.verdict if isinstance(error, SourceUnreadable) else error.code
-            await self._note(PageRead(url, verdict, error.message), hosts)
+            await self.ledger.note_failed(url, error, list(hosts))
             raise
         except anyio.get_cancelled_exc_class():
-            if hosts:  # what was sent was sent, however little time there is to say so
-                self.use.fetches += 1
-                with anyio.CancelScope(shield=True):
-                    await self._note(PageRead(url, "given_up", "it was not waited for any longer"), hosts)
+            await self.ledger.note_given_up(url, list(hosts))
             raise
-        if page.was_cached:
-            self.use.cache_hits += 1
-        else:
-            self.use.fetches += 1
-        verdict = "stale" if page.is_stale else "cached" if page.was_cached else "fetched"
-        why = "its host has trouble: an older copy is used" if page.is_stale else None
-        is_other = wants_pdf and page.document.media_type != PDF
-        if is_other:
-            verdict, why = "not_a_pdf", f"{host_of(url)} sent a page instead of the PDF"
-        await self._note(PageRead(url, verdict, why), hosts, at=page.source.url, unseen=_unseen(page.document))
-        if is_other:
-            raise SourceUnreadable(why or "", verdict=verdict)
+        unwanted = None
+        if wants_pdf and page.document.media_type != PDF:
+            unwanted = f"{host_of(url)} sent a page instead of the PDF"
+        await self.ledger.note_page(url, page, hosts, unwanted=unwanted)
+        if unwanted is not None:
+            raise SourceUnreadable(unwanted, verdict="not_a_pdf")
         return page
 
     async def _read_copy(self, url: str, *, asked_for: bool = False, wants_pdf: bool = False) -> WebPage:
@@ -259,7 +200,7 @@ class WebRun:
         try:
             self._require_wanted(url)
         except SourceRefused as error:
-            await self._note(PageRead(url, error.code, error.message), ())
+            await self.ledger.note_refused(url, error)
             raise
         page = await self.read(url, asked_for=asked_for, wants_pdf=wants_pdf)
         self._require_wanted(page.source.url or page.source.uri)
@@ -279,7 +220,7 @@ class WebRun:
             raise
         await self._hold([page])
         paper = self._found_papers.get(key) or named_paper(key)
-        source = await in_thread(self._describe, page, paper)
+        source = await in_thread(self._sources.describe, page, paper)
         self._note_unshown([source])
         return replace(page, source=source)
 
@@ -303,36 +244,7 @@ class WebRun:
         """Make pages sources of the session; where they lead may be read too."""
         for page in pages:
             self.offered.offer_links(link.url for link in page.document.links)
-        await in_thread(self._corpus.hold, self._collection_id, [page.source.id for page in pages])
-
-    def _describe(self, page: WebPage, paper: Candidate | None) -> Source:
-        """The source of a page, with what is known of the paper that it holds: a PDF says next to nothing of itself."""
-        if paper is None:
-            return page.source
-        title = paper.title if page.document.title is None else None
-        self._corpus.describe(
-            page.source.id, title=title or None, authors=paper.authors, published=paper.published,
-            published_in=paper.venue, doi=paper.doi,
-        )  # fmt: skip
-        return self._corpus.source(page.source.id) or page.source
-
-    def _count_failed(self, error: AskyError, hosts: Collection[str]) -> None:
-        if isinstance(error, KnownFailure):
-            self.use.cache_hits += 1
-        elif hosts or not isinstance(error, SourceRefused):  # a host may be asked before it leads where nobody may go
-            self.use.fetches += 1
-
-    async def _note(
-        self, event: PageRead, hosts: Iterable[str], *, at: str | None = None, unseen: Mapping[str, int] | None = None
-    ) -> None:
-        """Say what became of an address; `hosts` were asked for it, and `at` is where it was at last.
-
-        `unseen` counts characters of the page that no reader of it sees, and that were left out.
-        """
-        self._listener(event)
-        entry: dict[str, object] = {"url": event.url, "verdict": event.verdict, "why": event.why, "at": at}
-        entry |= {"hosts": list(hosts)} | ({"unseen": dict(unseen)} if unseen else {})
-        await in_thread(self._runs.record, self._run.run_id, "read", entry)
+        await in_thread(self._sources.hold, pages)
 
     # choosing
 
@@ -370,23 +282,13 @@ class WebRun:
         self.rejected += chosen.rejected
         copies = [(url, each) for each in chosen.selected for url in each.copies]
         self.rejected += [(url, f"the same text as {each.url}") for url, each in copies]
-        entry = {
-            "queries": list(wanted or chosen.queries),
-            "selected": [
-                {"url": each.candidate.url, "score": round(each.score, 4), "reasons": list(each.reasons)}
-                for each in chosen.selected
-            ],
-            "rejected": [list(each) for each in chosen.rejected],
-            "read": chosen.read,
-            "origins": chosen.origins,
-        }
-        await in_thread(self._runs.record, self._run.run_id, "shortlisted", entry)
+        await self.ledger.note_shortlist(wanted or chosen.queries, chosen)
         return chosen
 
     async def keep(self, chosen: Shortlist) -> list[Source]:
         """Make what was chosen sources of the session, in its order; of some papers only the abstract is known."""
         await self._hold([each.page for each in chosen.selected if each.page is not None])
-        sources = await in_thread(lambda: [self._source_of(each) for each in chosen.selected])
+        sources = await in_thread(lambda: [self._sources.of(each) for each in chosen.selected])
         self._note_unshown(sources)
         self.rejected += [
             (each.candidate.url, f"read at {each.url}")
@@ -397,22 +299,3 @@ class WebRun:
 
     def _note_unshown(self, sources: Iterable[Source]) -> None:
         self.rejected += [(each.url, NOT_SHOWN) for each in sources if each.url is not None]
-
-    def _source_of(self, each: Shortlisted) -> Source:
-        candidate = each.candidate
-        if each.page is not None:
-            return self._describe(each.page, candidate if candidate.kind == "paper" else named_paper(candidate.url))
-        uri = f"abstract:{candidate.url}"
-        source = Source(source_id(uri), "paper", uri, candidate.title or candidate.url, url=candidate.url)
-        said = {"published": candidate.published, "published_in": candidate.venue, "doi": candidate.doi}
-        facts = {"author": "; ".join(candidate.authors), "part": "abstract", **said}
-        known = {name: fact for name, fact in facts.items() if fact}
-        document = Document(candidate.snippet, "text/plain", candidate.title or None, metadata=known)
-        self._acquirer.add_text(source, document, self._collection_id)
-        return source
-
-
-def _unseen(document: Document) -> dict[str, int]:
-    """Characters that a page hides from its readers, by how it does that."""
-    counted = {name: document.metadata.get(f"{name}_characters") for name in ("hidden", "invisible")}
-    return {name: int(count) for name, count in counted.items() if count}

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from asky.errors import UsageError
-from asky.storage.database import Database
+from asky.storage.database import Database, stored_json
 from asky.storage.documents import DocumentStore
 from asky.storage.scope import Scope
 from asky.values import Source, SourceKind
@@ -294,7 +294,7 @@ def _in_scope(scope: Scope) -> tuple[str, list[object]]:
 
 def source_of(row: sqlite3.Row) -> Source:
     """The `Source` of a row of the table `source`."""
-    said = json.loads(row["metadata"])
+    said = stored_json(row["metadata"])
     work = said.get(_WORK) or {}
     authors = work.get("authors") or [name.strip() for name in str(said.get("author") or "").split(";")]
     return Source(

@@ -8,6 +8,7 @@ lock too.
 from __future__ import annotations
 
 import errno
+import json
 import os
 import sqlite3
 import threading
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 from asky.errors import StorageError, StoreBusy, StoreDamaged, StoreFull, StoreTooNew, UsageError
 from asky.storage.migrations import APPLICATION_ID, MIGRATIONS
@@ -24,6 +26,7 @@ BUSY_TIMEOUT_MS = 30_000
 BUSY_TRIES = 3
 _WAL_RETRY_S = 0.01
 _SHOWN_CHARS = 200
+_SEE_DOCTOR = "run `asky doctor`; nothing was deleted"
 _SMALLEST_ROOM_BYTES = 64 * 1024
 PAGE_BYTES = 8192  # five 384-d float32 vectors a page; 4096 holds two and wastes a quarter
 
@@ -136,6 +139,14 @@ class Database:
             raise UsageError(f"cannot be kept, because it is not UTF-8: {shown!a}", hint="rename it") from error
 
 
+def stored_json(text: str) -> Any:
+    """What a column holds as JSON. Raises `StoreDamaged` where that cannot be read: only asky writes there."""
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise StoreDamaged("the store is damaged: a value in it is no JSON", hint=_SEE_DOCTOR) from error
+
+
 def _set_wal(connection: sqlite3.Connection) -> None:
     """Write-ahead logging, for good: the file remembers it.
 
@@ -244,7 +255,13 @@ def _explain(error: sqlite3.DatabaseError, path: Path) -> StorageError:
     if "readonly" in text or cannot_open:
         return StorageError(f"cannot write {path}: {text}", hint="check its permissions, or set ASKY_HOME")
     if "malformed" in text or "not a database" in text or "corrupt" in text:
-        return StoreDamaged(f"the store {path} is damaged: {text}", hint="run `asky doctor`; nothing was deleted")
+        return StoreDamaged(f"the store {path} is damaged: {text}", hint=_SEE_DOCTOR)
+    if "decode to UTF-8" in text:  # SQLite's message goes on with the bytes
+        return StoreDamaged(f"the store {path} is damaged: a text in it is not UTF-8", hint=_SEE_DOCTOR)
+    if "FOREIGN KEY" in text:
+        return StorageError(
+            "what this belongs to was removed meanwhile, by another command", hint="run it again", retryable=True
+        )
     return StorageError(f"the store {path} failed: {text}")
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from asky.errors import StorageError
-from asky.storage.database import Database
+from asky.storage.database import Database, stored_json
 from asky.storage.migrations import BLOCK_CHARACTERS
 from asky.values import Chunk, Document, Page, Section, Span
 
@@ -87,16 +87,16 @@ class DocumentStore:
             text=self.text(document_id),
             media_type=row["media_type"],
             title=row["title"],
-            sections=tuple(Section(*each) for each in json.loads(row["sections"])),
-            pages=tuple(Page(*each) for each in json.loads(row["pages"])),
-            metadata=json.loads(row["metadata"]),
+            sections=tuple(Section(*each) for each in stored_json(row["sections"])),
+            pages=tuple(Page(*each) for each in stored_json(row["pages"])),
+            metadata=stored_json(row["metadata"]),
         )
 
     def structure(self, document_id: int) -> tuple[tuple[Section, ...], tuple[Page, ...]]:
         """The document's sections and pages, without its text. Raises as `digest` does."""
         row = self._row(document_id, "sections, pages")
-        sections = tuple(Section(*each) for each in json.loads(row["sections"]))
-        return sections, tuple(Page(*each) for each in json.loads(row["pages"]))
+        sections = tuple(Section(*each) for each in stored_json(row["sections"]))
+        return sections, tuple(Page(*each) for each in stored_json(row["pages"]))
 
     def digest(self, document_id: int) -> tuple[str, int]:
         """The SHA-256 of the document's text, and its length in characters.

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from asky.storage.database import Database
+from asky.storage.database import Database, stored_json
 
 Trust = Literal["user", "local", "web"]
 """Whose words a finding rests on: the user's own, documents of this machine, or pages that anybody may have written."""
@@ -207,6 +207,6 @@ _SAW_WEB = """
 def _finding(row: sqlite3.Row) -> Finding:
     return Finding(
         id=row["id"], session_id=row["session_id"], run_id=row["run_id"], text=row["text"],
-        tags=tuple(json.loads(row["tags"])), trust=row["trust"], passages=tuple(json.loads(row["passages"])),
+        tags=tuple(stored_json(row["tags"])), trust=row["trust"], passages=tuple(stored_json(row["passages"])),
         created_at=row["created_at"],
     )  # fmt: skip

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from asky.errors import UsageError
-from asky.storage.database import Database
+from asky.storage.database import Database, stored_json
 from asky.storage.liveness import LiveRuns
 from asky.storage.steps import StepStore
 from asky.values import Evidence, Source
@@ -164,12 +164,12 @@ class RunStore:
             raise UsageError(f"{run_id!r} begins more than one run's id", hint="`asky runs list` shows them in full")
         return self._run(rows[0])
 
-    def recent(self, *, limit: int, session_id: str | None = None) -> list[Run]:
-        """Runs, the newest first."""
+    def recent(self, *, limit: int | None = None, session_id: str | None = None) -> list[Run]:
+        """Runs, the newest first; at most `limit`, where there is one."""
         with self._db.read() as connection:
             rows = connection.execute(
                 "SELECT * FROM run WHERE ? IS NULL OR session_id = ? ORDER BY started_at DESC, rowid DESC LIMIT ?",
-                (session_id, session_id, limit),
+                (session_id, session_id, -1 if limit is None else limit),  # -1: no limit
             )
             return [self._run(row) for row in rows]
 
@@ -183,7 +183,7 @@ class RunStore:
         """The run's ledger, oldest entry first."""
         with self._db.read() as connection:
             rows = connection.execute("SELECT at, kind, data FROM ledger WHERE run_id = ? ORDER BY id", (run_id,))
-            return [LedgerEntry(row["at"], row["kind"], json.loads(row["data"])) for row in rows]
+            return [LedgerEntry(row["at"], row["kind"], stored_json(row["data"])) for row in rows]
 
     def spent_today(self, *, apart_from: str | None = None) -> Spent:
         """What was spent since midnight (UTC), as `spent_since` counts it."""
@@ -235,7 +235,7 @@ class RunStore:
             with self._db.read() as connection:  # again: it may have ended since, and then been let go
                 row = connection.execute("SELECT * FROM run WHERE id = ?", (row["id"],)).fetchone() or row
             status = "interrupted" if row["status"] == "running" else row["status"]
-        answer = json.loads(row["answer"]) if row["answer"] else None
+        answer = stored_json(row["answer"]) if row["answer"] else None
         return Run(
             row["id"], row["session_id"], row["mode"], row["question"], row["model"], status,
             row["started_at"], row["finished_at"], answer,
@@ -243,6 +243,6 @@ class RunStore:
 
 
 def _passage(row: sqlite3.Row) -> StoredPassage:
-    source = json.loads(row["source"])
+    source = stored_json(row["source"])
     source["authors"] = tuple(source.get("authors", ()))
     return StoredPassage(row["key"], Source(**source), row["document_id"], row["start"], row["end"])

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import secrets
 import sqlite3
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from asky.errors import UsageError
-from asky.storage.database import Database
+from asky.storage.database import Database, stored_json
 
 if TYPE_CHECKING:
     from asky.storage.corpus import CorpusStore
@@ -93,6 +94,7 @@ class SessionStore:
 
     def find(self, name_or_id: str) -> Session | None:
         """The session with that name or id, or `None`."""
+        name_or_id = unicodedata.normalize("NFC", name_or_id)
         with self._db.read() as connection:
             row = connection.execute(
                 _SESSIONS + " WHERE s.name = ? OR s.id = ? ORDER BY s.name = ? DESC",
@@ -100,10 +102,11 @@ class SessionStore:
             ).fetchone()
             return self._session(connection, row) if row else None
 
-    def recent(self, *, limit: int) -> list[Session]:
-        """The sessions, the last used first."""
+    def recent(self, *, limit: int | None = None) -> list[Session]:
+        """The sessions, the last used first; at most `limit`, where there is one."""
         with self._db.read() as connection:
-            rows = connection.execute(_SESSIONS + " ORDER BY s.updated_at DESC, s.id LIMIT ?", (limit,)).fetchall()
+            most = -1 if limit is None else limit  # -1: no limit
+            rows = connection.execute(_SESSIONS + " ORDER BY s.updated_at DESC, s.id LIMIT ?", (most,)).fetchall()
             return [self._session(connection, row) for row in rows]
 
     def _session(self, connection: sqlite3.Connection, row: sqlite3.Row) -> Session:
@@ -112,7 +115,7 @@ class SessionStore:
         )
         return Session(
             row["id"], row["name"], row["mode"], row["created_at"], row["updated_at"],
-            tuple(each["collection_id"] for each in collections), row["messages"], json.loads(row["settings"]),
+            tuple(each["collection_id"] for each in collections), row["messages"], stored_json(row["settings"]),
         )  # fmt: skip
 
     def add_collections(self, session_id: str, collection_ids: Sequence[int]) -> None:
@@ -229,7 +232,7 @@ _SESSIONS = (
 
 
 def _message(row: sqlite3.Row) -> StoredMessage:
-    return StoredMessage(row["role"], row["content"], json.loads(row["data"]), row["run_id"], row["created_at"])
+    return StoredMessage(row["role"], row["content"], stored_json(row["data"]), row["run_id"], row["created_at"])
 
 
 def _count_documents(connection: sqlite3.Connection) -> int:
@@ -237,7 +240,10 @@ def _count_documents(connection: sqlite3.Connection) -> int:
 
 
 def checked_name(name: str) -> str:
-    """`name`, where a session can be called so. Raises `UsageError`."""
-    if not name.strip() or len(name) > 80 or not name.isprintable() or "/" in name or "\\" in name:
-        raise UsageError(f"not a session name: {name[:80]!r}", hint="use up to 80 printable characters without slashes")
-    return name
+    """`name`, composed (NFC), where a session can be called so. Raises `UsageError`."""
+    composed = unicodedata.normalize("NFC", name)
+    is_plain = composed.isprintable() and composed == composed.strip() and not {"/", "\\", "\ufffd"} & set(composed)
+    if not composed or len(composed) > 80 or not is_plain:
+        hint = "use up to 80 printable characters without slashes, and no space around them"
+        raise UsageError(f"not a session name: {name[:80]!r}", hint=hint)
+    return composed

@@ -6,17 +6,13 @@ Parts are made on first use, so that a command pays for what it touches: `sessio
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, replace
-from functools import cached_property, reduce
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from asky.config.models import read_api_key
 from asky.config.paths import Paths, ensure_private_dir, resolve_paths
-from asky.errors import UsageError
 from asky.events import Event, Listener, Warned, ignore
 from asky.storage.corpus import CorpusStore
 from asky.storage.database import Database
@@ -27,13 +23,9 @@ from asky.storage.sessions import SessionStore
 
 if TYPE_CHECKING:
     from asky.chat.answering import Answerer
-    from asky.chat.custom_tools import CustomTools
     from asky.config.loader import Config
-    from asky.llm.endpoint import Endpoint, Prices
-    from asky.llm.openai_compatible import OpenAICompatibleModel
-    from asky.llm.port import ChatModel
+    from asky.llm.endpoint import Endpoint
     from asky.llm.probe import Abilities
-    from asky.llm.spending import Budget
     from asky.llm.tokens import TokenCounter
     from asky.reading.pool import ReaderPool
     from asky.research.acquire import Acquirer
@@ -42,10 +34,10 @@ if TYPE_CHECKING:
     from asky.research.ingest import Ingester
     from asky.research.local_files import LocalRoots
     from asky.research.vector_store import VectorStore
-    from asky.storage.endpoints import EndpointFacts
     from asky.storage.lexical import LexicalIndex
     from asky.storage.pages import PageTable, SearchTable
     from asky.storage.text_vectors import TextVectorTable
+    from asky.wiring.models import ModelParts
     from asky.wiring.web import WebParts
 
 _MIB = 1024 * 1024
@@ -63,7 +55,6 @@ class Services:
         self._environ = environ
         self._listener = listener
         self.paths: Paths = resolve_paths(environ)
-        self._tokenizers: dict[str, Callable[[str], int]] = {}
 
     def __enter__(self) -> Services:
         return self
@@ -273,149 +264,28 @@ class Services:
 
     # models
 
-    def model(self, name: str | None) -> ChatModel:
-        """The model called `name`, or the default one.
-
-        Raises `NotConfigured` for a name that means no model, and where the variable of its key is not set.
-        """
-        if self.config.model(name).provider is None:
-            from asky.evidence.passages import parse_passages
-            from asky.llm.extractive import ExtractiveModel
-
-            return ExtractiveModel(read_passages=parse_passages, embed=self._embed)
-        return self._remote_model(name)
-
-    def _remote_model(self, name: str | None) -> OpenAICompatibleModel:
-        from asky.llm.openai_compatible import OpenAICompatibleModel
-        from asky.net.http import client_factory
-
-        endpoint = self.endpoint(name)
-        return OpenAICompatibleModel(endpoint, client=client_factory(endpoint.base_url), memory=self.endpoint_facts)
-
-    async def probe(self, name: str | None) -> Abilities:
-        """Find out anew what the endpoint of the model called `name`, or the default one, can do.
-
-        Raises what `endpoint` does; an error of the endpoint itself is in the result.
-        """
-        from asky.concurrency import in_thread  # anyio: for what is asynchronous only
-        from asky.llm.probe import probe
-
-        model = self._remote_model(name)
-        await in_thread(self.endpoint_facts.forget, model.endpoint.base_url, model.endpoint.model_id)
-        return await probe(model)
-
-    def _embed(self, texts: Sequence[str]) -> Any:
-        return self.vectors.embed_texts(texts)  # opened when the first sentence is scored, not with the model
-
-    def endpoint(self, name: str | None) -> Endpoint:
-        """Where the model called `name`, or the default one, is reached, with its key. Raises what `model` does."""
-        from asky.llm.endpoint import Endpoint
-
-        chosen = self.config.model(name)
-        model, provider, context_tokens = chosen.model, chosen.provider, chosen.context_tokens
-        if provider is None or model.id is None or context_tokens is None:
-            raise UsageError(f"{chosen.name} answers within asky and has no endpoint")
-        return Endpoint(
-            alias=chosen.name,
-            provider=model.provider,
-            base_url=provider.base_url.rstrip("/"),
-            model_id=model.id,
-            api_key=read_api_key(chosen, self._environ),
-            context_tokens=context_tokens,
-            max_output_tokens=model.max_output_tokens,
-            parameters=chosen.parameters,
-            prices=self.prices(name),
-            tools=chosen.tools,
-            text_tool_calls=chosen.text_tool_calls,
-            timeouts=provider.timeouts,
-            api_key_env=provider.api_key_env,
-        )
-
     @cached_property
-    def endpoint_facts(self) -> EndpointFacts:
-        from asky.storage.endpoints import EndpointFacts
+    def models(self) -> ModelParts:
+        """The models, and what belongs to them."""
+        from asky.wiring.models import ModelParts
 
-        return EndpointFacts(self.database)
-
-    def prices(self, name: str | None) -> Prices | None:
-        """What the model called `name` costs, where its entry says so."""
-        from asky.llm.endpoint import Prices
-
-        model = self.config.model(name).model
-        if model.input_price is None or model.output_price is None:
-            return None
-        return Prices(model.input_price, model.output_price, model.cached_input_price)
-
-    def counter(self, name: str | None) -> TokenCounter:
-        """Counts the prompts of one run: with the model's own tokenizer where its entry names one."""
-        from asky.llm.tokens import TokenCounter
-
-        path = self.config.model(name).model.tokenizer
-        return TokenCounter(self._tokenizer(path) if path is not None else None)
-
-    def _tokenizer(self, path: str) -> Callable[[str], int]:
-        """The tokenizer of that file, read once and not before something is counted."""
-        known = self._tokenizers
-
-        def count(text: str) -> int:
-            if path not in known:
-                from asky.llm.tokenizer import load_tokenizer
-
-                known[path] = load_tokenizer(Path(path))
-            return known[path](text)
-
-        return count
-
-    def budget(self, name: str | None, run_id: str) -> Budget:
-        """What a run of the model called `name` may spend. Raises `ConfigError` for a price limit without a price."""
-        from asky.llm.budget import Limits, RunBudget
-        from asky.llm.spending import NoBudget
-
-        if self.config.model(name).provider is None:
-            return NoBudget()
-        return RunBudget(
-            Limits(**{key: value or None for key, value in asdict(self.config.budget).items()}),
-            prices=self.prices(name),
-            counter=self.counter(name),
-            spent_today=lambda: self.runs.spent_today(apart_from=run_id),
-            clock=time.monotonic,
-        )
+        return ModelParts(self, self._environ)
 
     def answerer(self, name: str | None) -> Answerer:
-        """Answers questions with the model called `name`, or the default one. Raises what `model` does."""
-        from asky.chat.answering import Answerer
+        """See `ModelParts.answerer`."""
+        return self.models.answerer(name)
 
-        self.budget(name, "")  # a limit that cannot be counted is said before anything is read
-        settings = replace(self.config.research, max_turns=self.config.max_turns(self.config.model(name)))
-        return Answerer(
-            self.model(name),
-            lambda: self.vectors,
-            self.corpus,
-            self.runs,
-            self.sessions,
-            settings=settings,
-            listener=self.listener,
-            warned=self.warned,
-            budget=lambda run_id: self.budget(name, run_id),
-            offers_tools=self.config.model(name).tools,
-            prices=self.prices(name),
-            counter=lambda: self.counter(name),
-            web=lambda: self.web,
-            custom_tools=self._custom_tools(),
-            given=self._given(),
-        )
+    def counter(self, name: str | None) -> TokenCounter:
+        """See `ModelParts.counter`."""
+        return self.models.counter(name)
 
-    def _given(self) -> dict[str, Any]:
-        """What the command line said, by dotted key, and whether it keeps off the web."""
-        flags = [key for key, origin in self.config.origins.items() if origin.layer == "flag"]
-        return {key: reduce(getattr, key.split("."), self.config) for key in flags} | {"offline": self.offline}
+    def endpoint(self, name: str | None) -> Endpoint:
+        """See `ModelParts.endpoint`."""
+        return self.models.endpoint(name)
 
-    def _custom_tools(self) -> CustomTools | None:
-        if not any(tool.enabled for tool in self.config.tools.values()):
-            return None
-        from asky.chat.custom_tools import CustomTools
-
-        return CustomTools(self.config.tools, self._environ)
+    async def probe(self, name: str | None) -> Abilities:
+        """See `ModelParts.probe`."""
+        return await self.models.probe(name)
 
 
 def own_folders(paths: Paths) -> list[Path]:

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from asky.net.pace import Pace
     from asky.net.retry import RetryBudget
     from asky.research.acquire_pages import PageAcquirer
-    from asky.research.cache import Browse, CacheSettings, Purge, ResearchCache
+    from asky.research.cache import Browse, CacheSettings, ResearchCache
     from asky.research.open_copies import CopyFinder
+    from asky.research.purge import Purge
     from asky.research.search_cache import RememberedSearch
     from asky.research.shortlist_types import SearchAll, Shortlist
     from asky.research.source_policy import SourcePolicy
@@ -132,7 +133,7 @@ class WebParts:
 
     @cached_property
     def purge(self) -> Purge:
-        from asky.research.cache import Purge
+        from asky.research.purge import Purge
 
         services = self._services
         return Purge(services.pages, services.searches, services.text_vectors, self._cache_settings())

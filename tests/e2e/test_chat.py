@@ -392,6 +392,7 @@ def test_a_saved_prompt_is_expanded_where_it_is_typed(home: Path) -> None:
             chatting.type("/sho")
             chatting.see("/short  saved prompt")
             chatting.type(CTRL_U)
+            (home / "asky" / "config" / "research.toml").unlink()  # the chat has read it, and does not read it again
             answer_to(chatting, "/short why is it so", "Yes.")
         assert asked(endpoint.requests[0]) == ["Briefly: why is it so"]
 

@@ -83,6 +83,9 @@ def test_a_replay_prints_the_same_bytes_and_reaches_nothing(home: Path, docs: Pa
     again = replay(home, "-o", str(other))
     assert (again.returncode, again.stdout) == (0, as_text.stdout)
     assert other.read_bytes() == report.read_bytes()
+    assert "asky why N" in again.stderr
+    quiet = replay(home, "-q")
+    assert (quiet.stdout, quiet.stderr) == (as_text.stdout, "")
     shutil.rmtree(docs)
     first = replay(home, json.loads(as_json.stdout)["run"], "--json")
     assert first.stdout == as_json.stdout

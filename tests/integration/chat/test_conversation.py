@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from asky.chat.conversation import NO_ANSWER
+from asky.chat.conversation import NO_ANSWER, told_by_others
 from asky.errors import ProviderError
 from asky.evidence.passages import parse_passages
+from asky.storage.sessions import NewMessage
 from tests.integration.chat.test_answering import SEARCH, TIDES, Citing, Room
 from tests.support.models import ScriptedModel
 
@@ -84,16 +85,17 @@ def test_the_built_in_model_gets_a_question_that_points_back_with_the_one_it_poi
 
 def test_the_stored_transcript_stays_whole_where_the_prompt_was_shortened(room: Room) -> None:
     class Small(Citing):
-        context_tokens = 1500
+        context_tokens = 4000
 
-    for number in range(8):
+    for number in range(16):
         room.ask(Small(CITED), f"Question {number}: how many tides does the moon raise in one day?")
     model = Small(CITED)
     room.ask(model, "And now?")
     questions = [each.content for each in model.sent[0][0] if each.role == "user"]
-    assert len(questions) == 9
+    assert len(questions) == 17
+    assert any("left_out" in each.content for each in model.sent[0][0] if each.role == "tool")
     stored = room.sessions.messages(room.session.id)
-    assert sum(TIDES in each.content for each in stored if each.role == "tool") == 9
+    assert sum(TIDES in each.content for each in stored if each.role == "tool") == 17
 
 
 def test_a_turn_that_was_withdrawn_is_kept_but_no_model_gets_it(room: Room) -> None:
@@ -156,3 +158,28 @@ def test_a_question_that_says_little_is_searched_for_with_the_one_before_it(room
     assert searched[0]["queries"] == ["How many tides does the moon raise? And how often?"]
     assert TIDES in model.sent[0][0][-1].content
     assert model.sent[0][0][-1].content.endswith("Question: And how often?")
+
+
+def test_what_a_tool_of_the_user_said_in_an_earlier_turn_is_known_to_be_private(room: Room) -> None:
+    room.ask(Citing(CITED))
+    stored = room.sessions.messages(room.session.id)
+    assert told_by_others(stored, {"get_relevant_content"}) == []
+    said = [
+        NewMessage("user", "Who?"),
+        NewMessage("call", "", {"calls": [["a", "staff", "{}"], ["b", "web_search", "{}"], ["c", "quiet", "{}"]]}),
+        NewMessage("tool", "<data 9f3c2a71 output of staff>\nKESTREL\n</data 9f3c2a71>", {"id": "a"}),
+        NewMessage("tool", "<data 9f3c2a71 sources>\nTides\n</data 9f3c2a71>", {"id": "b"}),
+        NewMessage("tool", "error: usage: nobody", {"id": "c"}),
+        NewMessage("assistant", "Nobody."),
+    ]
+    room.sessions.append(room.session.id, said, run_id=None)
+    told = told_by_others(room.sessions.messages(room.session.id), {"get_relevant_content", "web_search"})
+    assert told == ["<data 9f3c2a71 output of staff>\nKESTREL\n</data 9f3c2a71>"]
+
+
+def test_a_citation_of_a_text_that_has_changed_since_is_said_to_be_one(room: Room) -> None:
+    room.ask(Citing(CITED))
+    key = room.key_of("moon")
+    room.store.add("tides", "The moon raises three tides a day, as was found since.", title="Tides")
+    answer = room.ask(ScriptedModel(f"Two a day, as the moon raises two tides a day [{key}]."), "So how many?")
+    assert "[1] is from an earlier text of Tides, which has changed or gone since" in answer.warnings

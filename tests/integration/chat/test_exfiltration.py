@@ -22,11 +22,12 @@ from urllib.parse import quote, unquote
 
 import pytest
 
-from asky.cli.answers import as_markdown, print_answer
+from asky.cli.answers import print_answer
 from asky.cli.markdown_stream import MarkdownStream
 from asky.cli.terminal import Terminal, json_text
 from asky.events import WebSearched
 from asky.evidence.answer import answer_json
+from asky.evidence.markdown import answer_markdown
 from asky.llm.port import Message, ModelUsage, Reply, TextDelta, ToolCall, ToolChoice, ToolSpec
 from asky.research.cache import CacheSettings, ResearchCache
 from asky.research.chunker import ChunkSettings
@@ -417,7 +418,7 @@ def test_an_answer_makes_nobody_fetch_anything_in_any_form(scene: Scene, said: s
     assert leaks(scene.sent()) == []
     assert scene.evil.url("").rstrip("/") in " ".join(answer.warnings), "the reader is told of the address"
     assert loaded_by(answer.text) == []
-    assert loaded_by(as_markdown(answer)) == []
+    assert loaded_by(answer_markdown(answer_json(answer))) == []
     assert loaded_by(json.loads(json_text(answer_json(answer)))["answer"]) == []
     for show in (_printed, _on_a_terminal):
         assert "\x1b]" not in show(answer), "no link that shows another address than it opens"

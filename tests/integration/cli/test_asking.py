@@ -48,7 +48,7 @@ class Desk:
     @property
     def shown(self) -> str:
         """The question as the model saw it."""
-        return self.model.sent[-1][0][-1].content
+        return self.model.sent[-1][0][-1].content.rpartition("\n\nQuestion: ")[2]
 
     @property
     def sent(self) -> str:

@@ -8,6 +8,7 @@ import pytest
 
 from asky.cli.chat_commands import COMMANDS
 from tests.support.asky_command import run_asky
+from tests.support.stores import FilledStore
 
 
 @pytest.mark.parametrize(
@@ -38,6 +39,25 @@ def test_what_cannot_be_done_is_said_in_a_line(line: str, code: int, message: st
     assert done.stderr.count("asky: ") == 1
     assert done.returncode == code
     assert "\x1b" not in done.stderr + done.stdout
+
+
+def test_a_line_of_megabytes_is_refused_whole_and_the_next_one_is_heard(tmp_path: Path) -> None:
+    done = run_asky("chat", home=tmp_path, stdin="x" * (3 << 20) + " and the moon?\n/model\n")
+    assert done.stderr.splitlines()[0] == "asky: a line has more than 1 MiB"
+    assert done.stderr.count("asky: ") == 1
+    assert (done.returncode, done.stdout) == (2, "* extractive\n")
+    assert "no sessions yet" in run_asky("session", "list", home=tmp_path).stderr
+
+
+def test_findings_are_listed_with_what_they_rest_on(tmp_path: Path) -> None:
+    passage = {"source_id": "S1", "title": "Tides", "url": "https://example.org/tides", "path": None}
+    with FilledStore(tmp_path / "asky") as store:
+        sea = store.sessions.open("sea", mode="research")
+        store.findings.add("The moon pulls.", session_id=sea.id, run_id=None, tags=["moon"], passages=[passage])
+    done = run_asky("chat", "-s", "sea", home=tmp_path, stdin="/findings\n")
+    assert done.returncode == 0, done.stderr
+    assert "The moon pulls." in done.stdout
+    assert "rests on “Tides” at example.org, #moon" in done.stdout
 
 
 def test_quit_and_what_people_type_for_it_leave(tmp_path: Path) -> None:

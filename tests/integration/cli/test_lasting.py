@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -148,6 +149,14 @@ def test_a_session_without_an_answer_can_be_exported(asky: InProcess, tmp_path: 
         assert asky("session", "export", "lab", "--format", form).code == 0
 
 
+def test_a_finding_is_the_same_object_in_an_export_and_in_the_list(asky: InProcess, tmp_path: Path) -> None:
+    begun(asky.home, tmp_path, "standard", {})
+    asky("memory", "add", "The moon pulls.", "-s", "lab", "--tag", "moon")
+    listed = asky("memory", "list", "-s", "lab", "--json").json["findings"]
+    assert [each["session"] for each in listed] == ["lab"]
+    assert json.loads(asky("session", "export", "lab", "--format", "json").out)["findings"] == listed
+
+
 @pytest.mark.parametrize(("suffix", "begins"), [("bib", "@"), ("csl.json", "["), ("ris", "TY  - ")])
 def test_the_sources_of_a_session_are_exported_each_once(
     asky: InProcess, tmp_path: Path, suffix: str, begins: str
@@ -167,3 +176,18 @@ def test_the_sources_of_a_session_are_exported_each_once(
     written = file.read_text("utf-8")
     assert written.startswith(begins)
     assert written.count("\nER  - ") + written.count("@") + written.count('"id"') == 1
+
+
+def test_what_a_session_wants_of_the_web_is_no_hindrance_to_a_question_off_it(asky: InProcess, tmp_path: Path) -> None:
+    begun(asky.home, tmp_path, "research", {"web": True, "sites": ["example.org"], "since": "2020"})
+    (tmp_path / "more").mkdir()
+    assert plan(asky, "-c", "-d", str(tmp_path / "more"))["web"] is None
+    assert plan(asky, "-c", "-L")["mode"] == "lean"
+
+
+def test_two_spellings_of_one_name_are_one_session(asky: InProcess, tmp_path: Path) -> None:
+    begun(asky.home, tmp_path, "standard", {})
+    assert asky("session", "rename", "lab", "Zu\u0308rich").code == 0
+    assert asky("session", "show", "Z\u00fcrich").code == 0
+    for bad in (" sea", "sea ", "\udcff", "\ufffd"):
+        assert asky("session", "rename", "Z\u00fcrich", bad).code == 2, bad

@@ -127,4 +127,4 @@ def test_a_changed_bundle_is_told_with_a_line_for_each_fault(asky: InProcess, ru
 def test_what_cannot_be_read_is_a_mistake_of_usage(asky: InProcess, tmp_path: Path) -> None:
     assert asky("runs", "verify", str(tmp_path / "none.zip")).code == 2
     assert asky("runs", "verify", str(tmp_path)).code == 2
-    assert asky("runs", "verify", "/dev/null").code == 1
+    assert asky("runs", "verify", "/dev/null").code == 2

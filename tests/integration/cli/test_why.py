@@ -110,7 +110,7 @@ def test_an_answer_keeps_its_passage_when_the_source_changes(asky: InProcess, tm
     done = asky("why", "1")
     assert done.code == 0
     assert QUOTE in done.out
-    assert "the source has changed since" in done.out
+    assert "the source has another text by now" in done.out
     assert asky("why", "1", "--json").json["source_now"] == "changed"
 
 

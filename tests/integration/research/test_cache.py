@@ -14,7 +14,8 @@ from asky.concurrency import gather
 from asky.config.schema import Retrieval
 from asky.errors import SourceRefused, SourceUnreadable
 from asky.net.fetching import Fetched, Reached
-from asky.research.cache import CacheSettings, KnownFailure, Purge
+from asky.research.cache import CacheSettings, KnownFailure
+from asky.research.purge import Purge
 from asky.research.web_page import WebPage
 from asky.storage.pages import CACHE_COLLECTION
 from asky.storage.scope import Scope

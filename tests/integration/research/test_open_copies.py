@@ -163,7 +163,7 @@ def test_a_paper_without_a_known_copy_is_read_at_its_open_copy(lab: Lab) -> None
     assert lookup["services"] == [{"name": "unpaywall", "host": lab.twin.host}]
     assert lookup["found"] == [lab.site.url("/open.pdf")]
     assert (lookup["copies"][0]["version"], lookup["failures"]) == ("acceptedVersion", [])
-    assert (web.use.searches, web.use.fetches) == (2, 1)
+    assert (web.ledger.use.searches, web.ledger.use.fetches) == (2, 1)
     assert lab.twin.faults == []
 
 
@@ -236,7 +236,7 @@ def test_an_address_of_nobody_is_a_failure_that_reached_nobody(lab: Lab) -> None
     assert lab.twin.requests == []
     (lookup,) = lab.lookups()
     assert (lookup["services"], lookup["failures"][0][1]) == ([], "not_configured")
-    assert web.use.searches == 1
+    assert web.ledger.use.searches == 1
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,7 @@ def test_where_neither_can_be_read_both_reasons_are_told(lab: Lab) -> None:
     assert "404" in copy
     assert "/landing" in landing
     assert [verdict for _, verdict in lab.tries()] == ["missing", "captcha"]
-    assert web.use.fetches == 2
+    assert web.ledger.use.fetches == 2
 
 
 def test_a_copy_on_a_host_that_is_not_wanted_is_not_fetched(lab: Lab) -> None:

@@ -108,6 +108,20 @@ def test_the_gists_go_last_and_the_questions_stay() -> None:
     assert {each.content for each in shorter.messages if each.role == "assistant"} == {OMITTED_ANSWER}
 
 
+def test_where_the_questions_alone_are_too_much_the_oldest_turns_are_left_out_and_that_is_said() -> None:
+    messages = [ASKED[0]]
+    for number in range(40):
+        messages += [Message("user", f"Question {number:02}? {'x' * 100}"), Message("assistant", "It is so.")]
+    shorter = cut([*messages, Message("user", "And now?")], 1000)
+    said = [each.content for each in shorter.messages]
+    assert shorter.size <= 1000
+    assert said[1].startswith("[3")
+    assert said[1].endswith("earlier questions of this conversation are left out here]")
+    assert said[-3].startswith("Question 39?")
+    assert said[-1] == "And now?"
+    assert [each.role for each in shorter.messages[1:]] == ["user", "assistant"] * (len(said) // 2 - 1) + ["user"]
+
+
 def asked_with(*passages: str, question: str = "Question: When?") -> list[Message]:
     return [Message("system", "Be brief."), Message("user", "\n\n".join([*passages, question]))]
 
@@ -151,7 +165,10 @@ def test_pairs_stay_pairs_and_the_limit_is_met_where_it_can_be(
     shorter = compact(messages, question, limit, measure)
     kept = shorter.messages
     asked = [each.content for each in messages if each.role == "user"]
-    assert [each.content for each in kept if each.role == "user"] == asked
+    still = [each.content for each in kept if each.role == "user"]
+    if still != asked:  # the questions alone are too much
+        assert still[0].endswith("left out here]")
+        assert still[1:] == asked[len(asked) - len(still) + 1 :]
     assert kept[shorter.question] == messages[question]
     called = [call.id for each in kept for call in each.tool_calls]
     assert [each.tool_call_id for each in kept if each.role == "tool"] == called

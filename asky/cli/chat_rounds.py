@@ -10,6 +10,7 @@ from asky.cli.chat_commands import Leave, run_command
 from asky.cli.chat_reader import open_reader
 from asky.cli.running import Stopped
 from asky.cli.terminal import one_line
+from asky.errors import UsageError
 
 if TYPE_CHECKING:
     from asky.cli.chat_talk import Talk
@@ -78,6 +79,10 @@ class Chat:
                 return None
             except KeyboardInterrupt:
                 self._interrupts += 1
+                continue
+            except UsageError as error:  # a line that is too long
+                self._interrupts = 0
+                self._tell(error)
                 continue
             self._interrupts = 0
             if line.strip():

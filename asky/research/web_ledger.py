@@ -1,0 +1,151 @@
+"""What one run has used of the web, and what the user and the run's ledger are told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+import anyio
+
+from asky.concurrency import failure, in_thread
+from asky.errors import NotConfigured, SourceRefused, SourceUnreadable
+from asky.events import PageRead, Warned, WebSearched
+from asky.research.cache import KnownFailure
+
+if TYPE_CHECKING:
+    from asky.errors import AskyError
+    from asky.events import Listener
+    from asky.research.open_copies import CopyFinder
+    from asky.research.shortlist_types import Shortlist
+    from asky.research.web_page import WebPage
+    from asky.search.unpaywall import OpenCopy
+    from asky.storage.runs import RunStore
+    from asky.values import Document, Failure
+
+
+@dataclass(slots=True)
+class WebUse:
+    """What a run has used: searches sent, pages fetched, and pages that were there already."""
+
+    searches: int = 0
+    fetches: int = 0
+    cache_hits: int = 0
+
+
+class WebLedger:
+    """Counts what the run `run_id` uses of the web, and says in its ledger what was sent where and what came of it."""
+
+    def __init__(self, runs: RunStore, run_id: str, listener: Listener) -> None:
+        self.use = WebUse()
+        self._runs = runs
+        self._run_id = run_id
+        self._listener = listener
+
+    async def note_policy(self, words: Sequence[str]) -> None:
+        """Say which sources the user wants, where that is not all of them."""
+        if words:
+            await self._record("source_policy", {"wanted": list(words)})
+
+    async def note_search(
+        self,
+        queries: Sequence[str],
+        services: Sequence[tuple[str, str]],
+        found: Sequence[str],
+        failures: Sequence[Failure],
+        copies: Sequence[OpenCopy] = (),
+    ) -> None:
+        """Say what was searched for with which services (name and host, if it was sent there), and what was found."""
+        named = tuple(f"{name} ({host})" if host else name for name, host in services)
+        self._listener(WebSearched(tuple(queries), named, len(found), tuple(failures)))
+        for each in failures:
+            self._listener(Warned(f"{each.subject} could not be asked: {each.message}", each.hint))
+        entry: dict[str, object] = {
+            "queries": list(queries),
+            "services": [{"name": name, "host": host} for name, host in services],
+            "found": list(found),
+            "failures": [[each.subject, each.code, each.message] for each in failures],
+        }
+        if copies:  # of papers: which version it was matters to who cites it
+            entry["copies"] = [asdict(each) for each in copies]
+        await self._record("web_searched", entry)
+
+    async def note_lookup(self, finder: CopyFinder, doi: str, copy: OpenCopy | None, error: AskyError | None) -> None:
+        """Count a question to `finder`, and say which paper it was asked for and what it knew."""
+        was_sent = not isinstance(error, NotConfigured)
+        self.use.searches += was_sent
+        services = ((finder.name, finder.host),) if was_sent else ()
+        failures = (failure(error, finder.name),) if error is not None else ()
+        copies = (copy,) if copy is not None else ()
+        await self.note_search((doi,), services, [each.pdf_url or each.url for each in copies], failures, copies)
+
+    async def note_shortlist(self, queries: Sequence[str], chosen: Shortlist) -> None:
+        """Say which candidates were chosen and which were not, and why."""
+        entry = {
+            "queries": list(queries),
+            "selected": [
+                {"url": each.candidate.url, "score": round(each.score, 4), "reasons": list(each.reasons)}
+                for each in chosen.selected
+            ],
+            "rejected": [list(each) for each in chosen.rejected],
+            "read": chosen.read,
+            "origins": chosen.origins,
+        }
+        await self._record("shortlisted", entry)
+
+    async def note_page(self, url: str, page: WebPage, hosts: Iterable[str], *, unwanted: str | None = None) -> None:
+        """Count a page that was read, and say so; `unwanted` says why it is not the PDF that was asked for.
+
+        Here and below, `hosts` were asked for the address.
+        """
+        if page.was_cached:
+            self.use.cache_hits += 1
+        else:
+            self.use.fetches += 1
+        verdict = "stale" if page.is_stale else "cached" if page.was_cached else "fetched"
+        why = "its host has trouble: an older copy is used" if page.is_stale else None
+        if unwanted is not None:
+            verdict, why = "not_a_pdf", unwanted
+        await self._note_read(PageRead(url, verdict, why), hosts, at=page.source.url, unseen=_unseen(page.document))
+
+    async def note_failed(self, url: str, error: AskyError, hosts: Sequence[str]) -> None:
+        """Count an address that could not be read, and say why."""
+        if isinstance(error, KnownFailure):
+            self.use.cache_hits += 1
+        elif hosts or not isinstance(error, SourceRefused):  # a host may be asked before it leads where nobody may go
+            self.use.fetches += 1
+        verdict = error.verdict if isinstance(error, SourceUnreadable) else error.code
+        await self._note_read(PageRead(url, verdict, error.message), hosts)
+
+    async def note_given_up(self, url: str, hosts: Sequence[str]) -> None:
+        """Count an address that was not waited for, and say so, where anybody was asked for it."""
+        if not hosts:
+            return
+        self.use.fetches += 1
+        with anyio.CancelScope(shield=True):  # what was sent was sent, however little time there is to say so
+            await self._note_read(PageRead(url, "given_up", "it was not waited for any longer"), hosts)
+
+    async def note_refused(self, url: str, error: SourceRefused) -> None:
+        """Say why an address was not even asked for."""
+        await self._note_read(PageRead(url, error.code, error.message), ())
+
+    async def _note_read(
+        self, event: PageRead, hosts: Iterable[str], *, at: str | None = None, unseen: Mapping[str, int] | None = None
+    ) -> None:
+        """Say what became of an address; `at` is where it was at last.
+
+        `unseen` counts characters of the page that no reader of it sees, and that were left out.
+        """
+        self._listener(event)
+        entry: dict[str, object] = {"url": event.url, "verdict": event.verdict, "why": event.why, "at": at}
+        entry |= {"hosts": list(hosts)} | ({"unseen": dict(unseen)} if unseen else {})
+        await self._record("read", entry)
+
+    async def _record(self, kind: str, entry: Mapping[str, object]) -> None:
+        await in_thread(self._runs.record, self._run_id, kind, entry)
+
+
+def _unseen(document: Document) -> dict[str, int]:
+    """Characters that a page hides from its readers, by how it does that."""
+    counted = {name: document.metadata.get(f"{name}_characters") for name in ("hidden", "invisible")}
+    return {name: int(count) for name, count in counted.items() if count}
