@@ -23,7 +23,7 @@ from asky.errors import AskyError, BudgetExceeded, ContextOverflow, ProviderErro
 from asky.events import Listener, ModelCalled, TextDiscarded, ToolCalled, ToolReturned, Warned, ignore
 from asky.llm.port import ChatModel, Message, ModelUsage, Reply, TextDelta, ToolCall, ToolChoice, ToolSpec
 from asky.llm.spending import Budget, NoBudget, count_failed
-from asky.llm.tokens import TokenCounter
+from asky.llm.tokens import TokenCounter, least_tokens
 from asky.llm.tools import ToolResult
 from asky.values import StoppedBy
 
@@ -122,6 +122,7 @@ class _Loop:
     tools: tuple[ToolSpec, ...] = ()
     overflowed: bool = False
     context_tokens: int = 0
+    reported: tuple[int, int] | None = None
     stopped_by: StoppedBy | None = None
     seen: dict[tuple[str, str], int] = field(default_factory=dict)
     refused_turns: int = 0
@@ -233,7 +234,7 @@ class _Loop:
             raise ProviderError(f"{self.model.name} ended its stream without a reply")
         self.transcript.partial.clear()
         self.transcript.broken_off = ""
-        self.counter.learn(messages, self.tools, reply.usage)
+        self._learn(messages, reply.usage)
         await self._count(reply.usage)
         for warning in reply.warnings:
             if warning not in self.transcript.warnings:
@@ -252,12 +253,30 @@ class _Loop:
     def _make_room(self) -> None:
         """Make the prompt shorter before an endpoint does it its own way: some drop the instructions without a word."""
         room = self.context_tokens - reply_room(self.context_tokens)
-        if not self.counter.fits(self.transcript.sent, self.tools, room):
+        if self._size() > room:
             self._compact(int(room * _KEPT_SHARE))
+
+    def _learn(self, messages: Sequence[Message], usage: ModelUsage) -> None:
+        """Take note of what the endpoint counted: that much is known of these messages, and nothing of other texts.
+
+        So the estimate for others may rise, and never falls: a table has more tokens than the prose before it.
+        """
+        if usage.estimated or usage.prompt_tokens < least_tokens(messages):
+            return
+        self.reported = (len(messages), usage.prompt_tokens)
+        if usage.prompt_tokens > self.counter.count(messages, self.tools):
+            self.counter.learn(messages, self.tools, usage)
+
+    def _size(self) -> int:
+        """Tokens of the next prompt: as the endpoint counted the last one, and as estimated what has come since."""
+        sent, known = self.transcript.sent, self.reported
+        if known is None:
+            return self.counter.count(sent, self.tools)
+        return known[1] + sum(map(self.counter.count_message, sent[known[0] :]))
 
     def _compact_after(self, limit_tokens: int | None) -> bool:
         """Make room after an endpoint has refused the prompt; `False` if there is nothing to give up."""
-        size = self.counter.count(self.transcript.sent, self.tools)
+        size = self._size()
         if limit_tokens is not None:
             self.context_tokens = min(self.context_tokens, limit_tokens)
         room = self.context_tokens - reply_room(self.context_tokens)
@@ -266,6 +285,7 @@ class _Loop:
     def _compact(self, tokens: int) -> bool:
         most = tokens - self.counter.count((), self.tools)
         cut = self.transcript.shorten(most, self.counter.count_message)
+        self.reported = None
         if cut and _SHORTENED not in self.transcript.warnings:
             self._warn(_SHORTENED)
         return cut > 0

@@ -44,9 +44,9 @@ def run_command(talk: Talk, reader: Reader, line: str) -> str | None:
     A name that is no command may be a saved prompt, and a text such as `/etc/hosts?` is a question. Raises `UsageError`
     for what is neither, with the nearest name, and what the command raises.
     """
-    if line == "/":
+    if line == "/" or line[1].isspace():
         raise UsageError("a command is / and its name", hint="/help lists them")
-    name, rest = [*line[1:].split(None, 1), ""][:2] if not line[1].isspace() else ("", "")
+    name, rest = [*line[1:].split(None, 1), ""][:2]
     command = COMMANDS.get(name)
     if command is None:
         return _expanded(talk, reader, line)

@@ -18,6 +18,7 @@ from prompt_toolkit.filters import Condition
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.input import create_input
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.keys import Keys
 from prompt_toolkit.output import ColorDepth, create_output
 
 from asky.cli.chat_reader import PROMPT
@@ -103,6 +104,10 @@ def _bindings() -> KeyBindings:
             buffer.newline(copy_margin=False)
         else:
             buffer.validate_and_handle()
+
+    @bindings.add(Keys.Vt100MouseEvent)
+    def _no_mouse(event: KeyPressEvent) -> None:
+        """No mouse is listened to: what looks like a report of one is a colour in a text that was pasted."""
 
     @bindings.add("escape", "enter")
     @bindings.add("c-j")

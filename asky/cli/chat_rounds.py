@@ -128,6 +128,8 @@ class Chat:
             self._draft = "\n".join([late, *([left.draft] if left.draft else [])])
         if asks:
             self._waiting.extend(left.commands)
+        elif left.commands:
+            self._terminal.note(f"not done, as the turn did not end: {one_line(', '.join(left.commands))}")
 
     def _stopped(self, stop: Stopped | KeyboardInterrupt) -> None:
         """Go on after Ctrl-C during a turn; every other signal, and Ctrl-C where nobody can go on, ends the chat."""
@@ -136,7 +138,8 @@ class Chat:
             raise stop
         answer = self._talk.answer
         was_kept = answer is not None and isinstance(stop, Stopped) and stop.value is answer
-        kept = f"; what there is of the answer is kept as run {answer.run}" if answer and was_kept else ""
+        has_text = answer is not None and was_kept and bool(answer.text.strip())
+        kept = f"; what there is of the answer is kept as run {answer.run}" if answer and has_text else ""
         self._terminal.note(f"stopped{kept}")
 
     def _tell(self, error: Exception) -> None:

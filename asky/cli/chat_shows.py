@@ -104,10 +104,12 @@ def show_session(talk: Talk) -> None:
 
 def show_docs(talk: Talk) -> None:
     """The folders and files of this chat, and the collections of the session."""
+    from asky.cli.documents import folder_collection  # with what reads them
+
     terminal = talk.bench.terminal
     names = {id_: name for name, id_ in _collections(talk).items()}
     shown = [names[each] for each in (talk.session.collections if talk.session else ()) if each in names]
-    waiting = [f"folder {each}" for each in talk.choices.docs]
+    waiting = [folder_collection(each) for each in talk.choices.docs]
     lines = [each for each in dict.fromkeys([*shown, *waiting]) if not each.startswith("session ")]
     for line in lines:
         terminal.line(one_line(line))

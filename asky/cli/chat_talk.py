@@ -13,6 +13,7 @@ from asky.cli.chat_status import Status
 from asky.cli.last_session import find_last
 from asky.cli.running import Stopped
 from asky.errors import UsageError
+from asky.storage.sessions import checked_name
 from asky.values import Answer
 
 if TYPE_CHECKING:
@@ -63,7 +64,8 @@ class Talk:
         followed.check()
         self.bench.services.config.model(followed.model)  # a model that is not there any more is said now
         self.choices, self.session, self.answer = followed, session, None
-        self._name = session.name if session is not None else name or chosen.session
+        wanted = name or chosen.session
+        self._name = session.name if session is not None else checked_name(wanted) if wanted is not None else None
         self.count_spent()
 
     def open_session(self) -> Session:
@@ -80,10 +82,13 @@ class Talk:
         return self._name
 
     def require_session(self) -> Session:
-        """The session. Raises `UsageError` before the first question."""
+        """The session. Raises `UsageError` before the first question, and where it has been removed since."""
         if self.session is None:
             raise UsageError("nothing was asked in this chat yet")
-        return self.session
+        found = self.bench.services.sessions.find(self.session.id)
+        if found is None:
+            raise UsageError(f"the session {self.session.name} was removed meanwhile", hint="a question makes it anew")
+        return found
 
     def last_run(self) -> Run:
         """The last run of the session that has an answer. Raises `UsageError` without one."""

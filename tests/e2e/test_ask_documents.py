@@ -166,10 +166,18 @@ def test_an_answer_is_written_to_a_file(home: Path, docs: Path, tmp_path: Path) 
     assert "> " in file.read_text()
 
 
-def test_an_answer_whose_file_cannot_be_written_is_printed_all_the_same(home: Path, docs: Path) -> None:
-    done = run_asky("-r", "-d", str(docs), "How long is the Nile?", "-o", "no/such/folder/a.md", home=home)
+def test_an_answer_whose_file_cannot_be_written_is_printed_all_the_same(home: Path, docs: Path, tmp_path: Path) -> None:
+    file = tmp_path / "a.md"
+    file.symlink_to(file)
+    done = run_asky("-r", "-d", str(docs), "How long is the Nile?", "-o", str(file), home=home)
     assert done.returncode == 2
     assert "6,650" in done.stdout
+    assert "a.md" in done.stderr
+
+
+def test_a_file_in_a_folder_that_is_not_there_is_refused_before_the_question_is_asked(home: Path, docs: Path) -> None:
+    done = run_asky("-r", "-d", str(docs), "How long is the Nile?", "-o", "no/such/folder/a.md", home=home)
+    assert (done.returncode, done.stdout) == (2, "")
     assert "no/such/folder/a.md" in done.stderr
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import anyio
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from asky.chat.conversation import earlier_messages, fit_earlier, kept_messages
@@ -15,7 +16,7 @@ from asky.chat.loop import LoopSettings, run_loop
 from asky.chat.registry import ToolRegistry
 from asky.chat.transcript import Transcript
 from asky.errors import ContextOverflow
-from asky.llm.port import Message, ToolSpec
+from asky.llm.port import Message, ModelUsage, Reply, ToolSpec
 from asky.llm.tokens import TokenCounter
 from asky.llm.tools import Tool, ToolResult
 from asky.storage.sessions import StoredMessage
@@ -38,16 +39,18 @@ class Strict(ScriptedModel):
 
     def __init__(self, context_tokens: int, *script: Any) -> None:
         super().__init__(*script)
-        self.context_tokens = context_tokens  # type: ignore[misc] - each of them has its own
+        self.context_tokens = context_tokens  # type: ignore[misc]  # each of them has its own
 
     async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec], **options: Any) -> Any:
         if tokens_of(messages) > self.context_tokens:
             raise ContextOverflow("too long", limit_tokens=self.context_tokens)
         async for item in super().stream(messages, tools, **options):
-            yield item
+            counted = ModelUsage(tokens_of(messages) + 60, 10)  # the tool's specification too
+            yield replace(item, usage=counted) if isinstance(item, Reply) else item
 
 
 @settings(max_examples=2, deadline=None)
+@example(60_000, ["tide", "tide", "[P7f3a]"], 1)
 @given(
     st.sampled_from([24_000, 60_000, 128_000]),
     st.lists(st.sampled_from(WORDS), min_size=3, max_size=40),
