@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from asky.research.source_policy import SourcePolicy
     from asky.research.web import WebRun
     from asky.research.web_summaries import Summaries, Summarise
+    from asky.storage.sessions import StoredMessage
     from asky.values import Failure, SourceKind
 
 _SOURCES_NAMED = 8  # in the prompt, to say what kind of sources there are
@@ -107,13 +108,16 @@ class Preparation:
         self.web: WebRun | None = None
         self._preloaded = question.web is None
         self._searched = question.shown
+        self._said: Sequence[StoredMessage] = ()
 
     async def read_context(self) -> None:
-        """Find out what to search for: a question that says little by itself is searched for with the one before it."""
-        session_id = self._run.session_id
-        if session_id is not None:
-            said = await in_thread(self._owner.sessions.messages, session_id)
-            self._searched = in_context(self._question.shown, earlier_questions(said))
+        """Read what was said in the session before, and find out what to search for.
+
+        A question that points back and says little by itself is searched for with the one it points to.
+        """
+        if self._run.session_id is not None:
+            self._said = await in_thread(self._owner.sessions.messages, self._run.session_id)
+            self._searched = in_context(self._question.shown, earlier_questions(self._said))
 
     async def open_web(self, state: RunState, *, again: bool = False) -> None:
         """Open the web, where the question may use it, to go on from `state`; unless `again`, choose and read sources.
@@ -145,8 +149,7 @@ class Preparation:
         What the user asked before is the user's own, and may be searched for like the question. What other sessions
         have found may hold words of documents that this one has never seen.
         """
-        owner, session_id = self._owner, self._run.session_id
-        said = owner.sessions.messages(session_id) if session_id is not None else []
+        owner, session_id, said = self._owner, self._run.session_id, self._said
         asked = earlier_questions(said)
         wanted = self._question.web.queries if self._question.web is not None else ()
         self._run.question = "\n".join([*asked, *wanted, self._run.question])
@@ -267,7 +270,7 @@ class Preparation:
         return await in_thread(self._read_earlier, self._run.session_id, [each.name for each in tools], most)
 
     def _read_earlier(self, session_id: str, tools: Sequence[str], most_tokens: int) -> list[Message]:
-        stored = self._owner.sessions.messages(session_id)
+        stored = self._said
         if not stored:
             return []
         from asky.chat import conversation  # for later questions of a session only
