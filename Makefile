@@ -1,6 +1,7 @@
 # make demo   install into .venv and answer a question over this project's own docs, offline
 # make test   install into .venv and run every test
 # make check  the quick loop: format, lint, types, layers, unit tests
+# make fuzz   the properties once more, with examples that are new each time
 # make quality DATA=FOLDER   retrieval, claims and answers on development sets
 
 PYTHON ?= python3
@@ -13,7 +14,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 TORCH := torch==2.13.0
 DEV := citeproc-py hatchling hypothesis import-linter mypy pexpect playwright psutil pybtex pyte pytest rispy ruff trustme
 
-.PHONY: demo test check quality docs clean
+.PHONY: demo test check fuzz quality docs clean
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -44,6 +45,9 @@ check: $(DEV_STAMP)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest tests/unit tests/property tests/architecture -m "not model and not slow"
+
+fuzz: $(DEV_STAMP)
+	$(BIN)/python -m pytest tests --hypothesis-profile=fuzz -m hypothesis
 
 quality: $(DEV_STAMP)
 	$(BIN)/python -m pytest tests/quality --data "$(DATA)" -s

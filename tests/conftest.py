@@ -7,6 +7,12 @@ import signal
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# A test means the same each time it is run; `make fuzz` looks further, with other examples each time.
+settings.register_profile("settled", derandomize=True, deadline=None)
+settings.register_profile("fuzz", derandomize=False, deadline=None)
+settings.load_profile("settled")
 
 
 def pytest_configure() -> None:

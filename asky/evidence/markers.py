@@ -108,7 +108,7 @@ class CitationStream:
 
     def _shielded(self, piece: Piece, rendered: str) -> str:
         """`rendered` kept from making a link or a definition of a marker, `[1](...)`, or a fence of its tildes."""
-        is_struck = rendered.startswith("~~[") and piece.kind != "text"
+        is_struck = rendered.startswith("~~[") and piece.kind in ("keys", "word", "number")
         joins = rendered[0] == "(" or (rendered[0] == "[" and not piece.keys)
         links = self._after_marker and (joins or (rendered[0] == ":" and self._marker_began_line))
         # Tildes beside the model's own would open a block of code, and hide what follows from the checks; beside a word

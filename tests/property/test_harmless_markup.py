@@ -53,6 +53,7 @@ cuts = st.lists(st.integers(0, 120), max_size=8)
 @given(answers | blocks, cuts)
 @example(">~~~\n\n![x](//e/S)", [])
 @example("<b>\n<img src=//e/S>", [])
+@example("```[r]: //e/S\n    ~~~[f]: u", [21])  # cut so that the rest of the code looks like something struck out
 @example("<div\n<img src=//e/S>", [])
 @example(">~~~\n    >x\n>~~~\n> <img src=//e/S>", [])
 def test_nothing_is_loaded_by_what_shows_an_answer(answer: str, cuts: list[int]) -> None:
