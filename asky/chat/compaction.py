@@ -1,9 +1,9 @@
 """Makes a conversation shorter that has grown beyond what the model can read.
 
 What was looked up goes first, the oldest first, and leaves its keys and counts behind; then earlier turns are cut down
-to the question and the gist of the answer. Instructions and the user's questions stay word for word, and so does every
-call that still has its result's place: endpoints refuse half of a pair. Only the copy that is sent gets shorter; what
-is stored stays whole.
+to the question and the gist of the answer. Instructions stay word for word, and so do the user's questions as long as
+these alone are not too much; every call has its result in its place, as endpoints refuse half of a pair. Only the copy
+that is sent gets shorter; what is stored stays whole.
 """
 
 from __future__ import annotations
@@ -19,7 +19,11 @@ from asky.text.sentences import iter_sentences
 OMITTED = "[left out here: the conversation had grown too long for the model; search again if it is needed]"
 OMITTED_PASSAGES = "[passages left out here: they did not fit into the model's context]"
 OMITTED_ANSWER = "[an answer stood here; it was left out to make room]"
+OMITTED_MIDDLE = "\n[… the middle of this message is left out here …]\n"
 _GIST_CHARS = 400  # of an earlier answer: a paragraph
+# Of an earlier question that holds more: what is asked stands before or behind what was pasted.
+_BEGINNING_CHARS = 800
+_END_CHARS = 400
 _OPENING_FENCE = re.compile(r"<passage ([0-9a-f]{8,32}) ")
 
 Measure = Callable[[Message], int]
@@ -39,7 +43,9 @@ class Compacted:
     cut: int
 
 
-def compact(messages: Sequence[Message], question: int, most: int, measure: Measure) -> Compacted:
+def compact(
+    messages: Sequence[Message], question: int, most: int, measure: Measure, *, keep_questions: bool = False
+) -> Compacted:
     """`messages` with a size of at most `most`, as far as that can be reached; linear in their number.
 
     `messages[question]` begins the current turn; each message of the user before it begins an earlier one.
@@ -47,16 +53,30 @@ def compact(messages: Sequence[Message], question: int, most: int, measure: Meas
     In this order, each the oldest first and only as long as it is needed: results of tools become stubs, apart from
     those of the latest reply; earlier turns lose their calls and all but the gist of their answers; the gists go. Then
     the latest results are cut after a whole passage, the longest first, and the passages that came with the question,
-    from their end; one passage at least stays there. Earlier questions stay, unless they alone are too much: then the
-    oldest turns are left out, and it is said how many.
+    from their end; one passage at least stays there. Earlier questions stay, unless they alone are too much and may not
+    be kept all the same (`keep_questions`): then the longest lose their middles, and at last the oldest turns are left
+    out, and it is said how many.
     """
     shrinking = _Shrinking(list(messages), question, most, measure)
-    steps = (shrinking.stub_results, shrinking.summarise_turns, shrinking.drop_gists, shrinking.cut_latest)
-    for step in (*steps, shrinking.drop_turns):
+    steps = [shrinking.stub_results, shrinking.summarise_turns, shrinking.drop_gists, shrinking.cut_latest]
+    if not keep_questions:
+        steps += [shrinking.cut_questions, shrinking.drop_turns]
+    for step in steps:
         if shrinking.excess <= 0:
             break
         step()
     return Compacted(shrinking.messages, shrinking.question, shrinking.size, shrinking.cut)
+
+
+def questions_lost(said: Sequence[Message], sent: Sequence[Message]) -> str | None:
+    """What the user is to know where not all of the user's messages among `said` are among those that are `sent`."""
+    whole = {each.content for each in sent if each.role == "user"}
+    lost = sum(each.role == "user" and each.content not in whole for each in said)
+    return (
+        f"the session's questions are too long for the model: {lost} of them went in part or not at all"
+        if lost
+        else None
+    )
 
 
 class _Shrinking:
@@ -115,6 +135,14 @@ class _Shrinking:
         for index, message in enumerate(self.messages):
             if self.excess > 0 and message.role == "user":
                 self._put(index, _cut_material(message.content, self._room(index)))
+
+    def cut_questions(self) -> None:
+        """Cut the middles out of earlier questions, the longest first."""
+        asked = [index for index in range(self.question) if self.messages[index].role == "user"]
+        for index in sorted(asked, key=lambda index: -len(self.messages[index].content)):
+            if self.excess <= 0:
+                return
+            self._put(index, _without_middle(self.messages[index].content))
 
     def drop_turns(self) -> None:
         """Leave out the oldest turns, where that saves more than saying so takes."""
@@ -178,6 +206,13 @@ def _gist(text: str) -> str:
             break
         end = sentence.end
     return text[:end].rstrip() + " […]"
+
+
+def _without_middle(text: str) -> str:
+    """`text` where it is short, or else its beginning and its end."""
+    if len(text) <= _BEGINNING_CHARS + len(OMITTED_MIDDLE) + _END_CHARS:
+        return text
+    return text[:_BEGINNING_CHARS].rstrip() + OMITTED_MIDDLE + text[-_END_CHARS:].lstrip()
 
 
 def _last_reply(messages: Sequence[Message]) -> int:

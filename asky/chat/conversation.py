@@ -107,11 +107,14 @@ def kept_messages(question: str, shown: str, work: Sequence[Message], answer: An
     return [*kept, NewMessage("assistant", answer.text, {"keys": [each.key for each in answer.citations]})]
 
 
-def fit_earlier(messages: Sequence[Message], most_tokens: int, counter: TokenCounter) -> list[Message]:
-    """`messages`, which are all of earlier turns, with at most so many tokens; see `asky.chat.compaction`.
+def fit_earlier(
+    messages: Sequence[Message], most_tokens: int, counter: TokenCounter, *, most_for_questions: int
+) -> list[Message]:
+    """`messages`, which are all of earlier turns, with at most `most_tokens`; see `asky.chat.compaction`.
 
-    Counting is what takes time (20 ms for 20,000 tokens), so what is older than the messages that fit is counted in its
-    short form: without results of tools, and beyond as much again without answers.
+    Where the questions alone have more, all there is besides them goes, and they may take `most_for_questions`: only
+    beyond these a question is cut. Counting is what takes time (20 ms for 20,000 tokens), so what is older than the
+    messages that fit is counted in its short form: without results of tools, and beyond as much again without answers.
     """
     kept = list(messages)
     tools = {call.id: call.name for message in kept for call in message.tool_calls}
@@ -132,7 +135,12 @@ def fit_earlier(messages: Sequence[Message], most_tokens: int, counter: TokenCou
         elif left < -most_tokens and message.role == "assistant" and len(message.content) > len(OMITTED_ANSWER):
             kept[index] = replace(message, content=OMITTED_ANSWER)
         left -= measure(kept[index])
-    return kept if left >= 0 else compact(kept, len(kept), most_tokens, measure).messages
+    if left >= 0:
+        return kept
+    shorter = compact(kept, len(kept), most_tokens, measure, keep_questions=True)
+    if shorter.size > most_for_questions:
+        shorter = compact(shorter.messages, shorter.question, most_for_questions, measure)
+    return shorter.messages
 
 
 def named_passages(messages: Sequence[Message], passages: Sequence[StoredPassage]) -> list[StoredPassage]:

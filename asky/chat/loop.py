@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import anyio
 
 from asky.chat.arguments import canonical, describe
+from asky.chat.compaction import questions_lost
 from asky.chat.notes import Notes, no_notes, note_message, noted_text
 from asky.chat.prompts import ANSWER_NOW, EMPTY_REPLY
 from asky.chat.registry import ToolRegistry, refusal
@@ -286,8 +287,10 @@ class _Loop:
         most = tokens - self.counter.count((), self.tools)
         cut = self.transcript.shorten(most, self.counter.count_message)
         self.reported = None
-        if cut and _SHORTENED not in self.transcript.warnings:
-            self._warn(_SHORTENED)
+        warnings = (_SHORTENED, questions_lost(self.transcript.earlier, self.transcript.sent)) if cut else ()
+        for warning in warnings:
+            if warning is not None and warning not in self.transcript.warnings:
+                self._warn(warning)
         return cut > 0
 
     def _discard(self, text: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from asky.chat.compaction import questions_lost
 from asky.chat.conversation import earlier_questions, in_context, told_by_others
 from asky.chat.packing import pack_message, pack_spec, unpack_message, unpack_spec
 from asky.chat.prompts import LEAN_PROMPT, conversation_system_prompt, research_system_prompt, with_material
@@ -264,21 +265,22 @@ class Preparation:
 
     async def _earlier(self, tools: Sequence[ToolSpec]) -> list[Message]:
         """What was said in the session before, with the passages that it names: they can be cited again."""
-        most = min(self._owner.settings.history_tokens, self._owner.model.context_tokens * 2 // 5)
-        if self._owner.model.host is None or self._run.session_id is None or not most:
+        if self._owner.model.host is None or self._run.session_id is None or not self._owner.settings.history_tokens:
             return []  # the built-in model answers each question from its own passages
-        return await in_thread(self._read_earlier, self._run.session_id, [each.name for each in tools], most)
+        return await in_thread(self._read_earlier, self._run.session_id, [each.name for each in tools])
 
-    def _read_earlier(self, session_id: str, tools: Sequence[str], most_tokens: int) -> list[Message]:
+    def _read_earlier(self, session_id: str, tools: Sequence[str]) -> list[Message]:
         stored = self._said
         if not stored:
             return []
         from asky.chat import conversation  # for later questions of a session only
 
         said = conversation.earlier_messages(stored, tools)
-        messages = conversation.fit_earlier(said, most_tokens, self._owner.counter())
-        if lost := sum(each.role == "user" for each in said) - sum(each.role == "user" for each in messages):
-            self._warn(f"the session is long: its first {lost + 1} questions did not go with this one")
+        room = self._owner.model.context_tokens * 2 // 5
+        most = min(self._owner.settings.history_tokens, room)
+        messages = conversation.fit_earlier(said, most, self._owner.counter(), most_for_questions=room)
+        if lost := questions_lost(said, messages):
+            self._warn(lost)
         passages = self._owner.runs.passages_of_session(session_id)
         if passages:
             documents = self._owner.store().tables.documents

@@ -69,5 +69,5 @@ def read(sessions: SessionStore) -> float:
     assert found is not None
     said = earlier_messages(sessions.messages(found.id), ["get_relevant_content"])
     assert len(said) == 4 * TURNS
-    fit_earlier(said, 16_000, TokenCounter())
+    fit_earlier(said, 16_000, TokenCounter(), most_for_questions=50_000)
     return time.process_time() - started

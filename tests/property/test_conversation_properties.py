@@ -70,7 +70,8 @@ def test_fifty_turns_with_long_results_never_exceed_the_window_and_keep_every_qu
 
     async def turn(number: int) -> None:
         asked.append(f"Question {number}: what of {words[number % len(words)]!r}?")
-        earlier = fit_earlier(earlier_messages(stored, ["lookup"]), context_tokens * 2 // 5, TokenCounter())
+        share = context_tokens * 2 // 5
+        earlier = fit_earlier(earlier_messages(stored, ["lookup"]), share, TokenCounter(), most_for_questions=share)
         transcript = Transcript([Message("system", "Answer."), *earlier, Message("user", asked[-1])])
         script = [calls(tool_call("lookup", {"q": str(each)}, call_id=f"c{each}")) for each in range(searches)]
         model = Strict(context_tokens, *script, f"Answer {number}. " + "It is so. " * 80)

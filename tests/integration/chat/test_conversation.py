@@ -98,6 +98,26 @@ def test_the_stored_transcript_stays_whole_where_the_prompt_was_shortened(room: 
     assert sum(TIDES in each.content for each in stored if each.role == "tool") == 17
 
 
+def test_questions_that_are_too_much_for_the_model_are_cut_and_that_is_said(room: Room) -> None:
+    class Small(ScriptedModel):
+        context_tokens = 4000
+
+    pasted = "What does this say? " + "The tide of day 7 rose. " * 300 + "Where is the moon?"
+    room.ask(Small("Two."), "How many tides are there?")
+    room.ask(ScriptedModel("It says so."), pasted)
+    model = Small("Two.")
+    answer = room.ask(model, "And now?")
+    first, second, _ = [each.content for each in model.sent[0][0] if each.role == "user"]
+    assert first == "How many tides are there?"
+    assert second.startswith("What does this say? The tide")
+    assert second.endswith("Where is the moon?")
+    assert len(second) < 1300
+    assert "the session's questions are too long for the model: 1 of them went in part or not at all" in answer.warnings
+    again = ScriptedModel("Two.")
+    assert not any("too long" in warning for warning in room.ask(again, "And now?").warnings)
+    assert pasted in [each.content for each in again.sent[0][0]]
+
+
 def test_a_turn_that_was_withdrawn_is_kept_but_no_model_gets_it(room: Room) -> None:
     first = room.ask(Citing(CITED))
     second = room.ask(Citing(CITED), "And how many more?")

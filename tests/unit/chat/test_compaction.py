@@ -6,7 +6,15 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asky.chat.compaction import OMITTED, OMITTED_ANSWER, OMITTED_PASSAGES, Compacted, compact
+from asky.chat.compaction import (
+    OMITTED,
+    OMITTED_ANSWER,
+    OMITTED_MIDDLE,
+    OMITTED_PASSAGES,
+    Compacted,
+    compact,
+    questions_lost,
+)
 from asky.chat.stubs import LEFT_OUT
 from asky.llm.port import Message, ToolCall
 
@@ -120,6 +128,33 @@ def test_where_the_questions_alone_are_too_much_the_oldest_turns_are_left_out_an
     assert said[-3].startswith("Question 39?")
     assert said[-1] == "And now?"
     assert [each.role for each in shorter.messages[1:]] == ["user", "assistant"] * (len(said) // 2 - 1) + ["user"]
+
+
+def test_where_the_questions_alone_are_too_much_the_longest_lose_their_middles_first() -> None:
+    pasted = "What does this say?\n" + "log line\n" * 300 + "Where did it begin?"
+    messages = [ASKED[0]]
+    for question in ("Question 1?", pasted, "Question 3?"):
+        messages += [Message("user", question), Message("assistant", "It is so.")]
+    shorter = cut([*messages, Message("user", "And now?")], 1800)
+    asked = [each.content for each in shorter.messages if each.role == "user"]
+    assert [asked[0], *asked[2:]] == ["Question 1?", "Question 3?", "And now?"]
+    assert asked[1].startswith("What does this say?\nlog line")
+    assert asked[1].endswith("log line\nWhere did it begin?")
+    assert OMITTED_MIDDLE in asked[1]
+    assert cut(shorter.messages, 1800).cut == 0
+    lost = questions_lost(messages, shorter.messages)
+    assert lost is not None
+    assert "1 of them" in lost
+    assert questions_lost(shorter.messages, shorter.messages) is None
+
+
+def test_questions_that_are_to_be_kept_are_kept_whatever_they_take() -> None:
+    messages = [ASKED[0]]
+    for number in range(40):
+        messages += earlier(number, "It is so. " * 60)
+    shorter = compact([*messages, Message("user", "And now?")], len(messages), 100, measure, keep_questions=True)
+    assert questions_lost(messages, shorter.messages) is None
+    assert {each.content for each in shorter.messages if each.role == "assistant"} == {OMITTED_ANSWER}
 
 
 def asked_with(*passages: str, question: str = "Question: When?") -> list[Message]:
