@@ -14,24 +14,20 @@ from dataclasses import dataclass, field
 import anyio
 
 from asky.chat.arguments import canonical, describe
-from asky.chat.compaction import questions_lost
 from asky.chat.notes import Notes, no_notes, note_message, noted_text
 from asky.chat.prompts import ANSWER_NOW, EMPTY_REPLY
 from asky.chat.registry import ToolRegistry, refusal
+from asky.chat.room import PromptRoom
 from asky.chat.transcript import Transcript
 from asky.concurrency import gather, in_thread
 from asky.errors import AskyError, BudgetExceeded, ContextOverflow, ProviderError, StorageError, TimedOut
 from asky.events import Listener, ModelCalled, TextDiscarded, ToolCalled, ToolReturned, Warned, ignore
 from asky.llm.port import ChatModel, Message, ModelUsage, Reply, TextDelta, ToolCall, ToolChoice, ToolSpec
 from asky.llm.spending import Budget, NoBudget, count_failed
-from asky.llm.tokens import TokenCounter, least_tokens
+from asky.llm.tokens import TokenCounter
 from asky.llm.tools import ToolResult
 from asky.values import StoppedBy
 
-# Of the room that a prompt has, what it takes after it was made shorter: so the next few replies cost no further cut,
-# and the beginning of the prompt stays the same, and cached, meanwhile.
-_KEPT_SHARE = 0.6
-_SHORTENED = "the conversation was too long for the model: part of what was looked up was left out"
 _REFUSED = frozenset({"bad_arguments", "unknown_tool"})
 
 
@@ -67,11 +63,6 @@ class LoopResult:
     turns: int
     stopped_by: StoppedBy | None
     warnings: tuple[str, ...]
-
-
-def reply_room(context_tokens: int) -> int:
-    """Tokens of a model's context that its reply is left: an eighth, from 512 to 4,096."""
-    return min(4_096, max(512, context_tokens // 8))
 
 
 def discard(text: str) -> None:
@@ -120,10 +111,9 @@ class _Loop:
     counter: TokenCounter
     notes: Notes
     gathering: bool
-    tools: tuple[ToolSpec, ...] = ()
+    tools: tuple[ToolSpec, ...] = field(init=False)
+    room: PromptRoom = field(init=False)
     overflowed: bool = False
-    context_tokens: int = 0
-    reported: tuple[int, int] | None = None
     stopped_by: StoppedBy | None = None
     seen: dict[tuple[str, str], int] = field(default_factory=dict)
     refused_turns: int = 0
@@ -132,12 +122,12 @@ class _Loop:
 
     async def run(self) -> LoopResult:
         self.tools = self.registry.specs()
-        self.context_tokens = self.model.context_tokens
+        self.room = PromptRoom(self.transcript, self.tools, self.counter, self.model.context_tokens, self._warn)
         self.gathering = self.gathering and bool(self.tools)
         while True:
             for note in self.notes():
                 self.transcript.note(note_message(note))
-            await in_thread(self._make_room)
+            await in_thread(self.room.make)
             try:
                 await in_thread(self.budget.check, self.transcript.sent, self.tools)
             except BudgetExceeded as error:
@@ -196,7 +186,7 @@ class _Loop:
         try:
             return await self._call()
         except ContextOverflow as error:
-            if self.overflowed or not await in_thread(self._compact_after, error.limit_tokens):
+            if self.overflowed or not await in_thread(self.room.make_after, error.limit_tokens):
                 raise
             self.overflowed = True
             if self.gathering:  # what it would find has no room
@@ -235,7 +225,7 @@ class _Loop:
             raise ProviderError(f"{self.model.name} ended its stream without a reply")
         self.transcript.partial.clear()
         self.transcript.broken_off = ""
-        self._learn(messages, reply.usage)
+        self.room.learn(messages, reply.usage)
         await self._count(reply.usage)
         for warning in reply.warnings:
             if warning not in self.transcript.warnings:
@@ -250,48 +240,6 @@ class _Loop:
         used = await in_thread(count_failed, self.budget, error, self.transcript.partial_text)
         if used is not None:
             self.transcript.calls.append(used)
-
-    def _make_room(self) -> None:
-        """Make the prompt shorter before an endpoint does it its own way: some drop the instructions without a word."""
-        room = self.context_tokens - reply_room(self.context_tokens)
-        if self._size() > room:
-            self._compact(int(room * _KEPT_SHARE))
-
-    def _learn(self, messages: Sequence[Message], usage: ModelUsage) -> None:
-        """Take note of what the endpoint counted: that much is known of these messages, and nothing of other texts.
-
-        So the estimate for others may rise, and never falls: a table has more tokens than the prose before it.
-        """
-        if usage.estimated or usage.prompt_tokens < least_tokens(messages):
-            return
-        self.reported = (len(messages), usage.prompt_tokens)
-        if usage.prompt_tokens > self.counter.count(messages, self.tools):
-            self.counter.learn(messages, self.tools, usage)
-
-    def _size(self) -> int:
-        """Tokens of the next prompt: as the endpoint counted the last one, and as estimated what has come since."""
-        sent, known = self.transcript.sent, self.reported
-        if known is None:
-            return self.counter.count(sent, self.tools)
-        return known[1] + sum(map(self.counter.count_message, sent[known[0] :]))
-
-    def _compact_after(self, limit_tokens: int | None) -> bool:
-        """Make room after an endpoint has refused the prompt; `False` if there is nothing to give up."""
-        size = self._size()
-        if limit_tokens is not None:
-            self.context_tokens = min(self.context_tokens, limit_tokens)
-        room = self.context_tokens - reply_room(self.context_tokens)
-        return self._compact(min(int(room * _KEPT_SHARE), size // 2))
-
-    def _compact(self, tokens: int) -> bool:
-        most = tokens - self.counter.count((), self.tools)
-        cut = self.transcript.shorten(most, self.counter.count_message)
-        self.reported = None
-        warnings = (_SHORTENED, questions_lost(self.transcript.earlier, self.transcript.sent)) if cut else ()
-        for warning in warnings:
-            if warning is not None and warning not in self.transcript.warnings:
-                self._warn(warning)
-        return cut > 0
 
     def _discard(self, text: str) -> None:
         """Tell the reader that `text` was not the answer."""
