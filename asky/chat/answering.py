@@ -5,7 +5,7 @@ Everything that was shown, cited and checked is in the run's ledger before the a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from asky.config.schema import Research
     from asky.events import Listener
     from asky.llm.endpoint import Prices
-    from asky.llm.port import ChatModel, ToolSpec
+    from asky.llm.port import ChatModel, Message, ToolSpec
     from asky.research.memory import Reach
     from asky.research.vector_store import VectorStore
     from asky.storage.corpus import CorpusStore
     from asky.storage.runs import Run, RunStore
     from asky.storage.scope import Scope
-    from asky.storage.sessions import Session, SessionStore
+    from asky.storage.sessions import Session, SessionStore, StoredMessage
     from asky.storage.steps import Step
 
 Mode = Literal["research", "standard", "lean"]
@@ -104,8 +104,14 @@ class Answerer:
         """Whether the model could find sources on the web by itself."""
         return self.may_call(mode) and self.model.host is not None
 
-    def plan(self, question: Question, unread: Sequence[str] = (), web: WebPlan | None = None) -> Plan:
-        """What `question` would do, by the sources in the corpus now, `unread` ones and the `web`.
+    def plan(
+        self,
+        question: Question,
+        unread: Sequence[str] = (),
+        web: WebPlan | None = None,
+        said: Sequence[StoredMessage] = (),
+    ) -> Plan:
+        """What `question` would do, by the sources in the corpus now, `unread` ones, the `web` and what was `said`.
 
         Nothing is sent or kept.
         """
@@ -123,7 +129,25 @@ class Answerer:
             prices=self.prices,
             may_call=self.may_call(question.mode),
             web=web,
+            earlier=lambda tools: self.earlier(said, [each.name for each in tools])[1],
+            counter=self.counter(),
         )
+
+    def earlier(
+        self, said: Sequence[StoredMessage], tools: Collection[str]
+    ) -> tuple[Sequence[Message], Sequence[Message]]:
+        """What was `said` in a session, as a model with these `tools` would get all of it, and what of that it gets.
+
+        The built-in model gets nothing: it answers each question from its own passages.
+        """
+        if not said or self.model.host is None or not self.settings.history_tokens:
+            return (), ()
+        from asky.chat.conversation import earlier_messages, fit_earlier  # for later questions of a session only
+
+        messages = earlier_messages(said, tools)
+        room = self.model.context_tokens * 2 // 5
+        most = min(self.settings.history_tokens, room)
+        return messages, fit_earlier(messages, most, self.counter(), most_for_questions=room)
 
     def _own_specs(self) -> list[ToolSpec]:
         return self.custom_tools.specs() if self.custom_tools is not None and self.model.host is not None else []

@@ -9,6 +9,7 @@ from asky.evidence.answer import build_citations
 from asky.evidence.markers import Numbered, number_citations
 from asky.evidence.marks import MARKED
 from asky.evidence.quotes import Quotable, prepare_quote
+from asky.text.scrub import scrub, strip_sequences
 from asky.values import Citation, Claim, Evidence, Location, Span
 
 Locate = Callable[[int, Span], Location]
@@ -67,9 +68,17 @@ def _named(found: Sequence[str]) -> str:
     return ", ".join(found[:_MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
+def without_controls(reply: str) -> str:
+    """What a model wrote, without sequences for terminals and invisible characters."""
+    return scrub(strip_sequences(reply))
+
+
 def check_reply(text: str, shown: Mapping[str, Evidence], locate: Locate, *, claims_anything: bool) -> CheckedReply:
-    """Put `text` through the gate: only keys of `shown` become citations. An abstention or chat claims nothing."""
-    numbered = number_citations(text, shown)
+    """Put `text` through the gate: only keys of `shown` become citations. An abstention or chat claims nothing.
+
+    What drives a terminal, and what nobody sees, goes first: the answer is kept, exported and printed as it is here.
+    """
+    numbered = number_citations(without_controls(text), shown)
     citations = build_citations(numbered.order, shown)
     strangers = _not_quoted(numbered.lookalikes, shown)
     if not claims_anything:

@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from asky.chat.checking import CheckedReply, check_reply
+from asky.chat.checking import CheckedReply, check_reply, without_controls
 from asky.chat.conversation import kept_messages
-from asky.chat.recording import CutOff, once
+from asky.chat.recording import once
 from asky.concurrency import in_thread
 from asky.errors import AskyError, ProviderError, StorageError
 from asky.events import StageFinished, StageStarted, Warned
 from asky.evidence.answer import answer_json
 from asky.evidence.keys import KEY
+from asky.evidence.opening import changed_files
 from asky.evidence.passages import shown_title
 from asky.llm.port import is_abstention
 from asky.research.shortfall import shortfall
@@ -59,7 +60,8 @@ class Ending:
     """How one run ends. It is there from the beginning: a run can end at any time.
 
     `beside` are the calls that are not the loop's; `warnings` grow while the run goes on. `allowed_s` is the time after
-    which it was stopped, if it was.
+    which it was stopped, if it was, and `mended_late` says that it was up before a mended answer had come;
+    `changed_files` was said of files that it cites.
     """
 
     owner: Answerer
@@ -77,6 +79,8 @@ class Ending:
     is_taken_up: bool
     warnings: list[str] = field(default_factory=list)
     allowed_s: float | None = None
+    mended_late: bool = False
+    changed_files: Sequence[str] = ()
     _latest: CheckedReply | None = None
     _is_stored: bool = False
 
@@ -110,7 +114,8 @@ class Ending:
         self.owner.listener(StageFinished("verify", time.monotonic() - started, f"{len(checked.claims)} sentences"))
         if not self.state.has_sources:
             self.warn(_NO_SOURCES)
-        for warning in [*checked.warnings(), *await self._outdated(checked)]:
+        await self.record.enter("ending")
+        for warning in [*checked.warnings(), *await self._outdated(checked), *await self._changed(checked)]:
             self.warn(warning)
         with anyio.CancelScope(shield=True):
             await in_thread(self._store_answer, checked, stopped_by)
@@ -136,6 +141,14 @@ class Ending:
             if self.owner.corpus.current_document(each.source.id) != shown[each.key].document_id
         ]
 
+    async def _changed(self, checked: CheckedReply) -> Sequence[str]:
+        """What to say of cited files that are not what was read; a run that is played again says what it said then."""
+        if self.record.is_live:
+            self.changed_files = await in_thread(changed_files, checked.citations, self.owner.corpus)
+        else:
+            self.changed_files = self.record.ending.get("changed_files", ())
+        return self.changed_files
+
     def finish_cancelled(self, text: str) -> None:
         """Keep what there is of an answer that was interrupted: the best of it, or `text`, or what was begun."""
         if self._is_stored:
@@ -149,12 +162,13 @@ class Ending:
         if not self.record.is_live:
             return
         code = error.code if isinstance(error, AskyError) else "unexpected"
-        data = {"code": code, "message": str(error), "partial": self.transcript.unfinished_text}
+        data = {"code": code, "message": str(error), "partial": without_controls(self.transcript.unfinished_text)}
         said = [NewMessage("user", self.question.text), NewMessage("assistant", data["partial"], {"failed": code})]
         runs = self.owner.runs
         # where the store itself has failed, the first error is the one to show
         with suppress(StorageError), runs.steps.together():
             runs.record(self.run.id, "failed", data)
+            self.record.add_state()
             self._append(said)
             runs.finish(self.run.id, "failed", None)
 
@@ -213,15 +227,15 @@ class Ending:
             self.state.research,
             owner.settings.max_turns,
             check=self._checked,
-            record=self._note_mended,
+            record=self.record,
+            note=self._note_mended,
             warn=self.warn,
             listener=owner.listener,
         )
-        try:
-            self._latest = await mender.mend(checked)
-        except CutOff as cut:  # the time was up then
-            self.transcript.calls += [cut.usage] if cut.usage is not None else []
-        return self._latest or checked
+        mended = await mender.mend(checked)
+        self.mended_late = mended is None
+        self._latest = mended or checked
+        return self._latest
 
     def _note_mended(self, data: Mapping[str, Any]) -> None:
         if self.record.is_live:
@@ -291,6 +305,8 @@ class Ending:
         ending = {
             "seconds": answer.usage.seconds,
             "allowed_s": self.allowed_s,
+            "mended_late": self.mended_late,
+            "changed_files": self.changed_files,
             "cancelled_in": self.record.phase if was_cancelled else None,
         }
         with owner.runs.steps.together():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -47,7 +47,7 @@ class WebPlan:
     Before the model is asked, `queries` are sent to each of the `services`, and of what they find and the addresses
     that the question `named` at most `max_pages` pages are read; none of that where the model is to choose. It
     `may_search` and read more. Where it `is_offline`, pages that were read before are all there is. `wanted` says
-    in words what sources have to be.
+    in words what sources have to be. The `finder` is asked where papers among those pages can be read.
     """
 
     services: tuple[PlannedService, ...] = ()
@@ -57,12 +57,14 @@ class WebPlan:
     may_search: bool = False
     is_offline: bool = False
     wanted: tuple[str, ...] = ()
+    finder: PlannedService | None = None
 
     @property
     def hosts(self) -> tuple[str, ...]:
         """The hosts that are known beforehand; those of pages that are found come on top."""
         searching = self.services if self.queries or self.may_search else ()
-        return (*(each.host for each in searching if each.host), *map(host_of, self.named))
+        asked = [*searching, *([self.finder] if self.finder is not None else [])]
+        return (*(each.host for each in asked if each.host), *map(host_of, self.named))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,8 @@ class Plan:
     """`hosts` are those of which it is known that they would be reached.
 
     `usual` is a run with one search, `most` one that uses every turn. `sources` are in the corpus; `unread` names what
-    would be read first, `web` what would be done on the web.
+    would be read first, `web` what would be done on the web. `earlier_tokens` is what was said in the session before,
+    as far as it goes with each call.
     """
 
     model: str
@@ -82,6 +85,7 @@ class Plan:
     usual: Estimate
     most: Estimate
     web: WebPlan | None = None
+    earlier_tokens: int = 0
 
 
 def offered_tools(mode: Mode, web: WebPlan | None) -> list[ToolSpec]:
@@ -109,11 +113,13 @@ def make_plan(
     prices: Prices | None,
     may_call: bool = True,
     web: WebPlan | None = None,
+    earlier: Callable[[Sequence[ToolSpec]], Sequence[Message]] = lambda _: (),
+    counter: TokenCounter | None = None,
 ) -> Plan:
     """The plan for `question` over `sources` sources, what is `unread` and the `web`.
 
     A prompt grows by `passage_tokens` with each search before it. Where the model may not call `tools`, it gets the
-    passages of one search.
+    passages of one search. `earlier` gives what goes with a question from before it, by the tools that are offered.
     """
     has_sources = sources > 0 or bool(unread) or web is not None
     searching = has_sources and may_call
@@ -121,7 +127,9 @@ def make_plan(
     system = research_system_prompt(offered) if searching else CONVERSATION_PROMPT
     if has_sources and not searching:
         system = LEAN_PROMPT
-    first = TokenCounter().count([Message("system", system), Message("user", question)], offered)
+    counter = counter or TokenCounter()
+    earlier_tokens = sum(map(counter.count_message, earlier(offered)))
+    first = earlier_tokens + counter.count([Message("system", system), Message("user", question)], offered)
     if has_sources and not searching:
         first += passage_tokens
     free = model.host is None
@@ -144,4 +152,5 @@ def make_plan(
         usual=estimate(min(1 + _USUAL_SEARCHES, max_turns) if searching else 1),
         most=estimate(max_turns if searching else 1),
         web=web,
+        earlier_tokens=earlier_tokens,
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from asky.chat.compaction import questions_lost
 from asky.chat.conversation import earlier_questions, in_context, told_by_others
+from asky.chat.earlier_pages import earlier_pages, told_pages
 from asky.chat.packing import pack_message, pack_spec, unpack_message, unpack_spec
 from asky.chat.prompts import LEAN_PROMPT, conversation_system_prompt, research_system_prompt, with_material
 from asky.chat.registry import ToolRegistry
@@ -21,6 +22,7 @@ from asky.storage.scope import Scope
 
 if TYPE_CHECKING:
     from asky.chat.answering import Answerer, Mode, Question
+    from asky.chat.recording import Record
     from asky.chat.run_state import RunState
     from asky.llm.port import ToolSpec
     from asky.llm.spending import Budget
@@ -28,8 +30,9 @@ if TYPE_CHECKING:
     from asky.research.source_policy import SourcePolicy
     from asky.research.web import WebRun
     from asky.research.web_summaries import Summaries, Summarise
+    from asky.storage.runs import StoredPassage
     from asky.storage.sessions import StoredMessage
-    from asky.values import Failure, SourceKind
+    from asky.values import Failure, Source, SourceKind
 
 _SOURCES_NAMED = 8  # in the prompt, to say what kind of sources there are
 # What they return is from the web or is a passage, which is known by its source. Anything else may hold private words.
@@ -110,6 +113,8 @@ class Preparation:
         self._preloaded = question.web is None
         self._searched = question.shown
         self._said: Sequence[StoredMessage] = ()
+        self._passages: Sequence[StoredPassage] = ()
+        self._pages: Sequence[Source] = ()
 
     async def read_context(self) -> None:
         """Read what was said in the session before, and find out what to search for.
@@ -119,8 +124,10 @@ class Preparation:
         if self._run.session_id is not None:
             self._said = await in_thread(self._owner.sessions.messages, self._run.session_id)
             self._searched = in_context(self._question.shown, earlier_questions(self._said))
+        if self._run.session_id is not None and self._said:
+            self._passages = await in_thread(self._owner.runs.passages_of_session, self._run.session_id)
 
-    async def open_web(self, state: RunState, *, again: bool = False) -> None:
+    async def open_web(self, state: RunState, record: Record, *, again: bool = False) -> None:
         """Open the web, where the question may use it, to go on from `state`; unless `again`, choose and read sources.
 
         What is opened again has what was read before, and the question as it was then.
@@ -133,10 +140,13 @@ class Preparation:
         if again:
             self._run.question = asked
         self.web = self._owner.web().open(self._run, access, is_private=is_private)
-        state.attach(self.web, is_private=is_private)
+        state.attach(self.web, record, is_private=is_private)
         if again:
             return
         self.web.offered.offer(access.named)
+        if self._owner.settings.history_tokens:  # or nothing of earlier turns goes to a model
+            self._pages = await in_thread(earlier_pages, self._said, self._passages)
+        self.web.offered.offer_links(each.url or "" for each in self._pages)  # read by a model's choice, so no more
         await self.web.note_policy()
         if not self.web.can_search and not access.named:
             await self._use_cached()
@@ -150,15 +160,14 @@ class Preparation:
         What the user asked before is the user's own, and may be searched for like the question. What other sessions
         have found may hold words of documents that this one has never seen.
         """
-        owner, session_id, said = self._owner, self._run.session_id, self._said
+        owner, said = self._owner, self._said
         asked = earlier_questions(said)
         wanted = self._question.web.queries if self._question.web is not None else ()
         self._run.question = "\n".join([*asked, *wanted, self._run.question])
         self._run.private_notes += told_by_others(said, _PUBLIC_TOOLS)
         if self._run.memory == "all" or owner.corpus.count_sources(self._run.scope, _PRIVATE_KINDS):
             return True
-        shown = owner.runs.passages_of_session(session_id) if session_id is not None and said else []
-        return bool(self._run.private_notes) or any(each.source.kind in _PRIVATE_KINDS for each in shown)
+        return bool(self._run.private_notes) or any(each.source.kind in _PRIVATE_KINDS for each in self._passages)
 
     async def _take(self, web: WebRun, chosen: Shortlist) -> None:
         """Keep what was chosen, and say what could not be asked. Raises where that leaves nothing to answer from."""
@@ -199,7 +208,8 @@ class Preparation:
         tools = ToolRegistry([*self._web_tools(summaries), *research.all(), *self._own_tools()])
         tools = tools.without(withheld_tools(self._question.mode, preloaded=self._preloaded))
         earlier = await self._earlier(tools.specs())
-        found = [await self._named_sources(sources), await self._recalled(research)]
+        pages = told_pages(self._pages, self._run.marker) if owner.model.host is not None else ""
+        found = [await self._named_sources(sources), pages, await self._recalled(research)]
         system = research_system_prompt(tools.specs())
         asked = self._question.shown if owner.model.host is not None else self._searched  # which it searches for itself
         prepared = _conversation(system, with_material(asked, *found), earlier, tools)
@@ -263,26 +273,18 @@ class Preparation:
         found = await research.get_relevant_content({"queries": [self._searched]})
         return _conversation(LEAN_PROMPT, with_material(self._question.shown, found.content), earlier)
 
-    async def _earlier(self, tools: Sequence[ToolSpec]) -> list[Message]:
+    async def _earlier(self, tools: Sequence[ToolSpec]) -> Sequence[Message]:
         """What was said in the session before, with the passages that it names: they can be cited again."""
-        if self._owner.model.host is None or self._run.session_id is None or not self._owner.settings.history_tokens:
-            return []  # the built-in model answers each question from its own passages
-        return await in_thread(self._read_earlier, self._run.session_id, [each.name for each in tools])
+        return await in_thread(self._read_earlier, [each.name for each in tools])
 
-    def _read_earlier(self, session_id: str, tools: Sequence[str]) -> list[Message]:
-        stored = self._said
-        if not stored:
-            return []
-        from asky.chat import conversation  # for later questions of a session only
-
-        said = conversation.earlier_messages(stored, tools)
-        room = self._owner.model.context_tokens * 2 // 5
-        most = min(self._owner.settings.history_tokens, room)
-        messages = conversation.fit_earlier(said, most, self._owner.counter(), most_for_questions=room)
+    def _read_earlier(self, tools: Sequence[str]) -> Sequence[Message]:
+        said, messages = self._owner.earlier(self._said, tools)
         if lost := questions_lost(said, messages):
             self._warn(lost)
-        passages = self._owner.runs.passages_of_session(session_id)
-        if passages:
+        passages = self._passages
+        if messages and passages:
+            from asky.chat import conversation  # for later questions of a session only
+
             documents = self._owner.store().tables.documents
             conversation.hold_keys(self._run.keys, passages, documents)
             shown = conversation.reopened(conversation.named_passages(messages, passages), documents)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
+import errno
 import os
+import re
 import stat
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +17,8 @@ from asky.errors import UsageError
 from asky.research.local_names import show_target, uri_path
 
 _MAX_BYTES = 4 * MAX_QUESTION_CHARS + 3  # each character as long as UTF-8 has them, and a byte-order mark
+_FORMS = "file://PATH is a file in this folder or below it, file:///PATH one from / on, file://~/PATH one of your own"
+_THIS_HOST = re.compile(r"(?<=^file://)localhost(?=/)", re.IGNORECASE)
 _KINDS: Mapping[int, str] = MappingProxyType(
     {
         stat.S_IFDIR: "is a folder",
@@ -28,23 +33,33 @@ _KINDS: Mapping[int, str] = MappingProxyType(
 def read_prompt_file(uri: str, environ: Mapping[str, str]) -> str:
     """The text of the file at `file://PATH`, where PATH is absolute, relative, or begins with `~`.
 
+    `localhost` before an absolute PATH is passed over.
     Nothing but a regular file is opened, and no more is read of it than a question may have. Raises `UsageError` for
     what is no file, cannot be read, is longer than a question may be, or is not text in UTF-8.
     """
-    path = expand_user(uri_path(uri) or uri, environ)
+    name = uri_path(_THIS_HOST.sub("", uri))
+    if not name:
+        raise UsageError(f"{uri} names no file", hint=_FORMS)
+    path = expand_user(name, environ)
     shown = show_target(str(path))
     try:
         data = _read(path, shown)
     except OSError as error:
-        raise UsageError(f"cannot read {shown}: {error.strerror}") from error
+        hint = _FORMS if error.errno in (errno.ENOENT, errno.ENOTDIR) else None
+        raise UsageError(f"cannot read {shown}: {error.strerror}", hint=hint) from error
     except ValueError as error:
         raise UsageError(f"cannot read {shown}: no file can have this name") from error
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise UsageError(f"{shown} is UTF-16, not UTF-8", hint="save it as UTF-8, or: iconv -f UTF-16 -t UTF-8 FILE")
     if b"\0" in data:
         raise UsageError(f"{shown} is not a text file", hint="a document is named with -d")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UsageError(f"{shown} is not UTF-8: byte {error.start + 1} is not part of any character") from None
+        raise UsageError(
+            f"{shown} is not UTF-8: byte {error.start + 1} is not part of any character",
+            hint="save it as UTF-8; if it is Latin-1: iconv -f LATIN1 -t UTF-8 FILE",
+        ) from None
 
 
 def _read(path: Path, shown: str) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from asky.chat.packing import (
     unpack_reply,
     unpack_result,
 )
-from asky.chat.recording import SET_ASIDE, CutOff
+from asky.chat.recording import SET_ASIDE
 from asky.concurrency import in_thread
 from asky.errors import AskyError, BudgetExceeded, StorageError
 from asky.llm.port import ModelUsage, Reply, TextDelta
@@ -60,7 +60,7 @@ class RecordedModel:
         tool_choice: ToolChoice = "auto",
         schema: Mapping[str, Any] | None = None,
     ) -> AsyncGenerator[TextDelta | Reply, None]:
-        """See `ChatModel.stream`. Raises `Missing` and `CutOff` besides."""
+        """See `ChatModel.stream`. Raises `Missing` besides."""
         record, key = self._record, _key(self.name, messages, tools, tool_choice, schema)
         try:
             step = await record.take_call(key)
@@ -116,11 +116,8 @@ class RecordedModel:
             if used is not None and not step["is_estimated"]:
                 note_spending(error, used)
             raise error
-        how = self._record.stops_by
-        if how is None:
-            raise CutOff(used)
         try:
-            await self._record.stop(how)
+            await self._record.stop(self._record.stops_by or "time")
         except anyio.get_cancelled_exc_class() as error:
             if not step["is_estimated"]:
                 note_spending(error, used or ModelUsage())
@@ -190,14 +187,10 @@ def recorded_tool(tool: Tool, record: Record) -> Tool:
 
 @dataclass(slots=True)
 class RecordedBudget:
-    """The budget of a run's loop. What it decided where calls were made is not decided anew where they are played.
-
-    `spent_s` is what the run has taken before this process.
-    """
+    """The budget of a run's loop. What it decided where calls were made is not decided anew where they are played."""
 
     inner: Budget
     played: Record
-    spent_s: Callable[[], float]
     _decisions: int = 0
 
     def check(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> None:
@@ -247,10 +240,13 @@ class RecordedBudget:
             self.inner.add(estimate)
         return estimate
 
+    def add_time(self, seconds: float) -> None:
+        """See `Budget.add_time`."""
+        self.inner.add_time(seconds)
+
     def deadline_s(self) -> float | None:
         """See `Budget.deadline_s`; where nothing is asked of anybody, time does not count."""
-        left = self.inner.deadline_s() if self.played.is_live else None
-        return None if left is None else max(0.0, left - self.spent_s())
+        return self.inner.deadline_s() if self.played.is_live else None
 
 
 def _key(

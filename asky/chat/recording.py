@@ -6,6 +6,7 @@ record; then a live run goes on and adds its own, and one that is played again e
 | kind | key | what it holds |
 |---|---|---|
 | `begun` | | the question, the model and the limits |
+| `searched` | a hash of service and request | what one search service found |
 | `prepared` | | the first messages and the tools |
 | `called` | a hash of the request | the reply, or the error with what had come before it |
 | `summarised` | a hash of the request | the reply that is the summary of a page |
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from asky.storage.documents import DocumentStore
     from asky.storage.runs import RunStore
 
-Phase = Literal["writing", "checking", "mending"]
+Phase = Literal["writing", "checking", "mending", "ending"]
 Cut = Literal["time", "cancelled"]
 
 SET_ASIDE = "set aside"
@@ -51,14 +52,6 @@ _WORDS = {
 
 class Missing(Exception):
     """Something is not in the record that is played. No `AskyError`: nobody may take it for a call that failed."""
-
-
-class CutOff(Exception):
-    """A call was cut off here, after `usage` was spent, and the run went on without it."""
-
-    def __init__(self, usage: ModelUsage | None) -> None:
-        super().__init__("cut off")
-        self.usage = usage
 
 
 class Record:
@@ -86,7 +79,7 @@ class Record:
         self._runs = runs
         self._run_id = run_id
         self._state = state
-        self._steps = [each for each in steps if each.kind != SET_ASIDE]
+        self._steps = _playable(steps)
         self._calls = deque(each for each in self._steps if each.kind == "called")
         self._others: dict[tuple[str, str], deque[Step]] = {}
         for each in self._steps:
@@ -98,6 +91,7 @@ class Record:
         self._pending: dict[str, Any] = {}
         for each in steps:
             self._met |= each.data.get("met", {})
+        self._is_restored = not steps
         self._adding = anyio.Lock()
         self._cuts: dict[Cut, Callable[[], None]] = {}
 
@@ -106,6 +100,7 @@ class Record:
     def restore(self, documents: DocumentStore) -> None:
         """Bring the state of the run to where the record ends."""
         self._state.restore((each.data["state"] for each in self._all if "state" in each.data), documents)
+        self._is_restored = True
 
     def spent_beside(self) -> list[ModelUsage]:
         """What was used by calls that no reply of the loop stands for: summaries, and calls that were set aside."""
@@ -137,7 +132,9 @@ class Record:
     async def take_call(self, key: str) -> Mapping[str, Any] | None:
         """The next call of the model, or `None` where it is to be made. Raises as `take` does.
 
-        Where a live run asks for something else than was recorded, nothing that was recorded from there on is of use.
+        Where a live run asks for something else than was recorded, nothing that was recorded from there on is of use,
+        but for what search services have answered: the same may be asked of them. Else a tool that was cut has ended by
+        the time of a new call, and what is searched for from then on is to be found anew.
         """
         if self._calls and self._calls[0].key == key:
             return self._calls.popleft().data
@@ -149,16 +146,20 @@ class Record:
                 *(each for (kind, _), found in self._others.items() if kind == "ran" for each in found),
             ]
             self._calls.clear()
-            self._others = {name: found for name, found in self._others.items() if name[0] != "ran"}
+            self._drop("ran")
             await in_thread(self._runs.steps.replace, self._run_id, [set_aside(each) for each in stale])
             for used in _used(stale):
                 self.on_stale(used)
+        else:
+            self._drop("searched")
         return None
+
+    def _drop(self, kind: str) -> None:
+        self._others = {name: found for name, found in self._others.items() if name[0] != kind}
 
     async def _miss(self, kind: str) -> NoReturn:
         """Stop where the run was stopped; a record that goes on, or that ends with an answer, lacks something."""
-        if how := self.stops_by:
-            await self.stop(how)
+        await self.pass_on()
         at = self._calls[0].ordinal if self._calls else len(self._all) - 1
         expects = "the run went on otherwise" if self._calls else "the run ended"
         raise Missing(f"{_WORDS.get(kind, kind)} that was not recorded: {expects} at step {at}")
@@ -188,13 +189,20 @@ class Record:
             return None
         if self.phase == "writing" and self.ending.get("allowed_s") is not None:
             return "time"
+        if self.phase == "mending" and self.ending.get("mended_late"):
+            return "time"
         return "cancelled" if self.ending.get("cancelled_in") == self.phase else None
+
+    async def pass_on(self) -> None:
+        """Go on with what was asked for, unless the run was stopped before it could."""
+        if how := self.stops_by:
+            await self.stop(how)
 
     async def enter(self, phase: Phase) -> None:
         """Begin a phase; one in which nothing is asked for ends here if it is where the run was cancelled."""
         self.phase = phase
-        if phase == "checking" and self.stops_by is not None:
-            await self.stop("cancelled")
+        if phase != "mending":
+            await self.pass_on()
 
     # limits and notes
 
@@ -220,9 +228,14 @@ class Record:
         """Append how the run ended, in the transaction under way."""
         self._commit(self._step("finished", "", data), None)
 
+    def add_state(self) -> None:
+        """Append what the run has come to where it fails, in the transaction under way."""
+        self._commit(self._step(SET_ASIDE, "", {}), None)
+
     def _step(self, kind: str, key: str, data: Mapping[str, Any]) -> Step:
         pending, self._pending = self._pending, {}
-        return Step(0, kind, key, {**data, "state": self._state.changes(), **({"met": pending} if pending else {})})
+        state = {"state": self._state.changes()} if self._is_restored else {}  # else it is not the run's
+        return Step(0, kind, key, {**data, **state, **({"met": pending} if pending else {})})
 
     def _commit(self, step: Step, used: ModelUsage | None) -> None:
         with self._runs.steps.together():
@@ -253,6 +266,19 @@ def set_aside(step: Step) -> Step:
     met = {what: found for what, found in step.data.get("met", {}).items() if what.startswith("notes")}
     kept = {name: step.data[name] for name in ("usage", "state") if step.data.get(name) is not None}
     return replace(step, kind=SET_ASIDE, key="", data={**kept, **({"met": met} if met else {})})
+
+
+def _playable(steps: Sequence[Step]) -> list[Step]:
+    """`steps` without what was set aside, and without the searches that belong to a step which is played whole.
+
+    When a preparation is complete, or the model is called again, all who had searched before have ended.
+    """
+    ended = max((place for place, each in enumerate(steps) if each.kind in ("prepared", "called")), default=0)
+    return [
+        each
+        for place, each in enumerate(steps)
+        if each.kind != SET_ASIDE and (each.kind != "searched" or place > ended)
+    ]
 
 
 Made = Callable[[], Awaitable[Mapping[str, Any]]]

@@ -11,10 +11,10 @@ from asky.chat.answering import Answerer, no_budget
 from asky.chat.begun import Begun, unpack_begun
 from asky.chat.recording import Missing, usable_steps
 from asky.concurrency import in_thread
-from asky.errors import ReplayMissed, UsageError
+from asky.errors import ReplayMissed, StoreDamaged, UsageError
 from asky.events import Event, Warned
 from asky.evidence.answer import answer_json
-from asky.storage.sessions import Session
+from asky.storage.sessions import Session, SessionStore
 
 if TYPE_CHECKING:
     from asky.llm.port import Message, Reply, TextDelta, ToolChoice, ToolSpec
@@ -33,17 +33,37 @@ def recorded_beginning(runs: RunStore, run: Run) -> Begun:
 def _beginning(run: Run, steps: Sequence[Step]) -> Begun:
     if not steps:
         raise UsageError(
-            f"run {run.id} was not recorded: it was made by an earlier asky", hint="`asky runs show` has its ledger"
+            f"run {run.id} was not recorded: it was made by an earlier asky, or its record was damaged and set aside",
+            hint="`asky runs show` has its ledger",
         )
-    return unpack_begun(steps[0].data)
+    first = steps[0]
+    try:
+        if first.kind == "begun" and first.ordinal == 0:
+            return unpack_begun(first.data)
+    except (KeyError, TypeError, ValueError) as error:
+        raise _without_beginning(run) from error
+    raise _without_beginning(run)
 
 
-def require_resumable(runs: RunStore, run: Run) -> Begun:
+def _without_beginning(run: Run) -> StoreDamaged:
+    message = f"the record of run {run.id} is damaged: what the run began with is not there"
+    return StoreDamaged(message, hint="`asky runs show` has its answer and its ledger; ask again for a new one")
+
+
+def is_withdrawn(sessions: SessionStore, run: Run) -> bool:
+    """Whether the user took the turn of `run` back."""
+    said = sessions.messages(run.session_id) if run.session_id is not None else ()
+    return any(each.run_id == run.id and each.is_withdrawn for each in said)
+
+
+def require_resumable(runs: RunStore, sessions: SessionStore, run: Run) -> Begun:
     """What `run` began with, where it can be taken up. Raises `UsageError` where it cannot."""
     if run.status == "finished":
         raise UsageError(f"run {run.id} has finished", hint=f"`asky runs show {run.id}` prints its answer")
     if run.status == "running":
         raise UsageError(f"run {run.id} is still running", hint="wait for it, or stop its process")
+    if is_withdrawn(sessions, run):
+        raise UsageError(f"run {run.id} was taken back: nothing goes on with it", hint="ask its question again")
     begun = recorded_beginning(runs, run)
     failed = [each.data for each in runs.ledger(run.id) if each.kind == "failed"]
     if run.status == "failed" and failed and failed[-1].get("code") in _ASKED_WRONGLY:
@@ -58,7 +78,7 @@ async def resume(answerer: Answerer, run: Run, session: Session, *, keep: Callab
     `UsageError` for a run that cannot be taken up or that began with another model.
     """
     runs = answerer.runs
-    begun = await in_thread(require_resumable, runs, run)
+    begun = await in_thread(require_resumable, runs, answerer.sessions, run)
     if answerer.model.name != begun.model:
         raise UsageError(f"run {run.id} began with the model {begun.model}, not {answerer.model.name}")
 
@@ -66,11 +86,23 @@ async def resume(answerer: Answerer, run: Run, session: Session, *, keep: Callab
         with runs.steps.together():
             runs.take_up(run.id)
             usable, changed = usable_steps(runs.steps.of(run.id))
+            _say_searches(runs, run, usable)
             runs.steps.replace(run.id, changed)
             runs.record(run.id, "resumed", {"was": run.status, "steps": len(usable)})
         return usable
 
     await answerer.work(begun, session, run, keep, await in_thread(take_up))
+
+
+def _say_searches(runs: RunStore, run: Run, steps: Sequence[Step]) -> None:
+    """Have the ledger say what was searched for by a process that was killed before it could."""
+    if not any(each.kind == "searched" for each in steps):
+        return
+    from asky.chat.recorded_searches import unsaid_searches  # for questions to the web only
+    from asky.research.web_ledger import SEARCHED
+
+    for entry in unsaid_searches(steps, runs.ledger(run.id)):
+        runs.record(run.id, SEARCHED, entry)
 
 
 async def replay(answerer: Answerer, run: Run) -> Answer:
@@ -81,7 +113,7 @@ async def replay(answerer: Answerer, run: Run) -> Answer:
     """
     steps = await in_thread(answerer.runs.steps.of, run.id)
     if run.answer is None:
-        hint = f"`asky runs resume {run.id}` goes on with it" if run.status != "running" else None
+        hint = f"`asky runs resume {run.id}` goes on with it" if run.status not in ("running", "finished") else None
         raise UsageError(f"run {run.id} has no answer to play again: it is {run.status}", hint=hint)
     begun = _beginning(run, steps)
 

@@ -11,6 +11,7 @@ from asky.chat.packing import pack_evidence, unpack_evidence
 from asky.storage.scope import Scope
 
 if TYPE_CHECKING:
+    from asky.chat.recording import Record
     from asky.research.tools import ResearchRun
     from asky.research.web import WebRun
     from asky.storage.documents import DocumentStore
@@ -25,7 +26,7 @@ class RunState:
 
     `heard` is what the user is warned of in this process, and grows; `earlier` what an earlier process of the run has
     said, `earlier_s` the seconds that it had taken. `rejected`, `offers` and `use` (searches, fetches, pages that were
-    there already) are what the web has come to.
+    there already) are what the web has come to, `sent` the queries that were watched.
     """
 
     research: ResearchRun
@@ -35,6 +36,7 @@ class RunState:
     has_sources: bool = False
     rejected: list[tuple[str, str]] = field(default_factory=list)
     offers: list[Offer] = field(default_factory=list)
+    sent: list[str] = field(default_factory=list)
     use: Any = None
     _started: float = field(default_factory=time.monotonic)
     _recorded: dict[str, Evidence] = field(default_factory=dict)
@@ -68,6 +70,7 @@ class RunState:
             "warned": self._new("warned", self.warned),
             "rejected": self._new("rejected", self.rejected),
             "offers": self._new("offers", self.offers),
+            "sent": self._new("sent", self.sent),
         }
 
     def _new(self, name: str, items: Sequence[Any]) -> list[Any]:
@@ -89,6 +92,7 @@ class RunState:
             self.earlier += each["warned"]
             self.rejected += [(url, why) for url, why in each["rejected"]]
             self.offers += each["offers"]
+            self.sent += each.get("sent", ())  # not in what an earlier asky recorded
             if each["use"] is not None:
                 self._restore_use(each["use"])
         for found in run.shown.values():
@@ -100,6 +104,7 @@ class RunState:
             "warned": len(self.earlier),
             "rejected": len(self.rejected),
             "offers": len(self.offers),
+            "sent": len(self.sent),
         }
 
     def _restore_use(self, packed: Mapping[str, int]) -> None:
@@ -107,10 +112,14 @@ class RunState:
 
         self.use = WebUse(**packed)
 
-    def attach(self, web: WebRun, *, is_private: bool) -> None:
-        """Let `web`, which has just been opened, go on from this state."""
-        from asky.chat.recorded_offers import RecordedOffers  # for questions to the web only
+    def attach(self, web: WebRun, record: Record, *, is_private: bool) -> None:
+        """Let `web`, which has just been opened, go on from this state and search through the `record`."""
+        from asky.chat.recorded_offers import RecordedOffers  # these three for questions to the web only
+        from asky.chat.recorded_searches import recorded_search
+        from asky.research.outgoing import OutgoingQueries
 
+        web.searches.recorded = lambda ask: recorded_search(ask, record)
+        web.searches.outgoing = OutgoingQueries(self.sent)
         web.offered = RecordedOffers(self.offers, is_private=is_private)
         web.rejected = self.rejected
         if self.use is None:

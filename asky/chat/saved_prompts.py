@@ -12,7 +12,7 @@ from asky.errors import UsageError
 INPUT = "input"
 """The placeholder that stands for what follows the name."""
 
-_CALL = re.compile(r"/([a-z0-9_-]{1,64})(?:\s+|\Z)")
+_CALL = re.compile(r"/([A-Za-z0-9_-]{1,64})(?:\s+|\Z)")
 _PLACEHOLDER = re.compile(r"\{\{[ \t]*([A-Za-z0-9_-]{1,64})[ \t]*\}\}")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"|\'([^\']*)\'', re.DOTALL)
 _VERY_NEAR = 0.8
@@ -31,7 +31,8 @@ def expand(text: str, prompts: Mapping[str, str], *, read_file: Callable[[str], 
     looked at again. `read_file` gives the text of a prompt that is a `file://` address.
 
     A text whose first word is no configured name is a question like any other, such as one about `/etc`; but a name
-    very near to a configured one is taken for a slip, which would otherwise be a paid answer to the wrong question.
+    very near to a configured one, such as the same in capitals, is taken for a slip, which would otherwise be a paid
+    answer to the wrong question.
     `in_chat` any plain name must be configured, as one is typed there like a command.
 
     Raises `UsageError` for a name that is not configured, a placeholder without a value, a quote without its end, a
@@ -51,7 +52,7 @@ def expand(text: str, prompts: Mapping[str, str], *, read_file: Callable[[str], 
 
 
 def _check_unknown(name: str, prompts: Mapping[str, str], *, in_chat: bool) -> None:
-    near = get_close_matches(name, prompts, n=1, cutoff=0.0 if in_chat else _VERY_NEAR)
+    near = get_close_matches(name.lower(), prompts, n=1, cutoff=0.0 if in_chat else _VERY_NEAR)
     if in_chat:
         raise UsageError(
             f"there is no /{name}", hint=f"the nearest saved prompt is /{near[0]}" if near else "no prompt is saved"

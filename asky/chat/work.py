@@ -68,7 +68,7 @@ class Work:
         self._state = RunState(self._research, owner.warned if is_live else ())
         self._spending = owner.budget(run.id)
         self._record = Record(owner.runs, run.id, self._state, steps, is_live=is_live, on_stale=self._add_beside)
-        self._budget = RecordedBudget(self._spending, self._record, lambda: self._state.earlier_s)
+        self._budget = RecordedBudget(self._spending, self._record)
         self._model = RecordedModel(owner.model, self._record, self._spending, begun.context_tokens)
         self._beside: list[ModelUsage] = []  # the calls that are not the loop's
         self._counter = owner.counter()
@@ -108,7 +108,7 @@ class Work:
             async with self._prepared() as prepared:
                 self._tools, self._stopped_by = prepared.tools, "budget" if prepared.is_short else None
                 self._transcript.begin(prepared.messages)
-                result = await run_loop(
+                written = await run_loop(
                     self._model,
                     self._transcript,
                     self._tools,
@@ -119,6 +119,8 @@ class Work:
                     counter=self._counter,
                     notes=self._take_notes,
                 )
+                await self._record.pass_on()
+                result = written
         self._text = result.reply_text if result is not None else self._transcript.partial_text
         self._say(self._stream.close())
         if result is None:
@@ -133,6 +135,7 @@ class Work:
     async def _begin(self) -> None:
         if self._is_taken_up:
             await in_thread(lambda: self._record.restore(self._owner.store().tables.documents))
+            self._spending.add_time(self._state.earlier_s)
             for used in self._record.spent_beside():
                 self._add_beside(used)
             return
@@ -147,7 +150,7 @@ class Work:
         step = await record.take("prepared")
         if record.is_live:
             await self._preparation.read_context()
-            await self._preparation.open_web(self._state, again=step is not None)
+            await self._preparation.open_web(self._state, record, again=step is not None)
         if step is None:
             sources = await in_thread(self._owner.corpus.count_sources, self._question.scope)
             self._state.has_sources = sources > 0 or self._preparation.web is not None

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from asky.cli.export_forms import form_of
 from asky.cli.saving import save_text
-from asky.cli.terminal import Terminal
+from asky.cli.terminal import Terminal, json_document
 from asky.evidence.answer import answer_json
 from asky.evidence.citing import reference
 from asky.evidence.markdown import answer_markdown
 from asky.values import Answer
 
 if TYPE_CHECKING:
+    from asky.cli.export_forms import Form
     from asky.storage.runs import Run
     from asky.wiring import Services
 
@@ -56,14 +57,20 @@ def as_html(run: Run, services: Services) -> str:
 
 
 def write_answer(path: Path, answer: Mapping[str, Any], services: Services) -> None:
-    """Write an answer, as its JSON object, to `path`: by the suffix as Markdown, HTML or JSON.
+    """Write an answer, as its JSON object, to `path` in the form that its suffix says.
 
-    Raises what `save_text` does.
+    Raises what `form_of` and `save_text` do.
     """
-    if path.suffix == ".html":
-        text = as_html(services.runs.find(answer["run"]), services)
-    elif path.suffix == ".json":
-        text = json.dumps(answer, ensure_ascii=False, indent=2) + "\n"
-    else:
-        text = answer_markdown(answer)
-    save_text(path, text)
+    save_text(path, _written(answer, form_of(path), services))
+
+
+def _written(answer: Mapping[str, Any], form: Form, services: Services) -> str:
+    if form == "html":
+        return as_html(services.runs.find(answer["run"]), services)
+    if form == "json":
+        return json_document(answer)
+    if form == "md":
+        return answer_markdown(answer)
+    from asky.evidence.bibliography import bibliography  # for these formats only
+
+    return bibliography([answer], form)

@@ -31,7 +31,7 @@ class Asking:
     """Collects what a question is asked of, and asks it.
 
     `model` is the name under which the user chose one; the built-in model is not kept for later questions unless it was
-    chosen, as there may be another by then. `memory` says whose findings are recalled.
+    chosen, as there may be another by then. `memory` says whose findings are recalled. `session` is the last asked in.
     """
 
     def __init__(
@@ -43,6 +43,7 @@ class Asking:
         self._web = web
         self._model = model or (answerer.model.name if answerer.model.host is not None else None)
         self.memory: Reach = "session"
+        self.session: Session | None = None
         self._collections: list[int] = []
         self._granted: list[Path] = []
         self._rejected: list[tuple[str, str]] = []
@@ -69,22 +70,17 @@ class Asking:
         """The stored answer.
 
         Raises `UsageError` if there is nothing to answer from, and `Stopped`, with what there is of the answer as its
-        value, on Ctrl-C.
+        value, on Ctrl-C. A session that was made for a question which could not be asked is gone then.
         """
-        session = find_last(self._bench, session_name, resume)
-        session = session or self._bench.services.sessions.open(session_name, mode=self._mode)
-        if context is not None:
-            self._add_text(session, context)
-        shown = self._preload(session, text)
-        access = self._web_access(session, text)
-        services = self._bench.services
-        services.sessions.add_collections(session.id, self._collections)
-        self._remember(session)
-        wanted = tuple(dict.fromkeys([*session.collections, *self._collections]))
-        scope = Scope(wanted)
-        if access is None:
-            self._require_sources(scope)
-        question = Question(text, shown, self._mode, scope, tuple(self._rejected), access, self.memory)
+        sessions, found = self._bench.services.sessions, find_last(self._bench, session_name, resume)
+        self.session = session = found or sessions.open(session_name, mode=self._mode)
+        try:
+            question = self._question(session, text, context)
+        except BaseException:
+            if found is None:
+                with suppress(StorageError):  # it may be the store that has failed
+                    sessions.discard_unused(session.id, self._bench.services.corpus)
+            raise
         kept: list[Answer] = []
         try:
             self._bench.run(lambda: self._answerer.answer(question, session, keep=kept.append))
@@ -95,6 +91,19 @@ class Asking:
             self._name_partial(error, session, text)
             raise
         return kept[-1]
+
+    def _question(self, session: Session, text: str, context: str | None) -> Question:
+        """The question with all that it is asked of, which is read first."""
+        if context is not None:
+            self._add_text(session, context)
+        shown = self._preload(session, text)
+        access = self._web_access(session, text)
+        scope = Scope(tuple(dict.fromkeys([*session.collections, *self._collections])))
+        if access is None:
+            self._require_sources(scope)
+        self._bench.services.sessions.add_collections(session.id, self._collections)
+        self._remember(session)
+        return Question(text, shown, self._mode, scope, tuple(self._rejected), access, self.memory)
 
     def _remember(self, session: Session) -> None:
         """Let later questions of the session take over how this one is asked."""
@@ -118,6 +127,8 @@ class Asking:
         That are the folders which were granted, what the question names, and a `context`. Raises as `ask` does for
         folders and sources that are not there.
         """
+        from asky.chat.conversation import earlier_questions, in_context  # for a dry run only
+
         shown, named = text, tuple[str, ...]()
         if self._may_name_files(text):
             from asky.cli.preloading import find_named  # 15 ms, and most questions name no file
@@ -128,18 +139,11 @@ class Asking:
         session = find_last(self._bench, session_name, resume)
         wanted = dict.fromkeys([*(session.collections if session is not None else ()), *self._collections])
         scope = Scope(tuple(wanted))
-        web = self._web_plan(text, self._in_context(session, shown))
+        said = self._bench.services.sessions.messages(session.id) if session is not None else []
+        web = self._web_plan(text, in_context(shown, earlier_questions(said)))
         if not unread and web is None:
             self._require_sources(scope)
-        return self._answerer.plan(Question(text, shown, self._mode, scope), unread, web)
-
-    def _in_context(self, session: Session | None, shown: str) -> str:
-        """What would be searched for: see `asky.chat.conversation`."""
-        if session is None:
-            return shown
-        from asky.chat.conversation import earlier_questions, in_context  # for later questions of a session only
-
-        return in_context(shown, earlier_questions(self._bench.services.sessions.messages(session.id)))
+        return self._answerer.plan(Question(text, shown, self._mode, scope), unread, web, said)
 
     def _web_plan(self, text: str, shown: str) -> WebPlan | None:
         if self._web is None:

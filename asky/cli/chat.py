@@ -53,6 +53,7 @@ def chat(ctx: click.Context, /, quiet: bool, verbose: bool, **given: Any) -> Non
             keyboard = Keyboard(sys.stdin.fileno(), bench.progress.show_typed)
             bench = replace(bench, typing=keyboard)
         talk = Talk(bench, stages[0], choices)
+        talk.check_documents()  # now, and not at the first question
         talk.keyboard = keyboard
         code = Chat(talk).run()
     ctx.exit(code)

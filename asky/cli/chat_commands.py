@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from asky.cli.chat_paths import QUOTE_THEM, one_typed_path, typed_paths
 from asky.cli.export_forms import SUFFIXES_TOLD
 from asky.errors import UsageError
 
 if TYPE_CHECKING:
     from asky.cli.chat_reader import Reader
     from asky.cli.chat_talk import Talk
+
+
+_KEYS = (
+    "Enter sends; Alt-Enter, Ctrl-J or \\ at the end of a line begins a new one.",
+    "Ctrl-C stops an answer, Ctrl-D leaves.",
+    "What you type while an answer is made goes to the model as a note.",
+    "A path with spaces stands in quotes.",
+)
+_MODES = ("research", "lean", "standard")
 
 
 class Leave(Exception):
@@ -44,9 +53,7 @@ def run_command(talk: Talk, reader: Reader, line: str) -> str | None:
     A name that is no command may be a saved prompt, and a text such as `/etc/hosts?` is a question. Raises `UsageError`
     for what is neither, with the nearest name, and what the command raises.
     """
-    if line == "/" or line[1].isspace():
-        raise UsageError("a command is / and its name", hint="/help lists them")
-    name, rest = [*line[1:].split(None, 1), ""][:2]
+    name, rest = _parted(line)
     command = COMMANDS.get(name)
     if command is None:
         return _expanded(talk, reader, line)
@@ -58,6 +65,33 @@ def run_command(talk: Talk, reader: Reader, line: str) -> str | None:
     if rest and not command.takes:
         raise UsageError(f"{command.typed} takes nothing after it")
     return command.run(talk, reader, rest)
+
+
+def _parted(line: str) -> Sequence[str]:
+    """The name after the `/`, and what follows it. Raises `UsageError` where there is no name."""
+    if line == "/" or line[1].isspace():
+        raise UsageError("a command is / and its name", hint="/help lists them")
+    return [*line[1:].split(None, 1), ""][:2]
+
+
+def typed_question(talk: Talk, reader: Reader, text: str) -> str:
+    """The question that `text` is, or that the file or the saved prompt holds that it names.
+
+    Raises `UsageError` for a command, which is no question, for a slip in the name of a prompt, and for a file that
+    cannot be read, or that a pipe names.
+    """
+    from asky.cli.questions import names_prompt_file, read_in_file
+
+    if names_prompt_file(text):
+        if not reader.is_interactive:
+            raise UsageError("a question in a file is not taken from a pipe", hint="pipe the text itself")
+        return read_in_file(text)
+    if not text.startswith("/"):
+        return text
+    name, _ = _parted(text)
+    if name in COMMANDS:
+        raise UsageError(f"/{name} is a command, and no question: nothing was asked", hint="type it at the prompt `>`")
+    return _expanded(talk, reader, text)
 
 
 def _expanded(talk: Talk, reader: Reader, line: str) -> str:
@@ -73,24 +107,21 @@ def _expanded(talk: Talk, reader: Reader, line: str) -> str:
         return expand_prompt(line, prompts, in_chat=True)
     if name in prompts:
         raise UsageError(f"/{name} is a saved prompt, and these are not taken from a pipe")
-    near = get_close_matches(name, [*COMMANDS, *prompts], n=1, cutoff=0.5)
+    near = get_close_matches(name.lower(), [*COMMANDS, *prompts], n=1, cutoff=0.5)
     raise UsageError(f"there is no /{name}", hint=f"did you mean /{near[0]}?" if near else "/help lists what there is")
 
 
 def _help(talk: Talk, reader: Reader, _rest: str) -> None:
+    from asky.cli.chat_shows import show_table
+
     terminal = talk.bench.terminal
-    usages = {each.name: f"{each.typed} {each.takes}".rstrip() for each in COMMANDS.values()}
-    width = max(map(len, usages.values()))
-    for command in COMMANDS.values():
-        terminal.line(f"{usages[command.name]:<{width}}  {command.meaning}")
+    show_table(terminal, [(f"{each.typed} {each.takes}".rstrip(), each.meaning) for each in COMMANDS.values()])
     prompts = [f"/{name}" for name in talk.bench.services.config.prompts if name not in COMMANDS]
     if prompts:
         terminal.line(f"saved prompts: {' '.join(prompts)}")
     if reader.is_interactive:
-        terminal.line(
-            "Enter sends; Alt-Enter, Ctrl-J or \\ at the end of a line begins a new one. Ctrl-C stops an answer, Ctrl-D"
-            " leaves. What you type while an answer is made goes to the model as a note."
-        )
+        for told in _KEYS:
+            terminal.line(told)
 
 
 def _model(talk: Talk, _reader: Reader, rest: str) -> None:
@@ -110,10 +141,11 @@ def _model(talk: Talk, _reader: Reader, rest: str) -> None:
 
 def _mode(talk: Talk, _reader: Reader, rest: str) -> None:
     if rest:
-        if rest not in ("research", "standard", "lean"):
+        if rest not in _MODES:
             raise UsageError(f"not a mode: {rest[:40]}", hint="/mode research, /mode standard or /mode lean")
         web = None if rest == "lean" and talk.choices.web else talk.choices.web  # lean answers use no web
-        talk.choices = replace(talk.choices, research=rest == "research", lean=rest == "lean", web=web)
+        research, lean, standard = (rest == mode for mode in _MODES)
+        talk.choices = replace(talk.choices, research=research, lean=lean, standard=standard, web=web)
     talk.bench.terminal.note(f"the mode is {talk.choices.mode}{' now' if rest else ''}")
 
 
@@ -124,7 +156,17 @@ def _web(talk: Talk, _reader: Reader, rest: str) -> None:
         raise UsageError("the mode lean uses no web", hint="/mode standard first")
     if rest:
         talk.choices = replace(talk.choices, web=rest == "on")
-    talk.bench.terminal.note(f"the web is {'on' if talk.choices.uses_web else 'off'}{' now' if rest else ''}")
+    from asky.cli.chat_shows import documents_of
+
+    state = f"{'on' if talk.choices.uses_web else 'off'}{' now' if rest else ''}"
+    beside = ", and the documents are used beside it" if talk.choices.uses_web else ": the documents alone are used"
+    talk.bench.terminal.note(f"the web is {state}{beside if documents_of(talk) else ''}")
+    web = talk.bench.services.web
+    if talk.choices.uses_web and web.searcher is None and not web.offline:
+        from asky.cli.web import SET_UP
+
+        told = "no search service is set up, so only pages that a question names are read"
+        talk.bench.terminal.note(f"{told}; {SET_UP} adds one")
 
 
 def _docs(talk: Talk, _reader: Reader, rest: str) -> None:
@@ -134,35 +176,25 @@ def _docs(talk: Talk, _reader: Reader, rest: str) -> None:
         show_docs(talk)
         return
     used_web = talk.choices.uses_web
-    talk.add_docs([each.expanduser() for each in _paths(rest)])
+    paths = [each.expanduser() for each in typed_paths(rest)]
+    missing = [str(each) for each in paths if not os.path.lexists(each)]
+    if missing and len(paths) > 1:
+        raise UsageError(f"{missing[0]}: no such file or folder", hint=f'{QUOTE_THEM}: /docs "{rest}"')
+    talk.add_docs(paths)
     if used_web and not talk.choices.uses_web:
         talk.bench.terminal.note("the web is off now, as documents were named; /web on uses both")
-
-
-def _paths(rest: str) -> list[Path]:
-    try:
-        return [Path(each) for each in shlex.split(rest)]
-    except ValueError as error:
-        raise UsageError(f"cannot tell the paths apart: {error}", hint="put quotes around one with spaces") from error
-
-
-def _one_path(rest: str, command: str) -> Path:
-    paths = _paths(rest)
-    if len(paths) != 1:
-        raise UsageError(f"{command} needs one file", hint=f"for example: {command} tides.md")
-    return paths[0].expanduser()
 
 
 def _save(talk: Talk, _reader: Reader, rest: str) -> None:
     from asky.cli.chat_shows import save_answer
 
-    save_answer(talk, _one_path(rest, "/save"))
+    save_answer(talk, one_typed_path(rest, "/save"))
 
 
 def _export(talk: Talk, _reader: Reader, rest: str) -> None:
     from asky.cli.chat_shows import export_chat
 
-    export_chat(talk, _one_path(rest, "/export"))
+    export_chat(talk, one_typed_path(rest, "/export"))
 
 
 def _sources(talk: Talk, _reader: Reader, _rest: str) -> None:
@@ -221,6 +253,8 @@ def _edit(talk: Talk, reader: Reader, rest: str) -> str | None:
     if not edited:
         talk.bench.terminal.note("nothing was changed")
         return None
+    if edited != question:
+        edited = typed_question(talk, reader, edited)
     talk.undo()
     return edited
 
@@ -249,7 +283,7 @@ _TABLE = (
     Command("sources", "", "list the sources of the last answer", _sources),
     Command("why", "N", "show the passage behind citation N of the last answer", _why),
     Command("findings", "", "list what was kept of this session for later questions", _findings),
-    Command("save", "FILE", "write the last answer to FILE (.md, .html or .json)", _save, True),
+    Command("save", "FILE", f"write the last answer to FILE ({SUFFIXES_TOLD})", _save, True),
     Command("export", "FILE", f"write the whole session to FILE ({SUFFIXES_TOLD})", _export, True),
     Command("session", "[NAME]", "show this session, or go on in another one", _session),
     Command("cost", "", "show what the session has cost so far", _cost),

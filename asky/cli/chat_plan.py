@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from asky.cli.chat_commands import typed_question
+from asky.cli.chat_reader import FAREWELLS
 from asky.cli.planning import print_plan
 from asky.cli.questions import clean_question
 from asky.errors import UsageError
@@ -20,9 +22,10 @@ def plan_question(talk: Talk, reader: Reader, text: str) -> str | None:
     """Show the plan of `text`, or of what is typed now, and let it be changed; returns what is to be asked now.
 
     What will be searched for stands below the question, a line each, and can be changed like it. A question that was
-    changed is planned anew. Without an editing prompt the plan is shown and nothing is asked.
+    changed is planned anew. Without an editing prompt the plan is shown and nothing is asked. Raises `UsageError` for
+    a command: it is not done, and the plan is left.
     """
-    question = clean_question(text or _typed(reader))
+    question = clean_question(typed_question(talk, reader, text or _typed(reader)))
     while True:
         plan = _show(talk, question)
         if not reader.can_prefill:
@@ -32,11 +35,12 @@ def plan_question(talk: Talk, reader: Reader, text: str) -> str | None:
         shown = "\n".join([question, *(_QUERY + " ".join(query.split()) for query in queries)])
         talk.bench.terminal.note("Enter asks this as it stands; change it first, or clear it to drop it")
         answered = reader.read(shown, "plan> ").strip()
-        if not answered:
+        if not answered or answered in FAREWELLS:
             talk.bench.terminal.note("dropped: nothing was asked")
             return None
         changed, wanted = _parted(answered)
-        changed = clean_question(changed)
+        if changed != question:
+            changed = clean_question(typed_question(talk, reader, changed))
         if changed == question:
             talk.search_for(wanted if shown != answered else ())
             return question
@@ -50,10 +54,10 @@ def _typed(reader: Reader) -> str:
 
 
 def _show(talk: Talk, question: str) -> Plan:
-    asking = talk.asking()
+    session, asking = talk.look_up(), talk.asking()
     for path in talk.choices.docs:
         asking.grant(path)
-    plan = asking.plan(question, None, talk.session_name if talk.session is not None else None, False)
+    plan = asking.plan(question, None, session.id if session is not None else None, False)
     print_plan(talk.bench.terminal, plan, talk.bench.services.config.budget, as_json=False)
     return plan
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, PathCompleter
 from prompt_toolkit.document import Document
-from prompt_toolkit.filters import Condition
+from prompt_toolkit.filters import Condition, is_searching
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.input import create_input
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 HISTORY_FILE = "chat_history"
 _MAX_HISTORY_BYTES = 1 << 20
 _MENU_ROWS = 6
+_SPECIAL = re.compile(r"""[\s\\"']""")  # in a path that stands in no quotes
 
 
 class PromptReader:
@@ -44,6 +46,7 @@ class PromptReader:
 
     def __init__(self, talk: Talk) -> None:
         self._talk = talk
+        self._is_of_command = False
         output = create_output(stdout=sys.stderr)
         depth = None if talk.bench.terminal.colored else ColorDepth.DEPTH_1_BIT
         self._session: PromptSession[str] = PromptSession(
@@ -52,11 +55,10 @@ class PromptReader:
             completer=ChatCompleter(talk),
             complete_while_typing=Condition(lambda: self._session.default_buffer.text.startswith("/")),
             reserve_space_for_menu=_MENU_ROWS,
-            key_bindings=_bindings(),
+            key_bindings=_bindings(lambda: self._is_of_command),
             bottom_toolbar=lambda: " " + status_line(talk.status(), max(output.get_size().columns - 2, 10)),
             prompt_continuation=lambda width, _row, _wrapped: ". ".rjust(width),
             enable_suspend=True,
-            enable_open_in_editor=True,
             tempfile_suffix=".md",
             color_depth=depth,
             input=create_input(sys.stdin),
@@ -65,6 +67,7 @@ class PromptReader:
 
     def read(self, prefill: str = "", prompt: str = PROMPT) -> str:
         """See `Reader.read`."""
+        self._is_of_command = prompt != PROMPT
         with self._ended_by_signals():
             return self._session.prompt(prompt, default=prefill)
 
@@ -92,11 +95,15 @@ class PromptReader:
                 signal.signal(number, signal.SIG_DFL)
 
 
-def _bindings() -> KeyBindings:
-    """Enter sends, unless the line ends with a backslash; Alt-Enter and Ctrl-J begin a new line."""
+def _bindings(is_of_command: Callable[[], bool]) -> KeyBindings:
+    """Enter sends, unless the line ends with a backslash; Alt-Enter and Ctrl-J begin a new line.
+
+    Ctrl-C clears a line, or leaves an empty one; the prompt of a command it leaves as Ctrl-D does.
+    While the history is searched, they and Ctrl-C end the search, as prompt_toolkit has it.
+    """
     bindings = KeyBindings()
 
-    @bindings.add("enter")
+    @bindings.add("enter", filter=~is_searching)
     def _enter(event: KeyPressEvent) -> None:
         buffer = event.current_buffer
         if buffer.document.is_cursor_at_the_end and buffer.text.endswith("\\"):
@@ -109,15 +116,21 @@ def _bindings() -> KeyBindings:
     def _no_mouse(event: KeyPressEvent) -> None:
         """No mouse is listened to: what looks like a report of one is a colour in a text that was pasted."""
 
-    @bindings.add("escape", "enter")
-    @bindings.add("c-j")
+    @bindings.add("escape", "enter", filter=~is_searching)
+    @bindings.add("c-j", filter=~is_searching)
     def _newline(event: KeyPressEvent) -> None:
         event.current_buffer.newline(copy_margin=False)
 
-    @bindings.add("c-c")
+    @bindings.add("c-x", "c-e", filter=~is_searching)
+    def _edit(event: KeyPressEvent) -> None:
+        event.current_buffer.open_in_editor()  # nothing is sent: leaving an editor may mean anything
+
+    @bindings.add("c-c", filter=~is_searching)
     @bindings.add("<sigint>")
     def _interrupt(event: KeyPressEvent) -> None:
-        if event.current_buffer.text:
+        if is_of_command():
+            event.app.exit(exception=EOFError(), style="class:aborting")
+        elif event.current_buffer.text:
             event.current_buffer.reset()
         else:
             event.app.exit(exception=KeyboardInterrupt(), style="class:aborting")
@@ -177,7 +190,7 @@ class ChatCompleter(Completer):
             "/model": lambda: config.models,
             "/mode": lambda: ("research", "standard", "lean"),
             "/web": lambda: ("on", "off"),
-            "/session": lambda: [each.name for each in sessions.recent(limit=200)],
+            "/session": lambda: sessions.names().values(),
         }
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
@@ -189,12 +202,17 @@ class ChatCompleter(Completer):
         if not space:
             yield from self._commands(command)
         elif command in ("/docs", "/save", "/export"):
-            word = rest.rpartition(" ")[2]
-            yield from self._paths.get_completions(Document(word, len(word)), complete_event)
+            yield from self._path_endings(rest, complete_event)
         elif command in self._words:
             for word in self._words[command]():
                 if word.startswith(rest):
                     yield Completion(word, -len(rest), display=one_line(word))
+
+    def _path_endings(self, typed: str, complete_event: CompleteEvent) -> Iterable[Completion]:
+        word, is_quoted = _last_word(typed)
+        for each in self._paths.get_completions(Document(word, len(word)), complete_event):
+            text = each.text if is_quoted else _SPECIAL.sub(r"\\\g<0>", each.text)
+            yield Completion(text, display=one_line(each.display_text))
 
     def _commands(self, beginning: str) -> Iterable[Completion]:
         from asky.cli.chat_commands import COMMANDS
@@ -205,3 +223,20 @@ class ChatCompleter(Completer):
         for name in self._talk.bench.services.config.prompts:
             if f"/{name}".startswith(beginning) and name not in COMMANDS:
                 yield Completion(f"/{name}", -len(beginning), display_meta="saved prompt")
+
+
+def _last_word(typed: str) -> tuple[str, bool]:
+    """The word that a line ends with, as a shell reads it, and whether a quote is open in it."""
+    word, quote, is_escaped = "", "", False
+    for character in typed:
+        if is_escaped or (quote and character not in (quote, "\\")):
+            word, is_escaped = word + character, False
+        elif character == "\\" and quote != "'":
+            is_escaped = True
+        elif character == quote:
+            quote = ""
+        elif character in "\"'":
+            quote = character
+        else:
+            word = "" if character.isspace() else word + character
+    return word, bool(quote)

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from asky.cli.chat_talk import Talk
 
 PROMPT = "> "
+FAREWELLS = frozenset({"exit", "quit"})
+"""Lines that leave the chat."""
 _CONTINUED = ". "
 _MAX_LINE_BYTES = 1 << 20
 

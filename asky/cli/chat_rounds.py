@@ -6,8 +6,8 @@ import os
 from collections import deque
 from typing import TYPE_CHECKING
 
-from asky.cli.chat_commands import Leave, run_command
-from asky.cli.chat_reader import open_reader
+from asky.cli.chat_commands import Leave, run_command, typed_question
+from asky.cli.chat_reader import FAREWELLS, open_reader
 from asky.cli.running import Stopped
 from asky.cli.terminal import one_line
 from asky.errors import UsageError
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from asky.cli.chat_talk import Talk
 
 _INTERRUPTED = 130
-_FAREWELLS = frozenset({"exit", "quit"})
 
 
 class Chat:
@@ -94,42 +93,49 @@ class Chat:
         return self._reader.read(draft)
 
     def _do(self, line: str) -> None:
-        if line in _FAREWELLS:
+        if line in FAREWELLS:
             raise Leave
         question: str | None = line
-        if line.startswith("/"):
-            question = run_command(self._talk, self._reader, line)
-        if question is not None:
-            self._ask(question)
+        has_failed = True
+        try:
+            if line.startswith("/"):
+                question = run_command(self._talk, self._reader, line)
+            else:
+                question = typed_question(self._talk, self._reader, line)
+            if question is not None:
+                self._ask(question)
+            has_failed = False
+        finally:
+            self._keep_typed(
+                "too late for this answer, so it is" if question else "typed meanwhile, and", not has_failed
+            )
 
     def _ask(self, text: str) -> None:
         from asky.cli.questions import clean_question
 
-        question, has_failed = clean_question(text), True
+        question = clean_question(text)
         try:
             self._talk.ask(question)
-            has_failed = False
         finally:
-            self._keep_typed(asks=not has_failed)
             if not self._reader.is_interactive:
                 self._terminal.line()
 
-    def _keep_typed(self, *, asks: bool) -> None:
-        """What was typed during the turn and not taken: the next question, or where the turn failed a text to edit."""
+    def _keep_typed(self, why: str, asks: bool) -> None:
+        """What was typed meanwhile and not taken: the next question, or where a turn has failed a text to edit."""
         if self._talk.keyboard is None:
             return
         left = self._talk.keyboard.leftover()
         late = "\n".join(left.notes)
         self._draft = left.draft
         if late and asks:
-            self._terminal.note(f"too late for this answer, so it is asked next: {one_line(late)}")
+            self._terminal.note(f"{why} asked next: {one_line(late)}")
             self._waiting.append(late)
         elif late:
             self._draft = "\n".join([late, *([left.draft] if left.draft else [])])
         if asks:
             self._waiting.extend(left.commands)
         elif left.commands:
-            self._terminal.note(f"not done, as the turn did not end: {one_line(', '.join(left.commands))}")
+            self._terminal.note(f"not done after that: {one_line(', '.join(left.commands))}")
 
     def _stopped(self, stop: Stopped | KeyboardInterrupt) -> None:
         """Go on after Ctrl-C during a turn; every other signal, and Ctrl-C where nobody can go on, ends the chat."""

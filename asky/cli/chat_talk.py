@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from asky.cli.chat_status import Status
 from asky.cli.last_session import find_last
 from asky.cli.running import Stopped
+from asky.cli.terminal import one_line
 from asky.errors import UsageError
 from asky.storage.sessions import checked_name
 from asky.values import Answer
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from asky.cli.viewing import View
     from asky.cli.workbench import Workbench
     from asky.events import Event, Listener
+    from asky.research.tally import AcquireReport
     from asky.storage.runs import Run
     from asky.storage.sessions import Session
 
@@ -68,10 +70,43 @@ class Talk:
         self._name = session.name if session is not None else checked_name(wanted) if wanted is not None else None
         self.count_spent()
 
+    def look_up(self) -> Session | None:
+        """The session as it is now; `None` while there is none.
+
+        It goes by its id: another process may have renamed or removed it, or made the one that was still to be made,
+        and that is said. What was removed is begun anew, under its name. Raises `UsageError` where that has been taken.
+        """
+        sessions, terminal, before = self.bench.services.sessions, self.bench.terminal, self.session
+        if before is None:
+            found = sessions.find(self._name) if self._name is not None else None
+            if found is not None:
+                terminal.note(f"going on in the session {one_line(found.name)}: {found.messages} messages")
+        else:
+            found = sessions.find(before.id)
+            if found is not None and found.name != self._name:
+                terminal.note(f"the session {one_line(before.name)} is called {one_line(found.name)} now")
+            elif found is None:
+                self._forget(before)
+        self.session = found
+        self._name = found.name if found is not None else self._name
+        return found
+
+    def _forget(self, removed: Session) -> None:
+        name = one_line(removed.name)
+        self.session, self.answer = None, None
+        if self.bench.services.sessions.find(removed.name) is not None:
+            self._name = None
+            raise UsageError(
+                f"the session {name} was removed meanwhile, and another one has its name",
+                hint=f"/session {name} goes on in that one; what you ask next begins a new one",
+            )
+        self.bench.terminal.note(f"the session {name} was removed meanwhile: a new one of that name begins")
+
     def open_session(self) -> Session:
-        """The session, which is made where it is not there yet."""
-        sessions = self.bench.services.sessions
-        found = sessions.open(self._name, mode=self.choices.mode)
+        """The session, which is made where it is not there yet. Raises as `look_up` does."""
+        found = self.look_up()
+        if found is None:
+            found = self.bench.services.sessions.open(self._name, mode=self.choices.mode)
         self._name = found.name
         self.session = found
         return found
@@ -91,12 +126,13 @@ class Talk:
         return found
 
     def last_run(self) -> Run:
-        """The last run of the session that has an answer. Raises `UsageError` without one."""
-        runs = self.bench.services.runs.recent(limit=_LOOKED_BACK, session_id=self.require_session().id)
-        for run in runs:
-            if run.answer is not None:
+        """The last run of the session that has an answer and was not taken back. Raises `UsageError` without one."""
+        services, session = self.bench.services, self.require_session()
+        taken_back = {each.run_id for each in services.sessions.messages(session.id) if each.is_withdrawn}
+        for run in services.runs.recent(limit=_LOOKED_BACK + len(taken_back), session_id=session.id):
+            if run.answer is not None and run.id not in taken_back:
                 return run
-        raise UsageError("nothing was answered in this session yet")
+        raise UsageError("there is no answer in this session yet")
 
     def count_spent(self) -> None:
         """Look up what the session has cost so far."""
@@ -115,6 +151,12 @@ class Talk:
         return Status(model, self.choices.mode, self._name, self.choices.uses_web, tokens, cost_usd)
 
     # a turn
+
+    def check_documents(self) -> None:
+        """Raise `UsageError` where a document or a collection that the command line names is not there."""
+        self.bench.services.only(self.choices.docs)
+        for name in self.choices.collection:
+            self.bench.services.corpus.collection(name)
 
     def asking(self, *, notes: Callable[[], Sequence[str]] | None = None) -> Asking:
         """What asks a question as it is chosen now; documents that were named are not read yet."""
@@ -165,14 +207,21 @@ class Talk:
             self.bench.terminal.out.flush()
 
     def _answer(self, question: str, view: View) -> Answer:
+        self.look_up()  # which documents it is asked of depends on the session
         asking = self.asking(notes=lambda: self._take_notes(view))
         for path in self.choices.docs:
             asking.add_folder(path)
-        session = self.open_session()
+        session = self.look_up()  # reading them may have taken minutes
         try:
-            return asking.ask(question, None, session.name, False)
+            return asking.ask(question, None, session.id if session is not None else self._name, False)
         finally:
-            self.session = self.bench.services.sessions.find(session.id)
+            self._keep_session(asking.session)
+
+    def _keep_session(self, asked_in: Session | None) -> None:
+        """Go on where a question was asked; one that could not be has left no new session."""
+        found = self.bench.services.sessions.find(asked_in.id) if asked_in is not None else None
+        if found is not None:
+            self.session, self._name = found, found.name
 
     def _take_notes(self, view: View) -> Sequence[str]:
         """What was typed since the last model call, which is said where it is taken."""
@@ -207,11 +256,28 @@ class Talk:
         self._queries = tuple(queries)
 
     def add_docs(self, paths: Sequence[Path]) -> None:
-        """Answer from these files and folders too, which are read now. Raises what `sync_folder` does."""
+        """Answer from these files and folders too, which are read now; what is in them is said.
+
+        Raises what `sync_folder` does.
+        """
         from asky.cli.documents import sync_folder
 
-        collections = [sync_folder(self.bench, path)[0] for path in paths]
+        collections = []
+        for path in paths:
+            collection_id, report = sync_folder(self.bench, path)
+            collections.append(collection_id)
+            if not report.verdicts.get("indexed") and not report.removed:  # of changes `sync_folder` has told
+                self.bench.terminal.note(f"{path}: {_unchanged(report)}")
         session = self.open_session()
         self.bench.services.sessions.add_collections(session.id, collections)
         self.session = self.bench.services.sessions.find(session.id)
         self.choices = replace(self.choices, docs=tuple(dict.fromkeys([*self.choices.docs, *paths])))
+
+
+def _unchanged(report: AcquireReport) -> str:
+    """What a folder holds in which nothing has changed."""
+    usable, total = report.verdicts.get("unchanged", 0), sum(report.verdicts.values())
+    if not usable:
+        return f"none of its {total:,} files can be searched" if total else "no documents were found in it"
+    which = f"{usable:,} document{'' if usable == 1 else 's'}" if usable == total else f"{usable:,} of {total:,} files"
+    return f"{which}, nothing new"

@@ -7,19 +7,26 @@ and what was typed is shown in the line that tells the progress. Line editing is
 from __future__ import annotations
 
 import os
+import re
 import select
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from typing import Any
 
+from asky.cli.chat_reader import FAREWELLS
+from asky.config.prompts import MAX_QUESTION_CHARS
+
+MAX_NOTE_CHARS = MAX_QUESTION_CHARS
 _CHUNK_BYTES = 65_536
-MAX_NOTE_CHARS = 4_000
+_LAST_WORD = re.compile(r"\S*\s*\Z")
+_MARK_PASTES, _PASTES_AS_TYPED = b"\x1b[?2004h", b"\x1b[?2004l"  # xterm's bracketed paste
 
 
 @dataclass(frozen=True, slots=True)
 class Leftover:
-    """What nobody has taken when a turn ends: whole notes, lines that begin with `/`, and a line without its Enter."""
+    """What nobody has taken when a turn ends: whole notes, commands, and a line without its Enter."""
 
     notes: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
@@ -37,30 +44,37 @@ class Keyboard:
         self._commands: list[str] = []
         self._draft = ""
         self._feed: Callable[[bytes], None] | None = None
+        self._before: list[Any] | None = None  # the modes of the terminal that are put back at the end
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Take what is typed from now on, without an echo; the terminal is as it was before at the end."""
+        """Take what is typed from now on, without an echo; the terminal is as it was before at the end.
+
+        Where the process was stopped meanwhile (Ctrl-Z) and is continued, it is as the shell has left it.
+        """
         import termios  # POSIX only, as this package is
 
         try:
-            before = termios.tcgetattr(self._descriptor)
+            self._before = termios.tcgetattr(self._descriptor)
         except (termios.error, OSError):  # no terminal any more
             yield
             return
-        local = before[3] & ~(termios.ECHO | termios.ICANON)
-        quiet = [before[0] & ~termios.ICRNL, *before[1:3], local, *before[4:6], list(before[6])]
-        quiet[6][termios.VMIN], quiet[6][termios.VTIME] = 1, 0
         try:
-            termios.tcsetattr(self._descriptor, termios.TCSADRAIN, quiet)
+            self._quiet_down(self._before)
             yield
         finally:
+            self.poll()  # what came just before the end, such as before Ctrl-C
             self._show("")
             with suppress(termios.error, OSError):
-                termios.tcsetattr(self._descriptor, termios.TCSADRAIN, before)  # what was typed stays to be read
+                termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._before)  # what is typed yet stays there
+                os.write(self._descriptor, _PASTES_AS_TYPED)
+            self._before = None
 
     def poll(self) -> None:
-        """Read what has been typed since; returns at once."""
+        """Read what has been typed since; returns at once. Nothing is read while a shell has the terminal."""
+        if self._is_in_background():
+            return  # what is typed is not meant for this process, which would be stopped for reading it
+        self._stay_quiet()
         try:
             typed = select.select([self._descriptor], [], [], 0)[0]
             data = os.read(self._descriptor, _CHUNK_BYTES) if typed else b""
@@ -72,7 +86,33 @@ class Keyboard:
             self._feed(data)
         waiting = len(self._notes)
         told = f"[{waiting} note{'' if waiting == 1 else 's'} for the model] " if waiting else ""
+        told += "[no room for more] " if len(self._draft) == MAX_NOTE_CHARS else ""
         self._show(told + self._draft)
+
+    def _is_in_background(self) -> bool:
+        try:
+            return os.tcgetpgrp(self._descriptor) != os.getpgrp()
+        except (OSError, ValueError):
+            return False  # it is not the terminal that controls this process
+
+    def _stay_quiet(self) -> None:
+        """Take up the quiet modes again after a shell has had the terminal."""
+        import termios
+
+        if self._before is None:
+            return
+        with suppress(termios.error, OSError):
+            modes = termios.tcgetattr(self._descriptor)
+            if modes[3] & (termios.ECHO | termios.ICANON):
+                self._before = modes
+                self._quiet_down(modes)
+
+    def _quiet_down(self, modes: list[Any]) -> None:
+        import termios
+
+        termios.tcsetattr(self._descriptor, termios.TCSADRAIN, _quiet(modes))
+        with suppress(OSError):  # it may be open for reading alone
+            os.write(self._descriptor, _MARK_PASTES)  # or each line of one were a note
 
     def take(self) -> tuple[str, ...]:
         """The notes that wait, in order; each is taken once. May be called by any thread."""
@@ -108,7 +148,7 @@ class Keyboard:
         elif key == Keys.ControlU:
             self._draft = ""
         elif key == Keys.ControlW:
-            self._draft = " ".join(self._draft.split()[:-1])
+            self._draft = _LAST_WORD.sub("", self._draft)
         elif key == Keys.BracketedPaste:
             self._type(data.replace("\r\n", "\n").replace("\r", "\n"))
         elif len(key) == 1 and key.isprintable():
@@ -119,7 +159,17 @@ class Keyboard:
 
     def _enter(self) -> None:
         line, self._draft = self._draft.strip(), ""
-        if line.startswith("/"):
+        if line.startswith("/") or line in FAREWELLS:
             self._commands.append(line)
         elif line:
             self._notes.append(line)
+
+
+def _quiet(modes: list[Any]) -> list[Any]:
+    """These modes of a terminal without an echo and without lines; a signal drops nothing that was typed before it."""
+    import termios
+
+    local = modes[3] & ~(termios.ECHO | termios.ICANON) | termios.NOFLSH
+    characters = list(modes[6])
+    characters[termios.VMIN], characters[termios.VTIME] = 1, 0
+    return [modes[0] & ~termios.ICRNL, *modes[1:3], local, *modes[4:6], characters]

@@ -33,6 +33,7 @@ class Choices:
 
     research: bool
     lean: bool
+    standard: bool
     docs: tuple[Path, ...]
     collection: tuple[str, ...]
     web: bool | None
@@ -72,10 +73,10 @@ class Choices:
         """
         if session is None:
             return self
-        if self.all_sessions and not self.research and (self.lean or session.mode != "research"):
+        open_mode = not (self.research or self.lean or self.standard)
+        if self.all_sessions and not (self.research or (open_mode and session.mode == "research")):
             raise UsageError(_FOR_RESEARCH, hint="add -r")
         said = session.settings
-        open_mode = not (self.research or self.lean)
         web = False if self.web is None and said.get("web") is False else self.web
         lean = self.lean or (open_mode and session.mode == "lean" and web is not True)
         keeps_sites = replace(self, lean=lean, web=web).uses_web and not self.has_wishes
@@ -95,6 +96,8 @@ class Choices:
         both = {
             "-s and -c": self.session is not None and self.resume,
             "-r and -L": self.research and self.lean,
+            "-r and --standard": self.research and self.standard,
+            "-L and --standard": self.lean and self.standard,
             "-L and --web": self.lean and self.web is True,
         }
         if self.all_sessions and not self.research and self.session is None and not self.resume:
@@ -128,6 +131,7 @@ class Choices:
 _OPTIONS = (
     click.option("-r", "--research", is_flag=True, help="Research: keep findings for later questions of the session."),
     click.option("-L", "--lean", is_flag=True, help="One search and one model call, without tools."),
+    click.option("--standard", is_flag=True, help="Neither: the default, also in a session that was asked otherwise."),
     click.option(
         "-d", "--docs", type=click.Path(path_type=Path), multiple=True, help="Answer from this file or folder."
     ),

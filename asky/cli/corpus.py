@@ -23,7 +23,7 @@ from asky.storage.corpus import DEFAULT_COLLECTION
 from asky.storage.scope import Scope
 
 if TYPE_CHECKING:
-    from asky.research.acquire import AcquireReport
+    from asky.research.tally import AcquireReport
 
 _NOTHING = "nothing is indexed yet; `asky corpus add PATH` adds documents"
 _collection_option = click.option(

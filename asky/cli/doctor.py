@@ -19,15 +19,15 @@ _COLORS: Mapping[str, int] = MappingProxyType({"ok": 32, "note": 33, "problem": 
 
 @click.command()
 @click.option("--full", is_flag=True, help="Look every vector up again in the vector index too; takes seconds.")
-@click.option("--repair", is_flag=True, help="Make indexes that are damaged anew from the store.")
+@click.option("--repair", is_flag=True, help="Make damaged indexes anew, and set aside what cannot be read.")
 @click.option("--live", is_flag=True, help="Search once with each search service; may cost what a search costs.")
 @json_option
 @click.pass_context
 def doctor(ctx: click.Context, full: bool, repair: bool, live: bool, as_json: bool) -> None:
     """Check the installation, the models, the search services and the store. Exits with 1 when there is a problem.
 
-    Nothing is changed without --repair, which never deletes a document, an answer or a vector. Nothing is sent without
-    --live.
+    Nothing is changed without --repair. It makes indexes anew, and puts something readable in the place of texts and
+    records that cannot be read, once they are in a file beside the store. Nothing is sent without --live.
     """
     from asky.cli.running import run_async
     from asky.health.check import Check

@@ -15,7 +15,7 @@ from asky.storage.corpus import DEFAULT_COLLECTION
 from asky.storage.scope import Scope
 
 if TYPE_CHECKING:
-    from asky.research.acquire import AcquireReport
+    from asky.research.tally import AcquireReport
 
 _NAMED = 50
 

@@ -1,4 +1,4 @@
-"""The forms in which runs and sessions are exported, and the suffixes of files that say them."""
+"""The forms in which answers, runs and sessions are written, and the suffixes of files that say them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from asky.errors import UsageError
 
 Form = Literal["md", "html", "json", "bibtex", "csl", "ris"]
 FORMS: tuple[Form, ...] = ("md", "html", "json", "bibtex", "csl", "ris")
+SAY_FORMAT = "or say how with --format"
 SUFFIXES_TOLD = ".md, .html, .json, .bib, .csl.json or .ris"
 
 _BY_SUFFIX: Mapping[str, Form] = MappingProxyType(
@@ -18,14 +19,9 @@ _BY_SUFFIX: Mapping[str, Form] = MappingProxyType(
 )
 
 
-def form_of(path: Path, *, otherwise: Form | None = None) -> Form:
-    """The form that the suffix of `path` says, in capitals or not; `otherwise` where it says none.
-
-    Raises `UsageError` where there is no `otherwise`.
-    """
+def form_of(path: Path, *, hint: str | None = None) -> Form:
+    """The form that the suffix of `path` says, in capitals or not. Raises `UsageError` where it says none."""
     for suffix, form in _BY_SUFFIX.items():
         if path.name.lower().endswith(suffix):
             return form
-    if otherwise is None:
-        raise UsageError(f"{path}: not {SUFFIXES_TOLD}")
-    return otherwise
+    raise UsageError(f"{path}: not {SUFFIXES_TOLD}", hint=hint)

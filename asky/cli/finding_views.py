@@ -19,7 +19,7 @@ _MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~$&:@])")  # with : and @ a bare 
 
 def describe(bench: Workbench, findings: Sequence[Finding]) -> list[dict[str, Any]]:
     """The findings as JSON objects."""
-    names = {each.id: each.name for each in bench.services.sessions.recent()}
+    names = bench.services.sessions.names()
     return [
         finding_object(each, session=names.get(each.session_id) if each.session_id is not None else None)
         for each in findings

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from asky.errors import BudgetExceeded, NotEnoughEvidence, Unreachable, UnsupportedClaim
-from asky.values import Answer
+from asky.errors import BudgetExceeded, NotEnoughEvidence, UnsupportedClaim
+from asky.values import Answer, Failure
 
 if TYPE_CHECKING:
     from asky.errors import AskyError
@@ -40,9 +40,11 @@ def judge(answer: Answer, runs: RunStore, *, strict: bool) -> None:
 
 
 def _too_little(answer: Answer, runs: RunStore) -> AskyError:
-    from asky.research.shortfall import shortfall  # for a question that was not answered
+    from asky.concurrency import error_of  # these two for a question that was not answered
+    from asky.research.shortfall import outage, shortfall
 
-    missing = shortfall(runs.ledger(answer.run))
+    ledger = runs.ledger(answer.run)
+    missing = outage(ledger) or shortfall(ledger)
     if missing is None:
         return NotEnoughEvidence("the sources hold too little to answer this", hint="`asky search` shows what there is")
-    return (Unreachable if missing.is_unreachable else NotEnoughEvidence)(missing.message, hint=missing.hint)
+    return error_of(Failure(answer.question, missing.code, missing.message, missing.hint))

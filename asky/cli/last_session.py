@@ -15,12 +15,13 @@ def find_last(bench: Workbench, name: str | None, resume: bool) -> Session | Non
     """The session called `name`, `None` where it is still to be made; with `resume` the one that was used last.
 
     Raises `UsageError` where there is none to continue. The last session is the last in the store, which is the user's
-    own: nothing outside of it is read.
+    own: nothing outside of it is read. One in which nothing was asked is passed over.
     """
     sessions = bench.services.sessions
     if not resume:
         return sessions.find(name) if name is not None else None
-    last = sessions.recent(limit=1)
-    if not last:
-        raise UsageError("there is no session to continue", hint="leave -c out to begin one")
-    return last[0]
+    for id_ in sessions.names():
+        last = sessions.find(id_)
+        if last is not None and (last.messages or sessions.run_ids(id_)):  # or its first one is being answered
+            return last
+    raise UsageError("there is no session to continue", hint="leave -c out to begin one")

@@ -46,7 +46,10 @@ def cut_block(block: Block, render: Callable[[Block], list[Row]]) -> Cut | None:
     for place in islice(_places(block, done, rows), _MOST_TRIES):
         after = render(replace(block, source=done[place:], begun=begun, goes_on=True))
         if len(after) < len(rows) and rows[-len(after) :] == after:
-            return Cut(rows[: -len(after)], place, begun)
+            before = rows[: -len(after)]
+            # Of an item's end, its first row is dropped: of words that repeat, fewer could look like all there are.
+            if block.kind != "item" or render(replace(block, source=done[:place], goes_on=True)) == before:
+                return Cut(before, place, begun)
     return None
 
 

@@ -81,7 +81,10 @@ def search(query: str, limit: int, session: str | None, all_sessions: bool, as_j
 @memory.command()
 @click.argument("text")
 @click.option(
-    "-s", "--session", shell_complete=complete_session, help="Keep it for this session; without, it is for all."
+    "-s",
+    "--session",
+    shell_complete=complete_session,
+    help="Keep it for this session, which is made on first use; without, it is for all.",
 )
 @click.option("--tag", "tags", multiple=True, help="A word or two to find it by; can be given again.")
 @json_option
@@ -92,7 +95,7 @@ def add(text: str, session: str | None, tags: tuple[str, ...], as_json: bool) ->
     kept = clean_finding(_piped() if text == "-" else as_utf8(text))
     kept_tags = clean_tags([as_utf8(tag) for tag in tags])
     with workbench() as bench:
-        findings, session_id = bench.services.findings, _session_id(bench, session)
+        findings, session_id = bench.services.findings, _begun_id(bench, session)
         known = findings.same(kept, session_id=session_id)
         # Its vector is made by the first search: no model is loaded for this.
         id_ = findings.add(kept, session_id=session_id, run_id=None, tags=kept_tags, trust="user")
@@ -156,6 +159,18 @@ def _scope(bench: Workbench, session: str | None, all_sessions: bool) -> Finding
 
 def _session_id(bench: Workbench, name: str | None) -> str | None:
     return None if name is None else find_session(bench.services.sessions, name).id
+
+
+def _begun_id(bench: Workbench, name: str | None) -> str | None:
+    """The id of a session that is made where there is none of that name, as a question makes one."""
+    if name is None:
+        return None
+    sessions = bench.services.sessions
+    known = sessions.find(as_utf8(name))
+    session = known or sessions.open(as_utf8(name), mode="standard")
+    if known is None:
+        bench.terminal.note(f"began the session {session.name}")
+    return session.id
 
 
 def _named(bench: Workbench, ids: Sequence[int], session: str | None) -> list[Finding]:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from asky.errors import UsageError
+from asky.cli.export_forms import SUFFIXES_TOLD, form_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -27,16 +27,18 @@ def verbosity_options(command: F) -> F:
 
 def output_option(command: F) -> F:
     """`-o`, as the parameter `output`, which `check_output` checks."""
-    told = "Write the answer to FILE (.md, .html or .json) too."
+    told = f"Write the answer to FILE too, by its suffix {SUFFIXES_TOLD}."
     return click.option("-o", "--output", type=click.Path(path_type=Path), help=told)(command)
 
 
 def check_output(path: Path | None) -> None:
     """Raise `UsageError` for a file that no answer can be written to, or whose suffix does not say how."""
-    if path is not None and path.suffix not in (".md", ".html", ".json"):
-        raise UsageError(f"{path}: not .md, .html or .json")
-    if path is not None and not path.parent.is_dir():
-        raise UsageError(f"cannot write {path}: there is no folder {path.parent}")
+    if path is None:
+        return
+    from asky.cli.saving import require_writable  # where something is written only
+
+    form_of(path)
+    require_writable(path)
 
 
 def complete_model(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - click's
@@ -79,7 +81,7 @@ def complete_session(ctx: click.Context, param: click.Parameter, incomplete: str
         if not (resolve_paths(os.environ).data / "asky.db").is_file():
             return []
         with workbench(quiet=True) as bench:
-            found = bench.services.sessions.recent(limit=200)
+            found = bench.services.sessions.names().values()
     except AskyError:
         return []
-    return [each.name for each in found if each.name.startswith(incomplete)]
+    return [each for each in found if each.startswith(incomplete)]

@@ -29,6 +29,8 @@ def _rows(plan: Plan, budget: Budget) -> Iterator[tuple[str, str]]:
     yield "sources", _sources(plan)
     if plan.web is not None:
         yield "web", "; ".join(_web(plan.web))
+    if plan.earlier_tokens:
+        yield "session", f"{plan.earlier_tokens:,} tokens of what was said before go with each call"
     yield "tools", ", ".join(plan.tools) or "none"
     yield "usually", _estimate(plan.usual)
     if plan.most != plan.usual:
@@ -61,6 +63,8 @@ def _web(web: WebPlan) -> Iterator[str]:
     if web.max_pages:
         which = "of hosts that are found" if web.queries else "of those that the question names, and where they lead"
         yield f"read at most {web.max_pages} pages {which}"
+    if web.finder is not None:
+        yield f"ask {web.finder.name} at {web.finder.host} for open copies of papers"
     if web.wanted:
         yield f"use sources {', '.join(web.wanted)}"
     if web.may_search and web.services:

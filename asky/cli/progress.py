@@ -10,11 +10,13 @@ from typing import TextIO
 
 from asky import events
 from asky.cli.terminal import is_smart, one_line
+from asky.values import Failure
 
 _REDRAW_S = 0.1
 _ESTIMATE_AFTER_S = 2.0
 _CLEAR = "\r\x1b[K"
 _TYPED = "  > "
+_PROGRAM_FAULTS = frozenset({"timed_out", "too_large", "tool_failed", "not_started"})  # of a tool that the user set up
 
 
 class Progress:
@@ -116,6 +118,8 @@ class Progress:
         elif isinstance(event, events.ToolCalled):
             self._stage, self._done, self._total, self._detail = event.name, 0, None, event.summary
             self._since = self._clock()
+        elif isinstance(event, events.ToolReturned):
+            self._tell_failure(event.failure)
         elif isinstance(event, events.Warned):
             self._print(f"warning: {event.message}" + (f" ({event.hint})" if event.hint else ""))
         elif isinstance(event, events.TextStreamed):
@@ -130,6 +134,11 @@ class Progress:
             said = "; ".join(f"“{query}”" for query in event.queries)
             where = ", ".join(event.services) or "kept from before"
             self._print(f"searched the web for {said} ({where}): {event.found} found")
+
+    def _tell_failure(self, failure: Failure | None) -> None:
+        """What became of the user's own tool; what a model did wrong is its own matter."""
+        if failure is not None and (self._verbose or failure.code in _PROGRAM_FAULTS):
+            self._print(failure.message)
 
     def _finish(self, event: events.StageFinished) -> None:
         self._stage = None

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import click
 
-from asky.config.prompts import MAX_QUESTION_CHARS
+from asky.config.prompts import FILE_PREFIX, MAX_QUESTION_CHARS
 from asky.errors import UsageError
 
 _MAX_INPUT_BYTES = 32 << 20
@@ -34,8 +34,8 @@ def read_question(words: tuple[str, ...]) -> Asked:
     text, piped = " ".join(words), None
     if text == "-":
         text = _piped() or ""
-    elif text.casefold().startswith("file://"):
-        text = _in_file(text)
+    elif names_prompt_file(text):
+        text = read_in_file(text)
     else:
         text = _expanded(text)
         piped = _piped()
@@ -63,7 +63,19 @@ def expand_prompt(text: str, prompts: Mapping[str, str], *, in_chat: bool = Fals
     """`text`, which names one of the saved `prompts`, expanded; see `asky.chat.saved_prompts.expand`."""
     from asky.chat.saved_prompts import expand  # for a saved prompt, and nothing else
 
-    return expand(text, prompts, read_file=_in_file, in_chat=in_chat)
+    return expand(text, prompts, read_file=read_in_file, in_chat=in_chat)
+
+
+def names_prompt_file(text: str) -> bool:
+    """Whether `text` says that the question is in a file."""
+    return text.casefold().startswith(FILE_PREFIX)
+
+
+def read_in_file(uri: str) -> str:
+    """What is in the file; see `asky.chat.prompt_files.read_prompt_file`."""
+    from asky.chat.prompt_files import read_prompt_file  # for a question that is in a file, and no other
+
+    return read_prompt_file(uri, os.environ)
 
 
 def _expanded(text: str) -> str:
@@ -74,12 +86,6 @@ def _expanded(text: str) -> str:
     from asky.cli.surroundings import configured
 
     return expand_prompt(text, configured().prompts) if names_prompt(text) else text
-
-
-def _in_file(uri: str) -> str:
-    from asky.chat.prompt_files import read_prompt_file  # for a question that is in a file, and no other
-
-    return read_prompt_file(uri, os.environ)
 
 
 def _piped() -> str | None:

@@ -13,6 +13,7 @@ from asky.cli.judging import judge
 from asky.cli.options import check_output, json_option, output_option, verbosity_options
 from asky.cli.run_lookup import find_run
 from asky.cli.running import Stopped
+from asky.cli.terminal import one_line
 from asky.cli.workbench import Workbench, workbench
 from asky.errors import ConfigError, NotConfigured, UsageError
 
@@ -80,6 +81,7 @@ def resume(run_id: str | None, output: Path | None, no_stream: bool, as_json: bo
         flags=given,
         listening=opening,
     ) as bench:
+        bench.terminal.note(f"going on with run {run.id}: “{one_line(run.question)}”")
         answer = make_and_give(bench, opening.view, output, lambda: _resumed(bench, run, begun))
         judge(answer, bench.services.runs, strict=False)
 
@@ -97,18 +99,18 @@ def _counter(bench: Workbench, run: Run) -> Callable[[], TokenCounter]:
 
 def _unfinished(bench: Workbench, run_id: str | None) -> tuple[Run, Begun]:
     """The run to go on with, and what it began with. Raises `UsageError` where there is none."""
-    from asky.chat.replaying import require_resumable
+    from asky.chat.replaying import is_withdrawn, require_resumable
 
-    runs = bench.services.runs
+    runs, sessions = bench.services.runs, bench.services.sessions
     if run_id is not None:
         run = find_run(bench, run_id)
     else:
         found = (each for each in runs.recent(limit=_LOOKED_BACK) if each.status not in ("finished", "running"))
-        last = next(found, None)
+        last = next((each for each in found if not is_withdrawn(sessions, each)), None)
         if last is None:
             raise UsageError("no run was interrupted", hint="`asky runs list` shows what became of each")
         run = last
-    return run, require_resumable(runs, run)
+    return run, require_resumable(runs, sessions, run)
 
 
 def _resumed(bench: Workbench, run: Run, begun: Begun) -> Answer:

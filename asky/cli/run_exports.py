@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from asky.cli.export_forms import FORMS, Form, form_of
+from asky.cli.export_forms import FORMS, SAY_FORMAT, SUFFIXES_TOLD, Form, form_of
 from asky.cli.options import json_option
 from asky.cli.run_lookup import find_run, session_name
 from asky.cli.terminal import Terminal, json_text, one_line
 from asky.cli.workbench import Workbench, workbench
-from asky.errors import UsageError
+from asky.errors import StoreDamaged, UsageError
+from asky.storage.stored_json import SEE_DOCTOR
 
 if TYPE_CHECKING:
     from asky.evidence.bundle_check import CheckedBundle
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="Write to FILE instead of stdout; .bib, .csl.json, .ris, .html and .md say how, anything else is JSON.",
+    help=f"Write to FILE instead of stdout, by its suffix {SUFFIXES_TOLD}.",
 )
 @click.option("--format", "form", type=click.Choice(FORMS), help="Write this, whatever the file is called.")
 @click.option(
@@ -43,12 +46,15 @@ def export(run_id: str | None, output: Path | None, form: Form | None, bundle: P
     """
     if bundle is not None and (output is not None or form is not None):
         raise UsageError("--bundle writes everything, to its own file", hint="leave out -o and --format")
+    if str(bundle) == "-":
+        raise UsageError("--bundle writes to a file, not to stdout", hint="name one, such as answer.zip")
+    chosen = form or ("json" if output is None else form_of(output, hint=SAY_FORMAT))
     with workbench() as bench:
         run = find_run(bench, run_id)
         if bundle is not None:
             _write_bundle(bench, run, bundle)
             return
-        text = _exported(bench, run, form or (form_of(output, otherwise="json") if output is not None else "json"))
+        text = _exported(bench, run, chosen)
         if output is None:
             bench.terminal.out.write(text)
             return
@@ -97,8 +103,15 @@ def _write_bundle(bench: Workbench, run: Run, path: Path) -> None:
     from asky import __version__
     from asky.cli.saving import save_bytes
     from asky.evidence.bundle import make_bundle
+    from asky.evidence.bundle_check import check_bundle
 
-    save_bytes(path, make_bundle(_run_object(bench, run), _page(bench, run), tool=f"asky {__version__}"))
+    data = make_bundle(_run_object(bench, run), _page(bench, run), tool=f"asky {__version__}")
+    if faults := check_bundle(BytesIO(data)).faults:
+        more = f", and {len(faults) - 1} more" if len(faults) > 1 else ""
+        raise StoreDamaged(
+            f"nothing was written: a bundle of run {run.id} would fail its check: {faults[0]}{more}", hint=SEE_DOCTOR
+        )
+    save_bytes(path, data)
     bench.terminal.note(f"wrote run {run.id} to {path}; `asky runs verify {path}` checks it anywhere")
 
 
@@ -110,16 +123,19 @@ def verify(ctx: click.Context, bundle: Path, as_json: bool) -> None:
     """Check the archive BUNDLE, which `asky runs export --bundle` has written, and nothing but it.
 
     Every file must be there with its hash, every citation's offsets must give its quote in the text with its hash, and
-    every claim must stand in the answer. The exit code is 1 if anything is not so. No store, configuration or network
-    is needed, and nothing is unpacked.
+    every claim must stand in the answer. Report, bibliography and README must be what asky makes of that evidence. The
+    exit code is 1 if anything is not so. No store, configuration or network is needed, and nothing is unpacked.
     """
     from asky.evidence.bundle_check import check_bundle  # not for --help
+    from asky.report.remaking import remade_faults
 
     try:
         if bundle.exists() and not bundle.is_file():
             raise UsageError(f"cannot read {bundle}: it is no file")
         with bundle.open("rb") as file:
             checked = check_bundle(file)
+            if not checked.faults:
+                checked = replace(checked, faults=remade_faults(file))
     except OSError as error:
         raise UsageError(f"cannot read {bundle}: {(error.strerror or str(error)).lower()}") from error
     terminal = Terminal(out=sys.stdout, err=sys.stderr, environ=os.environ)

@@ -18,5 +18,4 @@ def find_run(bench: Workbench, run_id: str | None) -> Run:
 
 def session_name(bench: Workbench, run: Run) -> str | None:
     """The name of the run's session; `None` where it has none, or it was removed."""
-    session = bench.services.sessions.find(run.session_id) if run.session_id is not None else None
-    return session.name if session is not None else None
+    return bench.services.sessions.name_of(run.session_id) if run.session_id is not None else None

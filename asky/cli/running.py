@@ -186,8 +186,9 @@ def _remember_terminal() -> Callable[[], None]:
 
     def restore() -> None:
         if os.tcgetpgrp(keyboard) == os.getpgrp():  # a process in the background would be stopped by the attempt
+            termios.tcflush(keyboard, termios.TCIFLUSH)  # what was typed for the run is no command for the shell
             termios.tcsetattr(keyboard, termios.TCSANOW, attributes)
             if os.isatty(2):
-                os.write(2, b"\r\x1b[K\x1b[0m\x1b[?25h")
+                os.write(2, b"\r\x1b[K\x1b[0m\x1b[?25h\x1b[?2004l")
 
     return restore

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from asky.cli.damaged import describe_damaged, note_damaged
 from asky.cli.options import json_option
 from asky.cli.run_again import replay, resume
 from asky.cli.run_exports import export, verify
@@ -15,6 +16,7 @@ from asky.cli.session import find_session
 from asky.cli.terminal import json_text, one_line
 from asky.cli.workbench import Workbench, workbench
 from asky.evidence.citing import reference
+from asky.storage.stored_json import Unreadable
 from asky.values import Evidence, Location, Span
 
 if TYPE_CHECKING:
@@ -45,21 +47,35 @@ def list_(limit: int, session: str | None, as_json: bool) -> None:
     """List runs, the newest first."""
     with workbench() as bench:
         session_id = None if session is None else find_session(bench.services.sessions, session).id
-        found = bench.services.runs.recent(limit=limit, session_id=session_id)
+        listed = bench.services.runs.listed(limit=limit, session_id=session_id)
+        found = [each for each in listed if not isinstance(each, Unreadable)]
+        damaged = [each for each in listed if isinstance(each, Unreadable)]
         spent = bench.services.runs.spent_by_run([run.id for run in found])
         if as_json:
             described = [_listed(bench, run, *spent.get(run.id, (0, None))) for run in found]
-            bench.terminal.json({"schema": "asky.runs/1", "runs": described})
-            return
-        if not found:
+            bench.terminal.json({"schema": "asky.runs/1", "runs": described, "damaged": describe_damaged(damaged)})
+        elif not listed:
             bench.terminal.note("no runs yet")
-        for run in found:
-            question = one_line(run.question)
-            cut = question if len(question) <= _QUESTION_CHARS else question[: _QUESTION_CHARS - 1] + "…"
-            used = _used(*spent.get(run.id, (0, None)))
-            bench.terminal.line(f"{run.id}  {_outcome(run):<14}  {one_line(run.model):<12}  {used:<13}  {cut}")
-        if any(run.status == "interrupted" for run in found):
-            bench.terminal.note("`asky runs resume ID` goes on with a run that was interrupted")
+        else:
+            _print_runs(bench.terminal, listed, spent)
+        note_damaged(bench.terminal, damaged)
+
+
+def _print_runs(
+    terminal: Terminal, listed: Sequence[Run | Unreadable], spent: Mapping[str, tuple[int, float | None]]
+) -> None:
+    is_interrupted = False
+    for each in listed:
+        if isinstance(each, Unreadable):
+            terminal.line(f"{one_line(each.name)}  damaged")
+            continue
+        is_interrupted = is_interrupted or each.status == "interrupted"
+        question = one_line(each.question)
+        cut = question if len(question) <= _QUESTION_CHARS else question[: _QUESTION_CHARS - 1] + "…"
+        used = _used(*spent.get(each.id, (0, None)))
+        terminal.line(f"{each.id}  {_outcome(each):<14}  {one_line(each.model):<12}  {used:<13}  {cut}")
+    if is_interrupted:
+        terminal.note("`asky runs resume ID` goes on with a run that was interrupted")
 
 
 def _used(tokens: int, cost_usd: float | None) -> str:

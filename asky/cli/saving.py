@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from pathlib import Path
 
 from asky.config.paths import replace_bytes
@@ -30,6 +31,27 @@ def save_bytes(path: Path, data: bytes) -> None:
             replace_bytes(target, data)
     except (OSError, RuntimeError) as error:  # a loop of symlinks is a RuntimeError
         raise _unwritable(path, error) from error
+
+
+def require_writable(path: Path) -> None:
+    """Raise `UsageError` where it is plain before there is anything to write that `save_bytes` could not."""
+    try:
+        target = path.resolve()
+        folder = target.parent
+        if target.is_dir():
+            raise _os_error(errno.EISDIR)
+        if not folder.is_dir():
+            raise UsageError(f"cannot write {path}: there is no folder {folder}")
+        is_device = target.exists() and not target.is_file()
+        if not (os.access(target, os.W_OK) if is_device else os.access(folder, os.W_OK | os.X_OK)):
+            is_read_only = os.statvfs(folder).f_flag & os.ST_RDONLY
+            raise _os_error(errno.EROFS if is_read_only else errno.EACCES)
+    except (OSError, RuntimeError) as error:  # as for `save_bytes`
+        raise _unwritable(path, error) from error
+
+
+def _os_error(number: int) -> OSError:
+    return OSError(number, os.strerror(number))
 
 
 def _unwritable(path: Path, error: Exception) -> AskyError:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from asky.cli.arguments import as_utf8
-from asky.cli.export_forms import FORMS, SUFFIXES_TOLD, Form, form_of
+from asky.cli.damaged import describe_damaged, note_damaged
+from asky.cli.export_forms import FORMS, SAY_FORMAT, SUFFIXES_TOLD, Form, form_of
 from asky.cli.options import complete_session, json_option
 from asky.cli.session_export import export_session, message_object, session_object
+from asky.cli.terminal import one_line
 from asky.cli.workbench import workbench
 from asky.errors import UsageError
+from asky.storage.stored_json import Unreadable
 
 if TYPE_CHECKING:
+    from asky.cli.terminal import Terminal
     from asky.storage.sessions import Session, SessionStore
 
 
@@ -28,17 +33,28 @@ def session() -> None:
 def list_(as_json: bool) -> None:
     """List sessions, the last used first."""
     with workbench() as bench:
-        found = bench.services.sessions.recent()
+        found = bench.services.sessions.listed()
+        damaged = [each for each in found if isinstance(each, Unreadable)]
         if as_json:
-            bench.terminal.json({"schema": "asky.sessions/1", "sessions": [session_object(each) for each in found]})
-            return
-        if not found:
+            listed = [session_object(each) for each in found if not isinstance(each, Unreadable)]
+            bench.terminal.json({"schema": "asky.sessions/1", "sessions": listed, "damaged": describe_damaged(damaged)})
+        elif not found:
             bench.terminal.note("no sessions yet; `asky -s NAME` starts one")
-        width = max((len(each.name) for each in found), default=0)
-        for each in found:
+        else:
+            _print_sessions(bench.terminal, found)
+        note_damaged(bench.terminal, damaged)
+
+
+def _print_sessions(terminal: Terminal, found: Sequence[Session | Unreadable]) -> None:
+    width = max(len(one_line(each.name)) for each in found)
+    for each in found:
+        name = f"{one_line(each.name):<{width}}"
+        if isinstance(each, Unreadable):
+            terminal.line(f"{name}  damaged")
+        else:
             used = f"{each.updated_at[:10]} {each.updated_at[11:16]}"
             messages = f"{each.messages} message{'' if each.messages == 1 else 's'}"
-            bench.terminal.line(f"{each.name:<{width}}  {used}  {each.mode:<8}  {messages}")
+            terminal.line(f"{name}  {used}  {each.mode:<8}  {messages}")
 
 
 @session.command()
@@ -50,14 +66,15 @@ def show(name: str, as_json: bool) -> None:
         sessions = bench.services.sessions
         found = find_session(sessions, name)
         messages = sessions.messages(found.id)
+        asked_of = bench.services.corpus.names(found.collections)
         if as_json:
             shown = {"session": session_object(found), "messages": [message_object(each) for each in messages]}
-            bench.terminal.json({"schema": "asky.session/1", **shown})
+            bench.terminal.json({"schema": "asky.session/1", "collections": asked_of, **shown})
             return
         if not messages:
             bench.terminal.note("nothing was asked in this session yet")
-        for line in _settings_lines(found):
-            bench.terminal.note(line)
+        for line in _settings_lines(found, asked_of):
+            bench.terminal.note(one_line(line))
         for each in messages:
             if each.role not in ("user", "note", "assistant"):
                 continue
@@ -95,7 +112,7 @@ def export(name: str, output: Path | None, form: Form | None) -> None:
     """
     from asky.cli.saving import save_text  # with the export, not with the other commands
 
-    chosen = form or ("md" if output is None else form_of(output))
+    chosen = form or ("md" if output is None else form_of(output, hint=SAY_FORMAT))
     with workbench() as bench:
         text = export_session(bench.services, find_session(bench.services.sessions, name), chosen)
         if output is None:
@@ -115,11 +132,8 @@ def rm(name: str) -> None:
     with workbench() as bench:
         services = bench.services
         found = find_session(services.sessions, name)
-        runs = services.runs.recent(session_id=found.id)
-        if any(run.status == "running" for run in runs):
-            raise UsageError(f"a question is being answered in {found.name}", hint="stop it first, or wait for its end")
-        services.sessions.remove(found.id, services.corpus, services.documents)
-        bench.terminal.note(f"removed the session {found.name}: {len(runs)} run{'' if len(runs) == 1 else 's'}")
+        runs = services.sessions.remove(found.id, services.corpus, services.documents)
+        bench.terminal.note(f"removed the session {found.name}: {runs} run{'' if runs == 1 else 's'}")
 
 
 def find_session(sessions: SessionStore, name: str) -> Session:
@@ -130,14 +144,25 @@ def find_session(sessions: SessionStore, name: str) -> Session:
     return found
 
 
-def _settings_lines(found: Session) -> list[str]:
-    """How the next question of a session is asked where it says nothing else."""
+def _settings_lines(found: Session, asked_of: Sequence[str]) -> list[str]:
+    """How the next question of a session is asked where it says nothing else, and of which collections."""
+    from asky.storage.sessions import own_collection  # with SQLite: not for --help
+
     said = found.settings
     known = {
         "model": said.get("model"),
         "web": None if "web" not in said else "yes" if said["web"] else "no",
         "sites": ", ".join(said.get("sites", ())),
         "since": said.get("since"),
+        "shortlist": said.get("shortlist") if said.get("shortlist") != "auto" else None,
     }
     told = [f"{name} {value}" for name, value in known.items() if value]
-    return [f"mode {found.mode}" + "".join(f"; {each}" for each in told)]
+    own = own_collection(found.id)
+    others = [
+        f"asked of {'' if name.startswith('folder ') else 'collection '}{name}" for name in asked_of if name != own
+    ]
+    return [
+        f"mode {found.mode}" + "".join(f"; {each}" for each in told),
+        *others,
+        *(["asked of what was given to it alone, and of pages that were read for it"] if own in asked_of else []),
+    ]

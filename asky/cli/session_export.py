@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from asky.cli.finding_views import finding_object
+from asky.cli.terminal import json_document
 from asky.storage.findings import FindingScope
 
 if TYPE_CHECKING:
@@ -29,14 +29,27 @@ def export_session(services: Services, session: Session, form: Form) -> str:
         return _json(services, session, runs, messages)
     withdrawn = {each.run_id for each in messages if each.is_withdrawn}
     runs = [_marked(each) if each.id in withdrawn else each for each in runs]
+    added = _added(messages)
     if form == "html":
         from asky.report.gathering import report_run  # for this format only, as is the page
         from asky.report.page import render_report
 
         answered = [each for each in runs if each.answer is not None]
-        reported = [report_run(each, runs=services.runs, documents=services.documents) for each in answered]
+        found = [report_run(each, runs=services.runs, documents=services.documents) for each in answered]
+        reported = [replace(each, added=added.get(run.id, ())) for run, each in zip(answered, found, strict=True)]
         return render_report(reported, title=f"Session {session.name}")
-    return _markdown(session, runs)
+    return _markdown(session, runs, added)
+
+
+def _added(messages: Sequence[StoredMessage]) -> Mapping[str | None, tuple[str, ...]]:
+    """What the user typed to runs under way, by the run's id."""
+    from asky.chat.notes import NOTE_ROLE  # with the port of models: not for a list
+
+    added: dict[str | None, tuple[str, ...]] = {}
+    for each in messages:
+        if each.role == NOTE_ROLE:
+            added[each.run_id] = (*added.get(each.run_id, ()), each.content)
+    return added
 
 
 def _marked(run: Run) -> Run:
@@ -80,17 +93,18 @@ def _json(services: Services, session: Session, runs: Sequence[Run], messages: S
         "answers": [each.answer for each in runs if each.answer is not None],
         "findings": [finding_object(each, session=session.name) for each in findings[::-1]],
     }
-    return json.dumps(exported, ensure_ascii=False, indent=2) + "\n"
+    return json_document(exported)
 
 
-def _markdown(session: Session, runs: Sequence[Run]) -> str:
-    from asky.evidence.markdown import answer_markdown  # for this format only
+def _markdown(session: Session, runs: Sequence[Run], added: Mapping[str | None, tuple[str, ...]]) -> str:
+    from asky.evidence.markdown import answer_markdown, as_written, question_markdown  # for this format only
 
-    parts = [f"# Session {session.name}\n"]
+    parts = [f"# Session {as_written(session.name)}\n"]
     for run in runs:
+        notes = added.get(run.id, ())
         if run.answer is not None:
-            parts.append(answer_markdown(run.answer, level=2))
+            parts.append(answer_markdown(run.answer, level=2, added=notes))
         else:
-            question = " ".join(run.question.split())
-            parts.append(f"## {question}\n\nNo answer was written: the run is {run.status}.\n")
+            question = question_markdown(run.question, level=2, added=notes)
+            parts.append(f"{question}\nNo answer was written: the run is {run.status}.\n")
     return "\n".join(parts)

@@ -23,6 +23,10 @@ _CONTROLS = re.compile(
 )
 
 
+# JSON itself escapes the rest of the controls.
+_UNSEEN_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
+
+
 def plain(text: str) -> str:
     """`text` without anything that steers a terminal or hides in it; line breaks and tabs stay.
 
@@ -46,6 +50,12 @@ def json_text(value: object) -> str:
         return _dump(value)
     except ValueError:  # looked for only then: nearly no value has one
         return _dump(_without_non_finite(value))
+
+
+def json_document(value: object) -> str:
+    """`value` as JSON for people to read in a file: letters as they are, what steers a terminal or hides escaped."""
+    text = json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+    return _UNSEEN_IN_JSON.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def _dump(value: object) -> str:

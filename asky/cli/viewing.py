@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol
 
@@ -160,13 +161,12 @@ class StreamedView(PrintedView):
 
     def _name_doubts(self, claims: Sequence[Claim]) -> None:
         """Say which sentences are in doubt; in an answer that was not streamed they carry a mark."""
-        doubtful = [claim for claim in claims if claim.verdict in MARKED]
+        doubtful = Counter((claim.verdict, one_line(claim.text)) for claim in claims if claim.verdict in MARKED)
         if doubtful:
             self._terminal.line()
-        for claim in doubtful:
-            text = one_line(claim.text)
-            text = text if len(text) <= _LONGEST_DOUBT else text[:_LONGEST_DOUBT] + "..."
-            self._terminal.line(f"{WARNING_SIGN} {claim.verdict}: “{text}”")
+        for (verdict, text), times in doubtful.items():
+            shown = text if len(text) <= _LONGEST_DOUBT else text[:_LONGEST_DOUBT] + "..."
+            self._terminal.line(f"{WARNING_SIGN} {verdict}: “{shown}”" + (f" ({times} times)" if times > 1 else ""))
 
 
 def _stop_run() -> None:

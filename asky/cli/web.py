@@ -80,7 +80,9 @@ def plan_web(
         return WebPlan(asked, named=named, may_search=True, wanted=wanted)
     queries = search_queries(read_prompt(shown)) if asked else ()
     most = services.config.research.shortlist.max_fetch_urls
-    return WebPlan(asked, queries, named, most, may_choose, wanted=wanted)
+    found = services.web.finder
+    finder = PlannedService(found.name, found.host) if found is not None else None
+    return WebPlan(asked, queries, named, most, may_choose, wanted=wanted, finder=finder)
 
 
 def _policy(services: Services, wish: WebWish) -> SourcePolicy:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from asky.cli.run_lookup import find_run
 from asky.cli.terminal import one_line
 from asky.cli.workbench import workbench
 from asky.evidence.citing import page_text
+from asky.storage.corpus import DEFAULT_COLLECTION
 
 if TYPE_CHECKING:
     from asky.cli.terminal import Terminal
@@ -24,7 +26,7 @@ _BOLD, _DIM, _GREEN, _RED = 1, 2, 32, 31
 _SOURCE_NOW: Mapping[str, str] = MappingProxyType(
     {
         "changed": "the source has another text by now: this is the one that the answer was given",
-        "modified": "the file was modified after it was read; `asky corpus sync` reads it again",
+        "modified": "the file was modified after it was read",
         "missing": "the file is not there any more: this is the text that was read for the answer",
         "unreadable": "the source could not be read any more: this is the text that was read for the answer",
         "removed": "the source is not in the store any more: this is the text that was read for the answer",
@@ -112,7 +114,16 @@ def print_opened(terminal: Terminal, run: Run, opened: OpenedCitation) -> None:
     if not opened.quote_matches:
         _painted(terminal, f"FAILED: the answer quotes another text: {citation['quote']}", _RED)
     if opened.source_now != "same":
-        terminal.line(_SOURCE_NOW[opened.source_now])
+        again = f"; {_again(opened)} reads it again" if opened.source_now == "modified" else ""
+        terminal.line(_SOURCE_NOW[opened.source_now] + again)
+
+
+def _again(opened: OpenedCitation) -> str:
+    """What has a file read again: bringing a collection that follows it up to date, or naming it once more."""
+    if not opened.followed_by:
+        return f"a question with -d {shlex.quote(str(opened.source.path))}"
+    name = opened.followed_by[0]
+    return "`asky corpus sync" + ("" if name == DEFAULT_COLLECTION else f" --collection {shlex.quote(name)}") + "`"
 
 
 def _print_passage(terminal: Terminal, opened: OpenedCitation) -> None:

@@ -101,7 +101,8 @@ def keys_and_tail(content: str, *, literal: bool = False) -> tuple[tuple[str, ..
     match = _KEYS.match(said)
     if match is None:
         return (), ""
-    tail = content[origins[match.end()] :]
+    is_over = not said[match.end() :].strip(f" {_UNSEEN}")  # but for entities that show nothing
+    tail = "" if is_over else content[origins[match.end()] :]
     tail = tail.strip(_AROUND_TAIL if ENTITY.search(tail) is None else _AROUND_TAIL.translate(_OF_ENTITIES))
     if tail and _TAIL.match(said, match.end()) is None:
         return (), ""
@@ -212,7 +213,7 @@ def _endless(window: str, end: int) -> Bracket | None:
 def _shown(source: str) -> str:
     """What is seen of a tag, an entity, white space, emphasis, or a character that is not ASCII."""
     if source[0] == "&" and len(source) > 1:
-        source = decoded(source)
+        source = decoded(source) or _UNSEEN  # `&#1;` stands for nothing
     elif source[0] == "<" and len(source) > 1:
         return _UNSEEN
     if source[0].isspace() or source[0] == "_":  # with the signs of a quotation after a line's end; inside a word,

@@ -148,7 +148,7 @@ class _Checking:
             yield "the citations of the answer are not numbered from 1"
         yield from self._citation_faults(citations)
         for number, claim in enumerate(claims, start=1):
-            if fault := _claim_fault(claim, answer["answer"], len(citations)):
+            if fault := claim_fault(claim, answer["answer"], len(citations)):
                 yield f"claim {number}: {fault}"
 
     def _citation_faults(self, citations: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -159,7 +159,7 @@ class _Checking:
         for sha256, group in by_text.items():
             text = self._text(sha256)
             for each in group:
-                if fault := _quote_fault(each, text):
+                if fault := quote_fault(each, text):
                     yield f"citation {each.get('n')!a:.20}: {fault}"
 
     def _text(self, sha256: str) -> str | None:
@@ -189,7 +189,7 @@ class _Checking:
         if named != list(texts) or set(texts) != {name[8:-4] for name in self._members if name not in _FIRST}:
             yield "run.json holds other texts than sources"
         for number, passage in enumerate(_objects(run.get("passages"), "the passages of run.json"), start=1):
-            if fault := _quote_fault(passage, texts.get(str(passage.get("sha256")))):
+            if fault := quote_fault(passage, texts.get(str(passage.get("sha256")))):
                 yield f"passage {number} of run.json: {fault}"
 
 
@@ -197,7 +197,7 @@ def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _quote_fault(passage: Mapping[str, Any], text: str | None) -> str | None:
+def quote_fault(passage: Mapping[str, Any], text: str | None) -> str | None:
     """What is wrong with the offsets and the quote of a citation or a passage of a text."""
     start, end, quote = passage.get("start"), passage.get("end"), passage.get("quote")
     if text is None:
@@ -215,7 +215,8 @@ def _objects(value: object, what: str) -> list[dict[str, Any]]:
     return value
 
 
-def _claim_fault(claim: Mapping[str, Any], answer: str, citations: int) -> str | None:
+def claim_fault(claim: Mapping[str, Any], answer: str, citations: int) -> str | None:
+    """What is wrong with a claim of an answer that has so many citations."""
     start, end, numbers = claim.get("start"), claim.get("end"), claim.get("citations")
     if type(start) is not int or type(end) is not int or not 0 <= start < end <= len(answer):
         return "its offsets lie outside of the answer"

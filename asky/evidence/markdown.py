@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from asky.evidence.citing import reference
+
+ADDED = "Added while it was answered:"
+"""What stands before a note that the user typed to a run under way."""
 
 # What can begin markup anywhere in a line. What begins it at the start alone follows text of ours, except in a quote.
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>&#|~!$])")
@@ -14,18 +17,25 @@ _LINKABLE = re.compile(r"https?://[^\s<>\\]+")
 _BLOCK = re.compile(r"^([-+=]|\d+[.)])")
 
 
-def answer_markdown(answer: Mapping[str, Any], *, level: int = 1) -> str:
+def answer_markdown(answer: Mapping[str, Any], *, level: int = 1, added: Sequence[str] = ()) -> str:
     """An `asky.answer/1` object: the question as a heading of that level, the answer, and the sources it cites.
 
-    The answer is Markdown that was made harmless when it was checked; all else is shown as it is written.
+    What the user `added` while it was answered stands below the question. The answer is Markdown that was made harmless
+    when it was checked; all else is shown as it is written.
     """
     hashes = "#" * level
-    lines = [f"{hashes} {as_written(answer['question'])}", "", answer["answer"], ""]
+    lines = [question_markdown(answer["question"], level=level, added=added), answer["answer"], ""]
     if answer["citations"]:
         lines += [f"{hashes}# Sources", ""]
     for citation in answer["citations"]:
         lines += [f"{citation['n']}. {_reference(citation)}", f"   > {as_written(citation['quote'])}", ""]
     return "\n".join(lines)
+
+
+def question_markdown(question: str, *, level: int, added: Sequence[str] = ()) -> str:
+    """The heading of a question, and what was `added` to it, a paragraph each; an empty line at the end."""
+    parts = [f"{'#' * level} {as_written(question)}", *(f"*{ADDED}* {as_written(each)}" for each in added)]
+    return "\n\n".join(parts) + "\n"
 
 
 def _reference(citation: Mapping[str, Any]) -> str:

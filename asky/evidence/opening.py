@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from asky.errors import StoreDamaged, UsageError
-from asky.values import Source, Span
+from asky.evidence.passages import shown_title
+from asky.values import Citation, Source, Span
 
 if TYPE_CHECKING:
-    from asky.storage.corpus import CorpusStore
+    from asky.storage.corpus import CorpusStore, FileState
     from asky.storage.documents import DocumentStore
     from asky.storage.runs import Run, RunStore, StoredPassage
 
@@ -37,6 +38,7 @@ class OpenedCitation:
     text, both made anew; `quote_matches` and `hash_matches` compare them with the answer's. `source_now` says how the
     source relates to that text today: the `same`, `changed` since as far as the store knows, a file that was `modified`
     but not read again, a file that is `missing`, `unreadable` when it was read last, or `removed` from the store.
+    `followed_by` names the collections that follow the file, or a folder that it is in.
     """
 
     citation: Mapping[str, Any]
@@ -46,6 +48,7 @@ class OpenedCitation:
     sha256: str
     surroundings: Surroundings
     source_now: SourceNow
+    followed_by: tuple[str, ...] = ()
 
     @property
     def quote_matches(self) -> bool:
@@ -78,6 +81,7 @@ def open_citation(
         sha256=hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
         surroundings=surroundings(text, span, context_chars),
         source_now=source_now(shown.source, citation["sha256"], documents, corpus),
+        followed_by=tuple(corpus.followers(shown.source.path)) if shown.source.path is not None else (),
     )
 
 
@@ -130,6 +134,28 @@ def _first_break(text: str) -> int:
     return next((index for index, character in enumerate(text) if character.isspace()), 0)
 
 
+def changed_files(citations: Iterable[Citation], corpus: CorpusStore) -> list[str]:
+    """A line for each cited file that the store has read and that was modified since, or is not there any more.
+
+    Asks the disk for the size and the time of those files, and for nothing else.
+    """
+    numbers: dict[Source, list[int]] = {}
+    for each in citations:
+        numbers.setdefault(each.source, []).append(each.n)
+    told = []
+    for source, cited in numbers.items():
+        state = corpus.file(source.id)
+        if source.kind != "file" or source.path is None or state is None or state.size is None:
+            continue
+        now = _file_now(source.path, state)
+        if now != "same":
+            marks, are = ", ".join(f"[{n}]" for n in cited), "is" if len(cited) == 1 else "are"
+            became = "was modified since" if now == "modified" else "is not there any more"
+            read = f"{marks} {are} from {shown_title(source)} as it was read before"
+            told.append(f"{read}: the file {became} (`asky why {cited[0]}` says more)")
+    return told
+
+
 def source_now(source: Source, sha256: str, documents: DocumentStore, corpus: CorpusStore) -> SourceNow:
     """How `source` relates today to its text with the hash `sha256`; asks the disk for a file's size and time only."""
     state = corpus.file(source.id)
@@ -138,11 +164,16 @@ def source_now(source: Source, sha256: str, documents: DocumentStore, corpus: Co
     current = corpus.current_document(source.id)
     if current is not None and documents.digest(current)[0] != sha256:
         return "changed"
-    if source.kind == "file" and source.path is not None:
-        try:
-            found = Path(source.path).stat()
-        except OSError:
-            return "missing"
-        if (found.st_size, found.st_mtime_ns) != (state.size, state.mtime_ns):
-            return "modified"
+    file = _file_now(source.path, state) if source.kind == "file" and source.path is not None else "same"
+    if file != "same":
+        return file
     return "same" if current is not None else "unreadable"
+
+
+def _file_now(path: str, state: FileState) -> Literal["same", "modified", "missing"]:
+    """How a file relates to what the store knows of it."""
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return "missing"
+    return "same" if (found.st_size, found.st_mtime_ns) == (state.size, state.mtime_ns) else "modified"

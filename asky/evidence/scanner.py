@@ -33,6 +33,7 @@ _KEY_CHARS = 1 + MIN_DIGITS, 1 + MAX_DIGITS
 
 _SPECIAL = re.compile(rf"[`~\\P&<!\]{re.escape(OPEN)}{SUPERSCRIPTS}⁽{CIRCLED}]")
 _SPECIAL_WHEN_NUMBERED = re.compile(r"[`~\\\[]")
+_MAY_CITE = re.compile(rf"[Pp&<{re.escape(OPEN)}]")
 _MARKER = re.compile(r"\[[1-9]\d{0,2}\]")
 _WORD = re.compile(r"P[0-9a-fA-F]{0,16}")
 _KEY = re.compile(r"[Pp][0-9a-fA-F]{4,16}")
@@ -255,7 +256,8 @@ class AnswerScanner:
         self._track(at)
         if len(run) == _RUN_CHARS:
             self._blocks.lose()
-        if len(run) >= 3 and self._blocks.can_open(run):
+        begins_line, info = len(run) >= 3 and self._blocks.can_open(run), ""
+        if begins_line:
             line_end = self._line_end(end)
             if line_end is None:
                 return None
@@ -267,6 +269,8 @@ class AnswerScanner:
         decision = self._code_span(run, end)
         if isinstance(decision, int):
             self._blocks.is_paired = False
+            if begins_line and _MAY_CITE.search(info):  # citations lose their backticks: it would begin fenced code
+                return _Found("text", end, seen="\\" + run)
         return decision
 
     def _opened(self, run: str, at: int, line_end: int, info: str) -> _Found:
@@ -428,7 +432,9 @@ class AnswerScanner:
 
     def _raised(self, at: int) -> _Decision:
         match = _RAISED.match(self._text, at)
-        return self._raised_number(at, match.end(), match.group()) if match else at + 1
+        if match is None:
+            return None if self._missing(at + 2) else at + 1  # `⁽`, and its number may still come
+        return self._raised_number(at, match.end(), match.group())
 
     def _raised_number(self, at: int, end: int, said: str) -> _Decision:
         """A raised or circled number; `said` is that, or digits."""

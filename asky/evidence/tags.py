@@ -20,6 +20,7 @@ _HARMLESS_TAG = re.compile(rf"</?(?:{_HARMLESS})[ \t]?/?>", re.IGNORECASE)
 _BEGUN_HARMLESS = re.compile(rf"</?(?:{_HARMLESS})\b[ \t]?/?", re.IGNORECASE)
 _ANGLE = re.compile(rf"<([^\s<>`]{{0,{TAG_CHARS}}})")
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,31}:.*|[A-Za-z0-9.+_-]+@[A-Za-z0-9.-]+")
+_BEGUN_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,31}:")
 # What is no tag goes on like this behind its name; anything else may become a space in the answer.
 _TAG_NAME = re.compile(r"[!?]|/?[A-Za-z][A-Za-z0-9-]*(?![A-Za-z0-9,;:.=()+*-])")
 _MAY_BEGIN_TAG = re.compile(r"[A-Za-z/!?]")
@@ -49,6 +50,8 @@ def read_tag(text: str, at: int, *, final: bool) -> int | Tag:
     if following == ">" and _ADDRESS.fullmatch(said):
         return "text"
     is_tag = _TAG_NAME.match(said) or (following == ">" and _MAY_BEGIN_TAG.match(said))
+    # Written as `&lt;`, the next `<` no longer ends an address.
+    is_tag = is_tag or (following == "<" and _BEGUN_ADDRESS.match(said))
     return "defused" if is_tag or following == "`" or len(said) == TAG_CHARS else "text"
 
 

@@ -76,11 +76,11 @@ def cited_works(answers: Iterable[Mapping[str, Any]]) -> list[Work]:
     for answer in answers:
         for citation in answer["citations"]:
             groups.setdefault(_doi(citation) or f"source {citation['source_id']}", []).append(citation)
-    taken: set[str] = set()
+    taken: dict[str, int] = {}
     return [_work(citations, taken) for citations in groups.values()]
 
 
-def _work(citations: Sequence[Mapping[str, Any]], taken: set[str]) -> Work:
+def _work(citations: Sequence[Mapping[str, Any]], taken: dict[str, int]) -> Work:
     title = next((text for each in citations if (text := _line(each["title"]))), "") or "Untitled"
     url = _first(citations, "url")
     named = {each.kind: each.value for each in find_identifiers(url or "")[::-1]}
@@ -162,7 +162,8 @@ def _date(value: object) -> tuple[int, ...]:
     return tuple(int(part) for part in match.groups() if part) if match else ()
 
 
-def _key(authors: Sequence[Name], url: str | None, issued: Sequence[int], title: str, taken: set[str]) -> str:
+def _key(authors: Sequence[Name], url: str | None, issued: Sequence[int], title: str, taken: dict[str, int]) -> str:
+    """A key that is not `taken`, which holds the last number of a suffix that was given to each."""
     who = next((plain for each in authors[:1] if (plain := _letters(each.family))), "") or _host_name(url)
     who = who or next((plain for each in authors[:1] if (plain := _letters(each.literal))), "")
     words = [_letters(word) for word in re.split(r"[\W_]+", title)]
@@ -170,11 +171,12 @@ def _key(authors: Sequence[Name], url: str | None, issued: Sequence[int], title:
     base = f"{who[:_MAX_NAME_CHARS]}{issued[0] if issued else ''}{next(long, '')[:_MAX_NAME_CHARS]}"
     if not base[:1].isalpha():
         base = f"source{base}"
-    key, number = base, 0
+    key, number = base, taken.get(base, 0)
     while key in taken:
         number += 1
         key = base + _suffix(number)
-    taken.add(key)
+    taken[base] = number
+    taken.setdefault(key, 0)
     return key
 
 

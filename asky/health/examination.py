@@ -32,7 +32,8 @@ def examine(
     repair: bool = False,
     run: RunAsync | None = None,
 ) -> Iterator[Check]:
-    """Every check, as it is done. Nothing is written unless `repair`, and then only indexes are made anew.
+    """Every check, as it is done. Nothing is written unless `repair`: then indexes are made anew, and what no
+    command can read is set aside.
 
     `full` also lets Chroma look its own vectors up again, which takes seconds. Nothing is sent unless `run` is given,
     and then one search to each search service.

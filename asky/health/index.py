@@ -65,6 +65,9 @@ def _look(folder: Path, table: VectorTable, spaces: list[SpaceState], *, full: b
         if not alone:
             return note(_NAME, "in use by another process, and not checked", "run it again when that process is done")
         fault = _fault(generation, table, space, full=full)
+        closed = vector_index.read_state(folder) or state  # as looking has left it
+        if fault is None and closed.clean and not vector_index.is_unchanged(generation, closed):
+            fault = "its files are not those that were there when it was closed"
     if fault is not None:
         return problem(_NAME, fault, _REPAIR_HINT)
     if not state.clean:

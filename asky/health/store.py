@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from asky.errors import AskyError, StoreBusy, StoreDamaged
+from asky.health.answers import check_answers
 from asky.health.check import Check, note, ok, problem
 from asky.health.machine import format_bytes
+from asky.health.rows import check_rows
 from asky.storage.corpus import CorpusStore
 from asky.storage.database import Database
 from asky.storage.documents import DocumentStore
@@ -48,8 +50,15 @@ def check_pages(database: Database) -> Check:
 
 
 def check_store(database: Database, *, repair: bool) -> Iterator[Check]:
-    """The checks of a whole store. With `repair` a full-text index that is out of step is made anew."""
+    """The checks of a whole store.
+
+    With `repair` what no command can read is set aside, and indexes that are out of step are made anew.
+    """
     integrity = StoreIntegrity(database)
+    yield _guarded("schema", lambda: _check_schema(integrity))
+    yield _guarded("tables", lambda: _check_tables(integrity, repair))
+    yield from _guarded_all("rows", lambda: check_rows(database, repair=repair))
+    yield _guarded("answers", lambda: check_answers(database))
     yield _guarded("references", lambda: _check_references(integrity))
     yield _guarded("texts", lambda: _check_texts(integrity))
     yield _guarded("full-text index", lambda: _check_words(LexicalIndex(database), repair))
@@ -63,19 +72,24 @@ def check_cache(database: Database, *, max_bytes: int, now: float) -> Check:
 
 
 def _guarded(name: str, check: Callable[[], Check]) -> Check:
-    """The check; a store that cannot even be asked is a problem of its own."""
+    (found,) = _guarded_all(name, lambda: [check()])
+    return found
+
+
+def _guarded_all(name: str, check: Callable[[], Iterable[Check]]) -> Iterator[Check]:
+    """The checks; a store that cannot even be asked is a problem of its own."""
     try:
-        return check()
+        yield from check()
     except StoreBusy as error:
-        return note(name, f"not checked: {error.message}", "run it again when the other process is done")
+        yield note(name, f"not checked: {error.message}", "run it again when the other process is done")
     except StoreDamaged as error:  # its own hint is to ask for this check-up
-        return problem(name, error.message, BACKUP_HINT)
+        yield problem(name, error.message, BACKUP_HINT)
     except AskyError as error:
-        return problem(name, error.message, error.hint or BACKUP_HINT)
+        yield problem(name, error.message, error.hint or BACKUP_HINT)
 
 
 def _check_pages(integrity: StoreIntegrity) -> Check:
-    found = integrity.page_problems()
+    found = integrity.file_problems().of_pages
     if found:
         return problem("store", f"the file is damaged: {'; '.join(found[:_NAMED])}", BACKUP_HINT)
     counts = integrity.counts()
@@ -84,6 +98,29 @@ def _check_pages(integrity: StoreIntegrity) -> Check:
         f"schema {len(MIGRATIONS)}: {counts.sources:,} sources, {counts.documents:,} documents,"
         f" {counts.chunks:,} passages, {counts.runs:,} runs",
     )
+
+
+def _check_schema(integrity: StoreIntegrity) -> Check:
+    if altered := integrity.schema_problems():
+        return problem("schema", f"is damaged in {', '.join(altered[:_NAMED])}", BACKUP_HINT)
+    return ok("schema", "is the one that asky makes")
+
+
+def _check_tables(integrity: StoreIntegrity, repair: bool) -> Check:
+    name, fine = "tables", "rows and their indexes agree"
+    found = integrity.file_problems().of_rows
+    if not found:
+        return ok(name, fine)
+    message = f"{'; '.join(found[:_NAMED])}{'; …' if len(found) > _NAMED else ''}"
+    if not any("index" in each for each in found):
+        return problem(name, message, BACKUP_HINT)
+    if not repair:
+        return problem(name, message, "`asky doctor --repair` makes indexes anew from the rows")
+    integrity.rebuild_indexes()
+    left = integrity.file_problems().of_rows
+    if not left:
+        return ok(name, f"indexes were out of step; made anew, {fine}")
+    return problem(name, "; ".join(left[:_NAMED]), BACKUP_HINT)
 
 
 def _check_references(integrity: StoreIntegrity) -> Check:

@@ -100,8 +100,8 @@ class RunBudget:
     """The budget of one run: a `Budget`. Calls are checked and recorded one after the other.
 
     `spent_today` reads what all other runs have spent since the day began. It is called before each call, because other
-    processes spend too. `clock` is in seconds; the run's time counts from the making of this object. Raises
-    `ConfigError` when a limit of money is set and there are no prices to count it with.
+    processes spend too. `clock` is in seconds; the run's time counts from the making of this object, unless more is
+    added. Raises `ConfigError` when a limit of money is set and there are no prices to count it with.
     """
 
     def __init__(
@@ -124,6 +124,7 @@ class RunBudget:
         self._spent_today = spent_today
         self._clock = clock
         self._started = clock()
+        self._earlier_s = 0.0
         self._tokens = 0
         self._cost_usd = 0.0
         self._habits = _Habits()
@@ -188,6 +189,10 @@ class RunBudget:
             self._tokens += max(0, usage.prompt_tokens) + max(0, usage.completion_tokens)
             self._cost_usd += max(0.0, self._cost_of(usage))
 
+    def add_time(self, seconds: float) -> None:
+        """Count what the run had taken before this object was made."""
+        self._earlier_s += seconds
+
     def record_partial(self, text: str) -> ModelUsage:
         """Count the call that was checked last and ended without a report after `text`; returns the estimate.
 
@@ -240,7 +245,7 @@ class RunBudget:
         return self._prices.cost_usd(usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens)
 
     def _elapsed(self) -> float:
-        return self._clock() - self._started
+        return self._earlier_s + self._clock() - self._started
 
 
 class _Habits:

@@ -28,6 +28,10 @@ class Budget(Protocol):
         """Take note of what a call used that was made beside those that are checked, one after the other."""
         ...
 
+    def add_time(self, seconds: float) -> None:
+        """Take note of what the run had taken before this object was made, in a process that is gone."""
+        ...
+
     def record_partial(self, text: str) -> ModelUsage:
         """Take note of the call that was checked last and ended without a report after `text`; returns the estimate."""
         ...
@@ -55,6 +59,9 @@ class NoBudget:
         """Nothing to count."""
 
     def add(self, usage: ModelUsage) -> None:
+        """Nothing to count."""
+
+    def add_time(self, seconds: float) -> None:
         """Nothing to count."""
 
     def record_partial(self, text: str) -> ModelUsage:  # noqa: ARG002 - the port's parameter

@@ -54,7 +54,7 @@ class BlockWriter:
         self._marks = 0
         self.places: list[int] = []  # of each mark: where its block begins
 
-    def open(self, gap: int, *, prefix: str = "", heading: int = 0, preformatted: bool = False) -> None:
+    def open(self, gap: int, prefix: str = "", heading: int = 0, preformatted: bool = False) -> None:
         """Begin a block; `heading` is its level, 0 for text. An open block ends."""
         self.close(gap)
         self._prefix, self._heading, self._preformatted = prefix, heading, preformatted
@@ -89,10 +89,12 @@ class BlockWriter:
     def _write_block(self) -> None:
         text = self._take_text()
         if text:
-            gap = "\n" * self._gap if len(self._builder) else ""
-            start = len(self._builder) + len(gap)
-            self.places += [start] * self._marks
-            self._marks = 0
+            end = len(self._builder)
+            gap = "\n" * self._gap if end else ""
+            start = end + len(gap)
+            if self._marks:
+                self.places += [start] * self._marks
+                self._marks = 0
             if self._heading:
                 self._builder.mark_heading(text, self._heading, start + len(self._prefix))
             self._builder.add(f"{gap}{self._prefix}{text}")

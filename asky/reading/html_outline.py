@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _NOISE_SHARE = 0.3
 _NOSCRIPT_SHARE = 0.5
 _PROSE_CHARS = 100  # of a paragraph; a form that has one is a shop's way to set a product
 _MAIN_SHARE = 0.3
-_MAIN = './/main|.//*[@role="main"]', './/*[@id="main" or @id="content" or @id="main-content"]'
+_MAIN_IDS = 'id("main content main-content")'  # from the parser's table: a search takes as long as the rest of `prune`
 
 
 def prune(tree: HtmlElement) -> HtmlElement:
@@ -41,10 +41,11 @@ def prune(tree: HtmlElement) -> HtmlElement:
         body = tree
     _show_noscript(body)
     total = _chars(body)
-    for element in _framing(body):
+    with_role = body.xpath(".//*[@role]")
+    for element in (*body.iter(*_FRAMING), *(each for each in with_role if each.get("role").strip().lower() in _ROLES)):
         if element is not body and _is_frame(element, total):
             empty(element)
-    region = _region(body)
+    region = _region(body, with_role)
     _drop_named(region, _COMMENTS, share=1.0)
     _drop_named(region, _NOISE, share=_NOISE_SHARE)
     return region
@@ -63,17 +64,13 @@ def _show_noscript(body: HtmlElement) -> None:
     """Keep a `noscript` that holds most of the page: forums write the whole thread into it."""
     for element in list(body.iter(*_UNREAD)):
         empty(element)
-    total = _chars(body)
-    for element in list(body.iter("noscript")):
+    found = list(body.iter("noscript"))
+    total = _chars(body) if found else 0
+    for element in found:
         if _chars(element) >= _NOSCRIPT_SHARE * total > 0:
             element.tag = "div"
         else:
             empty(element)
-
-
-def _framing(body: HtmlElement) -> Iterator[HtmlElement]:
-    yield from list(body.iter(*_FRAMING))
-    yield from (element for element in body.xpath(".//*[@role]") if element.get("role").strip().lower() in _ROLES)
 
 
 def _is_frame(element: HtmlElement, total: int) -> bool:
@@ -88,24 +85,32 @@ def _is_frame(element: HtmlElement, total: int) -> bool:
     return _chars(element) < (_FORM_SHARE if element.tag == "form" else _FRAME_SHARE) * total or total == 0
 
 
-def _region(body: HtmlElement) -> HtmlElement:
+def _region(body: HtmlElement, with_role: Sequence[HtmlElement]) -> HtmlElement:
     """The element that is called the main one, if it holds enough of the text; else the body."""
-    for path in _MAIN:
-        found = body.xpath(path)
-        if found:
-            largest = max(found, key=_chars)
-            return largest if _chars(largest) >= _MAIN_SHARE * _chars(body) else body
-    return body
+    with_role = [element for element in with_role if element.get("role") == "main" and _is_in(element, body)]
+    found = [*body.iter("main"), *with_role] or [each for each in body.xpath(_MAIN_IDS) if _is_in(each, body)]
+    if not found:
+        return body
+    largest = max(found, key=_chars)
+    return largest if _chars(largest) >= _MAIN_SHARE * _chars(body) else body
 
 
 def _drop_named(region: HtmlElement, names: re.Pattern[str], *, share: float) -> None:
     total = _chars(region)
+    known: dict[tuple[str | None, str | None], bool] = {}  # most elements are called like others
     for element in list(region.iter(*_NAMED)):
-        called = f"{element.get('class') or ''} {element.get('id') or ''}"
-        if element is region or not names.search(called) or _has_heading(element):
+        called = element.get("class"), element.get("id")
+        if called not in known:
+            known[called] = names.search(f"{called[0] or ''} {called[1] or ''}") is not None
+        if not known[called] or element is region or _has_heading(element):
             continue
         if element.find(".//main") is None and _chars(element) < share * total:
             empty(element)
+
+
+def _is_in(element: HtmlElement, body: HtmlElement) -> bool:
+    """Whether `element` is still below `body`, and not in a part that was taken out."""
+    return any(ancestor is body for ancestor in element.iterancestors(body.tag))
 
 
 def _has_heading(element: HtmlElement) -> bool:

@@ -25,6 +25,10 @@ _PARTED = frozenset(_PARTED_TAGS.split())
 _BLOCKS = frozenset(_BLOCK_TAGS.split())
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _GAPS = {**dict.fromkeys(_BLOCKS, 1), **dict.fromkeys((*_PARTED, *_HEADINGS), 2)}
+_OPENINGS = {tag: (gap, "- " if tag == "li" else "", _HEADINGS.get(tag, 0), tag == "pre") for tag, gap in _GAPS.items()}
+_CELLS = frozenset({"td", "th"})
+SHAPING = frozenset({*_GAPS, *_CELLS, "br"})
+"""The tags that make or end a block, a cell or a line. Most elements of a page have others."""
 
 
 class PlainText:
@@ -39,11 +43,10 @@ class PlainText:
 
     def start(self, tag: str) -> None:
         """An element begins."""
-        gap = _GAPS.get(tag)
-        if gap is not None:
-            prefix = "- " if tag == "li" else ""
-            self.writer.open(gap, prefix=prefix, heading=_HEADINGS.get(tag, 0), preformatted=tag == "pre")
-        elif tag in ("td", "th"):
+        opening = _OPENINGS.get(tag)
+        if opening is not None:
+            self.writer.open(*opening)
+        elif tag in _CELLS:
             self.writer.part_cells()
         elif tag == "br":
             self.writer.break_line()
@@ -60,23 +63,24 @@ def write_tree(tree: HtmlElement) -> TextBuilder:
     from lxml import etree  # 25 ms: only where a page is read
 
     plain = PlainText()
-    skipping = 0
-    for event, element in etree.iterwalk(tree, events=("start", "end")):
+    writer = plain.writer
+    walk = etree.iterwalk(tree, events=("start", "end"))
+    for event, element in walk:
         tag = element.tag
-        if tag in SKIPPED:
-            skipping += 1 if event == "start" else -1
-            text = element.tail if event == "end" else None
-        elif skipping:
+        if event == "end":
+            if tag in SHAPING:
+                plain.end(tag)
+            text = element.tail if element is not tree else None
+        elif tag in SKIPPED:
+            walk.skip_subtree()
             continue
-        elif event == "start":
-            plain.start(tag)
-            text = element.text
         else:
-            plain.end(tag)
-            text = element.tail
-        if text and not skipping and not (event == "end" and element is tree):
-            plain.writer.write(text)
-    plain.writer.close(0)
+            if tag in SHAPING:
+                plain.start(tag)
+            text = element.text
+        if text:
+            writer.write(text)
+    writer.close(0)
     return plain.builder
 
 

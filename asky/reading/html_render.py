@@ -18,32 +18,27 @@ def render(body: _Element, builder: TextBuilder) -> None:
     """Write a tree of head, p, list, item, table, row, cell, quote, code and lb; other elements are plain blocks."""
     from lxml import etree  # 25 ms: only where a page is read
 
-    renderer = _Renderer(builder)
+    writer = BlockWriter(builder)
+    renderer = _Renderer(writer)
     for event, element in etree.iterwalk(body, events=("start", "end")):
         if event == "start":
             renderer.start(element)
-            renderer.write(element.text)
+            text = element.text
         else:
             renderer.end(element)
-            if element is not body:
-                renderer.write(element.tail)
-    renderer.finish()
+            text = element.tail if element is not body else None
+        if text:
+            writer.write(text)
+    writer.close(0)
 
 
 class _Renderer:
-    def __init__(self, builder: TextBuilder) -> None:
-        self._writer = BlockWriter(builder)
+    def __init__(self, writer: BlockWriter) -> None:
+        self._writer = writer
         self._lists: list[int | None] = []  # of each open list: the number of its last item, `None` for bullets
         self._cells = 0
         self._text_blocks = 0
         self._code = 0
-
-    def write(self, text: str | None) -> None:
-        if text:
-            self._writer.write(text)
-
-    def finish(self) -> None:
-        self._writer.close(0)
 
     def start(self, element: _Element) -> None:
         tag = str(element.tag)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-_SHEET_CHARS = 1024 * 1024  # of all sheets of a page
+_SHEET_BYTES = 1024 * 1024  # of all sheets of a page
 _SELECTOR_CHARS = 200
 _RULES_OF_A_KEY = 200
 # Sheets within these are not in force where scripts run, or never.
-_WRAPS = (("<noscript", "</noscript"), ("<script", "</script"), ("<template", "</template"), ("<!--", "-->"))
+_WRAPS = ((b"<noscript", b"</noscript"), (b"<script", b"</script"), (b"<template", b"</template"), (b"<!--", b"-->"))
 _MEDIA = re.compile(r"""\bmedia\s*=\s*(?:"([^"]*)|'([^']*)|([^\s>]+))""")
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
-_BRACE = re.compile(r"[{}]")
+_BRACE = re.compile(r"([{}])")
 _COMPOUND = re.compile(r"\*?(?:[_a-z][\w-]*)?(?:[.#]-?[_a-z][\w-]*)*", re.IGNORECASE)
 _PART = re.compile(r"[.#]?-?[_a-z][\w-]*", re.IGNORECASE)
 _COMBINATOR = re.compile(r"[\s>+~]+")
@@ -59,11 +59,12 @@ class Sheets:
             if not hiding.isdisjoint(said):
                 for selector in selectors.split(","):
                     self._add(selector.strip(), said, order, is_conditional=is_conditional)
-        self.hide_something = any(rule.hides for rules in self._always.values() for rule in rules)
+        self._hiding = {key for key, rules in self._always.items() if any(rule.hides for rule in rules)}
+        self.hide_something = bool(self._hiding)
 
-    def hide(self, tag: str, attributes: Mapping[str, str]) -> bool:
-        """Whether the rules hide such an element."""
-        names, name = attributes.get("class"), attributes.get("id")
+    def hide(self, tag: str, attribute: Callable[[str], str | None]) -> bool:
+        """Whether the rules hide an element with such attributes."""
+        names, name = attribute("class"), attribute("id")
         like = (tag, names, name)
         if like not in self._known:
             has = {tag, *(f".{word}" for word in (names or "").split())}
@@ -71,6 +72,8 @@ class Sheets:
         return self._known[like]
 
     def _hide(self, has: set[str]) -> bool:
+        if self._hiding.isdisjoint(has):
+            return False
         last: dict[str, _Rule] = {}
         for rule in _matching(self._always, has):
             if rule.name not in last or last[rule.name].rank <= rule.rank:
@@ -99,47 +102,47 @@ def _matching(rules: Mapping[str, list[_Rule]], has: set[str]) -> Iterator[_Rule
 
 def _sheets(html: str) -> Iterator[tuple[str, bool]]:
     """The texts of `style` elements that are in force on a screen, and whether only on some."""
-    lower = html.lower()
-    if len(lower) != len(html):  # some letters become two
-        lower = html
-    left, end = _SHEET_CHARS, 0
+    source = html.encode("utf-8")  # the case of bytes is changed in a tenth of the time, and no letter becomes two
+    lower = source.lower()
+    left, end = _SHEET_BYTES, 0
     is_within = [False] * len(_WRAPS)
-    while left > 0 and (start := lower.find("<style", end)) >= 0:
+    while left > 0 and (start := lower.find(b"<style", end)) >= 0:
         for number, wrap in enumerate(_WRAPS):
             opened, closed = (lower.rfind(mark, end, start) for mark in wrap)
             is_within[number] = opened > closed if max(opened, closed) >= 0 else is_within[number]
-        begin = lower.find(">", start) + 1
-        end = lower.find("</style", begin)
+        begin = lower.find(b">", start) + 1
+        end = lower.find(b"</style", begin)
         if not begin or end < 0:
             return
-        media = _MEDIA.search(lower[start:begin])
+        media = _MEDIA.search(lower[start:begin].decode("utf-8"))
         screens = "".join(media.groups("")).strip() if media else "all"
         if not any(is_within) and screens != "print":
-            yield html[begin:end][:left], screens not in ("", "all", "screen")
+            yield source[begin:end][:left].decode("utf-8", "replace"), screens not in ("", "all", "screen")
             left -= end - begin
 
 
 def _blocks(sheet: str) -> Iterator[tuple[str, str, bool]]:
-    """The selectors and the body of each rule, and whether it stands within another block: a condition, mostly."""
+    """The selectors and the body, in lower case, of each rule that may hide or show something.
+
+    Also whether it stands within another block: a condition, mostly.
+    """
     open_: list[str] = []
-    start = 0
-    for brace in _BRACE.finditer(sheet):
-        text = sheet[start : brace.start()]
-        start = brace.end()
-        if brace[0] == "{":
-            open_.append(text.rpartition(";")[2].strip())
+    *pieces, _ = _BRACE.split(sheet)
+    for text, brace in zip(pieces[::2], pieces[1::2], strict=True):
+        if brace == "{":
+            open_.append(text)
         elif open_:
-            selectors = open_.pop()
-            if not selectors.startswith("@"):
-                yield selectors, text, bool(open_)
+            before, body = open_.pop(), text.lower()
+            # Most rules say nothing of these, and are passed over in a fifth of the time.
+            if "display" in body or "visibility" in body or "font-size" in body:
+                selectors = before.rpartition(";")[2].strip()
+                if not selectors.startswith("@"):
+                    yield selectors, body, bool(open_)
 
 
 def _declarations(body: str) -> dict[str, tuple[bool, bool]]:
     """Of each property that can hide: whether it does, and whether that is important."""
     said: dict[str, tuple[bool, bool]] = {}
-    body = body.lower()
-    if not any(name in body for name in ("display", "visibility", "font-size")):
-        return said  # most rules, in a tenth of the time
     for name, text, important in _DECLARATION.findall(body):
         value = text.strip()
         hides = value in ("none", "hidden", "collapse") or (name == "font-size" and bool(_NO_SIZE.fullmatch(value)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from asky.reading.html_blocks import is_hidden
-from asky.reading.html_plain import SKIPPED, PlainText, attribute
+from asky.reading.html_plain import SHAPING, SKIPPED, PlainText, attribute
 from asky.reading.text_builder import TextBuilder
 
 _HEAD_CHARS = 2_000  # of one value in the head
@@ -68,7 +68,7 @@ def survey_page(html: str) -> Survey:
 
 
 class _Surveyor:
-    """An lxml parser target."""
+    """An lxml parser target; of comments and processing instructions it is told nothing."""
 
     def __init__(self) -> None:
         self._plain = PlainText()
@@ -94,20 +94,18 @@ class _Surveyor:
             self._open(tag, attributes)
 
     def end(self, tag: str) -> None:
-        was_read = not self._hidden and not self._skipped
-        if self._hidden:
-            self._hidden -= 1
-        if self._skipped:
-            self._skipped.pop()
         if tag == "script":
             self._end_script()
-        if not was_read:
+        if self._hidden or self._skipped:
+            self._hidden -= self._hidden > 0
+            del self._skipped[-1:]
             return
         if tag == self._inside:
             self._inside = ""
         if tag == "a":
             self._anchor = None
-        self._plain.end(tag)
+        elif tag in SHAPING:
+            self._plain.end(tag)
 
     def data(self, data: str) -> None:
         if self._script is not None:
@@ -120,13 +118,11 @@ class _Surveyor:
         elif self._inside == "title":
             self._title.append(data)
         else:
-            self._write(data)
-
-    def comment(self, text: str) -> None:
-        """Comments are no text."""
-
-    def pi(self, target: str, data: str | None = None) -> None:
-        """Processing instructions are no text."""
+            self._writer.write(data)
+            if self._inside:
+                self._heading.append(data)
+            if self._anchor is not None:
+                self._anchor.pieces.append(data)
 
     def close(self) -> None:
         self._writer.close(0)
@@ -139,22 +135,16 @@ class _Surveyor:
         survey.heading = " ".join("".join(self._heading).split())
         survey.noscript = " ".join(" ".join(self._noscript).split())
 
-    def _write(self, data: str) -> None:
-        self._writer.write(data)
-        if self._inside == "h1":
-            self._heading.append(data)
-        if self._anchor is not None:
-            self._anchor.pieces.append(data)
-
     def _open(self, tag: str, attributes: dict[str, str]) -> None:
-        if tag == "title" or (tag == "h1" and not self._heading):
+        if tag in SHAPING:
+            self._plain.start(tag)
+            if tag == "h1" and not self._heading:
+                self._inside = tag
+        elif tag == "title":
             self._inside = tag
-        if tag == "title":
-            return
-        self._plain.start(tag)
-        if tag == "a" and attribute(attributes, "href") and len(self.survey.anchors) < _MAX_ANCHORS:
+        elif tag == "a" and (href := attribute(attributes, "href")) and len(self.survey.anchors) < _MAX_ANCHORS:
             label = attribute(attributes, "aria-label") or attribute(attributes, "title")
-            self._anchor = Anchor(attribute(attributes, "href"), label[:_HEAD_CHARS])
+            self._anchor = Anchor(href, label[:_HEAD_CHARS])
             self.survey.anchors.append(self._anchor)
             self._writer.mark()
 

@@ -30,12 +30,13 @@ class ReportedPassage:
 class ReportedAnswer:
     """An `asky.answer/1` object, and the passage of each citation, by its number, whose stored text has its quote.
 
-    `asked_at` is a time as the store writes it.
+    `asked_at` is a time as the store writes it; `added` is what the user said to the run while it was under way.
     """
 
     answer: Mapping[str, Any]
     passages: Mapping[int, ReportedPassage]
     asked_at: str | None = None
+    added: tuple[str, ...] = ()
 
 
 def report_run(run: Run, *, runs: RunStore, documents: DocumentStore) -> ReportedAnswer:
@@ -64,13 +65,16 @@ def _passages(
 ) -> dict[int, ReportedPassage]:
     """The passages whose text `text_of` has by its hash; each text is asked for once, and let go before the next."""
     found: dict[int, ReportedPassage] = {}
-    for sha256 in dict.fromkeys(each["sha256"] for each in citations):
+    by_text: dict[str, list[Mapping[str, Any]]] = {}
+    for each in citations:
+        by_text.setdefault(each["sha256"], []).append(each)
+    for sha256, cited in by_text.items():
         text = text_of(sha256)
         if text is None:
             continue
         matches = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() == sha256
-        for each in citations:
-            if each["sha256"] == sha256 and text[each["start"] : each["end"]] == each["quote"]:
+        for each in cited:
+            if text[each["start"] : each["end"]] == each["quote"]:
                 span = Span(each["start"], each["end"])
                 found[each["n"]] = ReportedPassage(surroundings(text, span, _CONTEXT_CHARS), matches)
     return found

@@ -14,22 +14,25 @@ from asky.report.sections import answer_section
 from asky.text.scrub import one_line
 
 
-def render_report(answers: Sequence[ReportedAnswer], *, title: str | None = None) -> str:
+def render_report(
+    answers: Sequence[ReportedAnswer], *, title: str | None = None, tool: str = f"asky {__version__}"
+) -> str:
     """`answers`, one or more, as an HTML document in their order.
 
     `title` stands above several answers; by default a report of one is titled by its question, and one of several by
-    their number. The document can be encoded as UTF-8 whatever the answers hold. Linear time.
+    their number. `tool` says who made the page, with a version. The document can be encoded as UTF-8 whatever the
+    answers hold. Linear time.
     """
     is_single = len(answers) == 1 and title is None
     title = title or (answers[0].answer["question"] if is_single else f"{len(answers)} answers")
     level = 1 if is_single else 2
     sections = [answer_section(each, prefix=f"a{number}", level=level) for number, each in enumerate(answers, start=1)]
     head = Html() if is_single else join([tag("h1", one_line(title), dir="auto"), _contents(answers)])
-    body = tag("body", tag("main", head, *sections, _colophon()), _panel(), _element("script", "report.js"))
-    return "<!doctype html>\n" + tag("html", _head(one_line(title)), body, lang="en") + "\n"
+    body = tag("body", tag("main", head, *sections, _colophon(tool)), _panel(), _element("script", "report.js"))
+    return "<!doctype html>\n" + tag("html", _head(one_line(title), tool), body, lang="en") + "\n"
 
 
-def _head(title: str) -> Html:
+def _head(title: str, tool: str) -> Html:
     policy = (
         f"default-src 'none'; style-src '{_digest('report.css')}'; script-src '{_digest('report.js')}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
@@ -41,7 +44,7 @@ def _head(title: str) -> Html:
         tag("meta", name="referrer", content="no-referrer"),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
-        tag("meta", name="generator", content=f"asky {__version__}"),
+        tag("meta", name="generator", content=tool),
         tag("link", rel="icon", href="data:,"),  # or a browser may ask for one
         tag("title", title),
         _element("style", "report.css"),
@@ -71,10 +74,10 @@ def _panel() -> Html:
     )
 
 
-def _colophon() -> Html:
+def _colophon(tool: str) -> Html:
     return tag(
         "footer",
-        f"Made by asky {__version__}. This page holds all that it shows and loads nothing. ",
+        f"Made by {tool}. This page holds all that it shows and loads nothing. ",
         tag("code", "asky why N --run ID"),
         " opens passage [N] in the store that it was made from.",
     )

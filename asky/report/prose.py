@@ -130,7 +130,8 @@ class _Writer:
         if token.type == "image":
             shown = tag("span", f"[image: {content}]", class_="image")
         elif token.type in ("fence", "code_block"):
-            return tag("pre", tag("code", content), tabindex=0)
+            code = tag("pre", tag("code", content), tabindex=0)
+            return join([code, *self._passing(token.info + token.content)])
         elif token.type == "math":
             shown = tag("span", content, class_="math")
         else:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from asky.evidence.claims import plain_text
+from asky.evidence.markdown import ADDED
 from asky.report.gathering import ReportedAnswer
 from asky.report.links import offered_by, page_link
 from asky.report.markup import Html, join, tag
@@ -32,10 +33,11 @@ def answer_section(reported: ReportedAnswer, *, prefix: str, level: int) -> Html
     """An answer under a heading of `level` that is its question; the ids of its elements begin with `prefix`."""
     answer = reported.answer
     prose = render_prose(answer, offered_by(answer), prefix=prefix, level=level + 1)
+    added = (tag("p", ADDED, " ", tag("q", one_line(each, None), dir="auto", lang="")) for each in reported.added)
     return tag(
         "section",
         tag(f"h{level}", one_line(answer["question"], None), dir="auto", lang="", class_="question"),
-        tag("div", tag("p", _byline(reported)), _summary(answer, prefix), class_="byline"),
+        tag("div", tag("p", _byline(reported)), _summary(answer, prefix), *added, class_="byline"),
         _notes(answer),
         tag("div", prose, class_="answer", lang=""),
         _titled("Sources", passage_list(reported, prefix=prefix, level=level + 2), level=level + 1, class_="sources"),

@@ -23,6 +23,7 @@ from typing import Literal
 from asky.errors import AskyError
 from asky.research.embedding_models import weight_files
 from asky.research.embedding_recipe import EmbeddingModel
+from asky.research.telemetry import rule_out_telemetry
 
 Precision = Literal["fp32", "int8"]
 
@@ -168,13 +169,12 @@ def _install(folder: Path, source: Path, name: str, precision: Precision, reject
 
 def _export(source: Path, target: Path, name: str, precision: Precision) -> None:
     """Runs `asky.research.embedding_export`, with this process's import path and without a network."""
+    rule_out_telemetry()
     command = [sys.executable, "-m", "asky.research.embedding_export", str(source), str(target), name, precision]
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
         "HF_HUB_OFFLINE": "1",
-        "HF_HUB_DISABLE_TELEMETRY": "1",
-        "DO_NOT_TRACK": "1",
     }
     try:
         done = subprocess.run(command, env=environment, capture_output=True, timeout=_EXPORT_TIMEOUT_S, check=False)

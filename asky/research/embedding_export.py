@@ -29,6 +29,7 @@ from asky.research.embedding_cache import (
 from asky.research.embedding_onnx import open_session, padded
 from asky.research.embedding_recipe import Recipe, describe, read_recipe
 from asky.research.embedding_tokens import ModelTokenizer
+from asky.research.telemetry import rule_out_telemetry
 
 _OPSET = 17
 # Of each probe's vector with that of torch. Measured with all-MiniLM-L6-v2: 1.0000 in fp32, at least .99 in int8.
@@ -62,6 +63,7 @@ class _SentenceModel(torch.nn.Module):  # type: ignore[misc]  # torch is not fol
 
 def export(source: Path, target: Path, *, name: str, precision: Precision) -> None:
     """Fills the empty folder `target` from the model in `source`. Raises `AskyError` when the check fails."""
+    rule_out_telemetry()
     recipe = read_recipe(source)
     folder = source / recipe.transformer
     tokenizer, pad_id = _export_tokenizer(folder, target, recipe)

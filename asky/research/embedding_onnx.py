@@ -22,6 +22,7 @@ from asky.research.embedding_cache import (
     is_same_vector,
 )
 from asky.research.embedding_tokens import ModelTokenizer
+from asky.research.telemetry import rule_out_telemetry
 
 # Tokens of a batch, padding included. Measured with all-MiniLM-L6-v2 on chunks of 60 to 190 words, one thread, texts a
 # CPU second: 45 at 4 texts a batch, 38 at 8, 35 at 16, 32 at 32. A small batch stays in the processor's cache and needs
@@ -113,6 +114,7 @@ def open_session(path: Path, *, optimized: Path | None = None) -> Any:
 
     What is kept on disk is optimised already, which spares every process 0.3 s of CPU.
     """
+    rule_out_telemetry()
     import onnxruntime as ort  # 0.03 s, and only where vectors are made
 
     options = ort.SessionOptions()

@@ -14,6 +14,7 @@ from asky.errors import AskyError, NotConfigured
 from asky.research.embedding_onnx import Encoded
 from asky.research.embedding_recipe import Recipe
 from asky.research.embedding_tokens import ModelTokenizer
+from asky.research.telemetry import rule_out_telemetry
 
 _GPU_NODES = ("/dev/nvidiactl", "/dev/dxg")  # what the drivers of NVIDIA and of WSL put there
 _WINDOW_BATCHES = 16  # batches between two reports of progress; the library sorts the texts of that many by length
@@ -41,8 +42,8 @@ class TorchEncoder:
 
     def __init__(self, source: Path, recipe: Recipe, *, device: str, batch_size: int) -> None:
         """Raises `NotConfigured` when the model needs code or packages that are not here."""
-        for variable in ("HF_HUB_OFFLINE", "HF_HUB_DISABLE_TELEMETRY", "DO_NOT_TRACK"):
-            os.environ.setdefault(variable, "1")
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")
+        rule_out_telemetry()
         try:
             from sentence_transformers import SentenceTransformer  # 8 s: only where onnxruntime can't do it
 

@@ -12,8 +12,9 @@ from typing import Literal
 
 from asky.errors import SourceError, SourceRefused
 from asky.research.ignore_rules import IgnoreRule, IgnoreRules, parse_rules
-from asky.research.local_files import OWN_FILES, FileStat, LocalFile, LocalRoots, stat_of
+from asky.research.local_files import OWN_FILES, LocalRoots
 from asky.research.local_names import secret_rule, show_name, show_target
+from asky.research.local_opened import FileStat, LocalFile, stat_of
 
 SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv"})
 IGNORE_FILES = (".git/info/exclude", ".gitignore", ".askyignore")  # later ones come first, as in git

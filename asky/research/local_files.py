@@ -1,101 +1,20 @@
-"""Local documents: the folders that a run may read, and the only way to read a file beneath them.
-
-A file is opened first and judged by its descriptor afterwards, so nothing can be swapped between check and use.
-"""
+"""Local documents: the folders that a run may read, and the only way to read a file beneath them."""
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from urllib.parse import quote
 
 from asky.errors import SourceError, SourceRefused, SourceUnreadable, UsageError
 from asky.research.local_names import TargetPath, parse_target, refuse_outside, secret_rule, show_name, show_target
 from asky.research.local_open import Opener, make_opener
+from asky.research.local_opened import ABSENT, LocalFile, OpenedFile, failure_of, open_regular
 
 OWN_FILES = "asky's own files are never read as documents"
-
-_READ_BYTES = 1 << 20
-_ABSENT = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG})
-_NOT_OPENABLE = frozenset({errno.ENXIO, errno.ENODEV, errno.EOPNOTSUPP})  # sockets, and devices without a driver
-
-
-@dataclass(frozen=True, slots=True)
-class FileStat:
-    """What tells one state of a file from another. `size` in bytes, `mtime_ns` in nanoseconds since 1970."""
-
-    size: int
-    mtime_ns: int
-    inode: int
-    device: int
-
-
-@dataclass(frozen=True, slots=True)
-class LocalFile:
-    """A file or folder beneath a granted folder.
-
-    `path` is absolute and free of links; `relative` is the same below `root`, with `/` between components and no byte
-    of the name lost (undecodable ones are surrogates, so show it with `shown`).
-    """
-
-    path: Path
-    relative: str
-    root: Path
-
-    @property
-    def shown(self) -> str:
-        return show_name(self.relative)
-
-    @property
-    def uri(self) -> str:
-        """The `file://` URI, percent-encoded."""
-        return self.path.as_uri()
-
-
-class OpenedFile:
-    """A regular file that is open for reading; close it, or use it as a context manager."""
-
-    def __init__(self, descriptor: int, file: LocalFile, state: FileStat) -> None:
-        self._io = open(descriptor, "rb", buffering=0)  # noqa: SIM115 - owns the descriptor; closed by close()
-        self.file = file
-        self.stat = state
-
-    def read(self, max_bytes: int) -> bytes:
-        """The whole content. Raises `SourceUnreadable`: "too_large" once more than `max_bytes` were there to read."""
-        too_large = SourceUnreadable(
-            f"{self.file.shown}: larger than {max_bytes:,} bytes",
-            verdict="too_large",
-            hint="split it, or raise the limit",
-        )
-        if self.stat.size > max_bytes:
-            raise too_large
-        blocks: list[bytes] = []
-        left = max_bytes + 1
-        try:
-            while left and (block := self._io.read(min(left, max(_READ_BYTES, self.stat.size + 1)))):
-                blocks.append(block)
-                left -= len(block)
-        except OSError as error:
-            raise _failure(self.file.shown, error) from error
-        if not left:  # counted, not believed: a growing file or one of /proc says less than it holds
-            raise too_large
-        return b"".join(blocks)
-
-    def close(self) -> None:
-        self._io.close()
-
-    def __enter__(self) -> OpenedFile:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +113,7 @@ class LocalRoots:
         devices are not waited for); `SourceUnreadable` ("failed"): absent from the roots, or not permitted.
         """
         descriptor, file = self._find(target, folder=False)
-        return _opened(descriptor, file, show_target(target))
+        return open_regular(descriptor, file, show_target(target))
 
     def read(self, target: str, max_bytes: int) -> bytes:
         """The bytes of the file that `target` names; raises as `open` and `OpenedFile.read` do."""
@@ -208,8 +127,8 @@ class LocalRoots:
                 try:
                     descriptor, found = self._open_parts(root, tuple(file.relative.split("/")), folder=False)
                 except OSError as error:
-                    raise _failure(file.shown, error) from error
-                return _opened(descriptor, found, file.shown)
+                    raise failure_of(file.shown, error) from error
+                return open_regular(descriptor, found, file.shown)
         raise refuse_outside(file.relative)
 
     def folder(self, target: str) -> LocalFile | None:
@@ -255,8 +174,8 @@ class LocalRoots:
             try:
                 return self._open_parts(root, parts, folder=folder)
             except OSError as error:
-                if error.errno not in _ABSENT:
-                    raise _failure(show_target(target), error) from error
+                if error.errno not in ABSENT:
+                    raise failure_of(show_target(target), error) from error
         if wanted.absolute and all(root.exact(wanted) is None for root in self._roots):
             raise refuse_outside(target)
         raise SourceUnreadable(f"{show_target(target)}: no such file in the configured folders", hint="check its name")
@@ -296,33 +215,5 @@ class LocalRoots:
             raise SourceRefused(f"{shown}: {OWN_FILES}")
 
 
-def stat_of(status: os.stat_result) -> FileStat:
-    return FileStat(status.st_size, status.st_mtime_ns, status.st_ino, status.st_dev)
-
-
 def _quoted(char: str) -> str:
     return quote(os.fsencode(char), safe="/~")
-
-
-def _opened(descriptor: int, file: LocalFile, shown: str) -> OpenedFile:
-    status = os.fstat(descriptor)
-    if stat.S_ISREG(status.st_mode):
-        return OpenedFile(descriptor, file, stat_of(status))
-    os.close(descriptor)
-    if stat.S_ISDIR(status.st_mode):
-        raise SourceRefused(f"{shown}: a folder, not a file", hint="discover it, then read its files")
-    raise SourceRefused(f"{shown}: not a regular file")
-
-
-def _failure(shown: str, error: OSError) -> SourceError:
-    if error.errno == errno.EXDEV:
-        return refuse_outside(shown)
-    if error.errno in _NOT_OPENABLE:
-        return SourceRefused(f"{shown}: not a regular file")
-    if error.errno == errno.ELOOP:
-        return SourceUnreadable(f"{shown}: its links run in a circle")
-    if error.errno in (errno.EACCES, errno.EPERM):
-        return SourceUnreadable(f"{shown}: permission denied", hint="check who may read it")
-    if error.errno in _ABSENT:
-        return SourceUnreadable(f"{shown}: no such file, or a broken link")
-    return SourceUnreadable(f"{shown}: {error.strerror or 'cannot be read'}")

@@ -21,10 +21,10 @@ _HINT = "search with a few plain words; the names, numbers and codes of private 
 
 
 class OutgoingQueries:
-    """The queries of one run."""
+    """The queries of one run, which go on from those in `sent` and are added there."""
 
-    def __init__(self) -> None:
-        self._sent: list[str] = []
+    def __init__(self, sent: list[str]) -> None:
+        self._sent = sent
 
     def require(self, queries: Sequence[str], asked: str, private: Iterable[str], public: Iterable[str]) -> None:
         """Take note of `queries` that are to be sent. Raises `SourceRefused` where one may not be.

@@ -1,13 +1,16 @@
-"""Records of a JSON Lines file: `{"id", "text", "title"?, "url"?, "metadata"?}`, one a line."""
+"""Records of a JSON Lines file: `{"id", "text", "title"?, "url"?, "metadata"?}`, one a line.
+
+What a bibliography has of a record is in its metadata: `author`, `published`, `published_in` and `doi`.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 from urllib.parse import quote
 
 from asky.errors import UsageError
@@ -15,12 +18,15 @@ from asky.text.scrub import one_line, scrub, scrub_in_place
 from asky.values import Document, Source, source_id
 
 _MAX_INTEGER = 2**63 - 1  # of SQLite
+_OF_THE_WORK = frozenset(("author", "published", "published_in", "doi", "site_name"))
+_BETWEEN = "; "  # two texts of a list, as the store tells authors apart
 
 
 def parse_record(line: bytes, collection: str) -> tuple[Source, Document]:
     """The source and document of one line. Raises `UsageError` saying what is wrong with it.
 
-    The id keeps its type: 1 and "1" are the ids of two records.
+    The id keeps its type: 1 and "1" are the ids of two records. Of the metadata, what is `null` is not there, and
+    numbers and lists become texts; what says something of the work and is none of these is left out.
     """
     try:
         record = json.loads(line)
@@ -40,11 +46,29 @@ def parse_record(line: bytes, collection: str) -> tuple[Source, Document]:
     url = scrub(record.get("url") or "").strip() or None
     name = title or one_line(str(id_), None) or "untitled"
     source = Source(source_id(uri), "file", uri, name, url=url, external_id=id_)
-    plain = {
-        scrub(str(key)): scrub(value if isinstance(value, str) else json.dumps(value))
-        for key, value in metadata.items()
-    }
-    return source, Document(scrub_in_place(record["text"]), "text/plain", title, metadata=plain)
+    return source, Document(scrub_in_place(record["text"]), "text/plain", title, metadata=_plain(metadata))
+
+
+def _plain(metadata: Mapping[str, Any]) -> dict[str, str]:
+    """The metadata as texts, without those that say nothing."""
+    found = {scrub(key): _as_text(key, value) for key, value in metadata.items()}
+    return {key: text for key, text in found.items() if text is not None}
+
+
+def _as_text(key: str, value: object) -> str | None:
+    """A value as a text: those of a list one after the other, what is neither as JSON; `None` where it says nothing."""
+    parts = [_part(each) for each in (value if isinstance(value, list) else [value]) if each is not None]
+    if None in parts:
+        return None if key in _OF_THE_WORK else scrub(json.dumps(value, ensure_ascii=False))
+    texts = [text.replace(";", " ") if isinstance(value, list) else text for text in parts if text]
+    return _BETWEEN.join(texts) or None
+
+
+def _part(value: object) -> str | None:
+    """A text or a number as a text; `None` for anything else."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    return scrub(str(value)).strip()
 
 
 def record_uri(collection: str, id_: str | int) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from asky.concurrency import in_thread
-from asky.search.federation import FederatedResults
+from asky.search.federation import Ask, FederatedResults, ask_service
 from asky.search.port import Candidate, Found, SearchRequest
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class RememberedSearch:
     """Searches through `federation`, unless the same services were asked the same within `ttl_s` seconds.
 
-    What single services could not answer is not remembered.
+    What single services could not answer is not remembered, nor what was not all asked just now.
     """
 
     def __init__(
@@ -37,27 +37,36 @@ class RememberedSearch:
         """The name and the host of each service."""
         return tuple((each.name, each.host) for each in self._federation.providers)
 
-    async def search(self, requests: Sequence[SearchRequest]) -> tuple[FederatedResults, bool]:
-        """What the services found, and whether that was kept from before. Raises what `Federation.search` raises."""
+    async def search(self, requests: Sequence[SearchRequest], ask: Ask = ask_service) -> FederatedResults:
+        """What the services found, of which those that must be asked are by `ask`. Raises as `Federation.search` does.
+
+        Of what was kept from before, it is not known who was asked.
+        """
         key = self._key(requests)
         kept = await in_thread(self._table.get, key, self._now())
         if kept is not None:
-            return _read(kept), True
-        found = await self._federation.search(requests)
-        if not found.failures:
-            text = json.dumps([asdict(each) for each in found.candidates], ensure_ascii=False)
+            return FederatedResults(unpack_candidates(json.loads(kept)), (), ())
+        found = await self._federation.search(requests, ask)
+        if not found.failures and all(each.host for each in found.asked):
+            text = json.dumps(pack_candidates(found.candidates), ensure_ascii=False)
             await in_thread(lambda: self._table.put(key, text, expires_at=self._now() + self._ttl_s))
-        return found, False
+        return found
 
     def _key(self, requests: Sequence[SearchRequest]) -> str:
         asked = [self.services, [asdict(each) for each in requests]]
         return hashlib.sha256(json.dumps(asked, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _read(text: str) -> FederatedResults:
-    candidates = []
-    for each in json.loads(text):
-        each["found"] = tuple(Found(**found) for found in each["found"])
-        each["authors"] = tuple(each["authors"])
-        candidates.append(Candidate(**each))
-    return FederatedResults(tuple(candidates), (), ())
+def pack_candidates(candidates: Iterable[Candidate]) -> list[dict[str, Any]]:
+    """Candidates as JSON."""
+    return [asdict(each) for each in candidates]
+
+
+def unpack_candidates(packed: Iterable[Mapping[str, Any]]) -> tuple[Candidate, ...]:
+    """What `pack_candidates` packed."""
+    return tuple(
+        Candidate(
+            **{**each, "found": tuple(Found(**found) for found in each["found"]), "authors": tuple(each["authors"])}
+        )
+        for each in packed
+    )

@@ -1,4 +1,4 @@
-"""Why a question to the web has no source to be answered from, as the ledger of its run tells it."""
+"""Why a question to the web could not be answered, as the ledger of its run tells it."""
 
 from __future__ import annotations
 
@@ -6,21 +6,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from asky.errors import NotEnoughEvidence, Unreachable
+
 if TYPE_CHECKING:
     from asky.storage.runs import LedgerEntry
 
 _READ = frozenset({"fetched", "cached", "stale"})
 _MAYBE = frozenset({"timed_out", "source_refused", "given_up"})
 _LOOK = "`asky runs show -v` says what was tried, and what came of it"
+_LOOKED = "what had been read before holds too little"
+
+WHOLE_SEARCH = "web search"
+"""What a failure is about that left no service to answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shortfall:
-    """What was missing, in words. `is_unreachable` says that no host of any page could be reached."""
+    """What was missing, in words. `code` is that of the error that it comes to."""
 
     message: str
     hint: str
-    is_unreachable: bool = False
+    code: str = NotEnoughEvidence.code
 
     @property
     def sentence(self) -> str:
@@ -45,10 +51,28 @@ def shortfall(ledger: Sequence[LedgerEntry]) -> Shortfall | None:
         is_unreachable = _is_unreachable(list(tried.values()))
         message = " and ".join(filter(None, [nothing, _unread(list(tried.values()), is_unreachable=is_unreachable)]))
         hint = "check the connection of this machine to the web" if is_unreachable else _LOOK
-        return Shortfall(message, hint, is_unreachable)
+        return Shortfall(message, hint, Unreachable.code if is_unreachable else NotEnoughEvidence.code)
     if found:
         return Shortfall(f"{_pages(len(found))} found on the web, and none may be used", _LOOK)
     return Shortfall(nothing, "ask in other words, or name pages in the question") if nothing else None
+
+
+def outage(ledger: Sequence[LedgerEntry]) -> Shortfall | None:
+    """Why a run could not search: the failure of its first search, where every one of them failed; else `None`.
+
+    A search is one question to all search services, and one that any of them has answered has not failed.
+    """
+    failed = [_failure(data) for data in _all(ledger, "web_searched")]
+    return failed[0] if failed and all(failed) else None
+
+
+def _failure(search: Mapping[str, Any]) -> Shortfall | None:
+    """What a search failed with, if no service has answered it."""
+    for subject, code, message in search["failures"]:
+        if subject == WHOLE_SEARCH:
+            advice = search.get("hints", {}).get(subject)
+            return Shortfall(message, f"{advice}; {_LOOKED}" if advice else _LOOKED, code)
+    return None
 
 
 def _has_sources(ledger: Sequence[LedgerEntry], read: Sequence[str], passed_over: set[str]) -> bool:

@@ -1,9 +1,11 @@
 """Chroma as a rebuildable index of the vectors in SQLite.
 
 Chroma is not process-safe, and a kill in the wrong moment can leave a store that cannot be opened, or that answers
-from a part of its rows while `count()` is complete. So one process owns it at a time (a lock for the index's life), it
-follows SQLite through the outbox, it holds ids and vectors only, and after an unclean end it is probed in a child
-process and, if anything is amiss, set aside and made anew from SQLite without embedding anything again.
+from a part of its rows while `count()` is complete; on a damaged file it can end the process. So one process owns it at
+a time (a lock for the index's life), it follows SQLite through the outbox, and it holds ids and vectors only. At its
+next opening its files must be those that were there when it was closed; after an unclean end, where nobody knows what
+they should be, it is probed in a child process. If anything is amiss, it is made anew from SQLite without embedding
+anything again.
 
 On disk: `index.json` names the live generation, a folder beside it; it is replaced last, so that a half-built
 generation is never used.
@@ -25,6 +27,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from asky.errors import StorageError
+from asky.research.telemetry import rule_out_telemetry
+from asky.research.vector_index_files import file_checksums, file_sizes
 from asky.research.vector_store_common import ids_from_bytes, vectors_from_bytes
 from asky.storage.scope import Scope
 from asky.storage.vectors import OutboxEntry, VectorTable
@@ -56,12 +60,17 @@ class IndexUnavailable(StorageError):
 
 @dataclass(frozen=True, slots=True)
 class IndexState:
-    """What `index.json` says. `clean` is false while a process has the index open, and after one that died."""
+    """What `index.json` says. `clean` is false while a process has the index open, and after one that died.
+
+    `sizes` (bytes) and `checksums` (CRC-32) are those of the generation's files at its last close, by path.
+    """
 
     generation: str
     fingerprint: str
     chromadb: str
     clean: bool
+    sizes: dict[str, int]
+    checksums: dict[str, int]
 
 
 class ChromaIndex:
@@ -126,7 +135,7 @@ class ChromaIndex:
         try:
             self._client.close()
             if self._sound:
-                _write_state(self._folder, replace(self._state, clean=True))
+                _write_clean(self._folder, self._state)
         finally:
             self._lock.release()
 
@@ -215,11 +224,12 @@ def rebuild_index(folder: Path, vectors: VectorTable, *, fingerprint: str, space
 
 
 def _rebuild(folder: Path, lock: Any, vectors: VectorTable, fingerprint: str, space_id: int, dim: int) -> ChromaIndex:
+    rule_out_telemetry()
     import chromadb
 
     for old in folder.glob("generation-*"):
         shutil.rmtree(old, ignore_errors=True)
-    state = IndexState(f"generation-{secrets.token_hex(4)}", fingerprint, chromadb.__version__, clean=False)
+    state = IndexState(f"generation-{secrets.token_hex(4)}", fingerprint, chromadb.__version__, False, {}, {})
     vectors.clear_outbox(space_id)
     index = ChromaIndex(folder, state, lock, vectors, space_id, dim)
     for ids, matrix in _batches(vectors, space_id, dim):
@@ -246,7 +256,7 @@ def _batches(vectors: VectorTable, space_id: int, dim: int) -> Iterator[tuple[li
 
 
 def _client(folder: Path) -> Any:
-    os.environ.setdefault("ANONYMIZED_TELEMETRY", "False")
+    rule_out_telemetry()
     import chromadb  # over 1 s: only where the index is used
     from chromadb.config import Settings
 
@@ -262,7 +272,16 @@ def _usable(folder: Path, state: IndexState | None, fingerprint: str) -> IndexSt
     generation = folder / state.generation
     if not generation.is_dir() or not plausible_size(generation):
         return None
-    return state if state.clean or probe(generation) else None
+    trusted = is_unchanged(generation, state) if state.clean else probe(generation)
+    return state if trusted else None
+
+
+def is_unchanged(generation: Path, state: IndexState) -> bool:
+    """Whether the files are those that the note of a clean close names; sizes first, for a file may have run away."""
+    try:
+        return file_sizes(generation) == state.sizes and file_checksums(generation) == state.checksums
+    except OSError:  # a file that cannot be read is not one that Chroma could
+        return False
 
 
 def plausible_size(generation: Path) -> bool:
@@ -273,7 +292,21 @@ def plausible_size(generation: Path) -> bool:
 
 
 def probe(generation: Path) -> bool:
-    """Open the generation in a child process, which may crash, and compare what it finds with itself."""
+    """Open the generation in a child process, which may crash, and compare what it finds with itself.
+
+    Chroma writes to `chroma.sqlite3` whenever it opens a store, so the note of a clean one is made to fit again.
+    """
+    state = read_state(generation.parent)
+    if state is None or not state.clean or not is_unchanged(generation, state):
+        return _finds_itself(generation)
+    _write_state(generation.parent, replace(state, clean=False))  # or a kill would leave a note that does not fit
+    found = _finds_itself(generation)
+    if found:
+        _write_clean(generation.parent, state)
+    return found
+
+
+def _finds_itself(generation: Path) -> bool:
     command = [sys.executable, "-m", "asky.research.vector_index_probe", str(generation), _COLLECTION]
     try:
         environ = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
@@ -289,6 +322,13 @@ def read_state(folder: Path) -> IndexState | None:
         return IndexState(**json.loads((folder / "index.json").read_text("utf-8")))
     except (OSError, ValueError, TypeError):  # no index yet, or its note is damaged: both mean to make it
         return None
+
+
+def _write_clean(folder: Path, state: IndexState) -> None:
+    """Note that nobody has the index open, and what its files are now."""
+    generation = folder / state.generation
+    sizes, checksums = file_sizes(generation), file_checksums(generation)
+    _write_state(folder, replace(state, clean=True, sizes=sizes, checksums=checksums))
 
 
 def _write_state(folder: Path, state: IndexState) -> None:

@@ -1,22 +1,27 @@
 """`python -m asky.research.vector_index_probe FOLDER COLLECTION`: exit 0 if a Chroma store can be trusted.
 
-Every vector that the store has must be found again under its own id: counting is no check, because a store that lost
-its graph still counts all rows and answers from the few that it has in memory. Opening a damaged store can end the
-process, which is why this is a process of its own.
+Every vector that the store has must be a unit vector still, and be found again under its own id: counting is no check,
+because a store that lost its graph still counts all rows and answers from the few that it has in memory. Lengths take
+0.7 s for 20,000 vectors and are looked at for all; finding takes 0.5 ms each and is tried for a sample. Opening a
+damaged store can end the process, which is why this is a process of its own.
 """
 
 from __future__ import annotations
 
-import os
+import secrets
 import sys
+from typing import Any
 
+from asky.research.telemetry import rule_out_telemetry
+
+_BATCH = 2000
 _SAMPLE = 200
-_SAME = 1e-3  # cosine distance of a vector to itself, with float32's rounding
+_SAME = 1e-3  # cosine distance of a vector to itself, and of its length to 1, with float32's rounding
 
 
 def main(folder: str, collection_name: str) -> int:
-    """0 if every sampled vector finds itself, 1 otherwise; damage may also end the process with a signal."""
-    os.environ["ANONYMIZED_TELEMETRY"] = "False"
+    """0 if the vectors are whole and the sampled ones find themselves, 1 otherwise; damage may also raise a signal."""
+    rule_out_telemetry()
     import chromadb
     from chromadb.config import Settings
 
@@ -25,13 +30,28 @@ def main(folder: str, collection_name: str) -> int:
     ids = collection.get(include=[])["ids"]
     if len(ids) != collection.count():
         return 1
+    return int(not (_are_whole(collection, ids) and _find_themselves(collection, ids)))
+
+
+def _are_whole(collection: Any, ids: list[str]) -> bool:
+    import numpy as np
+
+    for start in range(0, len(ids), _BATCH):
+        stored = collection.get(ids=ids[start : start + _BATCH], include=["embeddings"])["embeddings"]
+        if not (np.abs(np.linalg.norm(stored, axis=1) - 1) <= _SAME).all():  # which a NaN is not either
+            return False
+    return True
+
+
+def _find_themselves(collection: Any, ids: list[str]) -> bool:
     step = max(1, len(ids) // _SAMPLE)
-    sample = ids[::step]
+    # From a random place: where damage escapes one probe and ends the process later, the next probe tries other rows.
+    sample = ids[secrets.randbelow(step) :: step]
     if not sample:
-        return 0
+        return True
     stored = collection.get(ids=sample, include=["embeddings"])
     found = collection.query(query_embeddings=stored["embeddings"], n_results=1, include=["distances"])
-    return int(any(not row or row[0] > _SAME for row in found["distances"]))
+    return all(row and row[0] <= _SAME for row in found["distances"])
 
 
 if __name__ == "__main__":

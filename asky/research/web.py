@@ -6,26 +6,23 @@ and `asky.research.offered` limits the addresses.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import anyio
 
-from asky.concurrency import failure, in_thread
-from asky.errors import AskyError, NotConfigured, SourceRefused, SourceUnreadable, StorageError
-from asky.net.breaker import Resting
+from asky.concurrency import in_thread
+from asky.errors import AskyError, SourceRefused, SourceUnreadable, StorageError
 from asky.research.offered import OfferedUrls
 from asky.research.open_copies import PDF, OpenCopies, PaperReader, named_paper
-from asky.research.outgoing import OutgoingQueries
 from asky.research.shortlist_read import PUBLISHED, address_of
 from asky.research.web_ledger import WebLedger
+from asky.research.web_searches import WebSearches
 from asky.research.web_sources import WebSources
 from asky.search.dates import shorter
 from asky.search.federation import FederatedResults
-from asky.search.port import SearchRequest
 from asky.text.urls import canonical_url, host_of
 
 if TYPE_CHECKING:
@@ -37,28 +34,14 @@ if TYPE_CHECKING:
     from asky.research.source_policy import SourcePolicy
     from asky.research.tools import ResearchRun
     from asky.research.web_page import ReadPage, WebPage
+    from asky.research.web_searches import Searcher
     from asky.search.port import Candidate, Recency
     from asky.storage.corpus import CorpusStore
     from asky.storage.runs import RunStore
     from asky.values import Source
 
-_PRIVATE_KINDS = ("file", "note")
 NOT_SHOWN = "read, and no passage of it was shown"
 """What `WebRun.rejected` says of each source that was read; of those that were shown it does not hold."""
-
-
-class Searcher(Protocol):
-    """Asks search services; `asky.research.search_cache.RememberedSearch`."""
-
-    @property
-    def services(self) -> Sequence[tuple[str, str]]:
-        """The name and the host of each service."""
-        ...
-
-    async def search(self, requests: Sequence[SearchRequest]) -> tuple[FederatedResults, bool]:
-        """What the services found, and whether that was kept from before."""
-        ...
-
 
 MakeShortlist = Callable[[str, "SearchAll", "ReadPage"], Awaitable["Shortlist"]]
 """Chooses the sources for a question; `asky.research.source_shortlist` with everything but these bound."""
@@ -91,18 +74,13 @@ class WebRun:
         self.ledger = WebLedger(runs, run.run_id, listener)
         self.rejected: list[tuple[str, str]] = []
         self.offered = OfferedUrls(is_private=is_private)
-        self._outgoing = OutgoingQueries()
-        self.can_search = searcher is not None
+        self.searches = WebSearches(run, searcher, self.ledger, max_results=max_results, is_private=is_private)
         self._run = run
         self._sources = WebSources(corpus, acquirer, collection_id)
         self._cache = cache
-        self._searcher = searcher
         self._make_shortlist = make_shortlist
-        self._max_results = max_results
         self._policy = policy
-        self._is_private = is_private
         self._named = frozenset(map(canonical_url, named))
-        self._found_papers: dict[str, Candidate] = {}
         copies = OpenCopies(finder, partial(self.ledger.note_lookup, finder)) if finder is not None else None
         self._papers = PaperReader(self.read, self._read_copy, copies)
 
@@ -111,6 +89,11 @@ class WebRun:
         """The marker of this run's fences."""
         return self._run.marker
 
+    @property
+    def can_search(self) -> bool:
+        """Whether any search service is set up."""
+        return self.searches.is_possible
+
     async def note_policy(self) -> None:
         """Say in the ledger which sources are wanted, where that is not all of them."""
         await self.ledger.note_policy(self._policy.words())
@@ -118,29 +101,9 @@ class WebRun:
     # searching
 
     async def search(self, queries: Sequence[str], *, recency: Recency | None = None) -> FederatedResults:
-        """What the services find for all queries together; what they find may be read.
-
-        Raises what `Federation.search` raises, `NotConfigured` without a service, and `SourceRefused` for a model's
-        query that repeats a private document.
-        """
-        if self._searcher is None:
-            raise NotConfigured("no search service is set up", hint="`asky config set search.searxng.base_url URL`")
-        self._require_harmless(queries)
-        recent = shorter(recency, self._policy.recency)
-        requests = [SearchRequest(query, self._max_results, recent) for query in queries]
-        try:
-            found, was_kept = await self._searcher.search(requests)
-        except AskyError as error:
-            self.ledger.use.searches += len(requests)
-            sent = not isinstance(error, Resting)
-            unheard = [(name, host if sent else "") for name, host in self._searcher.services]
-            await self.ledger.note_search(queries, unheard, (), (failure(error, "web search"),))
-            raise
-        self.ledger.use.searches += 0 if was_kept else len(requests)
+        """What the services find for all queries together; what they find may be read. Raises as `WebSearches` does."""
+        found = await self.searches.search(queries, shorter(recency, self._policy.recency))
         self.offered.offer_found(each.url for each in found.candidates)
-        self._remember_papers(found.candidates)
-        services = tuple(dict.fromkeys((each.provider, each.host) for each in found.asked))
-        await self.ledger.note_search(queries, services, [each.url for each in found.candidates], found.failures)
         return found
 
     async def find(self, queries: Sequence[str], *, recency: Recency | None = None) -> FederatedResults:
@@ -149,25 +112,6 @@ class WebRun:
         reasons = {each.url: self._policy.refusal(each) for each in found.candidates}
         self.rejected += [(url, reason) for url, reason in reasons.items() if reason is not None]
         return replace(found, candidates=tuple(each for each in found.candidates if reasons[each.url] is None))
-
-    def _remember_papers(self, candidates: Iterable[Candidate]) -> None:
-        for each in candidates:
-            if each.kind == "paper":
-                with contextlib.suppress(ValueError):  # no address that could be asked for
-                    self._found_papers[canonical_url(each.url)] = each
-
-    @property
-    def _has_secrets(self) -> bool:
-        """Whether the model may know what must stay here: private documents, or what it was told beside sources."""
-        return self._is_private or bool(self._run.private_notes)
-
-    def _require_harmless(self, queries: Sequence[str]) -> None:
-        if not self._has_secrets:
-            return
-        shown = self._run.shown.values()
-        private = [each.text for each in shown if each.source.kind in _PRIVATE_KINDS] + self._run.private_notes
-        public = [each.text for each in shown if each.source.kind not in _PRIVATE_KINDS]
-        self._outgoing.require(queries, self._run.question, private, public)
 
     # reading
 
@@ -208,7 +152,7 @@ class WebRun:
 
     async def read_offered(self, url: str) -> WebPage:
         """The page at an address that the model names. Raises `SourceRefused` for one that it may not."""
-        self.offered.is_private = self._has_secrets
+        self.offered.is_private = self.searches.has_secrets
         key = self.offered.require(url)  # as it was offered: another spelling could carry something to the site
         try:
             page = await self._read_wanted(key)
@@ -219,7 +163,7 @@ class WebRun:
                 self.rejected.append((key, error.message))
             raise
         await self._hold([page])
-        paper = self._found_papers.get(key) or named_paper(key)
+        paper = self.searches.papers.get(key) or named_paper(key)
         source = await in_thread(self._sources.describe, page, paper)
         self._note_unshown([source])
         return replace(page, source=source)

@@ -33,6 +33,10 @@ class WebUse:
     cache_hits: int = 0
 
 
+SEARCHED = "web_searched"
+"""The kind of an entry that says where a search was sent."""
+
+
 class WebLedger:
     """Counts what the run `run_id` uses of the web, and says in its ledger what was sent where and what came of it."""
 
@@ -60,15 +64,10 @@ class WebLedger:
         self._listener(WebSearched(tuple(queries), named, len(found), tuple(failures)))
         for each in failures:
             self._listener(Warned(f"{each.subject} could not be asked: {each.message}", each.hint))
-        entry: dict[str, object] = {
-            "queries": list(queries),
-            "services": [{"name": name, "host": host} for name, host in services],
-            "found": list(found),
-            "failures": [[each.subject, each.code, each.message] for each in failures],
-        }
+        entry = search_entry(queries, services, found, failures)
         if copies:  # of papers: which version it was matters to who cites it
             entry["copies"] = [asdict(each) for each in copies]
-        await self._record("web_searched", entry)
+        await self._record(SEARCHED, entry)
 
     async def note_lookup(self, finder: CopyFinder, doi: str, copy: OpenCopy | None, error: AskyError | None) -> None:
         """Count a question to `finder`, and say which paper it was asked for and what it knew."""
@@ -143,6 +142,23 @@ class WebLedger:
 
     async def _record(self, kind: str, entry: Mapping[str, object]) -> None:
         await in_thread(self._runs.record, self._run_id, kind, entry)
+
+
+def search_entry(
+    queries: Sequence[str],
+    services: Sequence[tuple[str, str]],
+    found: Sequence[str],
+    failures: Sequence[Failure] = (),
+) -> dict[str, object]:
+    """What the ledger says of a search; see `WebLedger.note_search`."""
+    entry: dict[str, object] = {
+        "queries": list(queries),
+        "services": [{"name": name, "host": host} for name, host in services],
+        "found": list(found),
+        "failures": [[each.subject, each.code, each.message] for each in failures],
+    }
+    hints = {each.subject: each.hint for each in failures if each.hint}
+    return entry | ({"hints": hints} if hints else {})
 
 
 def _unseen(document: Document) -> dict[str, int]:

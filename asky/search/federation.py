@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeAlias, TypeVar
 
-from asky.concurrency import failure, gather
-from asky.errors import AskyError, NotConfigured, ProviderError
+from asky.concurrency import error_of, failure, gather
+from asky.errors import AskyError, NotConfigured, ProviderError, StorageError
 from asky.net.breaker import Resting
 from asky.search.identifiers import work_keys
 from asky.search.port import Candidate, SearchProvider, SearchRequest, SearchResults
@@ -24,12 +25,20 @@ _AT_ONCE = 8
 Value = TypeVar("Value")
 _Search: TypeAlias = tuple[SearchProvider, SearchRequest]
 
+Ask = Callable[[SearchProvider, SearchRequest], Awaitable[SearchResults]]
+"""Searches once with one service. Raises what that raises."""
+
+
+async def ask_service(provider: SearchProvider, request: SearchRequest) -> SearchResults:
+    """The plain way to search: sends the request."""
+    return await provider.search(request)
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """One search of one service: `results` is how many it found, `None` where it failed; `notes` are for people.
 
-    `host` is empty where nothing was sent, as the service had failed too often before.
+    `host` is empty where nothing was sent: the service had failed too often before, or had answered already.
     """
 
     provider: str
@@ -58,12 +67,12 @@ class Federation:
     def __init__(self, providers: Sequence[SearchProvider]) -> None:
         self.providers = tuple(providers)
 
-    async def search(self, requests: Sequence[SearchRequest]) -> FederatedResults:
-        """Send every request to every service, a few at a time, and merge what they find by `merge`.
+    async def search(self, requests: Sequence[SearchRequest], ask: Ask = ask_service) -> FederatedResults:
+        """`ask` every service every request, a few at a time, and merge what they find by `merge`.
 
         A service that fails is among the `failures` while the others serve. Raises `NotConfigured` where there are no
         services; and where every search failed the error of it, or one that names each service: an error of the class
-        that all have in common, else `ProviderError`.
+        that all have in common, else `ProviderError`. A `StorageError` of `ask` ends it.
         """
         if not self.providers:
             raise NotConfigured(
@@ -71,7 +80,9 @@ class Federation:
                 hint="set search.searxng.base_url, or the key of one of brave, tavily, exa, serper in its variable",
             )
         searches = [(provider, request) for request in requests for provider in self.providers]
-        outcomes = await gather(searches, _search, limit=_AT_ONCE)
+        outcomes = await gather(searches, partial(_search, ask), limit=_AT_ONCE)
+        if broken := next((each for each in outcomes if isinstance(each, Failure)), None):
+            raise error_of(broken)
         found = [outcome.candidates for outcome in outcomes if isinstance(outcome, SearchResults)]
         errors = [
             (provider.name, outcome)
@@ -160,10 +171,12 @@ def _first(values: Iterable[Value | None]) -> Value | None:
     return next((value for value in values if value), None)
 
 
-async def _search(search: _Search) -> SearchResults | AskyError:
+async def _search(ask: Ask, search: _Search) -> SearchResults | AskyError:
     provider, request = search
     try:
-        return await provider.search(request)
+        return await ask(provider, request)
+    except StorageError:
+        raise  # no failure of the service: what it found could not be recorded
     except AskyError as error:
         return error
 
@@ -171,7 +184,8 @@ async def _search(search: _Search) -> SearchResults | AskyError:
 def _asked(search: _Search, outcome: SearchResults | AskyError | Failure) -> Asked:
     provider, request = search
     if isinstance(outcome, SearchResults):
-        return Asked(provider.name, provider.host, request.query, len(outcome.candidates), outcome.notes)
+        host = provider.host if outcome.was_sent else ""
+        return Asked(provider.name, host, request.query, len(outcome.candidates), outcome.notes)
     return Asked(provider.name, "" if isinstance(outcome, Resting) else provider.host, request.query, None)
 
 

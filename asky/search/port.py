@@ -69,10 +69,14 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class SearchResults:
-    """What one service found: best first, no address twice. `notes` are for people: a rewritten query, rows dropped."""
+    """What one service found: best first, no address twice. `notes` are for people: a rewritten query, rows dropped.
+
+    `was_sent` is false where the service had been asked before, and nothing was sent now.
+    """
 
     candidates: tuple[Candidate, ...]
     notes: tuple[str, ...] = ()
+    was_sent: bool = True
 
 
 class SearchProvider(Protocol):

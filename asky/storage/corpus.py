@@ -12,9 +12,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from asky.errors import UsageError
-from asky.storage.database import Database, stored_json
+from asky.storage.database import Database
 from asky.storage.documents import DocumentStore
 from asky.storage.scope import Scope
+from asky.storage.stored_json import stored_json
 from asky.values import Source, SourceKind
 
 DEFAULT_COLLECTION = "default"
@@ -75,6 +76,15 @@ class CorpusStore:
         with self._db.read() as connection:
             return [row["name"] for row in connection.execute("SELECT name FROM collection ORDER BY name")]
 
+    def names(self, collection_ids: Iterable[int]) -> list[str]:
+        """The names of those of the collections that there are, sorted."""
+        with self._db.read() as connection:
+            rows = connection.execute(
+                "SELECT name FROM collection WHERE id IN (SELECT value FROM json_each(?)) ORDER BY name",
+                (json.dumps(list(collection_ids)),),
+            )
+            return [row["name"] for row in rows]
+
     def add_root(self, collection_id: int, path: str) -> None:
         """Remember that the collection follows `path` (a folder or file); known roots are left as they are."""
         with self._db.write() as connection:
@@ -87,6 +97,17 @@ class CorpusStore:
                 "SELECT path FROM collection_root WHERE collection_id = ? ORDER BY path", (collection_id,)
             )
             return [row["path"] for row in rows]
+
+    def followers(self, path: str) -> list[str]:
+        """The names of the collections that follow the file at `path` or a folder that it is in, sorted."""
+        with self._db.read() as connection:
+            rows = connection.execute(
+                "SELECT DISTINCT name FROM collection_root JOIN collection ON collection.id = collection_id"
+                " WHERE path = ?1 OR substr(?1, 1, length(rtrim(path, '/')) + 1) = rtrim(path, '/') || '/'"
+                " ORDER BY name",
+                (path,),
+            )
+            return [row["name"] for row in rows]
 
     def remove_root(self, collection_id: int, path: str) -> bool:
         """Follow `path` no longer; `False` if the collection did not."""
@@ -294,7 +315,7 @@ def _in_scope(scope: Scope) -> tuple[str, list[object]]:
 
 def source_of(row: sqlite3.Row) -> Source:
     """The `Source` of a row of the table `source`."""
-    said = stored_json(row["metadata"])
+    said = stored_json(row["metadata"], dict, f"the metadata of the source {row['id']}")
     work = said.get(_WORK) or {}
     authors = work.get("authors") or [name.strip() for name in str(said.get("author") or "").split(";")]
     return Source(

@@ -8,8 +8,8 @@ lock too.
 from __future__ import annotations
 
 import errno
-import json
 import os
+import re
 import sqlite3
 import threading
 import time
@@ -17,16 +17,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
 
 from asky.errors import StorageError, StoreBusy, StoreDamaged, StoreFull, StoreTooNew, UsageError
 from asky.storage.migrations import APPLICATION_ID, MIGRATIONS
+from asky.storage.stored_json import SEE_DOCTOR
 
 BUSY_TIMEOUT_MS = 30_000
 BUSY_TRIES = 3
 _WAL_RETRY_S = 0.01
 _SHOWN_CHARS = 200
-_SEE_DOCTOR = "run `asky doctor`; nothing was deleted"
 _SMALLEST_ROOM_BYTES = 64 * 1024
 PAGE_BYTES = 8192  # five 384-d float32 vectors a page; 4096 holds two and wastes a quarter
 
@@ -58,7 +57,7 @@ class Database:
         self.clock = clock
         self._local = threading.local()
         self._lock = threading.Lock()
-        self._connections: list[sqlite3.Connection] = []
+        self._connections: list[tuple[threading.Thread, sqlite3.Connection]] = []
         self.read_only = not _is_writable(path)
         self._uri = path.absolute().as_uri() + (_reading(path) if self.read_only else "")
         with self._explained():
@@ -83,16 +82,46 @@ class Database:
                 yield connection
                 return
             _begin(connection)
-            with _finishing(connection):
+            with self._followed(), _finishing(connection):
                 yield connection
+
+    def after_writing(self, act: Callable[[bool], None]) -> None:
+        """Call `act` when this thread's transaction has ended, with whether it was committed; without one, at once."""
+        acts: list[Callable[[bool], None]] | None = getattr(self._local, "acts", None)
+        if acts is None:
+            act(True)
+        else:
+            acts.append(act)
+
+    @contextmanager
+    def _followed(self) -> Iterator[None]:
+        acts: list[Callable[[bool], None]] = []
+        self._local.acts = acts
+        is_committed = False
+        try:
+            yield
+            is_committed = True
+        finally:
+            self._local.acts = None
+            for act in acts:
+                act(is_committed)
 
     def close(self) -> None:
         """Close the connections of all threads. The store can still be used; it will open new ones."""
         with self._lock:
             connections, self._connections = self._connections, []
             self._local = threading.local()
-        for connection in connections:
+        for _, connection in connections:
             connection.close()
+
+    def _keep(self, connection: sqlite3.Connection) -> None:
+        """Note a connection of this thread, and close those of threads that have ended: each question has its own."""
+        with self._lock:
+            ended = [each for each in self._connections if not each[0].is_alive()]
+            self._connections = [each for each in self._connections if each not in ended]
+            self._connections.append((threading.current_thread(), connection))
+        for _, each in ended:
+            each.close()
 
     def _connect(self) -> sqlite3.Connection:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
@@ -109,8 +138,7 @@ class Database:
                 "mmap_size=268435456",
             ):
                 connection.execute(f"PRAGMA {pragma}")
-            with self._lock:
-                self._connections.append(connection)
+            self._keep(connection)
             self._local.connection = connection
         return connection
 
@@ -137,14 +165,9 @@ class Database:
         except UnicodeEncodeError as error:  # a name from the command line or the disk, in bytes that are no text
             shown = error.object[:_SHOWN_CHARS]
             raise UsageError(f"cannot be kept, because it is not UTF-8: {shown!a}", hint="rename it") from error
-
-
-def stored_json(text: str) -> Any:
-    """What a column holds as JSON. Raises `StoreDamaged` where that cannot be read: only asky writes there."""
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise StoreDamaged("the store is damaged: a value in it is no JSON", hint=_SEE_DOCTOR) from error
+        except UnicodeDecodeError as error:  # what SQLite says quotes the store, where bytes are no text any more
+            said = error.object[:_SHOWN_CHARS].decode("utf-8", "replace")
+            raise StoreDamaged(f"the store {self.path} is damaged: {said}", hint=SEE_DOCTOR) from error
 
 
 def _set_wal(connection: sqlite3.Connection) -> None:
@@ -213,7 +236,9 @@ def _is_writable(path: Path) -> bool:
         if os.path.isfile(path) and os.access(path, os.R_OK):  # noqa: PTH113 - False where nothing can be found out
             return False
         reason = error.strerror or type(error).__name__
-        raise StorageError(f"cannot write {path}: {reason}", hint="set ASKY_HOME to a folder that you own") from error
+        away = "move it away: a file of that name is the store"
+        hint = away if error.errno == errno.EISDIR else "set ASKY_HOME to a folder that you own"
+        raise StorageError(f"cannot write {path}: {reason}", hint=hint) from error
     return os.access(Path(os.path.realpath(path)).parent, os.W_OK)  # SQLite keeps its log beside the file
 
 
@@ -255,13 +280,17 @@ def _explain(error: sqlite3.DatabaseError, path: Path) -> StorageError:
     if "readonly" in text or cannot_open:
         return StorageError(f"cannot write {path}: {text}", hint="check its permissions, or set ASKY_HOME")
     if "malformed" in text or "not a database" in text or "corrupt" in text:
-        return StoreDamaged(f"the store {path} is damaged: {text}", hint=_SEE_DOCTOR)
+        return StoreDamaged(f"the store {path} is damaged: {text}", hint=SEE_DOCTOR)
     if "decode to UTF-8" in text:  # SQLite's message goes on with the bytes
-        return StoreDamaged(f"the store {path} is damaged: a text in it is not UTF-8", hint=_SEE_DOCTOR)
+        column = re.search(r"column '(\w+)'", text)
+        what = f"a text in it ({column[1]})" if column else "a text in it"
+        return StoreDamaged(f"the store {path} is damaged: {what} is not UTF-8", hint=SEE_DOCTOR)
     if "FOREIGN KEY" in text:
         return StorageError(
             "what this belongs to was removed meanwhile, by another command", hint="run it again", retryable=True
         )
+    if "no such " in text or "has no column" in text:  # the schema was read, and is not what it was
+        return StoreDamaged(f"the store {path} is damaged: {text}", hint=SEE_DOCTOR)
     return StorageError(f"the store {path} failed: {text}")
 
 

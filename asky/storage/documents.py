@@ -11,10 +11,12 @@ import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from asky.errors import StorageError
-from asky.storage.database import Database, stored_json
+from asky.storage.database import Database
 from asky.storage.migrations import BLOCK_CHARACTERS
+from asky.storage.stored_json import SHAPES, stored_json
 from asky.values import Chunk, Document, Page, Section, Span
 
 
@@ -83,20 +85,19 @@ class DocumentStore:
     def document(self, document_id: int) -> Document:
         """The whole document with its structure. Raises as `digest` does."""
         row = self._row(document_id, "*")
+        sections, pages = _structure(row)
         return Document(
             text=self.text(document_id),
             media_type=row["media_type"],
             title=row["title"],
-            sections=tuple(Section(*each) for each in stored_json(row["sections"])),
-            pages=tuple(Page(*each) for each in stored_json(row["pages"])),
-            metadata=stored_json(row["metadata"]),
+            sections=sections,
+            pages=pages,
+            metadata=_stored(row, "metadata"),
         )
 
     def structure(self, document_id: int) -> tuple[tuple[Section, ...], tuple[Page, ...]]:
         """The document's sections and pages, without its text. Raises as `digest` does."""
-        row = self._row(document_id, "sections, pages")
-        sections = tuple(Section(*each) for each in stored_json(row["sections"]))
-        return sections, tuple(Page(*each) for each in stored_json(row["pages"]))
+        return _structure(self._row(document_id, "id, sections, pages"))
 
     def digest(self, document_id: int) -> tuple[str, int]:
         """The SHA-256 of the document's text, and its length in characters.
@@ -195,3 +196,12 @@ def _fingerprint(document: Document, chunks: Sequence[Chunk], contexts: Sequence
     ]
     digest.update(json.dumps(parts).encode())
     return digest.hexdigest()
+
+
+def _structure(row: sqlite3.Row) -> tuple[tuple[Section, ...], tuple[Page, ...]]:
+    sections, pages = _stored(row, "sections"), _stored(row, "pages")
+    return tuple(Section(*each) for each in sections), tuple(Page(*each) for each in pages)
+
+
+def _stored(row: sqlite3.Row, column: str) -> Any:
+    return stored_json(row[column], SHAPES["document", column], f"the {column} of document {row['id']}")

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from asky.storage.database import Database, stored_json
+from asky.storage.database import Database
+from asky.storage.stored_json import SHAPES, stored_json
 
 Trust = Literal["user", "local", "web"]
 """Whose words a finding rests on: the user's own, documents of this machine, or pages that anybody may have written."""
@@ -185,7 +186,8 @@ class FindingStore:
     def may_rest_on_web(self, run_id: str, session_id: str | None) -> bool:
         """Whether a model of that run has seen what others may have written, in it or earlier in its session.
 
-        That are results of searches, pages, what the user's own tools gave, and findings that rest on such.
+        That are results of searches, pages, what the user's own tools gave, and findings that rest on such; and records
+        that were damaged, of which nobody can tell.
         """
         with self._db.read() as connection:
             row = connection.execute(_SAW_WEB, {"run": run_id, "session": session_id}).fetchone()
@@ -197,7 +199,7 @@ _HAS_VECTOR = "space_id = ? AND length(vector) = ?"
 _SAW_WEB = """
     WITH seen(id) AS (SELECT id FROM run WHERE id = :run OR session_id = :session)
     SELECT EXISTS (SELECT 1 FROM ledger WHERE run_id IN seen AND (
-               kind IN ('web_searched', 'read', 'ran')
+               kind IN ('web_searched', 'read', 'ran', 'set_aside')
                OR (kind = 'recalled' AND coalesce(json_extract(data, '$.of_web'), 1))))
         OR EXISTS (SELECT 1 FROM passage WHERE run_id IN seen
                    AND json_extract(source, '$.kind') NOT IN ('file', 'note'))
@@ -207,6 +209,10 @@ _SAW_WEB = """
 def _finding(row: sqlite3.Row) -> Finding:
     return Finding(
         id=row["id"], session_id=row["session_id"], run_id=row["run_id"], text=row["text"],
-        tags=tuple(stored_json(row["tags"])), trust=row["trust"], passages=tuple(stored_json(row["passages"])),
+        tags=_listed(row, "tags"), trust=row["trust"], passages=_listed(row, "passages"),
         created_at=row["created_at"],
     )  # fmt: skip
+
+
+def _listed(row: sqlite3.Row, column: str) -> tuple[Any, ...]:
+    return tuple(stored_json(row[column], SHAPES["finding", column], f"the {column} of finding {row['id']}"))

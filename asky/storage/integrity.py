@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from asky.errors import StoreDamaged
 from asky.storage.database import Database
+from asky.storage.migrations import MIGRATIONS
+from asky.storage.stored_json import ANSWER, stored_json
 
 _FULL_TEXT = re.compile(r"\bFTS\d|fts\d|chunk_fts")
+_OF_ROWS = re.compile(r"\bindex \w+$|PRIMARY KEY order|value in \w+\.|CHECK constraint failed")
 _MOST_PROBLEMS = 20
 
 
@@ -21,6 +27,14 @@ class Counts:
     sources: int
     chunks: int
     runs: int
+
+
+@dataclass(frozen=True, slots=True)
+class FileProblems:
+    """What is wrong with the pages of the file, and what with single rows and their indexes, a line each."""
+
+    of_pages: tuple[str, ...]
+    of_rows: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +60,36 @@ class StoreIntegrity:
             tables = ("document", "source", "chunk", "run")
             return Counts(*(connection.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in tables))
 
-    def page_problems(self) -> list[str]:
+    def file_problems(self) -> FileProblems:
         """What SQLite finds wrong with the file, at most 20 lines; the full-text index has a check of its own."""
         with self._db.read() as connection:
-            rows = connection.execute(f"PRAGMA quick_check({_MOST_PROBLEMS})")
+            rows = connection.execute(f"PRAGMA integrity_check({_MOST_PROBLEMS})")
             found = [str(row[0]) for row in rows]
-        return [each for each in found if each != "ok" and not _FULL_TEXT.search(each)]
+        found = [each for each in found if each != "ok" and not _FULL_TEXT.search(each)]
+        of_rows = tuple(each for each in found if _OF_ROWS.search(each))
+        return FileProblems(tuple(each for each in found if each not in of_rows), of_rows)
+
+    def rebuild_indexes(self) -> None:
+        """Make the indexes of all tables anew. Raises `StorageError` where rows are no longer what they index."""
+        with self._db.write() as connection:
+            connection.execute("REINDEX")
+
+    def schema_problems(self) -> list[str]:
+        """The tables, indexes, views and triggers that are not those that asky makes, sorted.
+
+        SQLite itself finds only what it cannot parse. What the full-text index makes for itself is left out: it is of
+        SQLite's version, not of asky's.
+        """
+        made = sqlite3.connect(":memory:")
+        try:
+            for migrate in MIGRATIONS:
+                migrate(made)
+            wanted = _schema(made)
+        finally:
+            made.close()
+        with self._db.read() as connection:
+            found = _schema(connection)
+        return sorted(f"{kind} {name}" for kind, name in dict(wanted.items() ^ found.items()))
 
     def broken_references(self) -> list[tuple[str, str, int]]:
         """`(table, the table it points at, number of rows)` where rows point at nothing, sorted."""
@@ -64,12 +102,36 @@ class StoreIntegrity:
     def changed_documents(self) -> list[int]:
         """Ids of the documents whose text is not the one that was hashed, sorted; reads every text."""
         with self._db.read() as connection:
-            documents = connection.execute("SELECT id, sha256, characters FROM document ORDER BY id").fetchall()
-            return [
-                row["id"]
-                for row in documents
-                if _digest(_blocks(self._db, row["id"])) != (row["sha256"], row["characters"])
-            ]
+            documents = connection.execute(
+                "SELECT id, CAST(sha256 AS BLOB) AS sha256, characters FROM document ORDER BY id"
+            ).fetchall()
+        return [row["id"] for row in documents if not self._is_whole(row)]
+
+    def _is_whole(self, row: sqlite3.Row) -> bool:
+        try:
+            digest, characters = _digest(_blocks(self._db, row["id"]))
+        except StoreDamaged:  # a part of it is no text any more
+            return False
+        return (digest.encode(), characters) == (row["sha256"], row["characters"])
+
+    def answers(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """The id of each run that has an answer, and the answer, in order; one that cannot be read is left out."""
+        with self._db.read() as connection:
+            rows = connection.execute("SELECT rowid FROM run WHERE answer > '' ORDER BY rowid").fetchall()
+        for row in rows:
+            try:
+                with self._db.read() as connection:
+                    found = connection.execute("SELECT id, answer FROM run WHERE rowid = ?", (row["rowid"],)).fetchone()
+                answer = stored_json(found["answer"], ANSWER, "an answer") if found is not None else None
+            except StoreDamaged:
+                continue
+            if answer is not None:
+                yield found["id"], answer
+
+    def documents_by_hash(self) -> dict[str, int]:
+        """The id of a document with each text, by the text's SHA-256."""
+        with self._db.read() as connection:
+            return {row["sha256"]: row["id"] for row in connection.execute("SELECT id, sha256 FROM document")}
 
     def lost_passages(self) -> list[tuple[str, str]]:
         """`(run id, key)` of the passages that lie outside of their document's text, sorted."""
@@ -105,6 +167,14 @@ class StoreIntegrity:
         """The ids of all chunks, in order."""
         with self._db.read() as connection:
             return [row["id"] for row in connection.execute("SELECT id FROM chunk ORDER BY id")]
+
+
+def _schema(connection: sqlite3.Connection) -> dict[tuple[str, str], bytes]:
+    rows = connection.execute(
+        "SELECT type, CAST(name AS BLOB), CAST(coalesce(sql, '') AS BLOB) FROM sqlite_master"
+        " WHERE name NOT GLOB 'sqlite_*' AND name NOT GLOB 'chunk_fts_*'"
+    )
+    return {(kind, name.decode("utf-8", "replace")): sql for kind, name, sql in rows}
 
 
 def _blocks(database: Database, document_id: int) -> Iterator[str]:

@@ -13,6 +13,11 @@ from contextlib import suppress
 from pathlib import Path
 
 
+def live_runs(store: Path) -> LiveRuns:
+    """The live runs of the store at that path."""
+    return LiveRuns(store.parent / "running")
+
+
 class LiveRuns:
     """The locks in one folder, which is made with the first of them.
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 from asky.errors import StorageError
 from asky.storage.corpus import CorpusStore
-from asky.storage.database import Database, stored_json
+from asky.storage.database import Database
+from asky.storage.stored_json import FAILURE, LINKS, SUMMARY, stored_json
 from asky.values import Failure, Link
 
 CACHE_COLLECTION = "web cache"
@@ -92,7 +93,7 @@ class PageTable:
             row = connection.execute(
                 "SELECT summary FROM page WHERE source_id = ? AND summary IS NOT NULL LIMIT 1", (source_id,)
             ).fetchone()
-        kept = stored_json(row["summary"]) if row is not None else None
+        kept = stored_json(row["summary"], SUMMARY, f"the summary of {source_id}") if row is not None else None
         return str(kept["text"]) if kept is not None and kept["document"] == document_id else None
 
     def keep_summary(self, source_id: str, document_id: int, text: str) -> None:
@@ -205,10 +206,12 @@ def _page(row: sqlite3.Row) -> PageRow:
         source_id=row["source_id"],
         etag=row["etag"],
         last_modified=row["last_modified"],
-        links=tuple(Link(*each) for each in stored_json(row["links"])),
+        links=tuple(Link(*each) for each in stored_json(row["links"], LINKS, f"the links of {row['url']}")),
         is_cut=bool(row["is_cut"]),
         bytes=row["bytes"],
-        failure=Failure(**stored_json(row["failure"])) if row["failure"] else None,
+        failure=Failure(**stored_json(row["failure"], FAILURE, f"the failure of {row['url']}"))
+        if row["failure"]
+        else None,
     )
 
 

@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from asky.errors import UsageError
-from asky.storage.database import Database, stored_json
-from asky.storage.liveness import LiveRuns
+from asky.errors import StoreDamaged, UsageError
+from asky.storage.database import Database
+from asky.storage.liveness import live_runs
 from asky.storage.steps import StepStore
+from asky.storage.stored_json import ANSWER, SOURCE, Unreadable, stored_json
 from asky.values import Evidence, Source
 
 Outcome = Literal["finished", "failed", "cancelled"]
@@ -78,7 +79,7 @@ class RunStore:
 
     def __init__(self, database: Database) -> None:
         self._db = database
-        self._live = LiveRuns(database.path.parent / "running")
+        self._live = live_runs(database.path)
         self.steps = StepStore(database)
 
     def start(self, *, question: str, mode: str, model: str, session_id: str | None) -> Run:
@@ -91,7 +92,7 @@ class RunStore:
                 " VALUES (?,?,?,?,?,'running',?)",
                 (id_, session_id, mode, question, model, now),
             )
-            self._live.hold(id_)  # before anybody can see the run
+            self._hold(id_)  # before anybody can see the run
         return Run(id_, session_id, mode, question, model, "running", now, None, None)
 
     def take_up(self, run_id: str) -> None:
@@ -101,17 +102,27 @@ class RunStore:
         """
         with self._db.write() as connection:
             row = connection.execute("SELECT status FROM run WHERE id = ?", (run_id,)).fetchone()
-            if row is None or row["status"] == "finished":
+            if row is None:
+                raise UsageError(f"run {run_id} was removed meanwhile")
+            if row["status"] == "finished":
                 raise UsageError(f"run {run_id} has finished", hint=f"`asky runs show {run_id}` prints its answer")
             if row["status"] == "running" and self._live.is_live(run_id):
                 raise UsageError(f"run {run_id} is still running", hint="wait for it, or stop its process")
-            self._live.hold(run_id)
+            self._hold(run_id)
             connection.execute(
                 "UPDATE run SET status = 'running', finished_at = NULL, answer = NULL WHERE id = ?", (run_id,)
             )
 
+    def _hold(self, run_id: str) -> None:
+        """Count a run as live from now on, unless the transaction under way comes to nothing."""
+        self._live.hold(run_id)
+        self._db.after_writing(lambda is_committed: None if is_committed else self._live.let_go(run_id))
+
     def finish(self, run_id: str, status: Outcome, answer: Mapping[str, Any] | None) -> None:
-        """Record how a run ended, with its answer if there is one."""
+        """Record how a run ended, with its answer if there is one.
+
+        It counts as live until that is committed, and no longer where not even its failure could be written.
+        """
         with self._db.write() as connection:
             connection.execute(
                 "UPDATE run SET status = ?, finished_at = ?, answer = ? WHERE id = ?",
@@ -122,7 +133,12 @@ class RunStore:
                     run_id,
                 ),
             )
-        self._live.let_go(run_id)
+
+            def let_go(is_committed: bool) -> None:
+                if is_committed or status == "failed":
+                    self._live.let_go(run_id)
+
+            self._db.after_writing(let_go)
 
     def record(self, run_id: str, kind: str, data: Mapping[str, Any]) -> None:
         """Append an entry to the run's ledger; it is on disk when this returns."""
@@ -170,8 +186,27 @@ class RunStore:
             rows = connection.execute(
                 "SELECT * FROM run WHERE ? IS NULL OR session_id = ? ORDER BY started_at DESC, rowid DESC LIMIT ?",
                 (session_id, session_id, -1 if limit is None else limit),  # -1: no limit
-            )
-            return [self._run(row) for row in rows]
+            ).fetchall()  # a statement under way would keep all that is read meanwhile at its own moment
+        return [self._run(row) for row in rows]
+
+    def listed(self, *, limit: int | None = None, session_id: str | None = None) -> list[Run | Unreadable]:
+        """What `recent` gives, with a run that cannot be read in its place and no error."""
+        with self._db.read() as connection:
+            rows = connection.execute(
+                "SELECT rowid, CAST(id AS BLOB) AS id FROM run WHERE ? IS NULL OR session_id = ?"
+                " ORDER BY started_at DESC, rowid DESC LIMIT ?",
+                (session_id, session_id, -1 if limit is None else limit),
+            ).fetchall()
+        found = (self._readable(row["rowid"], row["id"]) for row in rows)
+        return [each for each in found if each is not None]
+
+    def _readable(self, number: int, id_: bytes) -> Run | Unreadable | None:
+        try:
+            with self._db.read() as connection:
+                row = connection.execute("SELECT * FROM run WHERE rowid = ?", (number,)).fetchone()
+            return self._run(row) if row is not None else None  # None: removed meanwhile
+        except StoreDamaged as error:
+            return Unreadable(id_.decode("utf-8", "replace"), error.message)
 
     def interrupted(self) -> list[str]:
         """Ids of the runs that have never ended and whose process is gone, the oldest first."""
@@ -183,7 +218,8 @@ class RunStore:
         """The run's ledger, oldest entry first."""
         with self._db.read() as connection:
             rows = connection.execute("SELECT at, kind, data FROM ledger WHERE run_id = ? ORDER BY id", (run_id,))
-            return [LedgerEntry(row["at"], row["kind"], stored_json(row["data"])) for row in rows]
+            what = f"the ledger of run {run_id}"
+            return [LedgerEntry(row["at"], row["kind"], stored_json(row["data"], dict, what)) for row in rows]
 
     def spent_today(self, *, apart_from: str | None = None) -> Spent:
         """What was spent since midnight (UTC), as `spent_since` counts it."""
@@ -235,7 +271,7 @@ class RunStore:
             with self._db.read() as connection:  # again: it may have ended since, and then been let go
                 row = connection.execute("SELECT * FROM run WHERE id = ?", (row["id"],)).fetchone() or row
             status = "interrupted" if row["status"] == "running" else row["status"]
-        answer = stored_json(row["answer"]) if row["answer"] else None
+        answer = stored_json(row["answer"], ANSWER, f"the answer of run {row['id']}") if row["answer"] else None
         return Run(
             row["id"], row["session_id"], row["mode"], row["question"], row["model"], status,
             row["started_at"], row["finished_at"], answer,
@@ -243,6 +279,6 @@ class RunStore:
 
 
 def _passage(row: sqlite3.Row) -> StoredPassage:
-    source = stored_json(row["source"])
+    source = stored_json(row["source"], SOURCE, f"the source of passage {row['key']} of run {row['run_id']}")
     source["authors"] = tuple(source.get("authors", ()))
     return StoredPassage(row["key"], Source(**source), row["document_id"], row["start"], row["end"])

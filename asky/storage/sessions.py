@@ -8,10 +8,13 @@ import sqlite3
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from asky.errors import UsageError
-from asky.storage.database import Database, stored_json
+from asky.errors import StoreDamaged, UsageError
+from asky.storage.database import Database
+from asky.storage.liveness import live_runs
+from asky.storage.stored_json import SETTINGS, Unreadable, stored_json
 
 if TYPE_CHECKING:
     from asky.storage.corpus import CorpusStore
@@ -75,6 +78,7 @@ class SessionStore:
 
     def __init__(self, database: Database) -> None:
         self._db = database
+        self._live = live_runs(database.path)
 
     def open(self, name: str | None, *, mode: str) -> Session:
         """The session called `name`, made on first use; `None` makes one with a name of its own."""
@@ -109,13 +113,43 @@ class SessionStore:
             rows = connection.execute(_SESSIONS + " ORDER BY s.updated_at DESC, s.id LIMIT ?", (most,)).fetchall()
             return [self._session(connection, row) for row in rows]
 
+    def listed(self) -> list[Session | Unreadable]:
+        """All sessions, the last used first, with one that cannot be read in its place and no error."""
+        with self._db.read() as connection:
+            rows = connection.execute(
+                "SELECT rowid, CAST(name AS BLOB) AS name FROM session ORDER BY updated_at DESC, id"
+            ).fetchall()
+        found = (self._readable(row["rowid"], row["name"]) for row in rows)
+        return [each for each in found if each is not None]
+
+    def _readable(self, number: int, name: bytes) -> Session | Unreadable | None:
+        try:
+            with self._db.read() as connection:
+                row = connection.execute(_SESSIONS + " WHERE s.rowid = ?", (number,)).fetchone()
+                return self._session(connection, row) if row is not None else None  # None: removed meanwhile
+        except StoreDamaged as error:
+            return Unreadable(name.decode("utf-8", "replace"), error.message)
+
+    def names(self) -> dict[str, str]:
+        """The name of each session by its id, the last used first; nothing else of them is read."""
+        with self._db.read() as connection:
+            rows = connection.execute("SELECT id, name FROM session ORDER BY updated_at DESC, id")
+            return {row["id"]: row["name"] for row in rows}
+
+    def name_of(self, session_id: str) -> str | None:
+        """The name of one session."""
+        with self._db.read() as connection:
+            row = connection.execute("SELECT name FROM session WHERE id = ?", (session_id,)).fetchone()
+            return str(row["name"]) if row is not None else None
+
     def _session(self, connection: sqlite3.Connection, row: sqlite3.Row) -> Session:
         collections = connection.execute(
             "SELECT collection_id FROM session_collection WHERE session_id = ? ORDER BY collection_id", (row["id"],)
         )
         return Session(
             row["id"], row["name"], row["mode"], row["created_at"], row["updated_at"],
-            tuple(each["collection_id"] for each in collections), row["messages"], stored_json(row["settings"]),
+            tuple(each["collection_id"] for each in collections), row["messages"],
+            stored_json(row["settings"], SETTINGS, f"the settings of the session {row['name']}"),
         )  # fmt: skip
 
     def add_collections(self, session_id: str, collection_ids: Sequence[int]) -> None:
@@ -126,15 +160,17 @@ class SessionStore:
                 [(session_id, each) for each in collection_ids],
             )
 
-    def remove(self, session_id: str, corpus: CorpusStore, documents: DocumentStore) -> None:
+    def remove(self, session_id: str, corpus: CorpusStore, documents: DocumentStore) -> int:
         """Forget a session and what belongs to it: runs, messages, findings, and texts that were only given to it.
 
-        What its model calls used still counts for their day. The texts are overwritten in the store's file, where no
-        other process is just reading it, and not only taken out of its tables.
+        Returns how many runs there were. What its model calls used still counts for their day. The texts are
+        overwritten in the store's file, where no other process is just reading it, and not only taken out of its
+        tables. Raises `UsageError` while a question is being answered in it.
         """
         with self._db.read() as connection:
             connection.execute("PRAGMA secure_delete=ON")
         with self._db.write() as connection:
+            runs = self._ended_runs(connection, session_id)
             before = _count_documents(connection)
             shown = connection.execute(
                 "SELECT DISTINCT document_id FROM passage WHERE run_id IN (SELECT id FROM run WHERE session_id = ?)",
@@ -152,6 +188,33 @@ class SessionStore:
                 connection.execute("INSERT INTO chunk_fts(chunk_fts) VALUES ('optimize')")  # 3 s for 96 MB of texts
         with self._db.read() as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return runs
+
+    def discard_unused(self, session_id: str, corpus: CorpusStore) -> None:
+        """Forget a session in which nothing was ever asked, with what was given to it alone; any other one stays."""
+        with self._db.write() as connection:
+            gone = connection.execute(
+                "DELETE FROM session WHERE id = ? AND NOT EXISTS (SELECT 1 FROM run WHERE session_id = session.id)"
+                " AND NOT EXISTS (SELECT 1 FROM message WHERE session_id = session.id)",
+                (session_id,),
+            )
+            own = connection.execute(
+                "SELECT id FROM collection WHERE name = ?", (own_collection(session_id),)
+            ).fetchone()
+            if gone.rowcount and own is not None:
+                corpus.remove_collection(own["id"])
+
+    def _ended_runs(self, connection: sqlite3.Connection, session_id: str) -> int:
+        """The number of the session's runs, of which none can begin before this transaction ends."""
+        runs = connection.execute(
+            "SELECT r.id, r.status, s.name FROM run AS r JOIN session AS s ON s.id = r.session_id WHERE s.id = ?",
+            (session_id,),
+        ).fetchall()
+        for run in runs:
+            if run["status"] == "running" and self._live.is_live(run["id"]):
+                hint = "stop it first, or wait for its end"
+                raise UsageError(f"a question is being answered in {run['name']}", hint=hint)
+        return len(runs)
 
     def rename(self, session_id: str, name: str) -> None:
         """Call a session by another name. Raises `UsageError` for no name, and for another session's."""
@@ -224,6 +287,7 @@ class SessionStore:
             return [_message(row) for row in rows]
 
 
+_JOINERS = "\u200c\u200d"
 _SESSIONS = (
     "SELECT s.id, s.name, s.mode, s.created_at, s.updated_at, s.settings,"
     " (SELECT count(*) FROM message WHERE session_id = s.id AND role IN ('user', 'assistant')) AS messages"
@@ -232,7 +296,8 @@ _SESSIONS = (
 
 
 def _message(row: sqlite3.Row) -> StoredMessage:
-    return StoredMessage(row["role"], row["content"], stored_json(row["data"]), row["run_id"], row["created_at"])
+    data = stored_json(row["data"], dict, f"the data of a message of {row['created_at']}")
+    return StoredMessage(row["role"], row["content"], data, row["run_id"], row["created_at"])
 
 
 def _count_documents(connection: sqlite3.Connection) -> int:
@@ -240,10 +305,20 @@ def _count_documents(connection: sqlite3.Connection) -> int:
 
 
 def checked_name(name: str) -> str:
-    """`name`, composed (NFC), where a session can be called so. Raises `UsageError`."""
+    """`name`, composed (NFC), where a session can be called so. Raises `UsageError`.
+
+    Joiners and non-joiners may be in it where its script or an emoji needs them.
+    """
+    from asky.text.scrub import scrub  # 10 ms: for a new name only
+
     composed = unicodedata.normalize("NFC", name)
-    is_plain = composed.isprintable() and composed == composed.strip() and not {"/", "\\", "\ufffd"} & set(composed)
-    if not composed or len(composed) > 80 or not is_plain:
-        hint = "use up to 80 printable characters without slashes, and no space around them"
+    refused = "".join(
+        char
+        for char, clean in zip_longest(composed, scrub(composed)[: len(composed)])
+        if char != clean or char in "/\\\ufffd" or not (char.isprintable() or char in _JOINERS)
+    )
+    if refused or not composed or len(composed) > 80 or composed != composed.strip():
+        which = f"; U+{ord(refused[0]):04X} is none" if refused and refused[0] not in "/\\" else ""
+        hint = f"use up to 80 printable characters without slashes, and no space around them{which}"
         raise UsageError(f"not a session name: {name[:80]!r}", hint=hint)
     return composed

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from asky.errors import StoreDamaged
+from asky.storage.stored_json import SEE_DOCTOR
 
 if TYPE_CHECKING:
     import sqlite3
@@ -56,10 +57,9 @@ class StepStore:
         with self._db.read() as connection:
             rows = connection.execute("SELECT * FROM step WHERE run_id = ? ORDER BY ordinal", (run_id,)).fetchall()
         try:
-            return [Step(row["ordinal"], row["kind"], row["key"], _unpacked(row["data"])) for row in rows]
-        except (zlib.error, ValueError) as error:
-            message = f"the record of run {run_id} is damaged: {error}"
-            raise StoreDamaged(message, hint="run `asky doctor`; nothing was deleted") from error
+            return [Step(row["ordinal"], row["kind"], row["key"], unpacked_step(row["data"])) for row in rows]
+        except ValueError as error:
+            raise StoreDamaged(f"the record of run {run_id} is damaged: {error}", hint=SEE_DOCTOR) from error
 
     def replace(self, run_id: str, steps: Sequence[Step]) -> None:
         """Put `steps` in the place of those with their ordinals."""
@@ -80,6 +80,12 @@ def _packed(data: Mapping[str, Any]) -> bytes:
     return zlib.compress(text.encode("utf-8", "surrogatepass"), _LEVEL)
 
 
-def _unpacked(packed: bytes) -> Mapping[str, Any]:
-    data: Mapping[str, Any] = json.loads(zlib.decompress(packed).decode("utf-8", "surrogatepass"))
+def unpacked_step(packed: Any) -> Mapping[str, Any]:
+    """What the column `data` of a step holds. Raises `ValueError`, which says why, where it holds no such thing."""
+    try:
+        data = json.loads(zlib.decompress(packed).decode("utf-8", "surrogatepass"))
+    except (zlib.error, TypeError, RecursionError) as error:
+        raise ValueError(str(error)) from error
+    if not isinstance(data, dict):
+        raise ValueError("it holds no object")  # noqa: TRY004 - the data is wrong, not the code
     return data

@@ -1,6 +1,6 @@
 """How the benchmarks measure: CPU time in units of the machine, and the peak memory of a process.
 
-Wall time says how busy a shared machine is, so nothing here reads it. A limit in seconds is a limit on the reference
+Wall time says how busy a shared machine is, so only `slowdown` reads it. A limit in seconds is a limit on the reference
 machine, where `python -c "import click"` takes 62 ms of CPU; elsewhere it is scaled by what that takes there.
 """
 
@@ -21,6 +21,7 @@ from tests.support.asky_command import clean_environment
 REFERENCE_UNIT_S = 0.062
 MIB = 1 << 20
 _TIMEOUT_S = 600
+_LOOK_S = 0.1
 
 # A process of its own between this one and what is measured: a child starts with the peak memory of its parent, and
 # this one may have held torch.
@@ -87,6 +88,14 @@ def own_cpu_s(work: Callable[[], object]) -> float:
     started = time.process_time()
     work()
     return time.process_time() - started
+
+
+def slowdown() -> float:
+    """How much longer than it computes a thread runs here now: 1 where nothing else wants its core."""
+    wall, computed = time.perf_counter(), time.thread_time()
+    while (spent := time.thread_time() - computed) < _LOOK_S:
+        pass
+    return max(1.0, (time.perf_counter() - wall) / spent)
 
 
 def bytes_below(folder: Path) -> int:

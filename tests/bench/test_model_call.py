@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench.measure import MIB, measure_python, on_this_machine
+from tests.bench.measure import MIB, measure_python
 from tests.support.asky_command import ASKY, ROOT, clean_environment
 from tests.support.endpoint import Answer, Endpoint, Wire
 
 pytestmark = pytest.mark.slow
 
+MOST_UNITS = 11  # measured, on a busy machine and on a quiet one: 8 to 9.5 times `import click`
 QUESTION = ("-L", "-m", "openai:test-model", "What makes the tides?")
 
 
@@ -26,10 +27,13 @@ def environ_of(endpoint: Endpoint) -> dict[str, str]:
 
 def test_a_lean_call_costs_350_ms_of_cpu_and_60_mb_with_the_start_of_the_process(tmp_path: Path) -> None:
     with Endpoint("The moon does, and the sun a little.") as endpoint:
-        runs = [measure_python(("-m", "asky", *QUESTION), tmp_path, environ=environ_of(endpoint)) for _ in range(5)]
+        runs, units = [], []
+        for _ in range(5):
+            runs.append(measure_python(("-m", "asky", *QUESTION), tmp_path, environ=environ_of(endpoint)))
+            units.append(measure_python(("-c", "import click"), tmp_path).cpu_s)
     cpu_s = min(run.cpu_s for run in runs)  # what else the machine does only adds to it
     peak = max(run.peak_bytes for run in runs)
-    limit_s = max(0.35, on_this_machine(0.35, tmp_path))  # 350 ms, or more where the machine is slow or busy
+    limit_s = max(0.35, MOST_UNITS * min(units))  # 350 ms, or more where the machine is slow or busy
     print(f"\na lean call: {cpu_s * 1000:.0f} ms of CPU (limit {limit_s * 1000:.0f}), {peak / MIB:.0f} MiB")
     assert cpu_s <= limit_s
     assert peak <= 60e6

@@ -19,7 +19,7 @@ from asky.research.source_policy import SourcePolicy
 from asky.research.source_shortlist import source_shortlist
 from asky.search.federation import FederatedResults
 from asky.search.port import Candidate, SearchRequest
-from tests.bench.measure import MIB, measure_python
+from tests.bench.measure import MIB, measure_python, slowdown
 from tests.support.search_store import SearchStore
 from tests.support.searching import FakeSearch
 from tests.support.site import Site
@@ -27,6 +27,7 @@ from tests.support.twins.web import Hit, SearxngTwin
 from tests.support.webs import LabWeb
 
 DELAY_S = 0.3
+COMPUTED_S = 0.4  # of all that is no waiting, at most, in a row; this alone takes longer on a busy machine
 WORDS = "tide moon sea harbour ship depth hour water gauge almanac sailor coast wind storm river mill".split()  # noqa: SIM905 - shorter
 
 
@@ -52,7 +53,7 @@ def test_twenty_slow_pages_of_forty_candidates_are_read_in_little_more_than_the_
 
             async def search(queries: object) -> FederatedResults:
                 assert web.searcher is not None
-                return (await web.searcher.search([SearchRequest("moon tides", 40)]))[0]
+                return await web.searcher.search([SearchRequest("moon tides", 40)])
 
             async def choose() -> tuple[float, Shortlist]:
                 started = time.perf_counter()
@@ -76,8 +77,10 @@ def test_twenty_slow_pages_of_forty_candidates_are_read_in_little_more_than_the_
                 await gather([site.url("/first0"), site.url("/first1")], web.cache.cache_url, limit=2)
 
             anyio.run(warm)
+            busy = [slowdown()]
             asked_before = len(site.requests)
             seconds, chosen = anyio.run(choose)
+            busy.append(slowdown())
             asked = len(site.requests) - asked_before
             again_s, again = anyio.run(choose)
             assert len(site.requests) - asked_before == asked  # nothing was fetched again
@@ -85,7 +88,8 @@ def test_twenty_slow_pages_of_forty_candidates_are_read_in_little_more_than_the_
     store.close()
     assert chosen.read == asked == settings.max_fetch_urls
     assert [each.candidate.url for each in again.selected] == [each.candidate.url for each in chosen.selected]
-    assert seconds < 1.5 * least, f"{seconds:.2f} s against {least:.2f} s of waiting"
+    print(f"\n{seconds:.2f} s against {least:.2f} s of waiting, others slow the machine {max(busy):.1f}-fold down")
+    assert seconds < 1.5 * least + COMPUTED_S * (max(busy) - 1)  # one page after another takes 6 s
     assert again_s < seconds / 2
 
 

@@ -16,11 +16,12 @@ from asky.config.schema import Retrieval
 from asky.events import ignore
 from asky.reading.limits import ReadLimits
 from asky.reading.pool import ReaderPool
-from asky.research.acquire import Acquirer, AcquireReport
+from asky.research.acquire import Acquirer
 from asky.research.chunker import ChunkSettings
 from asky.research.ingest import Ingester
 from asky.research.local_files import LocalRoots
 from asky.research.local_open import make_opener
+from asky.research.tally import AcquireReport
 from tests.bench.measure import Measured, measure_asky, median_cpu_s, on_this_machine
 from tests.support.embedding import FakeEmbedder
 from tests.support.search_store import SearchStore

@@ -168,10 +168,11 @@ def test_an_answer_is_written_to_a_file(home: Path, docs: Path, tmp_path: Path) 
 
 def test_an_answer_whose_file_cannot_be_written_is_printed_all_the_same(home: Path, docs: Path, tmp_path: Path) -> None:
     file = tmp_path / "a.md"
-    file.symlink_to(file)
+    file.symlink_to("/dev/full")
     done = run_asky("-r", "-d", str(docs), "How long is the Nile?", "-o", str(file), home=home)
-    assert done.returncode == 2
+    assert done.returncode == 1
     assert "6,650" in done.stdout
+    assert "disk full" in done.stderr
     assert "a.md" in done.stderr
 
 
@@ -216,6 +217,14 @@ def test_a_cold_search_loads_no_heavy_library(home: Path, docs: Path) -> None:
         "anyio",
     }
     assert loaded & heavy == set()
+
+
+@pytest.mark.parametrize("engine", ["exact", "chroma"])
+def test_no_library_leaves_anything_outside_of_the_folders_of_asky(home: Path, docs: Path, engine: str) -> None:
+    """Where one reports its use, it keeps who it is in the user's home."""
+    config = {"ASKY_RESEARCH__RETRIEVAL__ENGINE": engine}
+    assert run_asky("-r", "-d", str(docs), "How many high tides are there?", home=home, environ=config).returncode == 0
+    assert [each.name for each in home.iterdir()] == ["asky"]
 
 
 def test_search_answers_a_batch_line_by_line(home: Path, docs: Path, tmp_path: Path) -> None:

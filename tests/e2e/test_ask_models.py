@@ -180,7 +180,7 @@ def test_a_model_that_is_down_is_said_in_time_with_what_to_do(home: Path) -> Non
         began = time.monotonic()
         done = run_asky("-m", "openai:test-model", "-L", "Hello?", home=home, environ=environ)
     assert done.returncode == 5
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 30
     assert environ["OPENAI_BASE_URL"] in done.stderr
     assert "hint: " in done.stderr
 

@@ -201,6 +201,26 @@ def test_a_service_that_is_down_is_no_empty_result(home: Path, web: Web) -> None
     assert answer == {}
 
 
+def test_a_search_that_failed_is_the_error_where_pages_that_were_read_before_hold_no_answer(
+    home: Path, web: Web
+) -> None:
+    assert ask(home, web, "-r", TIDES)[0] == 0
+    web.environ["ASKY_SEARCH__PROVIDERS"] = '["brave"]'
+    code, answer, stderr = ask(home, web, "-r", "Who painted the ceiling of the chapel?")
+    told = json.loads(stderr)
+    assert (code, told["code"], answer["stopped_by"]) == (3, "not_configured", "no_evidence")
+    assert "BRAVE_API_KEY" in told["message"]
+    assert told["hint"].startswith("export BRAVE_API_KEY=")
+    assert told["hint"].endswith("; what had been read before holds too little")
+    down = {"BRAVE_API_KEY": "k", "ASKY_SEARCH__BRAVE__BASE_URL": "http://127.0.0.1:9"}
+    done = run_asky("-q", "-r", "Who painted the ceiling of the chapel?", home=home, environ=web.environ | down)
+    assert done.returncode == 5
+    assert "brave at 127.0.0.1:9" in done.stderr
+    code, answer, stderr = ask(home, web, "-r", TIDES, **down)  # what was read before holds this one
+    assert code == 0, stderr
+    assert any("no search service answered" in each for each in answer["warnings"])
+
+
 def test_an_address_in_the_question_is_read_without_any_service(home: Path, web: Web) -> None:
     del web.environ["ASKY_SEARCH__SEARXNG__BASE_URL"]
     code, answer, stderr = ask(home, web, "-r", f"What does {web.site.url('/bread')} say about yeast?")

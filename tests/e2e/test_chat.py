@@ -13,7 +13,7 @@ import pytest
 from tests.e2e.test_ask_models import SEARCH, cites, environ_of
 from tests.e2e.test_ask_web import MOON, SAILORS, page
 from tests.support.asky_command import run_asky
-from tests.support.chatting import ALT_ENTER, CTRL_C, CTRL_D, CTRL_J, CTRL_U, ENTER, Chatting
+from tests.support.chatting import ALT_ENTER, CTRL_C, CTRL_D, CTRL_J, CTRL_U, CTRL_Z, ENTER, Chatting
 from tests.support.endpoint import Answer, Endpoint, Problem, Request, Wire
 from tests.support.site import Site
 from tests.support.twins.web import Hit, SearxngTwin
@@ -152,6 +152,7 @@ def test_undo_retry_and_edit_change_what_the_model_gets_and_keep_the_record(home
             answer_to(chatting, "First?", "One.")
             answer_to(chatting, "Second?", "Two.")
             answer_to(chatting, "/undo", "taken back: “Second?”")
+            answer_to(chatting, "/save last.md", "wrote last.md")
             answer_to(chatting, "Third?", "Three.")
             answer_to(chatting, "/retry", "Four.")
             chatting.ask("/edit")
@@ -168,6 +169,7 @@ def test_undo_retry_and_edit_change_what_the_model_gets_and_keep_the_record(home
             ["First?", "Third?"],
             ["First?", "Third, please?"],
         ]
+    assert "One." in (home / "last.md").read_text()  # which is the last one by then
     shown = run_asky("session", "show", "x", home=home).stdout
     assert shown.count("taken back") == 6
     assert "Two." in shown
@@ -280,8 +282,9 @@ def test_an_answer_and_a_session_are_saved_and_documents_are_added(home: Path, d
         for name in ("a.md", "a.json", "a.html"):
             answer_to(chatting, f"/save {tmp_path / name}", f"wrote {tmp_path / name}"[:60])
         answer_to(chatting, f"/export {tmp_path / 'all.md'}", "all.md")
-        answer_to(chatting, f"/save {tmp_path / 'a.doc'}", "not .md, .html or .json")
+        answer_to(chatting, f"/save {tmp_path / 'a.doc'}", "not .md")
         answer_to(chatting, "/cost", "1 question")
+        assert "about" not in chatting.text()
     assert "two high tides a day [1]" in (tmp_path / "a.md").read_text()
     assert json.loads((tmp_path / "a.json").read_text())["schema"] == "asky.answer/1"
     assert "<!doctype html>" in (tmp_path / "a.html").read_text()
@@ -489,3 +492,266 @@ def test_a_note_to_an_answer_that_was_stopped_waits_in_the_prompt(home: Path) ->
         chatting.see(". and kind")
         assert "> be brief" in chatting.text()
         assert endpoint.played == 1
+
+
+def test_a_turn_that_was_stopped_and_continued_by_the_shell_goes_on_and_leaves_its_terminal_in_order(
+    home: Path,
+) -> None:
+    held = Answer("First.", wire=Wire(silent_before_headers=True))
+    with Endpoint(held, "Second.") as endpoint:
+        environ = environ_of(endpoint)
+        with Chatting("-m", "priced", home=home, environ=environ, in_shell=True) as chatting:
+            chatting.prompt()
+            chatting.ask("Who?")
+            chatting.see("asking priced")
+            chatting.type(CTRL_Z)
+            chatting.see("Stopped")
+            chatting.shell("bg; stty -ixon; echo mark$((40+2))")
+            chatting.see("mark42")  # the shell gets what is typed, although the turn goes on
+            chatting.type("fg" + ENTER)
+            chatting.see_that(lambda: not chatting.echoes(), "the terminal without an echo")
+            chatting.type("And why?")
+            chatting.see("> And why?")
+            chatting.type(ENTER)
+            chatting.see("[1 note for the model]")
+            endpoint.release()
+            chatting.see("Second.")
+            chatting.prompt()
+            chatting.type(CTRL_D)
+            chatting.shell("stty -a; echo mark$((50+3))")
+            chatting.see("mark53")
+            modes = chatting.text().rpartition("speed")[2].split()
+        assert {"echo", "icanon", "isig", "-noflsh", "-ixon"} <= set(modes)
+        assert asked(endpoint.requests[1]) == ["Who?", "And why?"]
+
+
+def test_what_is_typed_just_before_ctrl_c_waits_in_the_prompt(home: Path) -> None:
+    with (
+        Endpoint(Answer("Never.", wire=Wire(silent_before_headers=True))) as endpoint,
+        Chatting("-m", "priced", home=home, environ=environ_of(endpoint)) as chatting,
+    ):
+        chatting.prompt()
+        chatting.ask("First?")
+        chatting.see("asking priced")
+        chatting.type("and the sun?" + CTRL_C)  # in one piece: the signal comes before anything has read the text
+        chatting.see("stopped")
+        chatting.see_that(lambda: chatting.rows()[chatting.cursor_row()] == "> and the sun?", "the draft")
+
+
+def test_documents_that_are_named_again_are_said_to_be_there(home: Path, docs: Path) -> None:
+    empty = home / "empty"
+    empty.mkdir()
+    with (
+        Endpoint("Yes.") as endpoint,
+        Chatting("-m", "priced", home=home, environ=environ_of(endpoint), columns=200) as chatting,
+    ):
+        chatting.prompt()
+        answer_to(chatting, "/web", "no search service is set up, so only pages that a question names are read")
+        assert "documents" not in chatting.text()
+        answer_to(chatting, f"/docs {docs}", "3 of 3 files searchable")
+        answer_to(chatting, f"/docs {docs}", f"{docs}: 3 documents, nothing new")
+        answer_to(chatting, f"/docs {docs / 'bread.txt'}", "1 of 1 files searchable")
+        answer_to(chatting, f"/docs {docs / 'bread.txt'}", "bread.txt: 1 document, nothing new")
+        (docs / "tool.exe").write_bytes(b"MZ" + bytes(64))
+        answer_to(chatting, f"/docs {docs}", f"{docs}: 3 of 4 files, nothing new")
+        answer_to(chatting, f"/docs {empty}", f"{empty}: no documents were found in it")
+        answer_to(chatting, "/web on", "the web is on now, and the documents are used beside it")
+        answer_to(chatting, "/web off", "the web is off now: the documents alone are used")
+
+
+def test_paths_with_spaces_are_quoted_and_folders_that_are_missing_are_named(home: Path, docs: Path) -> None:
+    spaced = home / "my notes"
+    docs.rename(spaced)
+    with (
+        Endpoint(SEARCH, TWO) as endpoint,
+        Chatting("-m", "priced", home=home, environ=environ_of(endpoint)) as chatting,
+    ):
+        chatting.prompt()
+        answer_to(chatting, "/docs my notes", "asky: my: no such file or folder")
+        chatting.see('put quotes around a path with spaces: /docs "my notes"')
+        for typed, completed in (("/docs my", "/docs my\\ notes"), ('/docs "my no', '/docs "my notes')):
+            chatting.type(typed)
+            chatting.see("my notes/")  # what it can become
+            chatting.type("\t")
+            chatting.see_that(lambda said=completed: chatting.rows()[chatting.cursor_row()] == f"> {said}", completed)
+            chatting.type(CTRL_U)
+            chatting.prompt()
+        answer_to(chatting, '/docs "my notes"', "3 of 3 files searchable")
+        answer_to(chatting, TIDES, "two high tides a day [1].")
+        answer_to(chatting, "/save my notes/a.md", 'put quotes around a path with spaces: /save "my notes/a.md"')
+        answer_to(chatting, '/save "my notes/a.md"', "wrote my notes/a.md")
+        answer_to(chatting, "/save my\\ notes/b.md", "wrote my notes/b.md")
+        answer_to(chatting, '/save "no such/a.md"', "there is no folder no such")
+        chatting.see("`mkdir -p 'no such'` makes it")
+        answer_to(chatting, "/export none/all.md", "there is no folder none")
+        answer_to(chatting, "/save", "/save needs a file")
+    assert (spaced / "a.md").read_text() == (spaced / "b.md").read_text()
+
+
+def test_what_a_stopped_call_cost_is_said_to_be_an_estimate(home: Path) -> None:
+    with (
+        Endpoint("One.", Answer("Never.", wire=Wire(silent_before_headers=True))) as endpoint,
+        Chatting("-m", "priced", home=home, environ=environ_of(endpoint)) as chatting,
+    ):
+        chatting.prompt()
+        answer_to(chatting, "First?", "One.")
+        chatting.ask("/cost")
+        chatting.see("session      1 question, ")
+        chatting.prompt()
+        assert "about" not in chatting.text()
+        chatting.ask("Second?")
+        chatting.see_that(lambda: len(endpoint.requests) == 2, "the call")
+        chatting.interrupt()
+        chatting.see("stopped")
+        chatting.prompt()
+        answer_to(chatting, "/cost", "session      2 questions, about ")
+        assert re.search(r"last answer  \d model calls?, about ", chatting.text())
+
+
+def test_the_default_mode_is_asked_for_in_a_session_that_had_another(home: Path) -> None:
+    with Endpoint("One.", "Two.", "Three.") as endpoint:
+        environ = environ_of(endpoint)
+        for flags, mode in ((("-s", "x", "-L"), "lean"), (("-c",), "lean"), (("-c", "--standard"), "standard")):
+            done = run_asky(*flags, "-m", "priced", "--json", "Well?", home=home, environ=environ)
+            assert (done.returncode, json.loads(done.stdout)["mode"]) == (0, mode), done.stderr
+
+
+def test_ctrl_c_while_the_history_is_searched_ends_the_search_alone(home: Path) -> None:
+    with (
+        Endpoint("One.", "Two.") as endpoint,
+        Chatting("-m", "priced", home=home, environ=environ_of(endpoint)) as chatting,
+    ):
+        chatting.prompt()
+        answer_to(chatting, "First?", "One.")
+        chatting.type("\x12Fir")
+        chatting.see("I-search backward: Fir")
+        chatting.type(CTRL_C)
+        chatting.prompt()
+        chatting.type("\x12Fir")
+        chatting.see_that(lambda: chatting.text().rstrip().splitlines()[-2] == "I-search backward: Fir", "the search")
+        chatting.type(ENTER)
+        chatting.see_that(lambda: chatting.rows()[chatting.cursor_row()] == "> First?", "what was found")
+        chatting.type(" Again?")
+        chatting.see("Again?")
+        chatting.type(ENTER)
+        chatting.see("Two.")
+        chatting.prompt()
+        assert len(endpoint.requests) == 2
+
+
+def test_a_text_that_was_edited_is_in_the_prompt_and_not_asked_yet(home: Path) -> None:
+    editor = home / "editor"
+    editor.write_text('#!/bin/sh\nprintf "Edited?" > "$1"\n')
+    editor.chmod(0o700)
+    with (
+        Endpoint("One.") as endpoint,
+        Chatting("-m", "priced", home=home, environ=environ_of(endpoint, EDITOR=str(editor))) as chatting,
+    ):
+        chatting.prompt()
+        chatting.type("draft\x18\x05")
+        chatting.see_that(lambda: chatting.rows()[chatting.cursor_row()] == "> Edited?", "the edited text")
+        assert endpoint.requests == []
+        chatting.type(ENTER)
+        chatting.see("One.")
+
+
+def test_what_is_typed_while_documents_are_read_is_there_afterwards(home: Path, docs: Path) -> None:
+    with (
+        Endpoint("Yes.") as endpoint,
+        Chatting("-m", "priced", home=home, environ=environ_of(endpoint)) as chatting,
+    ):
+        chatting.prompt()
+        chatting.ask(f"/docs {docs}")
+        chatting.see("read  ")
+        chatting.type("half a")
+        chatting.see("files searchable")
+        chatting.see_that(lambda: chatting.rows()[chatting.cursor_row()] == "> half a", "the draft")
+        chatting.type(" question?")
+        chatting.see("half a question?")
+        chatting.type(ENTER)
+        chatting.see("Yes.")
+        assert asked(endpoint.requests[0])[0].endswith("Question: half a question?")
+
+
+def test_a_question_in_a_file_is_read_where_it_is_typed(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "asked.txt").write_text("Why is\nit so?\n")
+    with Endpoint("Yes.", "No.") as endpoint:
+        with Chatting("-m", "priced", home=home, environ=environ_of(endpoint), columns=160) as chatting:
+            chatting.prompt()
+            answer_to(chatting, f"file://{tmp_path}/nosuch.txt", "nosuch.txt: No such file or directory")
+            answer_to(chatting, f"file://{tmp_path}/asked.txt", "Yes.")
+            answer_to(chatting, f"/edit file://{tmp_path}/asked.txt", "No.")
+        assert [asked(each) for each in endpoint.requests] == [["Why is\nit so?"], ["Why is\nit so?"]]
+
+
+def test_a_command_at_the_prompt_of_a_plan_is_never_asked(home: Path) -> None:
+    keep_prompt(home)
+    with (
+        Endpoint("Yes.") as endpoint,
+        Chatting("-m", "priced", home=home, environ=environ_of(endpoint)) as chatting,
+    ):
+        chatting.prompt()
+        chatting.ask("/plan What is it?")
+        chatting.see("plan> What is it?")
+        chatting.type(CTRL_U + "/session talk2" + ENTER)
+        chatting.see("/session is a command, and no question: nothing was asked")
+        chatting.prompt()
+        chatting.ask("/plan What is it?")
+        chatting.see_that(lambda: chatting.rows()[chatting.cursor_row()] == "plan> What is it?", "the plan again")
+        chatting.type(CTRL_C)  # no Enter
+        chatting.see("nothing was asked")
+        chatting.prompt()
+        chatting.ask("/plan")
+        chatting.see_that(lambda: chatting.rows()[chatting.cursor_row()] == "plan>", "an empty plan")
+        chatting.type("/short why" + ENTER)
+        chatting.see("plan> Briefly: why")
+        chatting.type(CTRL_U + "exit" + ENTER)
+        chatting.see("dropped: nothing was asked")
+        chatting.prompt()
+        assert endpoint.requests == []
+        assert chatting.status().endswith("| new session")
+
+
+def test_a_chat_stays_in_its_session_when_another_process_renames_or_removes_it(home: Path) -> None:
+    with Endpoint("One.", "Other.", "Two.", "Three.", "Four.") as endpoint:
+        environ = environ_of(endpoint)
+
+        def elsewhere(*arguments: str) -> None:
+            done = run_asky(*arguments, home=home, environ=environ)
+            assert done.returncode == 0, done.stderr
+
+        with Chatting("-m", "priced", "-s", "live", home=home, environ=environ) as chatting:
+            chatting.prompt()
+            answer_to(chatting, "First?", "One.")
+            elsewhere("session", "rename", "live", "moved")
+            elsewhere("-m", "priced", "-s", "live", "Of another?")
+            answer_to(chatting, "Second?", "Two.")
+            assert "the session live is called moved now" in chatting.text()
+            assert chatting.status().endswith("| moved")
+            elsewhere("session", "rm", "moved")
+            answer_to(chatting, "Third?", "Three.")
+            assert "the session moved was removed meanwhile: a new one of that name begins" in chatting.text()
+            elsewhere("session", "rm", "moved")
+            elsewhere("session", "rename", "live", "moved")
+            answer_to(chatting, "Fourth?", "another one has its name")
+            answer_to(chatting, "Fourth, again?", "Four.")
+            assert not chatting.status().endswith("| moved")
+        assert [asked(each) for each in endpoint.requests] == [
+            ["First?"], ["Of another?"], ["First?", "Second?"], ["Third?"], ["Fourth, again?"],
+        ]  # fmt: skip
+
+
+def test_a_question_that_is_refused_makes_no_session_in_a_chat(home: Path) -> None:
+    done = run_asky("chat", "-L", "--no-web", home=home, stdin="What?\n/session\n")
+    assert "there is nothing to answer from" in done.stderr
+    assert "a new session" in done.stderr
+    assert "no sessions yet" in run_asky("session", "list", home=home).stderr
+
+
+@pytest.mark.parametrize(("flags", "told"), [(("-d", "nope"), "nope"), (("--collection", "nope"), "'nope'")])
+def test_documents_that_are_not_there_end_it_before_it_begins(flags: tuple[str, ...], told: str, home: Path) -> None:
+    done, asked_once = run_asky("chat", *flags, home=home), run_asky(*flags, "What?", home=home)
+    assert (done.returncode, asked_once.returncode) == (2, 2)
+    assert told in done.stderr
+    assert asked_once.stderr.endswith(done.stderr)
+    assert "no sessions yet" in run_asky("session", "list", home=home).stderr

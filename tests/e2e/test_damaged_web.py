@@ -54,7 +54,7 @@ REASONS = {
 HEAVY = [name for name in EXPECTED if EXPECTED[name] in ("cut", "too_large") or name.startswith("long_")]
 SLOW = re.compile("not read within|did not send the page within")
 
-WRITTEN_BY_ASKY = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\n\r\t]")
+WRITTEN_BY_ASKY = re.compile(r"\x1b\[(?:[0-9;]*[mKAD]|J|\?(?:25|2004|2026)[hl])|[\n\r\t]")
 HOSTILE = (
     "\x1b]0;owned\x07\x1b[2JThe moon \u202eraises\u2066 two high\x9b31m tides a day.&#27;[31m&#155;5n&#x202e;"
     "&#x9d;52;c;aGk=&#7; The sun raises smaller tides\x00 of its own, \u200f\u202dnearly half as high as the other.\x08"

@@ -149,9 +149,9 @@ def test_a_request_that_only_the_official_client_gets_through_is_called_a_fault_
 
 def test_an_endpoint_that_is_down_is_unreachable(tmp_path: Path) -> None:
     with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
+        listener.bind(("127.0.0.1", 0))  # and never listens
         port = listener.getsockname()[1]
-    done = tried(tmp_path, f"http://127.0.0.1:{port}/v1")
+        done = tried(tmp_path, f"http://127.0.0.1:{port}/v1")
     assert done.returncode == 5
     assert f"mine at http://127.0.0.1:{port}/v1" in done.stderr
     assert "fails too: the connection failed" in done.stdout

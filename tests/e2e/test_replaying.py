@@ -199,6 +199,7 @@ def test_a_failed_run_goes_on_within_its_limits(bare: Path) -> None:
         assert "asky runs resume" not in run_asky("runs", "list", home=bare).stderr
         done = run_asky("runs", "resume", home=bare, environ=environ)
         assert (done.returncode, done.stdout) == (0, "It is 12 fathoms deep, says depth.\n"), done.stderr
+        assert done.stderr.startswith(f"going on with run {only_run(bare)['id']}: “How deep?”\n")
         assert len(endpoint.requests) == 3
     assert replay(bare).stdout == done.stdout
 
@@ -245,4 +246,7 @@ def test_there_is_nothing_to_go_on_with(bare: Path) -> None:
 def test_a_form_that_no_answer_has_is_refused_before_a_run_goes_on(bare: Path) -> None:
     for command in ("resume", "replay"):
         done = run_asky("runs", command, "-o", "answer.pdf", home=bare)
-        assert (done.returncode, "answer.pdf: not .md, .html or .json" in done.stderr) == (2, True)
+        assert (done.returncode, "answer.pdf: not .md, .html, .json, .bib, .csl.json or .ris" in done.stderr) == (
+            2,
+            True,
+        )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Sequence
 
 import pytest
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 from asky.research.chunker import ChunkSettings, Tokenizer, chunk_document
 from asky.values import Chunk, Document, Section
 from tests.support.embedding import FakeTokenizer
+from tests.support.timing import check_linear
 
 
 class ContextTokenizer:
@@ -79,15 +79,11 @@ def test_chunks_cover_the_text_in_order_within_the_limit_and_are_the_same_again(
     ["a", "a ", "漢", "é", "e\u0301", "👩‍👩‍👧", ".", "- \n", "\x01\n\n", "# h\n", "\u200d", "word, ", "A sentence. "],
 )
 def test_odd_text_is_cut_in_linear_time(piece: str) -> None:
-    def seconds(chars: int) -> float:
-        document = Document(piece * (chars // len(piece)), "text/plain")
-        size = ChunkSettings(200, 32)
-        started = time.process_time()
-        chunks = chunk_document(document, FakeTokenizer(), size)
-        spent = time.process_time() - started
-        check(document, FakeTokenizer(), size, chunks)
-        return spent
+    size = ChunkSettings(200, 32)
 
-    seconds(1000)
-    # 8 times the text: a quadratic pass would take 64 times as long.
-    assert seconds(160_000) < 24 * max(seconds(20_000), 0.005)
+    def document(chars: int) -> Document:
+        return Document(piece * (chars // len(piece)), "text/plain")
+
+    check_linear(lambda chars: chunk_document(document(chars), FakeTokenizer(), size), 20_000)
+    long = document(160_000)
+    check(long, FakeTokenizer(), size, chunk_document(long, FakeTokenizer(), size))

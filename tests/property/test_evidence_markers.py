@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from asky.evidence.markers import CitationStream, number_citations
@@ -51,6 +51,7 @@ answers = st.lists(st.sampled_from(PIECES) | st.text(max_size=3)).map("".join)
 
 
 @given(answers, st.lists(st.integers(0, 200), max_size=12))
+@example("⁽¹", [1])
 def test_a_streamed_answer_equals_the_whole_for_every_split(answer: str, cuts: list[int]) -> None:
     stream = CitationStream(SHOWN)
     places = [0, *sorted(min(cut, len(answer)) for cut in cuts), len(answer)]

@@ -55,6 +55,9 @@ cuts = st.lists(st.integers(0, 120), max_size=8)
 @example("<b>\n<img src=//e/S>", [])
 @example("```[r]: //e/S\n    ~~~[f]: u", [21])  # cut so that the rest of the code looks like something struck out
 @example("<div\n<img src=//e/S>", [])
+@example("``` `P7f3a`\n```\n<img src=//e/S>", [])  # which begins fenced code once the key is a number
+@example("<ah:<`><img src=//e/S>`", [])  # an address, with a backtick in it, once its second `<` is an entity
+@example("[&#1;]", [])  # an entity that stands for nothing
 @example(">~~~\n    >x\n>~~~\n> <img src=//e/S>", [])
 def test_nothing_is_loaded_by_what_shows_an_answer(answer: str, cuts: list[int]) -> None:
     whole = number_citations(answer, SHOWN)

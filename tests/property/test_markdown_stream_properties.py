@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import re
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from asky.cli.markdown_stream import MarkdownStream
@@ -48,7 +48,11 @@ def test_however_a_text_is_cut_its_screen_is_that_of_the_whole(text: tuple[str, 
     assert (pieces.screen.cursor.x, pieces.screen.cursor.y) == (whole.screen.cursor.x, whole.screen.cursor.y)
 
 
+LAZY = "- two\n" + "alpha " * 8 + "beta\n"  # whose second line goes on with the row of the first
+
+
 @given(cut(SIMPLE), st.sampled_from([16, 20, 40]), st.sampled_from([4, 6, 10]))
+@example((LAZY, [LAZY]), 16, 4)
 def test_on_a_small_screen_nothing_is_lost_and_nothing_is_shown_twice(
     text: tuple[str, list[str]], columns: int, rows: int
 ) -> None:

@@ -23,7 +23,7 @@ from tests.quality.pages import (
     word_f1,
 )
 
-_SPEED_RATIO = 1.6  # 1.3 where nothing else runs
+_SPEED_RATIO = 1.5  # 1.18 to 1.27 where nothing else runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,10 @@ def test_reading_a_page_costs_little_more_than_its_extraction(data_folder: Path)
     pages = load_wcxb(data_folder / "wcxb").pages[:100]
     for page in pages[:5]:
         read_text(page)
-    ours = min(_cpu_s(lambda page: read_text(page), pages) for _ in range(3))
-    theirs = min(_cpu_s(lambda page: trafilatura.extract(decode(page.data)), pages) for _ in range(3))
+    rounds = [  # in turn: whoever reads a page second finds strings of it in the extractor's caches
+        (_cpu_s(read_text, pages), _cpu_s(lambda page: trafilatura.extract(decode(page.data)), pages)) for _ in range(3)
+    ]
+    ours, theirs = (min(side) for side in zip(*rounds, strict=True))
     print(
         f"\n{len(pages) / ours:.1f} pages/CPU-s, {len(pages) / theirs:.1f} by the extractor alone: {ours / theirs:.2f}x"
     )

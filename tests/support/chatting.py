@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -12,7 +13,8 @@ import pyte
 
 from tests.support.asky_command import ASKY, clean_environment
 
-ENTER, ALT_ENTER, CTRL_C, CTRL_D, CTRL_J, CTRL_U = "\r", "\x1b\r", "\x03", "\x04", "\n", "\x15"
+ENTER, ALT_ENTER, CTRL_C, CTRL_D, CTRL_J, CTRL_U, CTRL_Z = "\r", "\x1b\r", "\x03", "\x04", "\n", "\x15", "\x1a"
+SHELL = ("/bin/bash", "--norc", "--noprofile", "--noediting", "-i")
 _CHUNK = 65_536
 _WAIT_S = 60
 
@@ -21,6 +23,7 @@ class Chatting:
     """The process `asky chat ARGUMENTS`; use it as a context manager.
 
     What it prints goes to a screen, and rows that scroll off are kept. It is killed at the end if it still runs.
+    With `in_shell` it is a job of an interactive shell, whose prompt is `$ `.
     """
 
     def __init__(
@@ -31,14 +34,17 @@ class Chatting:
         rows: int = 40,
         columns: int = 100,
         command: Sequence[str] = ("chat",),
+        in_shell: bool = False,
     ) -> None:
         self.screen = pyte.HistoryScreen(columns, rows, history=10_000, ratio=1)
         self.sent = ""
         self._feed = pyte.Stream(self.screen)
-        surroundings = {"TERM": "xterm-256color", **(environ or {})}
+        surroundings = {"TERM": "xterm-256color", "PS1": "$ ", **(environ or {})}
+        line = [*ASKY, *command, *arguments]
+        program = list(SHELL) if in_shell else line
         self.child = pexpect.spawn(
-            ASKY[0],
-            [*ASKY[1:], *command, *arguments],
+            program[0],
+            program[1:],
             env=clean_environment(home, surroundings),
             encoding="utf-8",
             codec_errors="replace",
@@ -48,6 +54,8 @@ class Chatting:
         )
         self.child.delaybeforesend = None
         self.screen.write_process_input = self.child.send  # answers the question where the cursor is
+        if in_shell:
+            self.shell(shlex.join(line))
 
     def __enter__(self) -> Chatting:
         return self
@@ -66,6 +74,15 @@ class Chatting:
         self.type(text)
         self.see(text.splitlines()[-1][-20:] if text else "")
         self.type(ENTER)
+
+    def shell(self, line: str) -> None:
+        """Have the shell, which is at its prompt, do what `line` says."""
+        self.see_that(lambda: self.rows()[self.cursor_row()].endswith("$"), "the prompt of the shell")
+        self.type(line + ENTER)
+
+    def echoes(self) -> bool:
+        """Whether the terminal shows what is typed by itself."""
+        return bool(self.child.getecho())
 
     def paste(self, text: str) -> None:
         """What a terminal sends for a paste."""

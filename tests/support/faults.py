@@ -6,6 +6,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 from asky.research.vector_index import open_index
@@ -97,6 +98,21 @@ def forget_rows(home: Path) -> None:
     connection.close()
 
 
+def outdate_index(home: Path) -> None:
+    """Runs are changed while SQLite does not know of an index of them."""
+    index = ("type", "name", "tbl_name", "rootpage", "sql")
+    execute(home, "PRAGMA journal_mode=DELETE")
+    with closing(sqlite3.connect(home / "data" / "asky.db")) as connection, connection:
+        connection.execute("PRAGMA writable_schema=ON")
+        row = connection.execute(f"SELECT {', '.join(index)} FROM sqlite_master WHERE name = 'run_started'").fetchone()
+        connection.execute("DELETE FROM sqlite_master WHERE name = 'run_started'")
+    execute(home, "UPDATE run SET started_at = '2000-01-01T00:00:00.000000Z'")
+    with closing(sqlite3.connect(home / "data" / "asky.db")) as connection, connection:
+        connection.execute("PRAGMA writable_schema=ON")
+        connection.execute("INSERT INTO sqlite_master VALUES (?,?,?,?,?)", row)
+    execute(home, "PRAGMA journal_mode=WAL")
+
+
 def lose_chroma(home: Path) -> None:
     (build_index(home) / "chroma.sqlite3").unlink()
 
@@ -115,6 +131,13 @@ def inflate_graph(home: Path) -> None:
     segment.mkdir()
     with (segment / "link_lists.bin").open("wb") as file:
         file.truncate(2 << 20)
+
+
+def flip_a_byte(home: Path) -> None:
+    rows = build_index(home) / "chroma.sqlite3"
+    content = bytearray(rows.read_bytes())
+    content[60] ^= 1  # the version that a user of SQLite may set in its header
+    rows.write_bytes(content)
 
 
 # A name for each fault: how to plant it, the check that finds it, and a part of what that says.
@@ -152,6 +175,32 @@ FAULTS: dict[str, tuple[Callable[[Path], None], str, str]] = {
         lambda home: execute(home, "DELETE FROM chunk_fts_data WHERE id > 10"),
         "full-text index",
         "not in step",
+    ),
+    "row that its index lacks": (outdate_index, "tables", "missing from index run_started"),
+    "text that is no UTF-8": (
+        lambda home: execute(home, "UPDATE run SET question = CAST(x'ff41' AS TEXT)"),
+        "rows",
+        "it is not UTF-8",
+    ),
+    "answer of another shape": (
+        lambda home: execute(home, "UPDATE run SET answer = '[1]'"),
+        "rows",
+        "it is not what asky writes there",
+    ),
+    "damaged step": (
+        lambda home: execute(home, "INSERT INTO step SELECT id, 0, 'begun', '', x'00ff' FROM run"),
+        "rows",
+        "it does not unpack",
+    ),
+    "altered answer": (
+        lambda home: execute(home, "UPDATE run SET answer = json_set(answer, '$.answer', 'Thy moon [1].')"),
+        "answers",
+        "claim 1: the answer has another text at its offsets",
+    ),
+    "altered quote": (
+        lambda home: execute(home, "UPDATE run SET answer = replace(answer, 'pulls on', 'pushes')"),
+        "answers",
+        "citation 1: the text at its offsets is not its quote",
     ),
     "dangling source": (
         lambda home: execute(home, "UPDATE source SET document_id = 77"),
@@ -196,5 +245,6 @@ FAULTS: dict[str, tuple[Callable[[Path], None], str, str]] = {
     "vector index without its rows": (lose_chroma, "vector index", "rows cannot be read"),
     "vector index gone": (lose_generation, "vector index", "is gone"),
     "vector index without its note": (damage_note, "vector index", "missing or damaged"),
+    "vector index flipped": (flip_a_byte, "vector index", "not those that were there when it was closed"),
     "vector index grown": (inflate_graph, "vector index", "out of proportion"),
 }

@@ -62,6 +62,7 @@ class Lab:
         mode: str = "research",
         policy: SourcePolicy | None = None,
         custom_tools: CustomTools | None = None,
+        history_tokens: int = 16_000,
     ) -> Answer:
         async def main() -> None:
             answerer = Answerer(
@@ -70,7 +71,7 @@ class Lab:
                 self.store.corpus,
                 self.runs,
                 self.sessions,
-                settings=Research(),
+                settings=Research(history_tokens=history_tokens),
                 listener=self.store.heard.append,
                 web=lambda: self.web,
                 custom_tools=custom_tools,

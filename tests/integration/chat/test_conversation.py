@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from asky.chat.conversation import NO_ANSWER, told_by_others
 from asky.errors import ProviderError
+from asky.evidence.marks import without_marks
 from asky.evidence.passages import parse_passages
+from asky.llm.port import Reply, TextDelta
 from asky.storage.sessions import NewMessage
 from tests.integration.chat.test_answering import SEARCH, TIDES, Citing, Room
 from tests.support.models import ScriptedModel
@@ -116,6 +120,27 @@ def test_questions_that_are_too_much_for_the_model_are_cut_and_that_is_said(room
     again = ScriptedModel("Two.")
     assert not any("too long" in warning for warning in room.ask(again, "And now?").warnings)
     assert pasted in [each.content for each in again.sent[0][0]]
+
+
+class BreakingOff(ScriptedModel):
+    """Fails behind its text."""
+
+    async def stream(self, *args: Any, **options: Any) -> AsyncGenerator[TextDelta | Reply, None]:
+        async for item in super().stream(*args, **options):
+            if isinstance(item, Reply):
+                raise ProviderError("the endpoint failed")
+            yield item
+
+
+@pytest.mark.parametrize("kind", [ScriptedModel, BreakingOff])
+def test_nothing_that_drives_a_terminal_is_kept_of_what_a_model_writes(room: Room, kind: type[ScriptedModel]) -> None:
+    hostile = "Two \x1b]52;c;aGk=\x07\x1b[2Jtides \x9b31m\u202eso\u2066 a day.\x08"
+    with nullcontext() if kind is ScriptedModel else pytest.raises(ProviderError):
+        room.ask(kind(hostile), "How many?")
+    run = room.runs.recent(limit=1)[0]
+    kept = [each.content for each in room.sessions.messages(room.session.id) if each.role == "assistant"]
+    kept += [run.answer["answer"]] if run.answer else [each.data["partial"] for each in room.runs.ledger(run.id)[-1:]]
+    assert [without_marks(each) for each in kept] == ["Two tides so a day."] * 2
 
 
 def test_a_turn_that_was_withdrawn_is_kept_but_no_model_gets_it(room: Room) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from asky.chat.recording import Record
 from asky.chat.replaying import replay, resume
 from asky.chat.run_state import RunState
 from asky.config.schema import Research, Retrieval
-from asky.errors import ProviderError, RateLimited, ReplayMissed, Unreachable, UsageError
+from asky.errors import BudgetExceeded, ProviderError, RateLimited, ReplayMissed, Unreachable, UsageError
 from asky.events import StageStarted
 from asky.evidence.answer import answer_json
 from asky.evidence.passages import parse_passages
@@ -30,6 +31,7 @@ from asky.llm.tokens import TokenCounter
 from asky.llm.tools import Tool, ToolResult
 from asky.research.tools import ResearchRun
 from asky.research.vector_store import VectorStore
+from asky.storage.corpus import CorpusStore
 from asky.storage.runs import RunStore, Spent
 from asky.storage.scope import Scope
 from asky.storage.sessions import SessionStore
@@ -71,6 +73,19 @@ class Talking(ScriptedModel):
         self._script = (self._turns[done] if done < len(self._turns) else Turn(text),)
         async for item in super().stream(messages, tools, **options):
             yield item
+
+
+class Correcting(Citing):
+    """Writes `TWO` when it is to mend its answer."""
+
+    async def stream(self, messages, tools, **options):
+        if len(self.sent) >= 2:
+            self._answer_text = TWO
+        async for item in super().stream(messages, tools, **options):
+            yield item
+
+
+FAULTY = "The moon raises seven tides a day [{key}] [Pdead]."
 
 
 class Room:
@@ -220,14 +235,7 @@ def test_it_needs_neither_the_documents_in_the_corpus_nor_the_session_as_they_we
 
 
 def test_a_mended_answer_is_mended_again(room: Room) -> None:
-    class Mending(Citing):
-        async def stream(self, messages, tools, **options):
-            if len(self.sent) >= 2:
-                self._answer_text = TWO
-            async for item in super().stream(messages, tools, **options):
-                yield item
-
-    answer = room.ask(Mending("The moon raises seven tides a day [{key}] [Pdead]."))
+    answer = room.ask(Correcting(FAULTY))
     assert answer.usage.llm_calls == 3
     assert "two tides" in answer.text
     same_again(room, answer)
@@ -403,9 +411,6 @@ class HangingMender(Citing):
             yield item
 
 
-FAULTY = "The moon raises seven tides a day [{key}] [Pdead]."
-
-
 def test_a_run_that_was_cancelled_while_its_answer_was_mended_keeps_the_one_it_had(room: Room) -> None:
     model = HangingMender(FAULTY)
     answer = room.cancel(model, lambda: len(model.sent) == 3)
@@ -418,6 +423,28 @@ def test_a_run_that_was_cancelled_while_its_answer_was_mended_keeps_the_one_it_h
     same_again(room, resumed)
 
 
+class Waiting(CorpusStore):
+    """A corpus that is slow to say which text a source has now."""
+
+    gate = threading.Event()
+    is_asked = False
+
+    def current_document(self, source_id: str) -> int | None:
+        self.is_asked = True
+        self.gate.wait(20)
+        return super().current_document(source_id)
+
+
+def test_a_run_that_was_cancelled_when_its_answer_was_mended_keeps_that_one(room: Room) -> None:
+    room.ask(Citing(TWO))
+    room.store.corpus = corpus = Waiting(room.store.database, room.store.documents)
+    answer = room.cancel(Correcting(FAULTY), lambda: corpus.is_asked)
+    corpus.gate.set()
+    assert answer.stopped_by == "cancelled"
+    assert "two tides" in answer.text
+    same_again(room, answer)
+
+
 def test_an_answer_whose_mending_took_too_long_is_left_as_it_was_again(room: Room) -> None:
     class Short(NoBudget):
         def deadline_s(self) -> float | None:
@@ -428,6 +455,65 @@ def test_an_answer_whose_mending_took_too_long_is_left_as_it_was_again(room: Roo
     assert answer.stopped_by is None
     assert "seven tides" in answer.text
     same_again(room, answer)
+    run = room.runs.find(None)
+    last = room.runs.steps.of(run.id)[-1]
+    plain = {name: each for name, each in last.data.items() if name != "mended_late"}
+    state = {name: each for name, each in last.data["state"].items() if name != "sent"}
+    room.runs.steps.replace(run.id, [replace(last, data={**plain, "state": state})])  # as an earlier asky recorded it
+    same_again(room, answer)
+
+
+class Deadlines(NoBudget):
+    """Seconds that are left, each time that somebody asks; the last for ever. `record` waits from the third call on."""
+
+    def __init__(self, *left_s: float, gate: threading.Event | None = None) -> None:
+        self._left_s = list(left_s)
+        self._gate = gate
+        self._calls = 0
+
+    def deadline_s(self) -> float | None:
+        return self._left_s.pop(0) if len(self._left_s) > 1 else self._left_s[0]
+
+    def record(self, usage: ModelUsage) -> None:  # noqa: ARG002 - the port's parameter
+        self._calls += 1
+        if self._gate is not None and self._calls >= 3:
+            self._gate.wait(20)
+
+
+def test_an_answer_for_whose_mending_no_time_was_left_is_left_as_it_was_again(room: Room) -> None:
+    room.budget = lambda _: Deadlines(60.0, 0.0)
+    model = HangingMender(FAULTY)
+    answer = room.ask(model)
+    assert (len(model.sent), answer.stopped_by) == (2, None)
+    assert "seven tides" in answer.text
+    same_again(room, answer)
+
+
+def test_a_mended_answer_that_came_too_late_comes_too_late_again(room: Room) -> None:
+    gate = threading.Event()
+    room.budget = lambda _: Deadlines(60.0, 0.5, gate=gate)
+    answer = room.ask(Correcting(FAULTY))
+    gate.set()
+    assert answer.usage.llm_calls == 3
+    assert "seven tides" in answer.text
+    same_again(room, answer)
+
+
+def test_an_answer_that_came_when_the_time_was_up_comes_too_late_again(room: Room) -> None:
+    gate = threading.Event()
+    room.budget = lambda _: Deadlines(0.5, gate=gate)
+    answer = room.ask(Talking(SEARCH, SEARCH))
+    gate.set()
+    assert (answer.usage.llm_calls, answer.stopped_by) == (3, "budget")
+    same_again(room, answer)
+
+
+def test_a_record_without_the_mending_is_a_strict_miss(room: Room) -> None:
+    room.ask(Correcting(FAULTY))
+    with room.store.database.write() as connection:
+        connection.execute("DELETE FROM step WHERE kind = 'called' AND ordinal = 5")
+    with pytest.raises(ReplayMissed, match="model call that was not recorded: the run ended"):
+        room.replay()
 
 
 def test_what_the_user_said_meanwhile_is_said_again(room: Room) -> None:
@@ -546,6 +632,46 @@ def test_a_limit_counts_what_was_spent_before(room: Room) -> None:
     same_again(room, answer)
 
 
+def test_the_time_that_an_earlier_process_took_counts(room: Room) -> None:
+    with pytest.raises(RateLimited):
+        room.ask(ScriptedModel(SEARCH, RateLimited("come back later")))
+    run = room.runs.find(None)
+    steps = room.runs.steps.of(run.id)
+    state = {**steps[-1].data["state"], "seconds": 100.0}
+    room.runs.steps.replace(run.id, [replace(steps[-1], data={**steps[-1].data, "state": state})])
+    budgets: list[RunBudget] = []
+
+    def budget(_: str) -> Budget:
+        limits = Limits(max_time_s=102.0)
+        clock = time.monotonic
+        budgets.append(RunBudget(limits, prices=None, counter=TokenCounter(), spent_today=Spent, clock=clock))
+        return budgets[-1]
+
+    room.budget = budget
+    hanging = ScriptedModel(Turn("The moon", hangs=True))
+    answer = room.resume(hanging)
+    assert len(hanging.sent) == 1
+    assert answer.stopped_by == "budget"
+    assert "stopped after 102 s" in answer.warnings
+    assert answer.usage.seconds >= 101.9
+    with pytest.raises(BudgetExceeded, match=r"the limit of 102\.0 s for this run is reached: 10\d\.\d s spent"):
+        budgets[0].check((), ())
+    same_again(room, answer)
+
+
+def test_a_run_that_was_taken_back_is_not_taken_up(room: Room) -> None:
+    with pytest.raises(RateLimited):
+        room.ask(ScriptedModel(SEARCH, RateLimited("come back later")))
+    run = room.runs.find(None)
+    before = room.said()
+    assert room.sessions.withdraw(room.session.id, run.id)
+    model = Talking(SEARCH)
+    with pytest.raises(UsageError, match=f"run {run.id} was taken back") as caught:
+        room.resume(model)
+    assert caught.value.hint == "ask its question again"
+    assert (model.sent, room.said(), room.runs.find(None).status) == ([], before, "failed")
+
+
 def test_a_prompt_that_has_changed_since_goes_on_from_there_and_plays_again(room: Room) -> None:
     room.ask(Citing(TWO))
     room.crash_after(5)
@@ -652,7 +778,7 @@ def test_a_run_that_was_cancelled_while_it_read_plays_and_goes_on(webbed: Room) 
 
     webbed.site.script("/tides", hang)
     part = webbed.cancel(Talking(SEARCH), lambda: bool(reached))
-    assert webbed.kinds() == ["begun", "finished"]
+    assert webbed.kinds() == ["begun", "searched", "finished"]
     assert (part.stopped_by, part.text) == ("cancelled", "")
     same_again(webbed, part)
     assert webbed.web is not None
@@ -699,12 +825,12 @@ def test_a_shortlisted_run_plays_with_what_was_rejected(webbed: Room) -> None:
     same_again(webbed, answer)
 
 
-@pytest.mark.parametrize("steps", range(1, 13))
+@pytest.mark.parametrize("steps", range(1, 14))
 def test_a_run_on_the_web_goes_on_after_any_step(webbed: Room, steps: int) -> None:
     webbed.shortlist = False
     whole = webbed.ask(Talking(*reading(_tides(webbed))))
     kinds = webbed.kinds()
-    assert len(kinds) == 13, kinds
+    assert len(kinds) == 14, kinds
     webbed.crash_after(steps)
     model = Talking(*reading(_tides(webbed)))
     answer = webbed.resume(model)

@@ -14,9 +14,12 @@ import pytest
 
 from asky.chat.answering import Mode
 from asky.cli.asking import Asking
+from asky.cli.last_session import find_last
+from asky.cli.web import WebWish
 from asky.cli.workbench import workbench
-from asky.errors import ProviderError, UsageError
+from asky.errors import AskyError, ProviderError, UsageError
 from asky.llm.port import Reply, TextDelta
+from asky.storage.sessions import NewMessage
 from asky.values import Answer
 from tests.support.asky_command import run_asky
 from tests.support.in_process import InProcess
@@ -161,3 +164,48 @@ def test_a_question_in_a_file_may_have_an_encoded_name(desk: Desk, tmp_path: Pat
 
 def as_here() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name.startswith("ASKY_")}
+
+
+def sessions(asky: InProcess) -> list[tuple[str, str, int]]:
+    found = asky("session", "list", "--json").json["sessions"]
+    return [(each["name"], each["mode"], each["messages"]) for each in found]
+
+
+def refuse(name: str | None, mode: Mode, web: WebWish | None = None) -> AskyError:
+    """What the built-in model is refused a question with that names a file, and no documents."""
+    with workbench() as bench:
+        asking = Asking(bench, bench.services.answerer("extractive"), mode, web)
+        with pytest.raises(AskyError) as refused:
+            asking.ask("What does /etc/passwd say?", None, name, resume=False)
+    return refused.value
+
+
+def test_a_question_that_is_refused_leaves_no_session_and_changes_none(desk: Desk) -> None:
+    assert [refuse(name, "lean").exit_code for name in (None, "other")] == [2, 2]
+    demanded = WebWish(is_demanded=True, shortlist="auto", model_shortlist=None)
+    assert [refuse(name, "research", demanded).exit_code for name in (None, "other")] == [3, 3]
+    assert sessions(desk.asky) == []
+    with workbench() as bench:
+        bench.services.sessions.open("mine", mode="standard")
+    assert refuse("mine", "lean").exit_code == 2
+    assert sessions(desk.asky) == [("mine", "standard", 0)]
+
+
+def test_the_session_to_continue_is_the_last_in_which_something_was_asked(desk: Desk) -> None:
+    with workbench() as bench:
+        made = bench.services.sessions
+        made.open("empty", mode="lean")
+        with pytest.raises(UsageError, match="no session to continue"):
+            find_last(bench, None, resume=True)
+        asked, begun = made.open("asked", mode="lean"), made.open("begun", mode="lean")
+        made.append(asked.id, [NewMessage("user", "Why?")], run_id=None)
+        for number in range(20):
+            made.open(f"empty {number}", mode="lean")
+        found = find_last(bench, None, resume=True)
+        assert found is not None
+        assert found.name == "asked"
+        bench.services.runs.start(question="?", mode="lean", model="m", session_id=begun.id)
+        made.append(begun.id, [NewMessage("note", "and now")], run_id=None)  # its answer is still being made
+        found = find_last(bench, None, resume=True)
+        assert found is not None
+        assert found.name == "begun"

@@ -114,6 +114,10 @@ def test_the_report_in_words_has_a_line_for_each_check(asky: InProcess) -> None:
         "sizes",
         "leftovers",
         "store",
+        "schema",
+        "tables",
+        "rows",
+        "answers",
         "references",
         "texts",
         "full-text index",
@@ -478,6 +482,14 @@ def test_repair_makes_the_full_text_index_anew(asky: InProcess, fault: str) -> N
         hits = connection.execute("SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH 'moon'").fetchall()
     assert len(hits) == 2
     assert states(asky("doctor", "--json"), "full-text index") == ["ok"]
+
+
+def test_repair_makes_the_indexes_of_the_tables_anew(asky: InProcess) -> None:
+    FAULTS["row that its index lacks"][0](asky.home)
+    done = asky("doctor", "--repair", "--json")
+    assert (done.code, states(done, "tables")) == (0, ["ok"])
+    assert "made anew, rows and their indexes agree" in done.out
+    assert states(asky("doctor", "--json"), "tables") == ["ok"]
 
 
 @pytest.mark.parametrize(

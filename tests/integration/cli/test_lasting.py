@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from asky.storage.sessions import SessionStore
+from asky.storage.sessions import NewMessage, SessionStore
 from tests.support.in_process import InProcess
 from tests.support.stores import TIDES, FilledStore
 from tests.support.twins.web import SearxngTwin
@@ -40,6 +40,7 @@ def begun(home: Path, folder: Path, mode: str, settings: Mapping[str, Any]) -> N
         lab = sessions.open("lab", mode=mode)
         sessions.add_collections(lab.id, [store.collection])
         sessions.remember(lab.id, mode=mode, settings=settings)
+        sessions.append(lab.id, [NewMessage("user", "What pulls?")], run_id=None)
 
 
 def plan(asky: InProcess, *arguments: str) -> Any:
@@ -141,6 +142,46 @@ def test_a_turn_that_was_taken_back_says_so_in_exports(asky: InProcess, tmp_path
         assert sea is not None
         assert store.sessions.withdraw(sea.id, run_id)
     assert "What pulls? (taken back)" in asky("session", "export", "sea", "--format", form).out
+
+
+@pytest.mark.parametrize("form", ["md", "html", "json"])
+def test_what_was_typed_to_a_turn_under_way_stands_in_exports_below_its_question(
+    asky: InProcess, tmp_path: Path, form: str
+) -> None:
+    tides = tmp_path / "tides.md"
+    with FilledStore(asky.home) as store:
+        document = store.add_text(tides, TIDES)
+        for question in ("What pulls?", "What else?"):
+            run_id = store.answered(
+                question,
+                "The moon [1].",
+                lambda run: [store.evidence(run, tides, document, "The moon pulls on the water")],
+                session="<b>x & y",
+            )
+        session = store.sessions.find("<b>x & y")
+        assert session is not None
+        for note in ("only *spring* tides", "and\nno others"):
+            store.sessions.append(session.id, [NewMessage("note", note)], run_id=run_id)
+        failed = store.runs.start(question="And <i>?", mode="research", model="m", session_id=session.id)
+        store.sessions.append(session.id, [NewMessage("note", "quickly")], run_id=failed.id)
+        store.runs.finish(failed.id, "failed", None)
+    done = asky("session", "export", "<b>x & y", "--format", form)
+    if form == "md":
+        assert done.out.startswith(r"# Session \<b\>x \& y" + "\n\n## What pulls?\n\nThe moon")
+        assert (
+            "## What else?\n\n*Added while it was answered:* only \\*spring\\* tides\n\n"
+            "*Added while it was answered:* and no others\n\nThe moon [1]."
+        ) in done.out
+        assert (
+            "## And \\<i\\>?\n\n*Added while it was answered:* quickly\n\nNo answer was written: the run is failed."
+        ) in done.out
+    elif form == "html":
+        added = 'Added while it was answered: <q dir="auto" lang="">only *spring* tides</q>'
+        assert done.out.index("What else?</h2>") < done.out.index(added) < done.out.rindex("The moon")
+        assert done.out.count("Added while it was answered: ") == 2
+    else:
+        notes = [each["content"] for each in done.json["messages"] if each["role"] == "note"]
+        assert notes == ["only *spring* tides", "and\nno others", "quickly"]
 
 
 def test_a_session_without_an_answer_can_be_exported(asky: InProcess, tmp_path: Path) -> None:

@@ -47,6 +47,16 @@ def test_a_finding_is_kept_as_the_users_own(asky: InProcess) -> None:
     assert asky("memory", "add", "Another", "--json").json["id"] == 2
 
 
+def test_a_finding_can_be_the_first_of_a_session_which_then_is_asked_in_as_any_other(asky: InProcess) -> None:
+    done = asky("memory", "add", "The log starts in 1871.", "-s", "harbour")
+    assert (done.code, done.err) == (0, "began the session harbour\nkept as finding 1\n")
+    assert asky("memory", "add", "It ends in 1914.", "-s", "harbour").err == "kept as finding 2\n"
+    assert [each["session"] for each in asky("memory", "list", "--json").json["findings"]] == ["harbour", "harbour"]
+    assert [each["mode"] for each in asky("session", "list", "--json").json["sessions"]] == ["standard"]
+    assert asky("memory", "add", "  ", "-s", "mill").code == 2
+    assert "mill" not in asky("session", "list").out
+
+
 def test_findings_are_listed_newest_first_and_by_session(asky: InProcess) -> None:
     open_sessions(asky.home, "sea")
     asky("memory", "add", "first\nof all")
@@ -78,7 +88,7 @@ def test_a_models_finding_is_marked_as_such(asky: InProcess) -> None:
         (["add", "x", "--tag", " "], "not a tag"),
         (["add", "x", "--tag", "t" * 41], "not a tag"),
         (["add", "x", *(f"--tag={n}" for n in range(9))], "9 tags"),
-        (["add", "x", "--session", "nowhere"], "there is no session 'nowhere'"),
+        (["add", "x", "--session", "no/where"], "not a session name"),
         (["list", "--session", "nowhere"], "there is no session 'nowhere'"),
         (["search", "", "--all-sessions"], "the query is empty"),
         (["search", "x", "--all-sessions", "--session", "s"], "contradict"),

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from asky.storage.pages import CACHE_COLLECTION
+from asky.storage.sessions import NewMessage
 from tests.support.in_process import InProcess
 from tests.support.stores import FilledStore
 from tests.support.twins.web import SearxngTwin
@@ -59,6 +60,7 @@ def test_the_search_its_service_and_the_most_pages_are_told_and_nothing_is_done(
         "may_search": False,
         "is_offline": False,
         "wanted": [],
+        "finder": None,
     }
     assert twin.requests == []
     assert asky("runs", "list", "--json").json["runs"] == []
@@ -201,3 +203,69 @@ def test_what_is_hidden_in_a_question_is_no_part_of_it(asky: InProcess, twin: Se
 
 def test_a_folder_that_is_not_there_is_said_before_anything_is_planned(asky: InProcess, twin: SearxngTwin) -> None:
     assert asky("-d", "absent", TIDES, "--dry-run").code == 2
+
+
+def converse(asky: InProcess, *, answer: str = "Two. " * 400) -> None:
+    """A session `sea` in which a long answer was given."""
+    with FilledStore(asky.home) as store:
+        session = store.sessions.open("sea", mode="standard")
+        said = [NewMessage("user", TIDES), NewMessage("assistant", answer)]
+        store.sessions.append(session.id, said, run_id=None)
+
+
+@pytest.mark.parametrize("flags", [(), ("-r",), ("-L",)])
+def test_what_was_said_in_the_session_before_counts_in_every_call(
+    asky: InProcess, twin: SearxngTwin, flags: tuple[str, ...]
+) -> None:
+    converse(asky)
+    if "-L" in flags:
+        (asky.home / "docs").mkdir()
+        flags = (*flags, "-d", "docs")
+    alone = asky(*REMOTE, *flags, "And at night?", "--dry-run", "--json").json
+    later = asky(*REMOTE, *flags, "-s", "sea", "And at night?", "--dry-run", "--json").json
+    assert alone["earlier_tokens"] == 0
+    assert 800 < later["earlier_tokens"] < 2000
+    grown = {name: later[name]["prompt_tokens"] - alone[name]["prompt_tokens"] for name in ("usual", "most")}
+    assert grown["usual"] == later["usual"]["calls"] * later["earlier_tokens"]
+    assert grown["most"] >= grown["usual"]  # whose prompts may be as long as the model takes them anyhow
+    told = asky(*REMOTE, *flags, "-s", "sea", "And at night?", "--dry-run").out
+    assert f"session   {later['earlier_tokens']:,} tokens of what was said before go with each call\n" in told
+    assert "session  " not in asky(*REMOTE, *flags, "And at night?", "--dry-run").out
+
+
+def test_no_more_of_a_session_is_counted_than_goes_with_a_question(
+    asky: InProcess, twin: SearxngTwin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    converse(asky, answer="Two. " * 4000)
+    monkeypatch.setenv("ASKY_RESEARCH__HISTORY_TOKENS", "1000")
+    assert 0 < asky(*REMOTE, "-s", "sea", "And at night?", "--dry-run", "--json").json["earlier_tokens"] <= 1000
+    monkeypatch.setenv("ASKY_RESEARCH__HISTORY_TOKENS", "0")
+    assert asky(*REMOTE, "-s", "sea", "And at night?", "--dry-run", "--json").json["earlier_tokens"] == 0
+
+
+def test_the_built_in_model_gets_nothing_of_what_was_said_before(asky: InProcess, twin: SearxngTwin) -> None:
+    converse(asky)
+    assert asky("-r", "-s", "sea", "And at night?", "--dry-run", "--json").json["earlier_tokens"] == 0
+
+
+def test_a_finder_of_open_copies_is_told_where_papers_may_be_read(
+    asky: InProcess, twin: SearxngTwin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASKY_SEARCH__PROVIDERS", '["searxng", "unpaywall"]')
+    monkeypatch.setenv("ASKY_SEARCH__EMAIL", "ada.bly@soils.university.edu")
+    done = asky("-r", TIDES, "--dry-run")
+    assert f"hosts     {host(twin)}, api.unpaywall.org, and those of the pages" in done.out
+    assert "; ask unpaywall at api.unpaywall.org for open copies of papers" in done.out
+    plan = asky("-r", TIDES, "--dry-run", "--json").json
+    assert plan["web"]["finder"] == {"name": "unpaywall", "host": "api.unpaywall.org"}
+    for kept_off in (("--offline",), ("--shortlist", "off", *REMOTE), ("-L", *REMOTE)):
+        assert "unpaywall" not in asky(*kept_off, TIDES, "--dry-run").out
+
+
+def test_a_finder_that_has_no_address_to_send_is_not_asked_and_that_is_said(
+    asky: InProcess, twin: SearxngTwin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASKY_SEARCH__PROVIDERS", '["searxng", "unpaywall"]')
+    done = asky("-r", TIDES, "--dry-run")
+    assert "unpaywall" not in done.out
+    assert "unpaywall" in done.err

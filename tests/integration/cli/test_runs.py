@@ -319,9 +319,10 @@ def test_an_export_replaces_a_file_in_one_step_and_keeps_its_folder_as_it_is(ask
     assert stat.S_IMODE(folder.stat().st_mode) == 0o755
 
 
-@pytest.mark.parametrize("name", ["missing/run.json", "."])
+@pytest.mark.parametrize("name", ["missing/run.json", "folder.json"])
 def test_an_export_that_cannot_be_written_is_an_error(asky: InProcess, tmp_path: Path, name: str) -> None:
     answer(asky.home, tmp_path)
+    (tmp_path / "folder.json").mkdir()
     done = asky("runs", "export", "-o", str(tmp_path / name))
     assert done.code == 2
     assert "cannot write" in done.err
@@ -329,8 +330,8 @@ def test_an_export_that_cannot_be_written_is_an_error(asky: InProcess, tmp_path:
 
 def test_an_export_goes_to_a_device_that_the_user_names(asky: InProcess, tmp_path: Path) -> None:
     answer(asky.home, tmp_path)
-    assert asky("runs", "export", "-o", "/dev/null").code == 0
-    full = asky("runs", "export", "-o", "/dev/full")
+    assert asky("runs", "export", "-o", "/dev/null", "--format", "json").code == 0
+    full = asky("runs", "export", "-o", "/dev/full", "--format", "json")
     assert full.code == 1
     assert "disk full" in full.err
 

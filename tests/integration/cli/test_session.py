@@ -67,6 +67,25 @@ def test_a_session_is_shown_as_its_transcript(asky: InProcess, tmp_path: Path) -
     assert report["messages"][0]["content"] == "What \x1b[31mpulls?"
 
 
+def test_a_session_is_shown_with_how_its_next_question_is_asked(asky: InProcess, tmp_path: Path) -> None:
+    converse(asky.home, tmp_path, "sea")
+    with FilledStore(asky.home) as store:
+        sea = store.sessions.find("sea")
+        assert sea is not None
+        names = [f"folder {tmp_path}/\x1b[31mnotes", "tides", f"session {sea.id}"]
+        store.sessions.add_collections(sea.id, [store.corpus.collection(each, create=True) for each in names])
+        store.corpus.collection("another's", create=True)
+        wanted = {"web": True, "sites": ["a.example", "b.example"], "since": "2020", "shortlist": "off", "model": "m"}
+        store.sessions.remember(sea.id, mode="lean", settings=wanted)
+    assert asky("session", "show", "sea").err.splitlines() == [
+        "mode lean; model m; web yes; sites a.example, b.example; since 2020; shortlist off",
+        f"asked of folder {tmp_path}/notes",
+        "asked of collection tides",
+        "asked of what was given to it alone, and of pages that were read for it",
+    ]
+    assert asky("session", "show", "sea", "--json").json["collections"] == sorted(names)
+
+
 def test_a_session_is_removed_with_its_runs_and_findings_and_nothing_else(asky: InProcess, tmp_path: Path) -> None:
     converse(asky.home, tmp_path, "sea")
     kept = converse(asky.home, tmp_path, "mill")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -122,6 +124,47 @@ def test_a_file_that_is_gone_or_was_touched_is_said(asky: InProcess, tmp_path: P
     tides.unlink()
     assert asky("why", "1", "--json").json["source_now"] == "missing"
     assert "not there any more" in asky("why", "1").out
+
+
+def test_what_reads_a_modified_file_again_is_a_command_that_does_so(
+    asky: InProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASKY_RESEARCH__EMBEDDING__MODEL", str(tmp_path / "no model"))
+    tides = tmp_path / "the sea" / "tides.md"
+    tides.parent.mkdir()
+    answer(asky.home, tides)
+    tides.write_text(TIDES + "More.\n", "utf-8")
+    other = f"folder {tides.parent}"
+    with FilledStore(asky.home) as store:
+        store.corpus.add_root(store.collection, str(tides.parent)[:-1])  # of a folder beside it
+        store.corpus.add_root(store.corpus.collection(other, create=True), str(tides))
+    done = asky("why", "1")
+    told = f"`asky corpus sync --collection '{other}'` reads it again"
+    assert f"the file was modified after it was read; {told}" in done.out
+    command = done.out.split("`")[1]
+    assert asky(*shlex.split(command)[1:]).code == 0
+    assert asky("why", "1", "--json").json["source_now"] == "changed"
+
+
+@pytest.mark.parametrize("root", ["/", ".", "tides.md"])
+def test_a_modified_file_of_the_default_collection_is_read_again_by_a_plain_sync(
+    asky: InProcess, tmp_path: Path, root: str
+) -> None:
+    tides = tmp_path / "tides.md"
+    answer(asky.home, tides)
+    with FilledStore(asky.home) as store:
+        store.corpus.add_root(store.collection, os.path.normpath(tmp_path / root))
+    tides.write_text(TIDES + "More.\n", "utf-8")
+    assert "read; `asky corpus sync` reads it again" in asky("why", "1").out
+
+
+def test_a_modified_file_that_no_collection_follows_is_read_again_where_it_is_named(
+    asky: InProcess, tmp_path: Path
+) -> None:
+    tides = tmp_path / "tides.md"
+    answer(asky.home, tides)
+    tides.write_text(TIDES + "More.\n", "utf-8")
+    assert f"read; a question with -d {tides} reads it again" in asky("why", "1").out
 
 
 def test_an_answer_keeps_its_passage_when_its_collection_is_removed(asky: InProcess, tmp_path: Path) -> None:

@@ -491,7 +491,7 @@ def test_silence_before_the_first_token_times_out(wire: Wire) -> None:
 
 def test_silence_after_some_text_ends_the_reply_or_times_out() -> None:
     with Endpoint(Answer("Hello, world.", wire=Wire(silent_after=700))) as server:
-        heard = hear_once(open_model(server, timeouts=_QUICK))
+        heard = hear_once(open_model(server, timeouts=replace(_QUICK, first_token_s=5)))
         assert heard.text
         assert isinstance(heard.error, TimedOut) or heard.finish == "cut"
         server.wait_for_abandoned()

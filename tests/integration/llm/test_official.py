@@ -82,6 +82,6 @@ def test_silence_ends_with_the_time_for_a_call() -> None:
 
 def test_a_closed_port_is_a_failed_connection() -> None:
     with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port = listener.getsockname()[1]
-    assert ask_official_client(settings(f"http://127.0.0.1:{port}/v1"), REQUEST) == "the connection failed"
+        listener.bind(("127.0.0.1", 0))  # and never listens
+        target = settings(f"http://127.0.0.1:{listener.getsockname()[1]}/v1")
+        assert ask_official_client(target, REQUEST) == "the connection failed"

@@ -76,11 +76,11 @@ def test_files_above_the_limits_are_refused() -> None:
 
 
 def test_a_file_that_takes_too_long_costs_itself_only(bomb: bytes) -> None:
-    with ReaderPool(ReadLimits(timeout_s=1.0), workers=1) as pool:
+    with ReaderPool(ReadLimits(timeout_s=2.0), workers=1) as pool:
         started = time.monotonic()
         error = refusal(pool, bomb, PDF, "report.pdf")
-        assert time.monotonic() - started < 10
-        assert (error.verdict, error.message) == ("timed_out", "report.pdf: parser stopped after 1 s")
+        assert time.monotonic() - started < 30
+        assert (error.verdict, error.message) == ("timed_out", "report.pdf: parser stopped after 2 s")
         assert pool.read(b"next", name="b", media_type=PLAIN).text == "next"
 
 
@@ -92,7 +92,7 @@ def test_who_waits_no_longer_takes_no_turn_from_the_others(bomb: bytes) -> None:
         assert reasons[:3] == ["a.file: other files took the time there was"] * 3
         assert reasons[3].startswith("a.file: parser stopped after ")
         assert pool.read(b"next", name="b", media_type=PLAIN).text == "next"
-        assert time.monotonic() - started < 10
+        assert time.monotonic() - started < 30
 
 
 def test_a_file_that_takes_too_much_cpu_costs_itself_only(bomb: bytes) -> None:
@@ -104,7 +104,7 @@ def test_a_file_that_takes_too_much_cpu_costs_itself_only(bomb: bytes) -> None:
 
 
 def test_a_child_that_hangs_without_using_cpu_is_killed() -> None:
-    with ReaderPool(ReadLimits(timeout_s=0.5), workers=1) as pool:
+    with ReaderPool(ReadLimits(timeout_s=2.0), workers=1) as pool:
         pool.read(b"first", name="a", media_type=PLAIN)
         stopped = the_child()
         stopped.suspend()
@@ -192,7 +192,7 @@ def test_closing_stops_a_file_that_is_being_read(bomb: bytes) -> None:
     pool.close()
     with pytest.raises(Interrupted):
         answer.result(timeout=5)
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 30
     assert not children()
     pool.close()
     with pytest.raises(Interrupted):
@@ -201,7 +201,7 @@ def test_closing_stops_a_file_that_is_being_read(bomb: bytes) -> None:
 
 def test_no_process_and_no_descriptor_is_left_behind(bomb: bytes) -> None:
     def use() -> None:
-        with ReaderPool(ReadLimits(timeout_s=0.3), workers=2) as pool:
+        with ReaderPool(ReadLimits(timeout_s=1.0), workers=2) as pool:
             pool.read(b"x", name="a", media_type=PLAIN)
             refusal(pool, b" ", PLAIN)
             refusal(pool, bomb, PDF)
@@ -226,7 +226,7 @@ def test_children_end_when_their_parent_is_gone() -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
     orphan = int(done.stdout)
     if psutil.pid_exists(orphan):
-        psutil.Process(orphan).wait(timeout=5)
+        psutil.Process(orphan).wait(timeout=30)
     assert not psutil.pid_exists(orphan)
 
 

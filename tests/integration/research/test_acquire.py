@@ -16,11 +16,12 @@ from asky.config.schema import Retrieval
 from asky.errors import Interrupted
 from asky.reading.limits import ReadLimits
 from asky.reading.pool import ReaderPool
-from asky.research.acquire import Acquirer, AcquireReport
+from asky.research.acquire import Acquirer
 from asky.research.chunker import ChunkSettings
 from asky.research.ingest import Ingester
 from asky.research.local_files import LocalRoots
 from asky.research.records import open_lines
+from asky.research.tally import AcquireReport
 from asky.values import Document
 from tests.support.embedding import FakeEmbedder
 from tests.support.search_store import SearchStore

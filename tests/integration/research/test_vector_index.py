@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -122,89 +121,6 @@ def test_a_second_process_searches_sqlite_directly(tmp_path: Path, store: Search
         "the vector index is in use by another process; searching SQLite directly"
     ]
     second.close()
-
-
-def damage_pickle(generation: Path) -> None:
-    for each in generation.rglob("index_metadata.pickle"):
-        each.write_bytes(b"")
-
-
-def cut_vectors(generation: Path) -> None:
-    for each in generation.rglob("data_level0.bin"):
-        each.write_bytes(each.read_bytes()[: each.stat().st_size // 2])
-
-
-def remove_segments(generation: Path) -> None:
-    for each in generation.iterdir():
-        if each.is_dir():
-            shutil.rmtree(each)
-
-
-def cut_database(generation: Path) -> None:
-    database = generation / "chroma.sqlite3"
-    database.write_bytes(database.read_bytes()[:5000])
-
-
-def remove_everything(generation: Path) -> None:
-    shutil.rmtree(generation)
-
-
-def flip_bytes(generation: Path) -> None:
-    database = generation / "chroma.sqlite3"
-    data = bytearray(database.read_bytes())
-    data[100:4000:7] = bytes(len(data[100:4000:7]))
-    database.write_bytes(bytes(data))
-
-
-def grow_links(generation: Path) -> None:
-    segment = next((each for each in generation.iterdir() if each.is_dir()), generation)
-    with (segment / "link_lists.bin").open("wb") as file:
-        file.truncate(100 << 30)
-
-
-def remove_rows(generation: Path) -> None:
-    code = textwrap.dedent(
-        f"""
-        import chromadb
-        client = chromadb.PersistentClient(path={str(generation)!r})
-        collection = client.get_collection("content_chunks", embedding_function=None)
-        collection.delete(ids=collection.get(include=[])["ids"][:5])
-        client.close()
-        """
-    )
-    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)
-
-
-def forget_the_note(generation: Path) -> None:
-    (generation.parent / "index.json").write_text("{ not json")
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        damage_pickle,
-        cut_vectors,
-        remove_segments,
-        cut_database,
-        remove_everything,
-        flip_bytes,
-        grow_links,
-        remove_rows,
-        forget_the_note,
-    ],
-)
-def test_a_damaged_index_is_made_anew_without_embedding_again(tmp_path: Path, damage) -> None:
-    store = filled(tmp_path)
-    expected = {word: store.found(f"{word} number", limit=3) for word in WORDS}
-    store.close()
-    note = tmp_path / "chroma" / "index.json"
-    note.write_text(note.read_text().replace("true", "false"))  # as a process that died leaves it
-    damage(next((tmp_path / "chroma").glob("generation-*")))
-    again = SearchStore(tmp_path, settings=CHROMA)
-    assert {word: again.found(f"{word} number", limit=3) for word in WORDS} == expected
-    assert ids_in_index(again) == ids_in_sqlite(again)
-    assert again._embedder().embedded == []
-    again.close()
 
 
 _KILLED = textwrap.dedent(

@@ -7,6 +7,7 @@ import time
 from asky.chat.checking import check_reply
 from asky.evidence.quotes import Quotable
 from asky.values import Evidence, Location, Source, Span
+from tests.support.timing import cpu_s
 
 SOURCE = Source("s1", "file", "file:///gauge", "Gauge", path="/gauge")
 
@@ -35,13 +36,10 @@ def test_a_citation_that_quotes_nothing_is_located_where_its_passage_begins() ->
 def test_a_passage_is_read_once_however_many_sentences_cite_it() -> None:
     text = " ".join(f"On day {number} the gauge at the pier stood at {number} feet." for number in range(3000))
     reply = " ".join(f"Nobody measured anything on the evening of day {number} [P7f3a]." for number in range(100))
-    started = time.process_time()
-    Quotable(text)
-    once = time.process_time() - started
-    started = time.process_time()
-    checked = check_reply(reply, _shown(text), _located, claims_anything=False)
-    assert time.process_time() - started < 10 * once
-    assert len(checked.citations) == 1
+    once = cpu_s(lambda: Quotable(text), rounds=3)
+    whole = cpu_s(lambda: check_reply(reply, _shown(text), _located, claims_anything=False), rounds=3)
+    assert whole < 10 * once
+    assert len(check_reply(reply, _shown(text), _located, claims_anything=False).citations) == 1
 
 
 def test_what_looks_like_a_citation_is_a_fault_unless_a_passage_holds_it() -> None:

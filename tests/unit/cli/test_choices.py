@@ -14,7 +14,8 @@ from asky.storage.sessions import Session
 
 def choices(**given: Any) -> Choices:
     none: dict[str, Any] = {
-        "research": False, "lean": False, "docs": (), "collection": (), "web": None, "site": (), "since": None,
+        "research": False, "lean": False, "standard": False, "docs": (), "collection": (), "web": None,
+        "site": (), "since": None,
         "shortlist": "auto", "offline": False, "session": None, "resume": False, "all_sessions": False, "model": None,
         "max_turns": None,
         "max_tokens": None, "max_cost": None, "max_time": None,
@@ -39,6 +40,12 @@ def test_flags_go_before_what_the_session_said() -> None:
     assert (followed.mode, followed.model, followed.web) == ("lean", "slow", False)
 
 
+@pytest.mark.parametrize("mode", ["research", "lean", "standard"])
+def test_the_default_mode_can_be_had_again_in_any_session(mode: str) -> None:
+    assert choices(standard=True).following(session(mode)).mode == "standard"
+    assert choices(standard=True).following(session("lean", web=True)).uses_web
+
+
 def test_a_web_that_was_used_is_used_again_but_not_demanded() -> None:
     assert choices().following(session(web=True)).web is None  # or a search service that is gone would be an error
     assert choices().following(session(web=True)).uses_web
@@ -55,7 +62,14 @@ def test_without_a_session_nothing_changes() -> None:
 
 
 @pytest.mark.parametrize(
-    "given", [{"session": "x", "resume": True}, {"research": True, "lean": True}, {"lean": True, "web": True}]
+    "given",
+    [
+        {"session": "x", "resume": True},
+        {"research": True, "lean": True},
+        {"research": True, "standard": True},
+        {"lean": True, "standard": True},
+        {"lean": True, "web": True},
+    ],
 )
 def test_flags_that_contradict_each_other_are_refused(given: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="do not go together"):
@@ -67,5 +81,7 @@ def test_findings_of_all_sessions_are_for_research() -> None:
         choices(all_sessions=True).check()
     with pytest.raises(UsageError, match="only research recalls"):
         choices(all_sessions=True, resume=True).following(session("standard"))
+    with pytest.raises(UsageError, match="only research recalls"):
+        choices(all_sessions=True, standard=True, resume=True).following(session("research"))
     choices(all_sessions=True, research=True).check()
     assert choices(all_sessions=True, resume=True).following(session("research")).mode == "research"

@@ -14,8 +14,10 @@ from asky.events import (
     StageStarted,
     TextStreamed,
     ToolCalled,
+    ToolReturned,
     Warned,
 )
+from asky.values import Failure
 
 CLEAR = "\r\x1b[K"
 
@@ -206,3 +208,18 @@ def test_of_a_long_line_that_is_typed_the_end_is_seen() -> None:
     assert line.startswith("asking lab  > ")
     assert line.endswith("word end")
     assert len(line) == 79
+
+
+@pytest.mark.parametrize("code", ["timed_out", "too_large", "tool_failed", "not_started"])
+def test_a_tool_of_the_user_that_fails_is_told_and_stays_on_the_screen(code: str) -> None:
+    screen = Screen()
+    screen.hear(ToolReturned("c1", "notes", "", Failure("notes", code, "notes was ended\x1b[2J after 3 s")))
+    assert screen.stream.getvalue() == "notes was ended after 3 s\n"
+
+
+@pytest.mark.parametrize(("verbose", "shown"), [(False, ""), (True, "there is no tool 'x'\n")])
+def test_what_a_model_did_wrong_is_told_when_all_is(verbose: bool, shown: str) -> None:
+    screen = Screen(verbose=verbose)
+    screen.hear(ToolReturned("c1", "x", "", Failure("x", "unknown_tool", "there is no tool 'x'")))
+    screen.hear(ToolReturned("c2", "find", "3 passages"))
+    assert screen.stream.getvalue() == shown

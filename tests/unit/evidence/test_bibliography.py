@@ -229,3 +229,16 @@ def test_an_address_cannot_leave_its_field(tail: str) -> None:
     data = bibtex(cited, citation(2))
     assert [entry.type for entry in data.entries.values()] == ["online", "online"]
     assert ris(cited)[0]["urls"][0].startswith("https://x.example/")
+
+
+def test_works_that_would_share_a_key_are_told_apart_in_time_that_grows_with_their_number() -> None:
+    titles = ["Tides"] * 30 + ["Tides a"] + ["Tidesb"] + ["Tides"] * 20_000
+    cited = [
+        {"n": n, "source_id": f"s{n}", "kind": "file", "url": None, "title": title, "page": None, "page_label": None}
+        | {"sha256": "0"}
+        for n, title in enumerate(titles)
+    ]
+    keys = [each.key for each in cited_works([{"citations": cited}])]
+    assert keys[:4] == ["tides", "tidesa", "tidesb", "tidesc"]
+    assert keys[30:34] == ["tidesad", "tidesba", "tidesae", "tidesaf"]
+    assert len(set(keys)) == len(keys)

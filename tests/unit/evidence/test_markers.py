@@ -37,6 +37,7 @@ SHOWN = {key: passage(key) for key in ("P7f3a", "P09c2", "P1234567")}
         ("- [P7f3a]\n1. x [P7f3a]\n| a | [P7f3a] |\n## Head [P7f3a]\n> [P7f3a]", None),
         ("as P7f3a says (P09c2).", "as [1] says ([2])."),
         ("`[P7f3a]` and `P09c2`", "[1] and [2]"),
+        ("[P7f3a&nbsp;] [P7f3a&#8203;] [P7f3a&#1;] [&#1;P7f3a]", "[1] [1] [1] [1]"),
     ],
 )
 def test_known_keys_become_numbers_in_order_of_first_use(written: str, shown: str | None) -> None:
@@ -109,6 +110,7 @@ def test_citations_right_after_code_are_found(text: str) -> None:
 LOOKALIKES = [
     ("so [7] and [1].", "so ~~[7?]~~ and ~~[1?]~~."),
     ("[ 7 ] [**7**] [\u200b7] \\[7\\] [[7]] [7\n]", " ".join(["~~[7?]~~"] * 6)),
+    ("[&#1;7] [7&#1;] [&#1;]", "~~[7?]~~ ~~[7?]~~ [&#1;]"),  # an entity that stands for nothing
     ("【7】 ［7］ ⟦7⟧ 〔7〕 ⌈7⌉ [7】", " ".join(["~~[7?]~~"] * 6)),
     ("&#91;7&#93; &lbrack;7&rbrack; &#x5B;7&rsqb; [&#55;] [7&#93;", " ".join(["~~[7?]~~"] * 5)),
     ("[<!-- -->7] [7<!-- ] -->] [<b>7</b>] [<i title='a]'>7</i>]", " ".join(["~~[7?]~~"] * 4)),

@@ -188,6 +188,17 @@ def test_slow_calls_end_the_gathering_before_the_time_is_over() -> None:
     assert run.refusal().message == "the limit of 30.0 s for this run is reached: 58.0 s spent"
 
 
+def test_the_time_that_a_run_took_before_is_part_of_its_time() -> None:
+    run = Run(Limits(max_time_s=30))
+    run.budget.add_time(22)
+    run.now += 3
+    assert run.budget.deadline_s() == pytest.approx(5)
+    run.budget.check(QUESTION, ())
+    run.now += 6
+    assert run.budget.deadline_s() == 0
+    assert run.refusal().message == "the limit of 30.0 s for this run is reached: 31.0 s spent"
+
+
 def test_what_other_processes_spend_today_is_read_before_each_call() -> None:
     run = Run(Limits(max_tokens_per_day=100_000))
     run.call(1_000, 100)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from asky.llm.answer_text import AnswerText
 from asky.llm.text_calls import find_text_calls
+from tests.support.timing import check_linear
 
 OFFERED = {
     "search": {"type": "object", "properties": {"query": {"type": "string"}, "k": {"type": "integer"}}},
@@ -143,14 +144,7 @@ CALL = '<tool_call>{"name": "search", "arguments": {"query": "q"}}</tool_call>'
     ],
 )
 def test_looking_for_calls_takes_time_in_proportion(beginning: str, unit: str, ending: str) -> None:
-    def seconds(times: int) -> float:
-        started = time.process_time()
-        find_text_calls(beginning + unit * times + ending, OFFERED)
-        return time.process_time() - started
-
-    seconds(100)
-    short = min(seconds(500) for _ in range(3))
-    assert seconds(8_000) < 16 * 4 * short + 0.05
+    check_linear(lambda times: find_text_calls(beginning + unit * times + ending, OFFERED), 1_000)
 
 
 def test_a_call_nested_too_deeply_stays_text() -> None:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asky.llm.thinking import ThinkingSplitter
+from tests.support.timing import check_linear
 
 
 def split(*pieces: str, starts_inside: bool = False) -> tuple[str, ThinkingSplitter]:
@@ -100,14 +101,7 @@ def test_a_long_run_of_backquotes_takes_time_in_proportion(starts_inside: bool) 
 )
 @pytest.mark.parametrize("starts_inside", [False, True])
 def test_one_large_piece_takes_time_in_proportion_however_many_tags_are_in_it(unit: str, starts_inside: bool) -> None:
-    def seconds(times: int) -> float:
-        started = time.process_time()
-        split(unit * times, starts_inside=starts_inside)
-        return time.process_time() - started
-
-    seconds(100)
-    short = min(seconds(1_000) for _ in range(3))
-    assert seconds(16_000) < 16 * 4 * short + 0.05
+    check_linear(lambda times: split(unit * times, starts_inside=starts_inside), 2_000)
 
 
 def test_a_fence_in_pieces_hides_a_tag_like_a_whole_one() -> None:

@@ -3,7 +3,6 @@ from __future__ import annotations
 import base64
 import json
 import random
-import time
 
 import pytest
 from hypothesis import given
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 
 from asky.llm.port import Message, ModelUsage, ToolCall, ToolSpec
 from asky.llm.tokens import TokenCounter, count_bound, lower_bound
+from tests.support.timing import check_linear
 
 PROSE = "The sea rises and falls twice a day, because the moon pulls on the water and the earth turns below it. "
 TOOL = ToolSpec("search", "Search the sources.", {"type": "object", "properties": {"query": {"type": "string"}}})
@@ -88,11 +88,7 @@ def test_most_of_the_tokens_of_prose_and_code_are_sure() -> None:
 
 @pytest.mark.parametrize("text", ["!", "!a", "x", "é", " ", "'", "1", "a'"])
 def test_the_least_count_takes_time_in_proportion(text: str) -> None:
-    started = time.process_time()
-    lower_bound(text * 20_000)
-    short = time.process_time() - started
-    lower_bound(text * 400_000)
-    assert time.process_time() - started - short < 20 * 4 * short + 0.05
+    check_linear(lambda times: lower_bound(text * times), 50_000)
 
 
 def test_a_line_of_one_character_is_not_taken_for_many_tokens_at_least() -> None:

@@ -64,7 +64,7 @@ def test_tasks_keep_their_distance_and_their_order(folder: Folder) -> None:
         pace = Pace(folder)
 
         async def one(number: int) -> None:
-            async with pace.turn("mill.test", gap_s=0.05, at_once=3):
+            async with pace.turn("mill.test", gap_s=0.2, at_once=3):
                 began.append((time.monotonic(), number))
 
         async with anyio.create_task_group() as group:
@@ -73,7 +73,7 @@ def test_tasks_keep_their_distance_and_their_order(folder: Folder) -> None:
 
     anyio.run(main)
     assert [number for _, number in began] == list(range(6))
-    assert min(later[0] - earlier[0] for earlier, later in itertools.pairwise(began)) > 0.04
+    assert min(later[0] - earlier[0] for earlier, later in itertools.pairwise(began)) > 0.1
 
 
 def test_no_more_than_so_many_are_at_it(folder: Folder) -> None:
@@ -124,7 +124,7 @@ def test_a_turn_that_would_come_too_late_is_refused_at_once(folder: Folder) -> N
 
 
 def test_those_before_one_count_as_a_wait(folder: Folder) -> None:
-    """Ten wait for a turn every 0.1 s, of whom four have their turn in half a second: the others hear so at once."""
+    """Ten wait for a turn every 0.3 s, of whom six have their turn within 1.65 s: the others hear so at once."""
     refused: list[float] = []
 
     async def main() -> None:
@@ -133,19 +133,19 @@ def test_those_before_one_count_as_a_wait(folder: Folder) -> None:
         async def one() -> None:
             began = time.monotonic()
             try:
-                async with pace.turn("mill.test", gap_s=0.1, at_once=1):
+                async with pace.turn("mill.test", gap_s=0.3, at_once=1):
                     pass
             except RateLimited:
                 refused.append(time.monotonic() - began)
 
-        with anyio.fail_after(0.55):
+        with anyio.move_on_after(1.65):  # which may come before the turn of one that is woken late
             async with anyio.create_task_group() as group:
                 for _ in range(10):
                     group.start_soon(one)
 
     anyio.run(main)
     assert 4 <= len(refused) <= 6
-    assert max(refused) < 0.3
+    assert max(refused) < 1
 
 
 def test_a_turn_ends_with_an_error_or_a_cancellation(folder: Folder) -> None:
@@ -158,7 +158,7 @@ def test_a_turn_ends_with_an_error_or_a_cancellation(folder: Folder) -> None:
             async with pace.turn("mill.test", gap_s=0, at_once=1):
                 await anyio.sleep_forever()
         async with pace.turn("mill.test", gap_s=0, at_once=1):
-            with anyio.move_on_after(1) as scope:
+            with anyio.move_on_after(1.5) as scope:
                 with pytest.raises(RateLimited):
                     async with pace.turn("mill.test", gap_s=0, at_once=1):
                         pytest.fail("the place is taken")
@@ -180,18 +180,18 @@ def test_what_is_no_pace_is_refused(gap_s: float, at_once: int, folder: Folder) 
 
 
 def test_processes_share_one_pace(tmp_path: Path) -> None:
-    workers = [start(tmp_path, 4, 0.1, 2, 0.3) for _ in range(3)]
+    workers = [start(tmp_path, 4, 0.2, 2, 0.6) for _ in range(3)]
     spans = [tuple(span) for worker in workers for span in json.loads(worker.communicate(timeout=50)[0])]
     begins = sorted(begin for begin, _ in spans)
     assert len(spans) == 12
-    assert min(later - earlier for earlier, later in itertools.pairwise(begins)) > 0.08
+    assert min(later - earlier for earlier, later in itertools.pairwise(begins)) > 0.1
     assert most_at_once(spans) <= 2
 
 
 def test_a_pace_holds_from_one_process_to_the_next(tmp_path: Path) -> None:
-    first = json.loads(start(tmp_path, 1, 1.0, 1, 0.0).communicate(timeout=50)[0])
-    second = json.loads(start(tmp_path, 1, 1.0, 1, 0.0).communicate(timeout=50)[0])
-    assert second[0][0] - first[0][0] > 0.9
+    first = json.loads(start(tmp_path, 1, 2.0, 1, 0.0).communicate(timeout=50)[0])
+    second = json.loads(start(tmp_path, 1, 2.0, 1, 0.0).communicate(timeout=50)[0])
+    assert second[0][0] - first[0][0] > 1.5
 
 
 def test_a_process_that_is_killed_leaves_its_place(tmp_path: Path) -> None:
@@ -205,7 +205,7 @@ def test_a_process_that_is_killed_leaves_its_place(tmp_path: Path) -> None:
                 pass
 
     async def look() -> None:
-        with anyio.fail_after(0.3), pytest.raises(RateLimited):
+        with anyio.fail_after(1.5), pytest.raises(RateLimited):
             async with Pace(tmp_path).turn("mill.test", gap_s=0, at_once=1):
                 pytest.fail("the place is taken")
 
@@ -228,7 +228,7 @@ def test_what_a_file_says_of_another_time_delays_nobody_for_long(content: str, t
     anyio.run(take, 1)
     (note,) = tmp_path.glob("*.gap")
     note.write_text(content)
-    assert 0.1 <= anyio.run(take, 3) < 1
+    assert 0.1 <= anyio.run(take, 3) < 10
 
 
 def test_a_folder_that_cannot_be_written_leaves_a_pace_within_the_process(tmp_path: Path) -> None:

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+from urllib.parse import urljoin
+
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from asky.reading.html_links import absolute_url, links_of
@@ -48,6 +50,23 @@ def test_without_a_base_only_absolute_references_lead_anywhere() -> None:
 def test_no_reference_raises(reference: str, base: str | None) -> None:
     url = absolute_url(reference, base)
     assert url is None or url.startswith(("http://", "https://"))
+
+
+@given(
+    st.lists(st.sampled_from(["/", "a", ".", "..", "?", ";", ":", "%2e", "@", "é", " ", "=", "-", "http:"])).map(
+        "".join
+    ),
+    st.sampled_from([BASE, "http://a.example:80", "https://[::1]/x/", "/x/"]),
+)
+@example("/../a", BASE)
+@example("/a/./b", BASE)
+@example("/a//b?", BASE)
+@example("//a/b", BASE)
+def test_common_references_are_joined_as_others_are(reference: str, base: str) -> None:
+    joined = urljoin(base, reference.strip())
+    url = absolute_url(reference, base)
+    assert url == absolute_url(joined, None)
+    assert url is None or url == joined.replace(" ", "%20")
 
 
 def links(page: str, text: str | None = None) -> list[tuple[str, str, int]]:
@@ -109,3 +128,9 @@ def test_anchors_without_any_text_behind_them_lie_at_its_end() -> None:
     anchor = Anchor("https://b.example/", "", start=99)
     (link,) = links_of([anchor], "seen", "kept", base=None, page=None)
     assert link.start == 4
+
+
+def test_list_marks_do_not_keep_a_link_from_its_line_and_dashes_within_it_count() -> None:
+    page = "<ul><li><a href=/a>One - two</a></li><li><a href=/b>One two</a></li></ul>"
+    assert links(page, "Two lists:\n  1. One - two\n- One two") == [("/a", "One - two", 11), ("/b", "One two", 26)]
+    assert links(page, "- Onetwo\n- One two") == [("/a", "One - two", 18), ("/b", "One two", 9)]

@@ -66,3 +66,10 @@ def test_many_frames_are_taken_out_in_linear_time() -> None:
 )
 def test_pages_of_almost_nothing_are_survived(page: str) -> None:
     framed(f"<html>{page}")
+
+
+@pytest.mark.parametrize("mark", ["role=main", "id=main", "id=content"])
+def test_what_is_called_the_main_element_is_not_that_where_it_went_with_its_frame(mark: str) -> None:
+    assert framed(f"<body><div {mark}><p>{SENTENCE * 3}</p></div><p>x</p></body>") == (SENTENCE * 3).strip()
+    page = f"<body><nav><div {mark}><p>{SENTENCE}</p></div></nav><p>{'Other words. ' * 9}</p></body>"
+    assert framed(page) == ("Other words. " * 9).strip()

@@ -11,7 +11,7 @@ from asky.reading.html_sheets import Sheets
 
 def hidden(css: str, *, classes: str = "x", name: str = "n", tag: str = "div", style: str = "<style>") -> bool:
     sheets = Sheets(f"<head>{style}{css}</style></head>")
-    return sheets.hide_something and sheets.hide(tag, {"class": classes, "id": name})
+    return sheets.hide_something and sheets.hide(tag, {"class": classes, "id": name}.get)
 
 
 @pytest.mark.parametrize(
@@ -79,4 +79,4 @@ def test_any_sheet_is_read(css: str) -> None:
 def test_a_hostile_sheet_costs_linear_time(piece: str) -> None:
     started = time.process_time()
     hidden(piece * (400_000 // len(piece)))
-    assert time.process_time() - started < 3
+    assert time.process_time() - started < 5  # measured: at most 0.3; quadratic time would be minutes

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from asky.report.page import render_report
@@ -89,6 +89,8 @@ def test_no_string_makes_an_element(text: str, title: str, spans: list[int]) -> 
 
 @given(text=HOSTILE, spans=st.lists(st.integers(0, 400), max_size=6, unique=True))
 @settings(deadline=None, max_examples=150)
+@example(text="a\n```\nb", spans=[0, 1, 2, 5])  # the second claim ends behind what begins fenced code
+@example(text="a\n```\nb\n```\nc", spans=[0, 1, 6, 7])
 def test_marking_claims_changes_nothing_else(text: str, spans: list[int]) -> None:
     text = text.replace("⚠", "")
     edges = sorted({min(each, len(text)) for each in spans})

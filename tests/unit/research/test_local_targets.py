@@ -272,4 +272,4 @@ def test_a_long_question_takes_a_bounded_time(root: Path, roots: LocalRoots) -> 
     for prompt in [piece * (200_000 // len(piece)) for piece in pieces] + ["a/" + ")" * 200_000]:
         started = time.process_time()
         extract_local_source_targets(prompt, roots)
-        assert time.process_time() - started < 4  # measured: at most 0.8; quadratic time would be minutes
+        assert time.process_time() - started < 10  # measured: at most 0.8; quadratic time would be minutes

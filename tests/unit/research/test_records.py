@@ -77,3 +77,32 @@ def test_lines_are_opened_at_once_and_closed_at_the_end(tmp_path: Path) -> None:
 def test_an_id_is_a_text_or_a_whole_number(id_: object) -> None:
     with pytest.raises(UsageError, match="id"):
         parse_record(line(id=id_, text="x"), "default")
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        ("Bly, Nellie; Roe, Jo", "Bly, Nellie; Roe, Jo"),
+        (["Bly, Nellie", "Müller, Jörg"], "Bly, Nellie; Müller, Jörg"),
+        (["one; of a list", None, " ", "two"], "one  of a list; two"),
+        ([2021, 3.5], "2021; 3.5"),
+        (2021, "2021"),
+        (-0.5, "-0.5"),
+        (" text\x00 ", "text\ufffd"),
+        (None, None),
+        ("", None),
+        ([], None),
+        ([None, ""], None),
+    ],
+)
+@pytest.mark.parametrize("key", ["author", "published", "shelf"])
+def test_metadata_are_texts_and_what_says_nothing_is_not_there(key: str, value: object, kept: str | None) -> None:
+    metadata = parse_record(line(id="a", text="x", metadata={key: value}), "c")[1].metadata
+    assert metadata == ({} if kept is None else {key: kept})
+
+
+@pytest.mark.parametrize("value", [True, {"family": "Bly"}, [["Bly"]], [{"name": "Bly"}], ["Bly", False]])
+def test_what_is_neither_text_nor_number_nor_a_list_of_them_says_nothing_of_a_work(value: object) -> None:
+    record = line(id="a", text="x", metadata={"author": value, "published_in": value, "shelf": value})
+    metadata = parse_record(record, "c")[1].metadata
+    assert metadata == {"shelf": json.dumps(value)}

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from asky.research.shortfall import Shortfall, shortfall
+from asky.research.shortfall import Shortfall, outage, shortfall
 from asky.storage.runs import LedgerEntry
 
 NOTHING_BEFORE = ("asked", {"sources": 0})
@@ -54,7 +54,7 @@ def of(*entries: tuple[str, dict[str, Any]]) -> Shortfall | None:
 def test_what_was_missing_is_said(entries: list[tuple[str, dict[str, Any]]], message: str) -> None:
     found = of(*entries)
     assert found is not None
-    assert (found.message, found.is_unreachable) == (message, False)
+    assert (found.message, found.code) == (message, "no_evidence")
     assert found.sentence == f"{message[0].upper()}{message[1:]}."
     assert found.hint
 
@@ -63,10 +63,11 @@ def test_pages_none_of_which_can_be_reached_are_told_apart() -> None:
     for other in (DOWN, SLOW):
         found = of(searched("u", "v"), read("u", DOWN), read("v", other), chose([], "u", "v"))
         assert found is not None
-        assert (found.message, found.is_unreachable) == ("none of the 2 pages that were tried could be reached", True)
+        message = "none of the 2 pages that were tried could be reached"
+        assert (found.message, found.code) == (message, "unreachable")
     found = of(searched("u", "v"), read("u", SLOW), read("v", SLOW), chose([], "u", "v"))
     assert found is not None
-    assert not found.is_unreachable
+    assert found.code == "no_evidence"
 
 
 @pytest.mark.parametrize(
@@ -83,3 +84,27 @@ def test_pages_none_of_which_can_be_reached_are_told_apart() -> None:
 )
 def test_a_run_with_sources_or_without_a_search_lacks_nothing(entries: list[tuple[str, dict[str, Any]]]) -> None:
     assert of(*entries) is None
+
+
+NO_KEY = [["web search", "not_configured", "brave needs a key"]]
+REFUSED = [["web search", "unreachable", "brave does not answer"]]
+
+
+def failed(failures: list[list[str]], **more: Any) -> LedgerEntry:
+    return LedgerEntry("2026-11-22T09:00:00Z", "web_searched", {"found": [], "failures": failures, **more})
+
+
+def test_where_every_search_failed_the_first_failure_is_the_reason() -> None:
+    found = outage([failed(NO_KEY, hints={"web search": "export BRAVE_API_KEY=..."}), failed(REFUSED)])
+    assert found is not None
+    assert (found.code, found.message) == ("not_configured", "brave needs a key")
+    assert found.hint == "export BRAVE_API_KEY=...; what had been read before holds too little"
+    found = outage([failed(REFUSED)])
+    assert found is not None
+    assert (found.code, found.hint) == ("unreachable", "what had been read before holds too little")
+
+
+def test_a_search_that_any_service_has_answered_is_no_outage() -> None:
+    assert outage([]) is None
+    assert outage([failed([["brave", "unreachable", "no answer"]])]) is None
+    assert outage([failed(REFUSED), failed([])]) is None

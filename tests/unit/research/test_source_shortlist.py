@@ -134,10 +134,10 @@ async def test_pages_that_hang_hold_nobody_up_and_are_too_slow() -> None:
             finally:
                 left.append(url)
 
-    made = await shortlist(web_of(found, before=hang), reading_s=0.2)
+    made = await shortlist(web_of(found, before=hang), reading_s=1.0)
 
     assert set(left) == slow
-    assert [url for url, reason in made.rejected if reason == "not read within 0.1 s"] == [found[0].url, found[3].url]
+    assert [url for url, reason in made.rejected if reason == "not read within 0.5 s"] == [found[0].url, found[3].url]
     assert len(made.selected) == 4
 
 
@@ -169,7 +169,7 @@ async def test_eight_pages_that_hang_leave_time_for_those_behind_them() -> None:
         if url != found[8].url:
             await anyio.sleep_forever()
 
-    made = await shortlist(web_of(found, before=hang), reading_s=0.4)
+    made = await shortlist(web_of(found, before=hang), reading_s=2.0)
 
     assert urls(made) == [found[8].url]
 
@@ -426,15 +426,17 @@ async def test_twenty_pages_of_300_ms_take_hardly_longer_than_they_must() -> Non
         await anyio.sleep(0.3)  # the page's own time, which is what is measured
 
     await shortlist(web_of(candidates(1)))  # imports
-    started = anyio.current_time()
-    await gather_sleeps()
-    ideal = anyio.current_time() - started
-    started = anyio.current_time()
+    ratios: list[float] = []
+    while len(ratios) < 4 and min(ratios, default=2.0) >= 1.5:  # others on the machine can only make it take longer
+        started = anyio.current_time()
+        await gather_sleeps()
+        ideal = anyio.current_time() - started
+        started = anyio.current_time()
+        made = await shortlist(web_of(candidates(40), before=takes_a_while))
+        ratios.append((anyio.current_time() - started) / ideal)
+        assert made.read == 20
 
-    made = await shortlist(web_of(candidates(40), before=takes_a_while))
-
-    assert made.read == 20
-    assert anyio.current_time() - started < 1.5 * ideal
+    assert min(ratios) < 1.5
 
 
 async def gather_sleeps() -> None:

@@ -8,9 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asky.errors import AskyError, AuthenticationFailed, NotConfigured, ProviderError, RateLimited, Unreachable
+from asky.errors import (
+    AskyError,
+    AuthenticationFailed,
+    NotConfigured,
+    ProviderError,
+    RateLimited,
+    StoreFull,
+    Unreachable,
+)
 from asky.search.federation import FederatedResults, Federation, merge
-from asky.search.port import Candidate, Found, SearchRequest
+from asky.search.port import Candidate, Found, SearchProvider, SearchRequest, SearchResults
 from tests.support.searching import FakeSearch
 
 A, B, C, D = (f"https://example.org/{letter}" for letter in "abcd")
@@ -157,3 +165,28 @@ def test_merging_loses_nothing_and_repeats_nothing(lists: list[list[str]]) -> No
     scores = [sum(1 / (60 + found.rank) for found in each.found) for each in merged]
     assert scores == pytest.approx(sorted(scores, reverse=True))
     assert merge(ranked) == merged
+
+
+def test_a_service_that_had_answered_before_is_not_among_those_that_were_asked() -> None:
+    async def ask(provider: SearchProvider, request: SearchRequest) -> SearchResults:
+        found = await provider.search(request)
+        return SearchResults(found.candidates, was_sent=provider.name == "now")
+
+    services = Federation([FakeSearch([A], name="now", host="now.invalid"), FakeSearch([B], name="before")])
+    results = anyio.run(services.search, [SearchRequest("q")], ask)
+    assert urls(results) == [A, B]
+    assert [(each.provider, each.host, each.results) for each in results.asked] == [
+        ("now", "now.invalid", 1),
+        ("before", "", 1),
+    ]
+
+
+def test_what_cannot_be_recorded_is_no_failure_of_a_service() -> None:
+    async def ask(provider: SearchProvider, request: SearchRequest) -> SearchResults:
+        if provider.name == "first":
+            raise StoreFull("the disk is full")
+        return await provider.search(request)
+
+    services = Federation([FakeSearch([A], name="first"), FakeSearch([B], name="second")])
+    with pytest.raises(StoreFull, match="the disk is full"):
+        anyio.run(services.search, [SearchRequest("q")], ask)

@@ -159,7 +159,7 @@ def test_no_text_breaks_the_search_for_identifiers(text: str) -> None:
 
 
 def test_long_hostile_text_takes_linear_time() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     for piece in (
         "10.5555/" + ")" * 20_000,
         "https://" * 3_000,
@@ -168,7 +168,7 @@ def test_long_hostile_text_takes_linear_time() -> None:
         "10.5555/%" * 3_000,
     ):
         find_identifiers(piece)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_two_names_of_one_work_share_a_key() -> None:

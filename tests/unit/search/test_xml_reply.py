@@ -48,7 +48,7 @@ def test_characters_that_xml_forbids_do_not_spoil_a_document() -> None:
 
 
 def test_a_deep_document_ends_soon() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(ProviderError):
         parse_xml("<a>" * 100_000, "twin")
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2

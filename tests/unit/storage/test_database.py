@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import stat
+import threading
 from pathlib import Path
 
 import pytest
@@ -120,3 +122,26 @@ def test_the_ledger_refuses_to_be_rewritten(tmp_path: Path) -> None:
     with pytest.raises(Exception, match="append-only"), database.write() as connection:
         connection.execute("UPDATE ledger SET kind = 'forged'")
     database.close()
+
+
+def test_threads_that_have_ended_leave_no_connection_behind(tmp_path: Path) -> None:
+    database = Database(tmp_path / "asky.db")
+
+    def read() -> None:
+        with database.read() as connection:
+            connection.execute("SELECT 1")
+
+    for _ in range(20):
+        thread = threading.Thread(target=read)
+        thread.start()
+        thread.join()
+    open_files = sum(Path(f"/proc/self/fd/{each}").resolve() == database.path for each in os.listdir("/proc/self/fd"))
+    database.close()
+    assert open_files <= 4  # this thread's, the last one's, and what SQLite keeps to be used again
+
+
+def test_a_folder_in_the_place_of_the_store_is_to_be_moved_away(tmp_path: Path) -> None:
+    (tmp_path / "asky.db").mkdir()
+    with pytest.raises(StorageError, match="Is a directory") as caught:
+        Database(tmp_path / "asky.db")
+    assert "move it away" in str(caught.value.hint)

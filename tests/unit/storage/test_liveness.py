@@ -5,20 +5,26 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import _GeneratorContextManager, contextmanager
 from pathlib import Path
 
 import pytest
 
+from asky.errors import StorageError, UsageError
+from asky.storage.corpus import CorpusStore
 from asky.storage.database import Database
+from asky.storage.documents import DocumentStore
 from asky.storage.liveness import LiveRuns
-from asky.storage.runs import RunStore
+from asky.storage.runs import Outcome, RunStore
+from asky.storage.sessions import SessionStore
 from tests.support.asky_command import clean_environment
+from tests.support.stores import FilledStore
 
 HOLDER = """
 import sys
@@ -105,10 +111,151 @@ def test_a_run_that_ends_while_it_is_looked_at_is_not_called_interrupted(store: 
     other = Database(store)
     with other.read() as connection:
         row = connection.execute("SELECT * FROM run").fetchone()
-    runs.finish(run.id, "finished", {"answer": "yes"})
+    runs.finish(run.id, "finished", None)
     seen = RunStore(other)._run(row)
     other.close()
-    assert (seen.status, seen.answer) == ("finished", {"answer": "yes"})
+    assert (seen.status, seen.finished_at is None) == ("finished", False)
+
+
+def test_a_run_counts_as_running_until_its_end_is_committed(store: Path, runs: RunStore) -> None:
+    run = runs.start(question="?", mode="lean", model="m", session_id=None)
+    other = Database(store)
+    seen = RunStore(other)
+    with runs.steps.together():
+        runs.finish(run.id, "finished", None)
+        during = [seen.find(run.id).status, *(each.status for each in seen.recent())]
+        assert seen.interrupted() == []
+    assert during == ["running", "running"]
+    assert seen.find(run.id).status == "finished"
+    assert list((store.parent / "running").iterdir()) == []
+    other.close()
+
+
+def test_a_run_that_ends_while_runs_are_listed_is_not_called_interrupted(store: Path, runs: RunStore) -> None:
+    """The list is held where it looks for each run's process: at a pipe in place of its file."""
+    oldest, ending, newest = (runs.start(question="?", mode="lean", model="m", session_id=None).id for _ in range(3))
+    pipes = [store.parent / "running" / id_ for id_ in (newest, ending)]
+    for pipe in pipes:
+        pipe.unlink()
+        os.mkfifo(pipe)
+    other, seen = Database(store), []
+    listing = threading.Thread(target=lambda: seen.extend(RunStore(other).recent()))
+    listing.start()
+    first = os.open(pipes[0], os.O_WRONLY)  # it has read its rows, and looks for the process of the first
+    second = Database(store)
+    RunStore(second).finish(ending, "finished", None)
+    last = os.open(pipes[1], os.O_WRONLY)
+    listing.join()
+    for descriptor in (first, last):
+        os.close(descriptor)
+    for database in (other, second):
+        database.close()
+    assert [(run.id, run.status) for run in seen] == [
+        (newest, "interrupted"),
+        (ending, "finished"),
+        (oldest, "running"),
+    ]
+
+
+def come_to_nothing(runs: RunStore, write: Callable[[], object]) -> None:
+    """Do what `write` does in a transaction that fails."""
+
+    def fail() -> None:
+        with runs.steps.together():
+            write()
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+
+
+@pytest.mark.parametrize(("outcome", "left"), [("finished", "running"), ("failed", "interrupted")])
+def test_an_end_that_could_not_be_written_leaves_the_run_to_its_process_until_that_gives_up(
+    runs: RunStore, outcome: Outcome, left: str
+) -> None:
+    run = runs.start(question="?", mode="lean", model="m", session_id=None)
+    come_to_nothing(runs, lambda: runs.finish(run.id, outcome, None))
+    assert runs.find(run.id).status == left
+
+
+def test_a_beginning_that_could_not_be_written_holds_nothing(store: Path, runs: RunStore) -> None:
+    come_to_nothing(runs, lambda: runs.start(question="?", mode="lean", model="m", session_id=None))
+    assert list((store.parent / "running").iterdir()) == []
+    with another_process(store) as (process, run_id):
+        process.kill()
+        process.wait()
+    come_to_nothing(runs, lambda: runs.take_up(run_id))
+    assert runs.find(run_id).status == "interrupted"
+    runs.take_up(run_id)
+    assert runs.find(run_id).status == "running"
+
+
+class Announced(Database):
+    """A store that tells when somebody wants to write."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.wanted = threading.Event()
+
+    def write(self) -> _GeneratorContextManager[sqlite3.Connection]:
+        self.wanted.set()
+        return super().write()
+
+
+def test_a_session_is_not_removed_under_a_run_that_begins_meanwhile(tmp_path: Path) -> None:
+    with FilledStore(tmp_path) as store:
+        session = store.sessions.open("sea", mode="lean")
+        other, raised = Announced(store.database.path), []
+        other.wanted.clear()
+
+        def remove() -> None:
+            documents = DocumentStore(other)
+            try:
+                SessionStore(other).remove(session.id, CorpusStore(other, documents), documents)
+            except UsageError as error:
+                raised.append(error.message)
+
+        removing = threading.Thread(target=remove)
+        with store.database.write():
+            removing.start()
+            assert other.wanted.wait(20)  # what it looks at before its turn, it has seen
+            run = store.runs.start(question="?", mode="lean", model="m", session_id=session.id)
+        removing.join()
+        assert raised == ["a question is being answered in sea"]
+        assert store.runs.find(run.id).session_id == session.id
+        store.runs.finish(run.id, "finished", None)
+        assert store.sessions.remove(session.id, store.corpus, store.documents) == 1
+        other.close()
+
+
+def test_a_run_does_not_begin_in_a_session_that_is_removed_meanwhile(tmp_path: Path) -> None:
+    with FilledStore(tmp_path) as store:
+        session = store.sessions.open("sea", mode="lean")
+        other, raised = Announced(store.database.path), []
+        other.wanted.clear()
+
+        def start() -> None:
+            try:
+                RunStore(other).start(question="?", mode="lean", model="m", session_id=session.id)
+            except StorageError as error:
+                raised.append(error.message)
+
+        starting = threading.Thread(target=start)
+        with store.database.write():
+            starting.start()
+            assert other.wanted.wait(20)
+            with store.database.write() as connection:
+                connection.execute("DELETE FROM session")
+        starting.join()
+        assert raised == ["what this belongs to was removed meanwhile, by another command"]
+        assert store.runs.recent() == []
+        assert not any((store.data / "running").glob("*"))
+        other.close()
+
+
+def test_a_run_that_was_removed_is_not_taken_up(store: Path, runs: RunStore) -> None:
+    with pytest.raises(UsageError, match="run gone was removed meanwhile"):
+        runs.take_up("gone")
 
 
 def test_a_store_whose_folder_cannot_be_written_can_still_tell(store: Path, runs: RunStore) -> None:

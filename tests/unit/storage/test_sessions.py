@@ -9,7 +9,7 @@ import pytest
 
 from asky.storage.runs import Run
 from asky.storage.scope import Scope
-from asky.storage.sessions import own_collection
+from asky.storage.sessions import NewMessage, own_collection
 from asky.values import Chunk, Document, Evidence, Source, Span, source_id
 from tests.support.stores import FilledStore
 
@@ -79,4 +79,23 @@ def test_a_text_that_only_a_removed_run_showed_goes_with_it_and_one_of_another_r
     assert left == {shown["both"], shown["kept"]}
     assert [run.question for run in store.runs.recent(limit=9)] == ["?"]
     assert store.corpus.count_sources(Scope((store.collection,))) == 1
+    store.database.close()
+
+
+def test_a_session_without_a_question_is_discarded_with_what_it_was_given_and_no_other(store: FilledStore) -> None:
+    empty = store.sessions.open("empty", mode="lean")
+    document = give(store, empty.id, "A text about tides.")
+    begun = store.sessions.open("begun", mode="lean")
+    store.runs.start(question="?", mode="lean", model="m", session_id=begun.id)
+    answered = store.sessions.open("answered", mode="lean")
+    store.sessions.append(answered.id, [NewMessage("user", "?")], run_id=None)
+    kept = give(store, begun.id, "A text about the moon.")
+    for each in (empty, begun, answered, empty):
+        store.sessions.discard_unused(each.id, store.corpus)
+    assert {each.name for each in store.sessions.recent()} == {"begun", "answered"}
+    assert own_collection(empty.id) not in store.corpus.collections()
+    assert own_collection(begun.id) in store.corpus.collections()
+    assert store.documents.text(kept) == "A text about the moon."
+    with store.database.read() as connection:
+        assert not connection.execute("SELECT 1 FROM document WHERE id = ?", (document,)).fetchall()
     store.database.close()

@@ -114,7 +114,7 @@ def test_controls_and_line_ends_do_not_count_as_invisible() -> None:
 def test_any_run_of_invisible_characters_takes_a_bounded_time(piece: str) -> None:
     started = time.process_time()
     scrub(piece * (300_000 // len(piece)))
-    assert time.process_time() - started < 2  # measured: at most 0.3; quadratic time would be minutes
+    assert time.process_time() - started < 5  # measured: at most 0.3; quadratic time would be minutes
 
 
 @given(ANY_TEXT)

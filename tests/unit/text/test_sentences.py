@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from asky.text.sentences import sentence_spans
+from tests.support.timing import check_linear
 
 
 def sentences(text: str) -> list[str]:
@@ -159,12 +158,4 @@ def test_the_spans_are_in_order_trimmed_and_leave_out_only_white_space(text: str
     "piece", ["a", ".", ". ", "a. ", ".)", '."', "((", ". [1] ", "|\n", "1. ", "\t", " ", "-", "- \n", "\n", ".\u00a0"]
 )
 def test_the_time_is_linear_in_the_text(piece: str) -> None:
-    def seconds(chars: int) -> float:
-        text = piece * (chars // len(piece))
-        started = time.process_time()
-        sentence_spans(text)
-        return time.process_time() - started
-
-    seconds(1000)
-    # 16 times the text: a quadratic pass would take 256 times as long.
-    assert seconds(800_000) < 64 * max(seconds(50_000), 0.002)
+    check_linear(lambda chars: sentence_spans(piece * (chars // len(piece))), 50_000)

@@ -1,0 +1,30 @@
+"""How the time of a piece of work grows, whatever else the machine does."""
+
+from __future__ import annotations
+
+import time
+import timeit
+from collections.abc import Callable
+
+_SHORTEST_S = 0.002  # less is as much the clock's doing as the work's
+_MOST_ROUNDS = 5
+
+
+def cpu_s(work: Callable[[], object], *, rounds: int = 1) -> float:
+    """The least CPU time that `work` takes in this thread, without garbage collection, which depends on others."""
+    return min(timeit.repeat(work, timer=time.thread_time, number=1, repeat=rounds))
+
+
+def check_linear(work: Callable[[int], object], size: int, *, times: int = 8) -> None:
+    """Fail where `work`, on `times` the `size`, takes nearer to the square of `times` as long than to `times` as long.
+
+    Another process can only make a measurement longer, so the least of several counts.
+    """
+    short = max(cpu_s(lambda: work(size), rounds=3), _SHORTEST_S)
+    limit = times**1.5
+    ratios = []
+    for _ in range(_MOST_ROUNDS):
+        ratios.append(cpu_s(lambda: work(size * times)) / short)
+        if ratios[-1] < limit:
+            return
+    raise AssertionError(f"{times} times as much takes {min(ratios):.0f} times as long, {limit:.0f} at most expected")

@@ -1,0 +1,228 @@
+"""Damage in the store's values: each is found, told apart from what is whole, and set aside without a loss."""
+
+from __future__ import annotations
+
+import base64
+import json
+import stat
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from asky.errors import StorageError, StoreDamaged
+from asky.storage.damage import Damage, find_damage
+from asky.storage.pages import PageRow, PageTable
+from asky.storage.set_aside import set_damage_aside
+from asky.storage.stored_json import Unreadable
+from asky.values import Link
+from tests.support.stores import TIDES, FilledStore
+
+QUOTE = "The moon pulls on the water"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[FilledStore]:
+    """A store with something in every table that commands read."""
+    with FilledStore(tmp_path) as filled:
+        path = tmp_path / "tides.md"
+        document = filled.add_text(path, TIDES)
+        run = filled.answered(
+            "What pulls?", "The moon [1].", lambda run: [filled.evidence(run, path, document, QUOTE)], session="tides"
+        )
+        for number in range(3):
+            filled.runs.steps.add(run, "called", "key", {"number": number})
+        filled.findings.add("The moon pulls.", session_id=None, run_id=run, tags=["moon"])
+        page = PageRow("https://a.example", "https://a.example", 1.0, 2.0, 1.0, links=(Link("https://b", "b", 0),))
+        PageTable(filled.database, filled.corpus).put(page)
+        yield filled
+
+
+def execute(store: FilledStore, sql: str, *parameters: object) -> None:
+    with store.database.write() as connection:
+        connection.execute(sql, parameters)
+
+
+def one(store: FilledStore, sql: str) -> Any:
+    with store.database.read() as connection:
+        return connection.execute(sql).fetchone()[0]
+
+
+def damage(store: FilledStore) -> list[Damage]:
+    return find_damage(store.database)
+
+
+def repair(store: FilledStore) -> list[dict[str, Any]]:
+    """What the file of a repair holds."""
+    path, mended = set_damage_aside(store.database, store.data)
+    assert path is not None
+    assert mended
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def test_a_whole_store_has_no_damage_and_nothing_is_written_for_it(store: FilledStore) -> None:
+    before = sorted(store.data.iterdir())
+    assert damage(store) == []
+    assert set_damage_aside(store.database, store.data) == (None, [])
+    assert sorted(store.data.iterdir()) == before
+
+
+# a change, the damaged value by table and column, what is wrong, what a repair does, and the value after it
+CHANGES = [
+    ("UPDATE session SET settings = '{'", "session", "settings", "it is no JSON", "default", "{}"),
+    ("UPDATE session SET settings = '[1]'", "session", "settings", "it is not what asky writes", "default", "{}"),
+    ("UPDATE session SET mode = CAST(x'6162ff' AS TEXT)", "session", "mode", "it is not UTF-8", "replaced", "ab\ufffd"),
+    ("UPDATE message SET data = x'7b7d' WHERE id = 1", "message", "data", "it is no text", "default", "{}"),
+    ("UPDATE message SET content = 5.5 || x'c3' WHERE id = 1", "message", "content", "UTF-8", "replaced", "5.5\ufffd"),
+    ("UPDATE run SET answer = '[1]'", "run", "answer", "it is not what asky writes", "emptied", None),
+    ("UPDATE run SET finished_at = x'00'", "run", "finished_at", "it is no text", "emptied", None),
+    ("UPDATE document SET sections = '[[1]]'", "document", "sections", "it is not what asky", "default", "[]"),
+    ("UPDATE source SET metadata = 'x'", "source", "metadata", "it is no JSON", "default", "{}"),
+    ("UPDATE text_block SET text = CAST(x'ff' AS TEXT)", "text_block", "text", "UTF-8", "replaced", "\ufffd"),
+    ("UPDATE finding SET tags = '[1]'", "finding", "tags", "it is not what asky writes", "default", "[]"),
+    ("UPDATE page SET links = '{}'", "page", "links", "it is not what asky writes", "default", "[]"),
+    ("UPDATE page SET summary = '{}'", "page", "summary", "it is not what asky writes", "emptied", None),
+]
+
+
+@pytest.mark.parametrize(("change", "table", "column", "why", "mend", "after"), CHANGES)
+def test_a_damaged_value_is_named_and_another_takes_its_place(
+    store: FilledStore, change: str, table: str, column: str, why: str, mend: str, after: object
+) -> None:
+    before = one(store, f"SELECT count(*) FROM {table}")
+    execute(store, change)
+    (found,) = damage(store)
+    assert (found.table, found.column, found.mend) == (table, column, mend)
+    assert why in found.why
+    (kept,) = repair(store)
+    assert (kept["table"], kept["column"]) == (table, column)
+    assert damage(store) == []
+    assert one(store, f"SELECT {column} FROM {table} LIMIT 1") == after
+    assert one(store, f"SELECT count(*) FROM {table}") == before
+
+
+def test_an_answer_whose_letters_are_damaged_keeps_the_others(store: FilledStore) -> None:
+    execute(store, "UPDATE run SET answer = CAST(replace(CAST(answer AS BLOB), x'6d6f6f6e', x'6dff6f6e') AS TEXT)")
+    with pytest.raises(StoreDamaged, match=r"\(answer\) is not UTF-8"):
+        store.runs.find(None)
+    repair(store)
+    answer = store.runs.find(None).answer
+    assert answer is not None
+    assert answer["answer"] == "The m\ufffdon [1]."
+
+
+def test_a_record_ends_before_its_first_damaged_step_and_all_that_came_later_is_kept_in_the_file(
+    store: FilledStore,
+) -> None:
+    run = store.runs.find(None).id
+    execute(store, "UPDATE step SET data = ? WHERE ordinal >= 1", zlib.compress(b"[]"))
+    assert [each.mend for each in damage(store)] == ["cut off", "cut off"]
+    kept = repair(store)
+    assert [each["row"]["ordinal"] for each in kept] == [1, 2]
+    assert base64.b64decode(kept[0]["row"]["data"]["bytes"]) == zlib.compress(b"[]")
+    assert [each.data for each in store.runs.steps.of(run)] == [{"number": 0}]
+    assert damage(store) == []
+
+
+def test_a_passage_gets_its_source_back_from_the_corpus_and_goes_without_one(store: FilledStore) -> None:
+    run = store.runs.find(None).id
+    (whole,) = store.runs.passages(run)
+    execute(store, "UPDATE passage SET source = '{'")
+    (found,) = damage(store)
+    assert (found.mend, found.run) == ("made anew", run)
+    repair(store)
+    assert store.runs.passages(run) == [whole]
+    execute(store, "UPDATE passage SET source = '{', source_id = 'gone'")
+    (kept,) = repair(store)
+    assert kept["row"]["key"] == whole.key
+    assert store.runs.passages(run) == []
+
+
+def test_a_ledger_is_not_rewritten_and_says_what_was_set_aside(store: FilledStore) -> None:
+    run = store.runs.find(None).id
+    assert not store.findings.may_rest_on_web(run, None)
+    with store.database.write() as connection:
+        connection.execute("DROP TRIGGER ledger_is_append_only")  # the disk asks no trigger
+        connection.execute("UPDATE ledger SET data = '{' WHERE kind = 'asked'")
+    with pytest.raises(StoreDamaged, match=f"the ledger of run {run}: it is no JSON"):
+        store.runs.ledger(run)
+    (kept,) = repair(store)
+    assert (kept["row"]["kind"], kept["row"]["data"]) == ("asked", "{")
+    kinds = [each.kind for each in store.runs.ledger(run)]
+    assert "asked" not in kinds
+    assert kinds[-1] == "set_aside"
+    entry = store.runs.ledger(run)[-1].data
+    assert (entry["table"], entry["column"]) == ("ledger", "data")
+    assert (store.data / entry["file"]).is_file()
+    assert store.findings.may_rest_on_web(run, None)  # what was damaged may have been of the web
+
+
+def test_a_key_that_other_rows_hang_on_is_named_and_left_alone(store: FilledStore) -> None:
+    with store.database.read() as connection:
+        connection.execute("PRAGMA foreign_keys=OFF")
+    execute(store, "UPDATE session SET id = CAST(x'ff' AS TEXT)")
+    (found,) = damage(store)
+    assert (found.row, found.mend) == ("\ufffd (tides)", None)
+    assert set_damage_aside(store.database, store.data) == (None, [])
+    assert one(store, "SELECT hex(id) FROM session") == "FF"
+    assert store.sessions.listed() == [Unreadable("tides", f"the store {store.database.path} is damaged: a text in it"
+                                                  " (id) is not UTF-8")]  # fmt: skip
+
+
+def test_a_reference_is_emptied_and_one_value_that_cannot_be_mended_keeps_no_other_from_it(store: FilledStore) -> None:
+    other = store.sessions.open("other", mode="standard").id
+    execute(store, "UPDATE session SET name = ? WHERE id = ?", "tides\ufffd", other)
+    with store.database.read() as connection:
+        connection.execute("PRAGMA foreign_keys=OFF")
+    execute(store, "UPDATE message SET run_id = CAST(x'ff' AS TEXT) WHERE role = 'user'")
+    execute(store, "UPDATE session SET name = CAST(name || x'ff' AS TEXT) WHERE name = 'tides'")
+    execute(store, "UPDATE run SET answer = '{'")
+    with store.database.read() as connection:
+        connection.execute("PRAGMA foreign_keys=ON")
+    assert [each.mend for each in damage(store)] == ["emptied", "emptied", "replaced"]
+    repair(store)
+    (left,) = damage(store)
+    assert (left.table, left.column) == ("session", "name")  # another session is called so
+    assert one(store, "SELECT run_id FROM message WHERE role = 'user'") is None
+    assert store.runs.find(None).answer is None
+
+
+def test_what_is_set_aside_is_the_users_alone_and_never_overwritten(store: FilledStore) -> None:
+    for _ in range(2):  # within one second, as the clock may have it
+        execute(store, "UPDATE session SET settings = '{'")
+        repair(store)
+    files = sorted(store.data.glob("asky.db.set-aside-*.jsonl"))
+    assert len(files) == 2
+    assert all(stat.S_IMODE(each.stat().st_mode) == 0o600 for each in files)
+
+
+def test_nothing_is_changed_where_the_file_cannot_be_written(store: FilledStore, tmp_path: Path) -> None:
+    execute(store, "UPDATE session SET settings = '{'")
+    with pytest.raises(StorageError, match="cannot write"):
+        set_damage_aside(store.database, tmp_path / "nowhere")
+    assert one(store, "SELECT settings FROM session") == "{"
+
+
+def test_texts_are_read_as_usual_after_a_look_at_damaged_ones(store: FilledStore) -> None:
+    execute(store, "UPDATE session SET name = CAST(x'ff' AS TEXT)")
+    damage(store)
+    with pytest.raises(StoreDamaged, match="not UTF-8"):
+        store.sessions.recent()
+
+
+def test_lists_go_on_past_a_row_that_cannot_be_read(store: FilledStore) -> None:
+    store.sessions.open("fine", mode="standard")
+    other = store.answered("Who?", "Nobody.", lambda _: [])
+    execute(store, "UPDATE session SET settings = '{' WHERE name = 'tides'")
+    execute(store, "UPDATE run SET answer = '{' WHERE id <> ?", other)
+    sessions, runs = store.sessions.listed(), store.runs.listed()
+    assert {each.name: isinstance(each, Unreadable) for each in sessions} == {
+        "fine": False,
+        "tides": True,
+    }
+    assert [isinstance(each, Unreadable) for each in runs] == [False, True]
+    assert [each.name for each in store.runs.listed() if isinstance(each, Unreadable)] != [other]
+    assert len(store.runs.listed(limit=1)) == 1
+    assert list(store.sessions.names().values()) == [each.name for each in sessions]
