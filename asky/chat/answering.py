@@ -6,6 +6,7 @@ Everything that was shown, cited and checked is in the run's ledger before the a
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -162,14 +163,18 @@ class Answerer:
         the run can be taken up again, or played again.
         """
         begun = begin(self, question, session.name)
-        run = await in_thread(self._start, begun, session.id)
+        with anyio.CancelScope(shield=True):  # a run that has begun is to end
+            run = await in_thread(self._start, begun, session.id)
         await self.work(begun, session, run, keep)
 
     def _start(self, begun: Begun, session_id: str) -> Run:
-        question = begun.question
-        with self.runs.steps.together():
-            run = self.runs.start(question=question.text, mode=question.mode, model=begun.model, session_id=session_id)
-            self.runs.steps.add(run.id, "begun", "", begun.pack())
+        question, runs = begun.question, self.runs
+        with ExitStack() as failing:
+            with runs.steps.together():
+                run = runs.start(question=question.text, mode=question.mode, model=begun.model, session_id=session_id)
+                failing.callback(runs.let_go, run.id)
+                runs.steps.add(run.id, "begun", "", begun.pack())
+            failing.pop_all()
         return run
 
     async def work(
@@ -184,9 +189,14 @@ class Answerer:
     ) -> None:
         """Do a run that has `begun`, from the `steps` that it has; unless it `is_live`, these are all there is.
 
-        See `answer`.
+        See `answer`. However it ends, its process holds it no longer.
         """
-        work = Work(begun.settle(self), begun, session, run, keep, steps, is_live=is_live)
+        try:
+            await self._work(Work(begun.settle(self), begun, session, run, keep, steps, is_live=is_live))
+        finally:
+            self.runs.let_go(run.id)
+
+    async def _work(self, work: Work) -> None:
         with anyio.CancelScope() as scope:
             work.on_cancelled(scope.cancel)
             try:

@@ -20,6 +20,8 @@ OMITTED = "[left out here: the conversation had grown too long for the model; se
 OMITTED_PASSAGES = "[passages left out here: they did not fit into the model's context]"
 OMITTED_ANSWER = "[an answer stood here; it was left out to make room]"
 OMITTED_MIDDLE = "\n[… the middle of this message is left out here …]\n"
+# To the user, without a number: they can be cut twice, once all of them and once what is left of them.
+QUESTIONS_LOST = "the session's questions are too long for the model: some of them went in part or not at all"
 _GIST_CHARS = 400  # of an earlier answer: a paragraph
 # Of an earlier question that holds more: what is asked stands before or behind what was pasted.
 _BEGINNING_CHARS = 800
@@ -68,15 +70,10 @@ def compact(
     return Compacted(shrinking.messages, shrinking.question, shrinking.size, shrinking.cut)
 
 
-def questions_lost(said: Sequence[Message], sent: Sequence[Message]) -> str | None:
-    """What the user is to know where not all of the user's messages among `said` are among those that are `sent`."""
+def has_lost_questions(said: Sequence[Message], sent: Sequence[Message]) -> bool:
+    """Whether not all of the user's messages among `said` are among those that are `sent`: `QUESTIONS_LOST` says so."""
     whole = {each.content for each in sent if each.role == "user"}
-    lost = sum(each.role == "user" and each.content not in whole for each in said)
-    return (
-        f"the session's questions are too long for the model: {lost} of them went in part or not at all"
-        if lost
-        else None
-    )
+    return any(each.role == "user" and each.content not in whole for each in said)
 
 
 class _Shrinking:

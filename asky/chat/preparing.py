@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from asky.chat.compaction import questions_lost
+from asky.chat.compaction import QUESTIONS_LOST, has_lost_questions
 from asky.chat.conversation import earlier_questions, in_context, told_by_others
 from asky.chat.earlier_pages import earlier_pages, told_pages
 from asky.chat.packing import pack_message, pack_spec, unpack_message, unpack_spec
@@ -279,8 +279,8 @@ class Preparation:
 
     def _read_earlier(self, tools: Sequence[str]) -> Sequence[Message]:
         said, messages = self._owner.earlier(self._said, tools)
-        if lost := questions_lost(said, messages):
-            self._warn(lost)
+        if has_lost_questions(said, messages):
+            self._warn(QUESTIONS_LOST)
         passages = self._passages
         if messages and passages:
             from asky.chat import conversation  # for later questions of a session only

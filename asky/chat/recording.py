@@ -199,10 +199,9 @@ class Record:
             await self.stop(how)
 
     async def enter(self, phase: Phase) -> None:
-        """Begin a phase; one in which nothing is asked for ends here if it is where the run was cancelled."""
+        """Begin a phase; the run ends here if it is where it was cancelled."""
         self.phase = phase
-        if phase != "mending":
-            await self.pass_on()
+        await self.pass_on()
 
     # limits and notes
 
@@ -223,6 +222,7 @@ class Record:
             async with self._adding:  # what changed is recorded in the order in which it did
                 step = self._step(kind, key, data)
                 await in_thread(self._commit, step, used)
+                self._mark_recorded(step)  # not before: what a failed step held is for a later one to hold
 
     def add_last(self, data: Mapping[str, Any]) -> None:
         """Append how the run ended, in the transaction under way."""
@@ -233,9 +233,14 @@ class Record:
         self._commit(self._step(SET_ASIDE, "", {}), None)
 
     def _step(self, kind: str, key: str, data: Mapping[str, Any]) -> Step:
-        pending, self._pending = self._pending, {}
         state = {"state": self._state.changes()} if self._is_restored else {}  # else it is not the run's
-        return Step(0, kind, key, {**data, **state, **({"met": pending} if pending else {})})
+        return Step(0, kind, key, {**data, **state, **({"met": dict(self._pending)} if self._pending else {})})
+
+    def _mark_recorded(self, step: Step) -> None:
+        self._state.mark_recorded()
+        for what, found in step.data.get("met", {}).items():
+            if self._pending[what] is found:  # or it was met anew meanwhile
+                del self._pending[what]
 
     def _commit(self, step: Step, used: ModelUsage | None) -> None:
         with self._runs.steps.together():

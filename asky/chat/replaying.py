@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+import anyio
 
 from asky.chat.answering import Answerer, no_budget
 from asky.chat.begun import Begun, unpack_begun
@@ -83,15 +86,20 @@ async def resume(answerer: Answerer, run: Run, session: Session, *, keep: Callab
         raise UsageError(f"run {run.id} began with the model {begun.model}, not {answerer.model.name}")
 
     def take_up() -> list[Step]:
-        with runs.steps.together():
-            runs.take_up(run.id)
-            usable, changed = usable_steps(runs.steps.of(run.id))
-            _say_searches(runs, run, usable)
-            runs.steps.replace(run.id, changed)
-            runs.record(run.id, "resumed", {"was": run.status, "steps": len(usable)})
+        with ExitStack() as failing:
+            with runs.steps.together():
+                runs.take_up(run.id)
+                failing.callback(runs.let_go, run.id)
+                usable, changed = usable_steps(runs.steps.of(run.id))
+                _say_searches(runs, run, usable)
+                runs.steps.replace(run.id, changed)
+                runs.record(run.id, "resumed", {"was": run.status, "steps": len(usable)})
+            failing.pop_all()
         return usable
 
-    await answerer.work(begun, session, run, keep, await in_thread(take_up))
+    with anyio.CancelScope(shield=True):  # a run that was taken up is to end
+        steps = await in_thread(take_up)
+    await answerer.work(begun, session, run, keep, steps)
 
 
 def _say_searches(runs: RunStore, run: Run, steps: Sequence[Step]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from asky.chat.compaction import questions_lost
+from asky.chat.compaction import QUESTIONS_LOST, has_lost_questions
 from asky.llm.tokens import least_tokens
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def _reply_room(context_tokens: int) -> int:
 class PromptRoom:
     """Keeps what is sent of `transcript` with its `tools` within `context_tokens`, as `counter` counts them.
 
-    `warn` is told once what was left out.
+    `warn` is told what was left out, and not what is among the transcript's warnings already.
     """
 
     def __init__(
@@ -83,8 +83,12 @@ class PromptRoom:
         transcript = self._transcript
         cut = transcript.shorten(tokens - self._counter.count((), self._tools), self._counter.count_message)
         self._reported = None
-        warnings = (_SHORTENED, questions_lost(transcript.earlier, transcript.sent)) if cut else ()
-        for warning in warnings:
-            if warning is not None and warning not in transcript.warnings:
-                self._warn(warning)
+        if cut:
+            self._say(_SHORTENED)
+        if cut and has_lost_questions(transcript.earlier, transcript.sent):
+            self._say(QUESTIONS_LOST)
         return cut > 0
+
+    def _say(self, warning: str) -> None:
+        if warning not in self._transcript.warnings:
+            self._warn(warning)

@@ -41,6 +41,8 @@ class RunState:
     _started: float = field(default_factory=time.monotonic)
     _recorded: dict[str, Evidence] = field(default_factory=dict)
     _marks: dict[str, int] = field(default_factory=dict)
+    _said_shown: dict[str, Evidence] = field(default_factory=dict)
+    _said_marks: dict[str, int] = field(default_factory=dict)
 
     @property
     def seconds(self) -> float:
@@ -53,10 +55,10 @@ class RunState:
         return list(dict.fromkeys([*self.earlier, *self.heard]))
 
     def changes(self) -> dict[str, Any]:
-        """What is new since the last call. Nothing of it may be lost: what comes later does not say it again."""
+        """What is new since what was marked as recorded; until this is, it is said again."""
         run = self.research
         shown = {key: each for key, each in run.shown.items() if self._recorded.get(key) is not each}
-        self._recorded.update(shown)
+        self._said_shown = shown
         return {
             "seconds": round(self.seconds, 3),
             "has_sources": self.has_sources,
@@ -76,8 +78,13 @@ class RunState:
     def _new(self, name: str, items: Sequence[Any]) -> list[Any]:
         begin = self._marks.get(name, 0)
         new = list(items[begin:])  # one look at it: tools add to it from threads
-        self._marks[name] = begin + len(new)
+        self._said_marks[name] = begin + len(new)
         return new
+
+    def mark_recorded(self) -> None:
+        """What `changes` gave last is on disk."""
+        self._recorded.update(self._said_shown)
+        self._marks.update(self._said_marks)
 
     def restore(self, changes: Iterable[Mapping[str, Any]], documents: DocumentStore) -> None:
         """Come to where the run was after these changes, in their order."""

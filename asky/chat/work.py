@@ -108,6 +108,7 @@ class Work:
             async with self._prepared() as prepared:
                 self._tools, self._stopped_by = prepared.tools, "budget" if prepared.is_short else None
                 self._transcript.begin(prepared.messages)
+                self._transcript.warnings += self._ending.warnings  # which the loop need not say again
                 written = await run_loop(
                     self._model,
                     self._transcript,

@@ -66,20 +66,24 @@ class Asking:
         self.add_collection(collection_id)
         self._rejected += [(each.path, f"{each.verdict}: {each.why}") for each in report.problems]
 
-    def ask(self, text: str, context: str | None, session_name: str | None, resume: bool) -> Answer:
-        """The stored answer.
+    def ask(self, text: str, context: str | None, asked_in: Session | str | None, resume: bool) -> Answer:
+        """The stored answer. It is asked in that session, or in the one of that name, which is made on first use.
 
-        Raises `UsageError` if there is nothing to answer from, and `Stopped`, with what there is of the answer as its
-        value, on Ctrl-C. A session that was made for a question which could not be asked is gone then.
+        Raises `UsageError` if there is nothing to answer from, and where the session is gone, and `Stopped`, with what
+        there is of the answer as its value, on Ctrl-C. A session that was made for a question which could not be asked
+        is gone then, unless others have come to use it.
         """
-        sessions, found = self._bench.services.sessions, find_last(self._bench, session_name, resume)
-        self.session = session = found or sessions.open(session_name, mode=self._mode)
+        sessions, found = self._bench.services.sessions, find_last(self._bench, asked_in, resume)
+        if found is not None and not found.messages:
+            sessions.share(found.id)
+        name = asked_in if isinstance(asked_in, str) else None
+        self.session = session = found or sessions.open(name, mode=self._mode)
         try:
             question = self._question(session, text, context)
         except BaseException:
             if found is None:
                 with suppress(StorageError):  # it may be the store that has failed
-                    sessions.discard_unused(session.id, self._bench.services.corpus)
+                    sessions.discard_unused(session, self._bench.services.corpus)
             raise
         kept: list[Answer] = []
         try:

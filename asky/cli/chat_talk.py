@@ -213,7 +213,7 @@ class Talk:
             asking.add_folder(path)
         session = self.look_up()  # reading them may have taken minutes
         try:
-            return asking.ask(question, None, session.id if session is not None else self._name, False)
+            return asking.ask(question, None, session or self._name, False)
         finally:
             self._keep_session(asking.session)
 

@@ -48,16 +48,14 @@ def check_rows(database: Database, *, repair: bool) -> Iterator[Check]:
     Each damaged value is a problem of its own, at most 20 of them. Raises `StorageError`.
     """
     found = find_damage(database)
-    if repair and any(each.mend is not None for each in found):
-        path, mended = set_damage_aside(database, database.path.parent)
+    if repair and any(each.damage.mend is not None for each in found):
+        path, mended = set_damage_aside(database, database.path.parent, found)
         found = find_damage(database)
-        left = {(each.table, each.column, each.row) for each in found}
-        done = [each for each in mended if (each.table, each.column, each.row) not in left]
-        yield from _named([ok(_NAME, f"{_words(each)}; {_DID[each.mend]}") for each in done if each.mend])
+        yield from _named([ok(_NAME, f"{_words(each)}; {_DID[each.mend]}") for each in mended if each.mend])
         if path is not None:
             yield ok(_NAME, f"{path} has what was there before, and is yours to delete")
     if found:
-        yield from _named([_problem(each, is_tried=repair) for each in found])
+        yield from _named([_problem(each.damage, is_tried=repair) for each in found])
     else:
         yield ok(_NAME, "every text and every record can be read")
 

@@ -10,8 +10,10 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from asky.concurrency import in_thread
+from asky.errors import StoreDamaged
 from asky.search.federation import Ask, FederatedResults, ask_service
 from asky.search.port import Candidate, Found, SearchRequest
+from asky.storage.stored_json import SHAPES, stored_json
 
 if TYPE_CHECKING:
     from asky.search.federation import Federation
@@ -43,14 +45,23 @@ class RememberedSearch:
         Of what was kept from before, it is not known who was asked.
         """
         key = self._key(requests)
-        kept = await in_thread(self._table.get, key, self._now())
+        kept = await in_thread(self._kept, key)
         if kept is not None:
-            return FederatedResults(unpack_candidates(json.loads(kept)), (), ())
+            return FederatedResults(kept, (), ())
         found = await self._federation.search(requests, ask)
         if not found.failures and all(each.host for each in found.asked):
             text = json.dumps(pack_candidates(found.candidates), ensure_ascii=False)
             await in_thread(lambda: self._table.put(key, text, expires_at=self._now() + self._ttl_s))
         return found
+
+    def _kept(self, key: str) -> tuple[Candidate, ...] | None:
+        """What was found a moment ago; `None` where nothing was asked, or what was kept of it cannot be read."""
+        try:
+            kept = self._table.get(key, self._now())
+            what = "what a search found"
+            return None if kept is None else unpack_candidates(stored_json(kept, SHAPES["search", "results"], what))
+        except StoreDamaged:  # it is asked again, and then replaced
+            return None
 
     def _key(self, requests: Sequence[SearchRequest]) -> str:
         asked = [self.services, [asdict(each) for each in requests]]

@@ -15,12 +15,10 @@ from asky.errors import UsageError
 from asky.storage.database import Database
 from asky.storage.documents import DocumentStore
 from asky.storage.scope import Scope
-from asky.storage.stored_json import stored_json
+from asky.storage.stored_json import OF_THE_WORK, SOURCE_METADATA, stored_json
 from asky.values import Source, SourceKind
 
 DEFAULT_COLLECTION = "default"
-_WORK = "of_the_work"
-"""Where the metadata of a source hold what others say of the work; reading the source again leaves it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +162,11 @@ class CorpusStore:
         content_sha256: str | None = None,
         metadata: dict[str, object] | None = None,
     ) -> None:
-        """Insert or update a source, put it into the collection, and drop the document that it had before."""
+        """Insert or update a source, put it into the collection, and drop the document that it had before.
+
+        What `describe` keeps is not the source's to say: in `metadata` that name is passed over.
+        """
+        own = {name: value for name, value in (metadata or {}).items() if name != OF_THE_WORK}
         with self._db.write() as connection:
             before = connection.execute("SELECT document_id FROM source WHERE id = ?", (source.id,)).fetchone()
             connection.execute(
@@ -174,12 +176,12 @@ class CorpusStore:
                 " document_id=excluded.document_id, size=excluded.size, mtime_ns=excluded.mtime_ns,"
                 " content_sha256=excluded.content_sha256,"
                 " verdict=excluded.verdict, why=excluded.why, metadata=json_patch(excluded.metadata,"
-                f" json_object('{_WORK}', json_extract(source.metadata, '$.{_WORK}'))),"
+                f" json_object('{OF_THE_WORK}', json_extract(source.metadata, '$.{OF_THE_WORK}'))),"
                 " fetched_at=excluded.fetched_at",
                 (
                     source.id, source.kind, source.uri, source.title, source.url, source.path, source.external_id,
                     document_id, size, mtime_ns, content_sha256, verdict, why,
-                    json.dumps(metadata or {}, ensure_ascii=False), source.fetched_at or self._db.clock(),
+                    json.dumps(own, ensure_ascii=False), source.fetched_at or self._db.clock(),
                 ),
             )  # fmt: skip
             connection.execute("INSERT OR IGNORE INTO collection_source VALUES (?, ?)", (collection_id, source.id))
@@ -209,7 +211,7 @@ class CorpusStore:
         What is not said stays as it is. `title` replaces the source's. A source that is not there is passed over.
         """
         said = {"authors": list(authors) or None, "published": published, "published_in": published_in, "doi": doi}
-        work = {_WORK: {name: value for name, value in said.items() if value is not None}}
+        work = {OF_THE_WORK: {name: value for name, value in said.items() if value is not None}}
         with self._db.write() as connection:
             connection.execute(
                 "UPDATE source SET metadata = json_patch(metadata, ?), title = coalesce(?, title) WHERE id = ?",
@@ -315,8 +317,8 @@ def _in_scope(scope: Scope) -> tuple[str, list[object]]:
 
 def source_of(row: sqlite3.Row) -> Source:
     """The `Source` of a row of the table `source`."""
-    said = stored_json(row["metadata"], dict, f"the metadata of the source {row['id']}")
-    work = said.get(_WORK) or {}
+    said = stored_json(row["metadata"], SOURCE_METADATA, f"the metadata of the source {row['id']}")
+    work = said.get(OF_THE_WORK, {})
     authors = work.get("authors") or [name.strip() for name in str(said.get("author") or "").split(";")]
     return Source(
         id=row["id"], kind=row["kind"], uri=row["uri"], title=row["title"], url=row["url"], path=row["path"],

@@ -99,24 +99,36 @@ def _text(data: bytes) -> str | NoText:
         return NoText(data)
 
 
-def find_damage(database: Database) -> list[Damage]:
+def find_damage(database: Database) -> list[Found]:
     """Every damaged value of the store, in order of table and row. Reads all texts; holds one row at a time."""
     with database.read() as connection:
-        return [each.damage for each in scan(connection)]
+        tables = _tables(connection)
+        with any_text(connection):
+            return [each for table in tables for each in _damaged(connection, table)]
 
 
-def scan(connection: sqlite3.Connection) -> list[Found]:
-    """Every damaged value, as `find_damage` gives them."""
-    tables = _tables(connection)
-    with any_text(connection):
-        return [each for table in tables for each in _damaged(connection, table)]
+def found_again(connection: sqlite3.Connection, found: Found) -> Found | None:
+    """What was found, as it is now; `None` where that value is not damaged any more. Within `any_text`."""
+    again = list(_damaged(connection, found.table, *place(found)))
+    return next((each for each in again if each.column == found.column), None)
 
 
-def _damaged(connection: sqlite3.Connection, table: Table) -> Iterator[Found]:
+def place(found: Found, *, and_later: bool = False) -> tuple[str, list[Any]]:
+    """The condition that finds the row, and its parameters; of a step also one for that and the later ones."""
+    names, values = found.table.address, found.address
+    marks = ["CAST(? AS TEXT)" if isinstance(each, NoText) else "?" for each in values]
+    signs = [">=" if and_later and name == "ordinal" else "=" for name in names]
+    conditions = (f"{name} {sign} {mark}" for name, sign, mark in zip(names, signs, marks, strict=True))
+    return " AND ".join(conditions), [bytes(each) if isinstance(each, NoText) else each for each in values]
+
+
+def _damaged(
+    connection: sqlite3.Connection, table: Table, where: str = "1", parameters: Sequence[Any] = ()
+) -> Iterator[Found]:
     read = [each for each in table.columns if each.type != "BLOB" or (table.name, each.name) == ("step", "data")]
     names = ", ".join([*table.address, *(f'"{each.name}"' for each in read)])
     order = ", ".join(table.address)
-    for row in connection.execute(f'SELECT {names} FROM "{table.name}" ORDER BY {order}'):
+    for row in connection.execute(f'SELECT {names} FROM "{table.name}" WHERE {where} ORDER BY {order}', parameters):
         address, values = tuple(row[: len(table.address)]), row[len(table.address) :]
         for column, value in zip(read, values, strict=True):
             if why := _fault(table.name, column, value):

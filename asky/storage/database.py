@@ -82,29 +82,8 @@ class Database:
                 yield connection
                 return
             _begin(connection)
-            with self._followed(), _finishing(connection):
+            with _finishing(connection):
                 yield connection
-
-    def after_writing(self, act: Callable[[bool], None]) -> None:
-        """Call `act` when this thread's transaction has ended, with whether it was committed; without one, at once."""
-        acts: list[Callable[[bool], None]] | None = getattr(self._local, "acts", None)
-        if acts is None:
-            act(True)
-        else:
-            acts.append(act)
-
-    @contextmanager
-    def _followed(self) -> Iterator[None]:
-        acts: list[Callable[[bool], None]] = []
-        self._local.acts = acts
-        is_committed = False
-        try:
-            yield
-            is_committed = True
-        finally:
-            self._local.acts = None
-            for act in acts:
-                act(is_committed)
 
     def close(self) -> None:
         """Close the connections of all threads. The store can still be used; it will open new ones."""

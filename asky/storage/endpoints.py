@@ -7,14 +7,16 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from asky.errors import StorageError
+from asky.errors import StorageError, StoreDamaged
 from asky.storage.database import Database
+from asky.storage.stored_json import SHAPES, stored_json
 
 
 class EndpointFacts:
     """The repository of those facts; an `asky.llm.endpoint.EndpointMemory`.
 
-    Nothing depends on it but a request that is repeated, so a store that cannot be written is no reason to fail.
+    Nothing depends on it but a request that is repeated, so a store that cannot be written is no reason to fail,
+    and facts that cannot be read are not known.
     """
 
     def __init__(self, database: Database) -> None:
@@ -22,11 +24,15 @@ class EndpointFacts:
 
     def recall(self, base_url: str, model_id: str) -> Mapping[str, Any]:
         """The facts by name; empty where nothing is known."""
-        with self._db.read() as connection:
-            row = connection.execute(
-                "SELECT facts FROM endpoint WHERE base_url = ? AND model_id = ?", (base_url, model_id)
-            ).fetchone()
-        return dict(json.loads(row["facts"])) if row else {}
+        try:
+            with self._db.read() as connection:
+                row = connection.execute(
+                    "SELECT facts FROM endpoint WHERE base_url = ? AND model_id = ?", (base_url, model_id)
+                ).fetchone()
+            what = f"what was learned about {base_url}"
+            return dict(stored_json(row["facts"], SHAPES["endpoint", "facts"], what)) if row else {}
+        except StoreDamaged:  # it is found out again, and then replaced
+            return {}
 
     def remember(self, base_url: str, model_id: str, facts: Mapping[str, Any]) -> None:
         """Add `facts`, JSON values by name, in place of older ones of the same names."""

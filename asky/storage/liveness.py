@@ -31,6 +31,8 @@ class LiveRuns:
 
     def hold(self, run_id: str) -> None:
         """Count the run as live as long as this process lives, or until `let_go`. Tidies up after dead ones."""
+        if run_id in self._held:  # a second lock on the file would wait for the first one for ever
+            return
         with suppress(OSError):
             self._folder.mkdir(mode=0o700, exist_ok=True)
             self._sweep()
@@ -40,7 +42,8 @@ class LiveRuns:
         """The run has ended; nothing happens where this process does not hold it."""
         descriptor = self._held.pop(run_id, None)
         if descriptor is not None:
-            (self._folder / run_id).unlink(missing_ok=True)
+            with suppress(OSError):  # the lock is what counts
+                (self._folder / run_id).unlink()
             os.close(descriptor)
 
     def is_live(self, run_id: str) -> bool:

@@ -83,7 +83,10 @@ class RunStore:
         self.steps = StepStore(database)
 
     def start(self, *, question: str, mode: str, model: str, session_id: str | None) -> Run:
-        """Record that a run begins in this process. Its id sorts by time: `YYYYMMDD-HHMMSS-xxxxxxxx`."""
+        """Record that a run begins in this process. Its id sorts by time: `YYYYMMDD-HHMMSS-xxxxxxxx`.
+
+        It counts as live until `let_go`, which is for the caller to do, also where a transaction around this one fails.
+        """
         now = self._db.clock()
         id_ = f"{now[:19].replace('-', '').replace(':', '').replace('T', '-')}-{secrets.token_hex(4)}"
         with self._db.write() as connection:
@@ -92,13 +95,14 @@ class RunStore:
                 " VALUES (?,?,?,?,?,'running',?)",
                 (id_, session_id, mode, question, model, now),
             )
-            self._hold(id_)  # before anybody can see the run
+            self._live.hold(id_)  # before anybody can see the run
         return Run(id_, session_id, mode, question, model, "running", now, None, None)
 
     def take_up(self, run_id: str) -> None:
         """Record that this process goes on with a run that has no answer or only a part of one, which it gives up.
 
         Raises `UsageError` where another process is at it, or the run has finished. Of two processes that try, one may.
+        It counts as live as one that was started does.
         """
         with self._db.write() as connection:
             row = connection.execute("SELECT status FROM run WHERE id = ?", (run_id,)).fetchone()
@@ -108,21 +112,21 @@ class RunStore:
                 raise UsageError(f"run {run_id} has finished", hint=f"`asky runs show {run_id}` prints its answer")
             if row["status"] == "running" and self._live.is_live(run_id):
                 raise UsageError(f"run {run_id} is still running", hint="wait for it, or stop its process")
-            self._hold(run_id)
             connection.execute(
                 "UPDATE run SET status = 'running', finished_at = NULL, answer = NULL WHERE id = ?", (run_id,)
             )
+            self._live.hold(run_id)
 
-    def _hold(self, run_id: str) -> None:
-        """Count a run as live from now on, unless the transaction under way comes to nothing."""
-        self._live.hold(run_id)
-        self._db.after_writing(lambda is_committed: None if is_committed else self._live.let_go(run_id))
+    def let_go(self, run_id: str) -> None:
+        """Count a run as live no longer: this process is done with it. Nothing happens where it does not hold it.
+
+        It comes after the transaction in which the run ends, or the run would be called interrupted meanwhile. One
+        whose end could not be written is interrupted from then on.
+        """
+        self._live.let_go(run_id)
 
     def finish(self, run_id: str, status: Outcome, answer: Mapping[str, Any] | None) -> None:
-        """Record how a run ended, with its answer if there is one.
-
-        It counts as live until that is committed, and no longer where not even its failure could be written.
-        """
+        """Record how a run ended, with its answer if there is one; `let_go` is to follow."""
         with self._db.write() as connection:
             connection.execute(
                 "UPDATE run SET status = ?, finished_at = ?, answer = ? WHERE id = ?",
@@ -133,12 +137,6 @@ class RunStore:
                     run_id,
                 ),
             )
-
-            def let_go(is_committed: bool) -> None:
-                if is_committed or status == "failed":
-                    self._live.let_go(run_id)
-
-            self._db.after_writing(let_go)
 
     def record(self, run_id: str, kind: str, data: Mapping[str, Any]) -> None:
         """Append an entry to the run's ledger; it is on disk when this returns."""

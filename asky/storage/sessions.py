@@ -81,16 +81,21 @@ class SessionStore:
         self._live = live_runs(database.path)
 
     def open(self, name: str | None, *, mode: str) -> Session:
-        """The session called `name`, made on first use; `None` makes one with a name of its own."""
+        """The session called `name`, made on first use; `None` makes one with a name of its own.
+
+        Of two processes that make it at once, one does, and the other comes to `share` it.
+        """
         if name is not None and (found := self.find(name)) is not None:
+            self.share(found.id)
             return found
         now = self._db.clock()
         id_ = secrets.token_hex(6)
         chosen = checked_name(name) if name is not None else f"{now[:10]}-{id_[:8]}"
         with self._db.write() as connection:
             connection.execute(
-                "INSERT OR IGNORE INTO session(id, name, mode, created_at, updated_at) VALUES (?,?,?,?,?)",
-                (id_, chosen, mode, now, now),
+                "INSERT INTO session(id, name, mode, created_at, updated_at) VALUES (?,?,?,?,?)"
+                " ON CONFLICT(name) DO UPDATE SET updated_at = ? WHERE updated_at = created_at",
+                (id_, chosen, mode, now, now, self._db.clock()),
             )
         found = self.find(chosen)
         assert found is not None
@@ -122,25 +127,30 @@ class SessionStore:
         found = (self._readable(row["rowid"], row["name"]) for row in rows)
         return [each for each in found if each is not None]
 
-    def _readable(self, number: int, name: bytes) -> Session | Unreadable | None:
+    def _readable(self, number: int, name: bytes | None) -> Session | Unreadable | None:
         try:
             with self._db.read() as connection:
                 row = connection.execute(_SESSIONS + " WHERE s.rowid = ?", (number,)).fetchone()
                 return self._session(connection, row) if row is not None else None  # None: removed meanwhile
         except StoreDamaged as error:
-            return Unreadable(name.decode("utf-8", "replace"), error.message)
+            return Unreadable(_shown(name), error.message)
 
     def names(self) -> dict[str, str]:
-        """The name of each session by its id, the last used first; nothing else of them is read."""
+        """The name of each session by its id, the last used first; nothing else of them is read.
+
+        What is no text in either has a sign in its place, so that one damaged session hides no other.
+        """
         with self._db.read() as connection:
-            rows = connection.execute("SELECT id, name FROM session ORDER BY updated_at DESC, id")
-            return {row["id"]: row["name"] for row in rows}
+            rows = connection.execute(
+                "SELECT CAST(id AS BLOB), CAST(name AS BLOB) FROM session ORDER BY updated_at DESC, id"
+            )
+            return {_shown(id_): _shown(name) for id_, name in rows}
 
     def name_of(self, session_id: str) -> str | None:
-        """The name of one session."""
+        """The name of one session, with a sign for what is no text in it."""
         with self._db.read() as connection:
-            row = connection.execute("SELECT name FROM session WHERE id = ?", (session_id,)).fetchone()
-            return str(row["name"]) if row is not None else None
+            row = connection.execute("SELECT CAST(name AS BLOB) FROM session WHERE id = ?", (session_id,)).fetchone()
+            return _shown(row[0]) if row is not None else None
 
     def _session(self, connection: sqlite3.Connection, row: sqlite3.Row) -> Session:
         collections = connection.execute(
@@ -190,17 +200,30 @@ class SessionStore:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return runs
 
-    def discard_unused(self, session_id: str, corpus: CorpusStore) -> None:
-        """Forget a session in which nothing was ever asked, with what was given to it alone; any other one stays."""
+    def share(self, session_id: str) -> None:
+        """Note that a question is coming to a session which another process may have made just now for its own."""
+        with self._db.write() as connection:
+            connection.execute(
+                "UPDATE session SET updated_at = ? WHERE id = ? AND updated_at = created_at",
+                (self._db.clock(), session_id),
+            )
+
+    def discard_unused(self, made: Session, corpus: CorpusStore) -> None:
+        """Forget a session that is as it was `made`, with what was given to it alone; any other one stays.
+
+        It stays where something was asked, said or noted in it, and where another process has come to share it.
+        """
         with self._db.write() as connection:
             gone = connection.execute(
-                "DELETE FROM session WHERE id = ? AND NOT EXISTS (SELECT 1 FROM run WHERE session_id = session.id)"
-                " AND NOT EXISTS (SELECT 1 FROM message WHERE session_id = session.id)",
-                (session_id,),
+                "DELETE FROM session WHERE id = ? AND name = ? AND mode = ? AND settings = '{}'"
+                " AND created_at = ? AND updated_at = created_at"
+                " AND NOT EXISTS (SELECT 1 FROM run WHERE session_id = session.id)"
+                " AND NOT EXISTS (SELECT 1 FROM message WHERE session_id = session.id)"
+                " AND NOT EXISTS (SELECT 1 FROM finding WHERE session_id = session.id)"
+                " AND NOT EXISTS (SELECT 1 FROM session_collection WHERE session_id = session.id)",
+                (made.id, made.name, made.mode, made.created_at),
             )
-            own = connection.execute(
-                "SELECT id FROM collection WHERE name = ?", (own_collection(session_id),)
-            ).fetchone()
+            own = connection.execute("SELECT id FROM collection WHERE name = ?", (own_collection(made.id),)).fetchone()
             if gone.rowcount and own is not None:
                 corpus.remove_collection(own["id"])
 
@@ -293,6 +316,11 @@ _SESSIONS = (
     " (SELECT count(*) FROM message WHERE session_id = s.id AND role IN ('user', 'assistant')) AS messages"
     " FROM session AS s"
 )
+
+
+def _shown(data: bytes | None) -> str:
+    """A column's bytes as a text, with a sign for each part that is none; nothing where a damaged row has none."""
+    return (data or b"").decode("utf-8", "replace")
 
 
 def _message(row: sqlite3.Row) -> StoredMessage:

@@ -117,6 +117,9 @@ SOURCE = Fields(
     {"url": _TEXT, "path": _TEXT, "external_id": str | int | None, "fetched_at": _TEXT, **_WORK},
     is_closed=True,
 )
+OF_THE_WORK = "of_the_work"
+"""Where the metadata of a source hold what others say of the work; reading the source again leaves it."""
+SOURCE_METADATA = Fields(may={OF_THE_WORK: Fields(may=_WORK)})
 SETTINGS = Fields(
     may={"web": bool, "model": _TEXT, "sites": [str], "since": _TEXT, "shortlist": bool | str | None},
 )
@@ -124,6 +127,16 @@ SECTIONS = [(str, int, int, int)]
 PAGES = [(int, _TEXT, int, int)]
 LINKS = [(str, str, int)]
 SUMMARY = Fields({"document": int, "text": str})
+RESULTS = [
+    Fields(
+        {"url": str, "found": [Fields({"provider": str, "rank": int, "query": str}, is_closed=True)], "authors": [str]},
+        {
+            "title": str, "snippet": str, "published": _TEXT, "origin": str, "kind": str, "parent": _TEXT, "doi": _TEXT,
+            "venue": _TEXT, "pdf_url": _TEXT, "citations": int | None, "is_retracted": bool,
+        },
+        is_closed=True,
+    )
+]  # fmt: skip
 FAILURE = Fields({"subject": str, "code": str, "message": str}, {"hint": _TEXT, "retryable": bool}, is_closed=True)
 
 SHAPES: Mapping[tuple[str, str], Any] = MappingProxyType(
@@ -131,7 +144,7 @@ SHAPES: Mapping[tuple[str, str], Any] = MappingProxyType(
         ("document", "sections"): SECTIONS,
         ("document", "pages"): PAGES,
         ("document", "metadata"): dict,
-        ("source", "metadata"): dict,
+        ("source", "metadata"): SOURCE_METADATA,
         ("run", "answer"): ANSWER,
         ("session", "settings"): SETTINGS,
         ("message", "data"): dict,
@@ -143,7 +156,7 @@ SHAPES: Mapping[tuple[str, str], Any] = MappingProxyType(
         ("page", "links"): LINKS,
         ("page", "summary"): SUMMARY,
         ("page", "failure"): FAILURE,
-        ("search", "results"): object,
+        ("search", "results"): RESULTS,
     }
 )
 """The shape of each column that holds JSON, by table and column."""

@@ -121,6 +121,7 @@ class FilledStore:
         answer = answer_json(_answer(run, text, shown, session=session, stopped_by=stopped_by))
         self.runs.record(run.id, "cited", {"keys": [each.key for each in shown]})
         self.runs.finish(run.id, "finished", answer)
+        self.runs.let_go(run.id)
         if kept is not None:
             said = [NewMessage("user", question), NewMessage("assistant", text)]
             self.sessions.append(kept.id, said, run_id=run.id)

@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from asky.chat.compaction import QUESTIONS_LOST
 from asky.chat.conversation import NO_ANSWER, told_by_others
 from asky.errors import ProviderError
+from asky.events import Warned
 from asky.evidence.marks import without_marks
 from asky.evidence.passages import parse_passages
 from asky.llm.port import Reply, TextDelta
@@ -116,10 +118,25 @@ def test_questions_that_are_too_much_for_the_model_are_cut_and_that_is_said(room
     assert second.startswith("What does this say? The tide")
     assert second.endswith("Where is the moon?")
     assert len(second) < 1300
-    assert "the session's questions are too long for the model: 1 of them went in part or not at all" in answer.warnings
+    assert QUESTIONS_LOST in answer.warnings
     again = ScriptedModel("Two.")
     assert not any("too long" in warning for warning in room.ask(again, "And now?").warnings)
     assert pasted in [each.content for each in again.sent[0][0]]
+
+
+def test_that_questions_were_cut_is_said_once_however_often_that_happens(room: Room) -> None:
+    class Smaller(Citing):
+        context_tokens = 3500
+
+    for number in range(6):
+        room.ask(ScriptedModel("It says so."), f"What is {number}? " + "The tide of day 7 rose. " * 300 + "And where?")
+    room.store.heard.clear()
+    model = Smaller(CITED)
+    answer = room.ask(model, "And now?")
+    asked = [sum(len(each.content) for each in messages if each.role == "user") for messages, _ in model.sent]
+    assert asked[1] < asked[0] < 6 * 7_200  # they were cut twice
+    said = [each.message for each in room.store.heard if isinstance(each, Warned)]
+    assert said.count(QUESTIONS_LOST) == answer.warnings.count(QUESTIONS_LOST) == 1
 
 
 class BreakingOff(ScriptedModel):

@@ -14,12 +14,16 @@ import pytest
 
 from asky.chat.answering import Mode
 from asky.cli.asking import Asking
+from asky.cli.chat_talk import Stage, Talk
+from asky.cli.choices import Choices
 from asky.cli.last_session import find_last
+from asky.cli.terminal import Terminal
 from asky.cli.web import WebWish
 from asky.cli.workbench import workbench
 from asky.errors import AskyError, ProviderError, UsageError
+from asky.events import Listener
 from asky.llm.port import Reply, TextDelta
-from asky.storage.sessions import NewMessage
+from asky.storage.sessions import NewMessage, Session
 from asky.values import Answer
 from tests.support.asky_command import run_asky
 from tests.support.in_process import InProcess
@@ -189,6 +193,62 @@ def test_a_question_that_is_refused_leaves_no_session_and_changes_none(desk: Des
         bench.services.sessions.open("mine", mode="standard")
     assert refuse("mine", "lean").exit_code == 2
     assert sessions(desk.asky) == [("mine", "standard", 0)]
+
+
+def test_a_new_session_that_a_second_question_is_prepared_in_outlives_the_first_one(desk: Desk) -> None:
+    with workbench() as bench:
+        made = bench.services.sessions.open("trip", mode="lean")
+        assert refuse("trip", "lean").exit_code == 2
+        bench.services.sessions.discard_unused(made, bench.services.corpus)  # as the first process does
+    assert sessions(desk.asky) == [("trip", "lean", 0)]
+
+
+def test_a_session_that_was_removed_is_not_made_anew_under_its_id(desk: Desk) -> None:
+    with workbench() as bench:
+        store = bench.services
+        removed = store.sessions.open("trip", mode="lean")
+        store.sessions.remove(removed.id, store.corpus, store.documents)
+        asking = Asking(bench, replace(store.answerer(None), model=desk.model), "lean")
+        with pytest.raises(UsageError, match="the session trip was removed meanwhile"):
+            asking.ask("Why?", None, removed, resume=False)
+    assert sessions(desk.asky) == []
+
+
+def test_a_chat_whose_session_is_removed_as_it_asks_says_so_and_goes_on_in_one_of_its_name(desk: Desk) -> None:
+    given = Choices(
+        research=False, lean=False, standard=True, docs=(), collection=("default",), web=False, site=(), since=None,
+        shortlist="auto", offline=False, session="trip", resume=False, all_sessions=False, model=None, max_turns=None,
+        max_tokens=None, max_cost=None, max_time=None,
+    )  # fmt: skip
+
+    class Robbed(Talk):
+        """Its session is removed when it has looked it up so often."""
+
+        looks_left = 0
+
+        def look_up(self) -> Session | None:
+            found = super().look_up()
+            self.looks_left -= 1
+            if found is not None and self.looks_left == 0:
+                store = self.bench.services
+                store.sessions.remove(found.id, store.corpus, store.documents)
+            return found
+
+    stages: list[Stage] = []
+
+    def listening(_: Terminal, others: Listener) -> Stage:
+        stages.append(Stage(others))
+        return stages[0]
+
+    with workbench(quiet=True, listening=listening) as bench:
+        talk = Robbed(bench, stages[0], given)
+        talk.ask("What does /etc/fstab list?")
+        talk.looks_left = 2
+        with pytest.raises(UsageError, match="the session trip was removed meanwhile"):
+            talk.ask("What does /etc/fstab list?")
+        assert bench.services.sessions.recent() == []
+        talk.ask("What does /etc/fstab list?")
+    assert sessions(desk.asky) == [("trip", "standard", 2)]
 
 
 def test_the_session_to_continue_is_the_last_in_which_something_was_asked(desk: Desk) -> None:

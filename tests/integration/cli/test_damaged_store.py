@@ -123,6 +123,41 @@ def test_a_damaged_session_stands_in_the_way_of_no_other_and_of_no_run(asky: InP
     assert "the settings of the session first" in done.err
 
 
+def test_a_session_whose_name_is_damaged_stands_in_the_way_of_no_other(asky: InProcess, tmp_path: Path) -> None:
+    execute(asky.home, "UPDATE session SET name = CAST(name || x'ff' AS TEXT) WHERE name = 'first'")
+    with FilledStore(asky.home) as store:
+        (damaged,) = [id_ for id_, name in store.sessions.names().items() if name != "second"]
+        store.findings.add("The moon pulls.", session_id=damaged, run_id=None, tags=[])
+    done = run_asky("-c", "--no-web", "--json", "What pulls on the water?", home=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["session"] == "second"
+    listed = asky("memory", "list", "--json")
+    assert listed.code == 0, listed.err
+    assert [each["session"] for each in listed.json["findings"]] == ["first\ufffd"]
+    assert runs_of(asky)["first\ufffd"]
+
+
+def test_a_repair_that_cannot_mend_a_row_says_so_and_writes_no_file(asky: InProcess) -> None:
+    execute(asky.home, "UPDATE session SET name = 'second' || ? WHERE name = 'first'", "\ufffd")
+    execute(asky.home, "UPDATE session SET name = CAST(name || x'ff' AS TEXT) WHERE name = 'second'")
+    for _ in range(2):
+        done = asky("doctor", "--repair", "--json")
+        assert done.code == 1
+        (row,) = [each for each in done.json["checks"] if each["name"] == "rows"]
+        assert (row["state"], "no repair changes it" in row["hint"]) == ("problem", True)
+    assert not list((asky.home / "data").glob("asky.db.set-aside-*"))
+
+
+def test_a_record_may_call_its_metadata_what_the_store_calls_something_else(asky: InProcess, tmp_path: Path) -> None:
+    file = tmp_path / "notes.jsonl"
+    metadata = {"of_the_work": {"doi": "x"}, "published": "2020"}
+    file.write_text(json.dumps({"id": "1", "text": "The moon pulls on the mud.", "metadata": metadata}))
+    assert asky("corpus", "add", "--jsonl", str(file)).code == 0
+    done = asky("corpus", "list", "--json")
+    assert done.code == 0, done.err
+    assert "jsonl:default/1" in done.out
+
+
 @pytest.mark.parametrize(
     "change",
     [

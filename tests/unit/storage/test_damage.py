@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+import os
+import sqlite3
 import stat
 import zlib
 from collections.abc import Iterator
@@ -12,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from asky.errors import StorageError, StoreDamaged
+from asky.errors import StorageError, StoreDamaged, StoreFull
 from asky.storage.damage import Damage, find_damage
 from asky.storage.pages import PageRow, PageTable
 from asky.storage.set_aside import set_damage_aside
@@ -51,12 +53,21 @@ def one(store: FilledStore, sql: str) -> Any:
 
 
 def damage(store: FilledStore) -> list[Damage]:
-    return find_damage(store.database)
+    return [each.damage for each in find_damage(store.database)]
+
+
+def set_aside(store: FilledStore, folder: Path | None = None) -> tuple[Path | None, list[Damage]]:
+    return set_damage_aside(store.database, folder or store.data, find_damage(store.database))
+
+
+def files(store: FilledStore) -> list[Path]:
+    """The files of all repairs."""
+    return sorted(store.data.glob("asky.db.set-aside-*"))
 
 
 def repair(store: FilledStore) -> list[dict[str, Any]]:
     """What the file of a repair holds."""
-    path, mended = set_damage_aside(store.database, store.data)
+    path, mended = set_aside(store)
     assert path is not None
     assert mended
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
@@ -65,7 +76,7 @@ def repair(store: FilledStore) -> list[dict[str, Any]]:
 def test_a_whole_store_has_no_damage_and_nothing_is_written_for_it(store: FilledStore) -> None:
     before = sorted(store.data.iterdir())
     assert damage(store) == []
-    assert set_damage_aside(store.database, store.data) == (None, [])
+    assert set_aside(store) == (None, [])
     assert sorted(store.data.iterdir()) == before
 
 
@@ -80,6 +91,7 @@ CHANGES = [
     ("UPDATE run SET finished_at = x'00'", "run", "finished_at", "it is no text", "emptied", None),
     ("UPDATE document SET sections = '[[1]]'", "document", "sections", "it is not what asky", "default", "[]"),
     ("UPDATE source SET metadata = 'x'", "source", "metadata", "it is no JSON", "default", "{}"),
+    ('UPDATE source SET metadata = \'{"of_the_work": {"doi": 5}}\'', "source", "metadata", "not what", "default", "{}"),
     ("UPDATE text_block SET text = CAST(x'ff' AS TEXT)", "text_block", "text", "UTF-8", "replaced", "\ufffd"),
     ("UPDATE finding SET tags = '[1]'", "finding", "tags", "it is not what asky writes", "default", "[]"),
     ("UPDATE page SET links = '{}'", "page", "links", "it is not what asky writes", "default", "[]"),
@@ -165,7 +177,7 @@ def test_a_key_that_other_rows_hang_on_is_named_and_left_alone(store: FilledStor
     execute(store, "UPDATE session SET id = CAST(x'ff' AS TEXT)")
     (found,) = damage(store)
     assert (found.row, found.mend) == ("\ufffd (tides)", None)
-    assert set_damage_aside(store.database, store.data) == (None, [])
+    assert set_aside(store) == (None, [])
     assert one(store, "SELECT hex(id) FROM session") == "FF"
     assert store.sessions.listed() == [Unreadable("tides", f"the store {store.database.path} is damaged: a text in it"
                                                   " (id) is not UTF-8")]  # fmt: skip
@@ -193,16 +205,130 @@ def test_what_is_set_aside_is_the_users_alone_and_never_overwritten(store: Fille
     for _ in range(2):  # within one second, as the clock may have it
         execute(store, "UPDATE session SET settings = '{'")
         repair(store)
-    files = sorted(store.data.glob("asky.db.set-aside-*.jsonl"))
-    assert len(files) == 2
-    assert all(stat.S_IMODE(each.stat().st_mode) == 0o600 for each in files)
+    assert len(files(store)) == 2
+    assert all(stat.S_IMODE(each.stat().st_mode) == 0o600 for each in files(store))
 
 
 def test_nothing_is_changed_where_the_file_cannot_be_written(store: FilledStore, tmp_path: Path) -> None:
     execute(store, "UPDATE session SET settings = '{'")
     with pytest.raises(StorageError, match="cannot write"):
-        set_damage_aside(store.database, tmp_path / "nowhere")
+        set_aside(store, tmp_path / "nowhere")
     assert one(store, "SELECT settings FROM session") == "{"
+
+
+def test_what_no_mend_can_help_is_not_said_to_be_set_aside_and_makes_no_file(store: FilledStore) -> None:
+    run = store.runs.find(None).id
+    store.sessions.open("other", mode="standard")
+    execute(store, "UPDATE session SET name = ? WHERE name = 'other'", "tides\ufffd")
+    execute(store, "UPDATE session SET name = CAST(name || x'ff' AS TEXT) WHERE name = 'tides'")
+    with store.database.read() as connection:
+        connection.execute("PRAGMA ignore_check_constraints=ON")
+        connection.execute("UPDATE run SET status = CAST(x'72ff' AS TEXT)")
+        connection.execute("PRAGMA ignore_check_constraints=OFF")
+    before = damage(store)
+    assert [(each.table, each.column, each.mend) for each in before] == [
+        ("run", "status", "replaced"),
+        ("session", "name", "replaced"),
+    ]
+    for _ in range(2):
+        assert set_aside(store) == (None, [])
+        assert (damage(store), files(store)) == (before, [])
+    assert "set_aside" not in [each.kind for each in store.runs.ledger(run)]
+    execute(store, "UPDATE session SET settings = '{'")
+    path, mended = set_aside(store)
+    assert path is not None
+    assert {(each.table, each.column) for each in mended} == {("session", "settings")}
+    assert {json.loads(line)["column"] for line in path.read_text("utf-8").splitlines()} == {"settings"}
+    assert damage(store) == before
+
+
+def test_only_what_was_found_and_is_still_damaged_is_looked_at_again(store: FilledStore) -> None:
+    execute(store, "UPDATE session SET settings = '{'")
+    execute(store, "UPDATE run SET answer = '{'")
+    found = find_damage(store.database)
+    execute(store, "UPDATE session SET settings = '{}'")
+    execute(store, "UPDATE message SET data = '{'")
+    _, mended = set_damage_aside(store.database, store.data, found)
+    assert [(each.table, each.column) for each in mended] == [("run", "answer")]
+    assert {(each.table, each.column) for each in damage(store)} == {("message", "data")}
+
+
+def test_a_row_with_two_damaged_values_is_kept_as_it_was_with_both(store: FilledStore) -> None:
+    execute(store, "UPDATE session SET settings = '{', mode = CAST(x'6162ff' AS TEXT)")
+    first, second = repair(store)
+    assert (first["column"], second["column"]) == ("mode", "settings")
+    assert base64.b64decode(first["row"]["mode"]["text"]) == b"ab\xff"
+    assert first["row"]["settings"] == second["row"]["settings"] == "{"
+    assert damage(store) == []
+
+
+def test_no_file_is_left_where_the_repair_fails_after_it_was_written(store: FilledStore) -> None:
+    execute(store, "UPDATE run SET answer = '{'")
+    execute(store, "CREATE TRIGGER full BEFORE INSERT ON ledger BEGIN SELECT RAISE(ABORT, 'disk is full'); END")
+    with pytest.raises(StoreFull):
+        set_aside(store)
+    assert (one(store, "SELECT answer FROM run"), files(store)) == ("{", [])
+
+
+def test_no_file_is_left_where_the_repair_cannot_be_committed(store: FilledStore) -> None:
+    execute(store, "UPDATE run SET answer = '{'")
+    found = find_damage(store.database)
+    written: list[Path] = []
+
+    def refuse(action: int, operation: str | None, *_: object) -> int:
+        if action != sqlite3.SQLITE_TRANSACTION or operation != "COMMIT":
+            return sqlite3.SQLITE_OK
+        written.extend(files(store))
+        return sqlite3.SQLITE_DENY
+
+    with store.database.read() as connection:
+        connection.set_authorizer(refuse)
+    with pytest.raises(StorageError, match="not authorized"):
+        set_damage_aside(store.database, store.data, found)
+    store.database.close()
+    assert len(written) == 1
+    assert (one(store, "SELECT answer FROM run"), files(store)) == ("{", [])
+
+
+def test_the_file_and_its_name_are_on_disk_before_anything_is_changed(
+    store: FilledStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    execute(store, "UPDATE run SET answer = '{'")
+    synced: list[int] = []
+    sync = os.fsync
+
+    def note(descriptor: int) -> None:
+        sync(descriptor)
+        synced.append(os.fstat(descriptor).st_ino)
+
+    monkeypatch.setattr(os, "fsync", note)
+    path, _ = set_aside(store)
+    assert path is not None
+    assert synced == [path.stat().st_ino, store.data.stat().st_ino]
+
+
+def test_metadata_that_say_something_else_of_the_work_are_damage_and_crash_nothing(store: FilledStore) -> None:
+    execute(store, "UPDATE source SET metadata = ?", json.dumps({"of_the_work": "x"}))
+    execute(store, "UPDATE passage SET source = '{'")
+    id_ = one(store, "SELECT id FROM source")
+    with pytest.raises(StoreDamaged, match="the metadata of the source"):
+        store.corpus.source(id_)
+    assert [(each.table, each.mend) for each in damage(store)] == [("passage", "taken out"), ("source", "default")]
+    repair(store)
+    assert store.corpus.source(id_) is not None
+
+
+def test_a_session_whose_name_is_damaged_hides_no_other_ones_name(store: FilledStore) -> None:
+    fine = store.sessions.open("fine", mode="standard").id
+    tides = one(store, "SELECT id FROM session WHERE name = 'tides'")
+    execute(store, "UPDATE session SET name = CAST('tide' || x'ff' AS TEXT) WHERE name = 'tides'")
+    assert store.sessions.names() == {fine: "fine", tides: "tide\ufffd"}
+    assert store.sessions.name_of(tides) == "tide\ufffd"
+    assert store.sessions.name_of("gone") is None
+    with store.database.read() as connection:
+        connection.execute("PRAGMA foreign_keys=OFF")
+    execute(store, "UPDATE session SET id = CAST(x'ff' AS TEXT) WHERE id = ?", tides)
+    assert store.sessions.names() == {fine: "fine", "\ufffd": "tide\ufffd"}
 
 
 def test_texts_are_read_as_usual_after_a_look_at_damaged_ones(store: FilledStore) -> None:

@@ -4,6 +4,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from asky.storage.database import Database
 from asky.storage.endpoints import EndpointFacts
 
@@ -39,3 +41,15 @@ def test_a_store_that_cannot_be_written_is_no_reason_to_fail(tmp_path: Path) -> 
     facts = EndpointFacts(database)
     facts.forget(URL, "m")
     facts.remember(URL, "m", {"temperature": "kept"})
+
+
+@pytest.mark.parametrize("damaged", ["'{bad'", "'[1]'", "CAST(x'7bff7d' AS TEXT)", "x'7b7d'", "5"])
+def test_facts_that_cannot_be_read_are_not_known_and_are_learned_again(tmp_path: Path, damaged: str) -> None:
+    database = Database(tmp_path / "asky.db")
+    facts = EndpointFacts(database)
+    facts.remember(URL, "m", {"temperature": "dropped"})
+    with database.write() as connection:
+        connection.execute(f"UPDATE endpoint SET facts = {damaged}")
+    assert facts.recall(URL, "m") == {}
+    facts.remember(URL, "m", {"stream_options": "dropped"})
+    assert facts.recall(URL, "m") == {"stream_options": "dropped"}

@@ -21,7 +21,7 @@ from asky.storage.corpus import CorpusStore
 from asky.storage.database import Database
 from asky.storage.documents import DocumentStore
 from asky.storage.liveness import LiveRuns
-from asky.storage.runs import Outcome, RunStore
+from asky.storage.runs import RunStore
 from asky.storage.sessions import SessionStore
 from tests.support.asky_command import clean_environment
 from tests.support.stores import FilledStore
@@ -83,6 +83,7 @@ def test_a_run_of_this_process_is_running_until_it_ends(store: Path, runs: RunSt
     run = runs.start(question="?", mode="lean", model="m", session_id=None)
     assert run.status == runs.find(run.id).status == "running"
     runs.finish(run.id, "cancelled", None)
+    runs.let_go(run.id)
     assert runs.find(run.id).status == "cancelled"
     assert list((store.parent / "running").iterdir()) == []
 
@@ -112,9 +113,38 @@ def test_a_run_that_ends_while_it_is_looked_at_is_not_called_interrupted(store: 
     with other.read() as connection:
         row = connection.execute("SELECT * FROM run").fetchone()
     runs.finish(run.id, "finished", None)
+    runs.let_go(run.id)
     seen = RunStore(other)._run(row)
     other.close()
     assert (seen.status, seen.finished_at is None) == ("finished", False)
+
+
+def test_a_run_whose_end_could_not_be_written_is_interrupted_once_its_process_lets_go(runs: RunStore) -> None:
+    run = runs.start(question="?", mode="lean", model="m", session_id=None)
+    come_to_nothing(runs, lambda: runs.finish(run.id, "failed", None))
+    assert runs.find(run.id).status == "running"
+    for _ in range(2):
+        runs.let_go(run.id)
+        assert runs.find(run.id).status == "interrupted"
+    runs.take_up(run.id)
+    assert runs.find(run.id).status == "running"
+
+
+def test_a_process_lets_go_of_a_run_also_where_its_file_cannot_be_removed(store: Path, runs: RunStore) -> None:
+    run = runs.start(question="?", mode="lean", model="m", session_id=None)
+    file = store.parent / "running" / run.id
+    file.unlink()
+    file.mkdir()  # which no unlink removes
+    held = len(os.listdir("/proc/self/fd"))
+    runs.let_go(run.id)
+    assert len(os.listdir("/proc/self/fd")) == held - 1
+
+
+def test_what_is_held_already_is_not_waited_for(store: Path) -> None:
+    live = LiveRuns(store.parent / "running")
+    live.hold("run")
+    live.hold("run")
+    assert live.is_live("run")
 
 
 def test_a_run_counts_as_running_until_its_end_is_committed(store: Path, runs: RunStore) -> None:
@@ -127,7 +157,6 @@ def test_a_run_counts_as_running_until_its_end_is_committed(store: Path, runs: R
         assert seen.interrupted() == []
     assert during == ["running", "running"]
     assert seen.find(run.id).status == "finished"
-    assert list((store.parent / "running").iterdir()) == []
     other.close()
 
 
@@ -167,27 +196,6 @@ def come_to_nothing(runs: RunStore, write: Callable[[], object]) -> None:
 
     with pytest.raises(ZeroDivisionError):
         fail()
-
-
-@pytest.mark.parametrize(("outcome", "left"), [("finished", "running"), ("failed", "interrupted")])
-def test_an_end_that_could_not_be_written_leaves_the_run_to_its_process_until_that_gives_up(
-    runs: RunStore, outcome: Outcome, left: str
-) -> None:
-    run = runs.start(question="?", mode="lean", model="m", session_id=None)
-    come_to_nothing(runs, lambda: runs.finish(run.id, outcome, None))
-    assert runs.find(run.id).status == left
-
-
-def test_a_beginning_that_could_not_be_written_holds_nothing(store: Path, runs: RunStore) -> None:
-    come_to_nothing(runs, lambda: runs.start(question="?", mode="lean", model="m", session_id=None))
-    assert list((store.parent / "running").iterdir()) == []
-    with another_process(store) as (process, run_id):
-        process.kill()
-        process.wait()
-    come_to_nothing(runs, lambda: runs.take_up(run_id))
-    assert runs.find(run_id).status == "interrupted"
-    runs.take_up(run_id)
-    assert runs.find(run_id).status == "running"
 
 
 class Announced(Database):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from asky.storage.database import Database
 from asky.storage.runs import Run
 from asky.storage.scope import Scope
-from asky.storage.sessions import NewMessage, own_collection
+from asky.storage.sessions import NewMessage, Session, SessionStore, own_collection
 from asky.values import Chunk, Document, Evidence, Source, Span, source_id
 from tests.support.stores import FilledStore
 
@@ -91,11 +94,57 @@ def test_a_session_without_a_question_is_discarded_with_what_it_was_given_and_no
     store.sessions.append(answered.id, [NewMessage("user", "?")], run_id=None)
     kept = give(store, begun.id, "A text about the moon.")
     for each in (empty, begun, answered, empty):
-        store.sessions.discard_unused(each.id, store.corpus)
+        store.sessions.discard_unused(each, store.corpus)
     assert {each.name for each in store.sessions.recent()} == {"begun", "answered"}
     assert own_collection(empty.id) not in store.corpus.collections()
     assert own_collection(begun.id) in store.corpus.collections()
     assert store.documents.text(kept) == "A text about the moon."
     with store.database.read() as connection:
         assert not connection.execute("SELECT 1 FROM document WHERE id = ?", (document,)).fetchall()
+    store.database.close()
+
+
+USES: dict[str, Callable[[FilledStore, Session], object]] = {
+    "noted in": lambda store, made: store.findings.add("Ebb at nine.", session_id=made.id, run_id=None),
+    "shared": lambda store, made: store.sessions.share(made.id),
+    "opened": lambda store, made: store.sessions.open(made.name, mode="lean"),
+    "given a collection": lambda store, made: store.sessions.add_collections(made.id, [store.collection]),
+    "set": lambda store, made: store.sessions.remember(made.id, mode=made.mode, settings={"web": True}),
+    "of another mode": lambda store, made: store.sessions.remember(made.id, mode="research", settings={}),
+    "renamed": lambda store, made: store.sessions.rename(made.id, "harbour"),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_a_new_session_that_another_process_has_come_to_use_is_not_discarded(store: FilledStore, use: str) -> None:
+    made = store.sessions.open("trip", mode="lean")
+    USES[use](store, made)
+    store.sessions.discard_unused(made, store.corpus)
+    assert store.sessions.find(made.id) is not None
+    store.database.close()
+
+
+class Late(Database):
+    """A store that is written to just before a writer gets its turn."""
+
+    before: Callable[[], object] | None = None
+
+    @contextmanager
+    def write(self) -> Iterator[sqlite3.Connection]:
+        act, self.before = self.before, None
+        if act is not None:
+            act()
+        with super().write() as connection:
+            yield connection
+
+
+def test_a_session_that_two_processes_make_at_once_is_discarded_by_neither(store: FilledStore) -> None:
+    second, made = Late(store.database.path), []
+    second.before = lambda: made.append(store.sessions.open("trip", mode="lean"))
+    made.append(SessionStore(second).open("trip", mode="lean"))
+    assert made[0].id == made[1].id
+    for each in made:
+        store.sessions.discard_unused(each, store.corpus)
+    assert store.sessions.find("trip") is not None
+    second.close()
     store.database.close()

@@ -57,3 +57,12 @@ def test_a_title_that_others_give_replaces_the_address(store: SearchStore) -> No
     found = store.corpus.source(ID)
     assert found is not None
     assert found.title == "Clay"
+
+
+@pytest.mark.parametrize("said", ["x", {"doi": "10.5555/x"}, {"doi": 5}, [], None])
+def test_a_source_cannot_say_what_others_say_of_it(store: SearchStore, said: object) -> None:
+    put(store, of_the_work=said, published="2020")
+    assert facts(store) == ((), "2020", None, None)
+    store.corpus.describe(ID, doi="10.5555/y")
+    put(store, of_the_work=said, published="2021")
+    assert facts(store) == ((), "2021", None, "10.5555/y")

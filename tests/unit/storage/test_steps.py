@@ -95,6 +95,7 @@ def test_a_run_is_taken_up_by_one_process_and_only_where_it_has_not_finished(dat
     with pytest.raises(UsageError, match="still running"):
         second.take_up(run)
     runs.finish(run, "cancelled", {"answer": "a part"})
+    runs.let_go(run)
     second.take_up(run)
     taken = runs.find(run)
     assert (taken.status, taken.answer, taken.finished_at) == ("running", None, None)
