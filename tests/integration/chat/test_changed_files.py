@@ -9,8 +9,8 @@ import pytest
 
 from asky.storage.scope import Scope
 from asky.values import Source, source_id
+from tests.integration.chat.recorded_runs import TWO, Room, same_again
 from tests.integration.chat.test_answering import TIDES, Citing
-from tests.integration.chat.test_replaying import TWO, Room, same_again
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ import pytest
 from asky.errors import RateLimited, StorageError, StoreFull
 from asky.llm.port import Message
 from asky.storage.runs import RunStore
+from tests.integration.chat.recorded_runs import TWO, Room, Talking, same_again
 from tests.integration.chat.test_answering import SEARCH, Citing
-from tests.integration.chat.test_replaying import TWO, Room, Talking, same_again
 from tests.support.models import ScriptedModel, Turn
 
 

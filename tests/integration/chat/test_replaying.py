@@ -1,222 +1,45 @@
-"""Runs once more: played again from their record alone, and taken up from each step that they can have been cut at."""
+"""Runs that are played again from their record alone."""
 
 from __future__ import annotations
 
-import json
-import sys
 import threading
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import anyio
 import pytest
 
-from asky.chat.answering import Answerer, Question
-from asky.chat.preparing import WebAccess
 from asky.chat.recorded import recorded_tool
 from asky.chat.recording import Record
-from asky.chat.replaying import replay, resume
 from asky.chat.run_state import RunState
-from asky.config.schema import Research, Retrieval
-from asky.errors import BudgetExceeded, ProviderError, RateLimited, ReplayMissed, Unreachable, UsageError
+from asky.errors import ReplayMissed, Unreachable, UsageError
 from asky.events import StageStarted
-from asky.evidence.answer import answer_json
-from asky.evidence.passages import parse_passages
 from asky.llm.budget import Limits, RunBudget
-from asky.llm.port import ABSTENTION, ChatModel, Message, ModelUsage, TextDelta, ToolSpec
-from asky.llm.spending import Budget, NoBudget, note_spending
+from asky.llm.port import ABSTENTION, Message, ModelUsage, TextDelta, ToolSpec
+from asky.llm.spending import NoBudget, note_spending
 from asky.llm.tokens import TokenCounter
 from asky.llm.tools import Tool, ToolResult
 from asky.research.tools import ResearchRun
-from asky.research.vector_store import VectorStore
 from asky.storage.corpus import CorpusStore
-from asky.storage.runs import RunStore, Spent
+from asky.storage.runs import Spent
 from asky.storage.scope import Scope
-from asky.storage.sessions import SessionStore
 from asky.storage.steps import Step
-from asky.values import Answer
-from tests.integration.chat.test_answering import BREAD, SEARCH, TIDES, Citing
-from tests.integration.chat.test_answering_web import article
+from tests.integration.chat.recorded_runs import (
+    FAULTY,
+    TWO,
+    Correcting,
+    Room,
+    Talking,
+    reading,
+    room,
+    same_again,
+    tides_of,
+    webbed,
+)
+from tests.integration.chat.test_answering import SEARCH, Citing
 from tests.support.models import ScriptedModel, Turn, calls, tool_call
-from tests.support.search_store import SearchStore
-from tests.support.searching import FakeSearch
-from tests.support.site import Asked, Site, Wire
-from tests.support.webs import LabWeb
 
-ASKED = "How many tides does the moon raise?"
-TWO = "The moon raises two tides a day [{key}]."
-
-
-class Talking(ScriptedModel):
-    """Makes the calls of `turns` in order, by what the conversation has of them; then cites the last passage it saw.
-
-    `summaries` counts the pages that it was asked to summarise.
-    """
-
-    def __init__(self, *turns: Turn, answer: str = TWO) -> None:
-        super().__init__("unused")
-        self._turns = turns
-        self._answer = answer
-        self.summaries = 0
-
-    async def stream(self, messages, tools, **options):
-        if "three sentences" in messages[0].content:
-            self.summaries += 1
-            async for item in ScriptedModel("It is about tides.").stream(messages, tools, **options):
-                yield item
-            return
-        shown = [each for message in messages if message.role == "tool" for each in parse_passages(message.content)]
-        done = sum(bool(each.tool_calls) for each in messages)
-        text = self._answer.replace("{key}", shown[-1].key) if shown else self._answer
-        self._script = (self._turns[done] if done < len(self._turns) else Turn(text),)
-        async for item in super().stream(messages, tools, **options):
-            yield item
-
-
-class Correcting(Citing):
-    """Writes `TWO` when it is to mend its answer."""
-
-    async def stream(self, messages, tools, **options):
-        if len(self.sent) >= 2:
-            self._answer_text = TWO
-        async for item in super().stream(messages, tools, **options):
-            yield item
-
-
-FAULTY = "The moon raises seven tides a day [{key}] [Pdead]."
-
-
-class Room:
-    """A store with two documents, a session, and ways to ask, resume and replay."""
-
-    def __init__(self, folder: Path) -> None:
-        self.store = SearchStore(folder, settings=Retrieval(engine="exact"))
-        self.store.add("tides", TIDES, title="Tides")
-        self.store.add("bread", BREAD, title="Bread")
-        self.runs = RunStore(self.store.database)
-        self.sessions = SessionStore(self.store.database)
-        self.session = self.sessions.open("lab", mode="research")
-        self.kept: list[Answer] = []
-        self.web: LabWeb | None = None
-        self.budget: Callable[[str], Budget] = lambda _: NoBudget()
-        self.warned: list[str] = []
-        self.notes: list[list[str]] = []
-        self.shortlist = True
-        self.site: Site | None = None
-        self.looking: Callable[[], object] = lambda: None
-
-    def _search(self) -> VectorStore:
-        self.looking()
-        return self.store.search
-
-    def answerer(self, model: ChatModel) -> Answerer:
-        return Answerer(
-            model,
-            self._search,
-            self.store.corpus,
-            self.runs,
-            self.sessions,
-            settings=Research(),
-            listener=self.store.heard.append,
-            warned=self.warned,
-            budget=self.budget,
-            web=(lambda: self.web) if self.web is not None else None,  # type: ignore[arg-type,return-value] # it is set
-            notes=lambda: self.notes.pop(0) if self.notes else (),
-        )
-
-    def ask(self, model: ChatModel, *, mode: str = "research") -> Answer:
-        anyio.run(self._answer, model, self.question(mode))
-        return self.kept[-1]
-
-    def cancel(self, model: ChatModel, when: Callable[[], bool]) -> Answer:
-        """Ask, and stop the run some moments after `when` is true."""
-
-        async def main() -> None:
-            async with anyio.create_task_group() as group:
-                group.start_soon(self._answer, model, self.question())
-                with anyio.fail_after(20):
-                    while not when():  # noqa: ASYNC110 - what is waited for happens in threads and servers
-                        await anyio.sleep(0.001)
-                for _ in range(50):
-                    await anyio.lowlevel.checkpoint()
-                group.cancel_scope.cancel()
-
-        anyio.run(main)
-        return self.kept[-1]
-
-    def question(self, mode: str = "research") -> Question:
-        access = WebAccess(self.store.collection, shortlist=self.shortlist) if self.web is not None else None
-        return Question(ASKED, ASKED, mode, self.store.scope, web=access)  # type: ignore[arg-type] # a word
-
-    async def _answer(self, model: ChatModel, question: Question) -> None:
-        await self.answerer(model).answer(question, self.session, keep=self.kept.append)
-
-    def replay(self) -> Answer:
-        async def main() -> Answer:
-            return await replay(self.answerer(ScriptedModel(ProviderError("nobody may ask"))), self.runs.find(None))
-
-        return anyio.run(main)
-
-    def resume(self, model: ChatModel) -> Answer:
-        async def main() -> None:
-            await resume(self.answerer(model), self.runs.find(None), self.session, keep=self.kept.append)
-
-        anyio.run(main)
-        return self.kept[-1]
-
-    def crash_after(self, steps: int) -> None:
-        """Leave the last run as it was in the store when its process was killed after so many steps."""
-        run = self.runs.find(None)
-        with self.store.database.write() as connection:
-            connection.execute("DELETE FROM step WHERE run_id = ? AND ordinal >= ?", (run.id, steps))
-            connection.execute("UPDATE run SET status = 'running', finished_at = NULL, answer = NULL")
-            connection.execute("DELETE FROM message WHERE run_id = ?", (run.id,))
-
-    def kinds(self) -> list[str]:
-        return [each.kind for each in self.runs.steps.of(self.runs.find(None).id)]
-
-    def dump(self) -> list[str]:
-        with self.store.database.read() as connection:
-            return list(connection.iterdump())
-
-    def said(self) -> list[tuple[str, str]]:
-        return [(each.role, each.content) for each in self.sessions.messages(self.session.id)]
-
-    def called(self) -> int:
-        return sum(each.kind == "called" for each in self.runs.ledger(self.runs.find(None).id))
-
-
-@pytest.fixture
-def room(tmp_path: Path) -> Iterator[Room]:
-    opened = Room(tmp_path)
-    yield opened
-    opened.store.close()
-
-
-def same_again(room: Room, answer: Answer) -> None:
-    """The last run plays to `answer`, and nothing is changed by that."""
-    before, connects = room.dump(), len(CONNECTED)
-    assert room.runs.find(None).answer == answer_json(answer)
-    assert answer_json(room.replay()) == answer_json(answer)
-    assert room.dump() == before
-    assert len(CONNECTED) == connects
-
-
-CONNECTED: list[object] = []
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _connections() -> None:
-    """Notes every connection and every name that is looked up in this process, from now on."""
-    sys.addaudithook(lambda event, details: CONNECTED.append(details) if event in _WATCHED else None)
-
-
-_WATCHED = ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname")
-
-
-# played again
+__all__ = ["room", "webbed"]
 
 
 def test_a_run_plays_to_the_same_answer_and_changes_nothing(room: Room) -> None:
@@ -569,183 +392,10 @@ def test_steps_go_with_their_session(room: Room) -> None:
         assert connection.execute("SELECT count(*) FROM step").fetchone()[0] == 0
 
 
-# taken up
-
-
-@pytest.mark.parametrize("steps", range(1, 6))
-def test_a_run_that_was_killed_after_any_step_repeats_no_call(room: Room, steps: int) -> None:
-    whole = room.ask(Talking(SEARCH))
-    kinds = room.kinds()
-    room.crash_after(steps)
-    model = Talking(SEARCH)
-    answer = room.resume(model)
-    assert answer.run == whole.run
-    assert (answer.text, answer.citations, answer.claims) == (whole.text, whole.citations, whole.claims)
-    assert len(model.sent) == 2 - kinds[:steps].count("called")
-    assert replace(answer.usage, seconds=0) == replace(whole.usage, seconds=0)
-    assert [role for role, _ in room.said()] == ["user", "call", "tool", "assistant"]
-    assert room.runs.find(None).status == "finished"
-    assert room.kinds() == kinds
-    same_again(room, answer)
-
-
-def test_a_failed_run_is_taken_up_and_says_its_answer_once(room: Room) -> None:
-    with pytest.raises(RateLimited):
-        room.ask(ScriptedModel(SEARCH, RateLimited("come back later")))
-    assert [role for role, _ in room.said()] == ["user", "assistant"]
-    model = Talking(SEARCH)
-    answer = room.resume(model)
-    assert answer.text == "The moon raises two tides a day [1]."
-    assert len(model.sent) == 1
-    assert [role for role, _ in room.said()] == ["user", "call", "tool", "assistant"]
-    same_again(room, answer)
-
-
-def test_a_cancelled_run_is_taken_up_and_counts_what_the_cut_call_used(room: Room) -> None:
-    room.budget = lambda _: RunBudget(
-        Limits(max_tokens=100_000), prices=None, counter=TokenCounter(), spent_today=Spent, clock=lambda: 0.0
-    )
-    cut = ScriptedModel(SEARCH, Turn("The moon raises two", hangs=True))
-    part = room.cancel(cut, lambda: len(cut.sent) == 2)
-    model = Talking(SEARCH)
-    answer = room.resume(model)
-    assert answer.text == "The moon raises two tides a day [1]."
-    assert answer.usage.llm_calls == part.usage.llm_calls + 1
-    assert answer.usage.prompt_tokens == part.usage.prompt_tokens + 100
-    assert room.called() == 3
-    assert answer.stopped_by is None
-    same_again(room, answer)
-
-
-def test_a_limit_counts_what_was_spent_before(room: Room) -> None:
-    used = ModelUsage(1400, 100)
-    with pytest.raises(RateLimited):
-        room.ask(ScriptedModel(replace(SEARCH, usage=used), RateLimited("come back later")))
-    room.budget = lambda _: RunBudget(
-        Limits(max_tokens=1500), prices=None, counter=TokenCounter(), spent_today=Spent, clock=lambda: 0.0
-    )
-    model = ScriptedModel("Two.")
-    answer = room.resume(model)
-    assert answer.stopped_by == "budget"
-    assert "the limit of 1,500 tokens for this run is reached: 1,500 tokens spent" in answer.warnings
-    assert model.sent == []
-    same_again(room, answer)
-
-
-def test_the_time_that_an_earlier_process_took_counts(room: Room) -> None:
-    with pytest.raises(RateLimited):
-        room.ask(ScriptedModel(SEARCH, RateLimited("come back later")))
-    run = room.runs.find(None)
-    steps = room.runs.steps.of(run.id)
-    state = {**steps[-1].data["state"], "seconds": 100.0}
-    room.runs.steps.replace(run.id, [replace(steps[-1], data={**steps[-1].data, "state": state})])
-    budgets: list[RunBudget] = []
-
-    def budget(_: str) -> Budget:
-        limits = Limits(max_time_s=102.0)
-        clock = time.monotonic
-        budgets.append(RunBudget(limits, prices=None, counter=TokenCounter(), spent_today=Spent, clock=clock))
-        return budgets[-1]
-
-    room.budget = budget
-    hanging = ScriptedModel(Turn("The moon", hangs=True))
-    answer = room.resume(hanging)
-    assert len(hanging.sent) == 1
-    assert answer.stopped_by == "budget"
-    assert "stopped after 102 s" in answer.warnings
-    assert answer.usage.seconds >= 101.9
-    with pytest.raises(BudgetExceeded, match=r"the limit of 102\.0 s for this run is reached: 10\d\.\d s spent"):
-        budgets[0].check((), ())
-    same_again(room, answer)
-
-
-def test_a_run_that_was_taken_back_is_not_taken_up(room: Room) -> None:
-    with pytest.raises(RateLimited):
-        room.ask(ScriptedModel(SEARCH, RateLimited("come back later")))
-    run = room.runs.find(None)
-    before = room.said()
-    assert room.sessions.withdraw(room.session.id, run.id)
-    model = Talking(SEARCH)
-    with pytest.raises(UsageError, match=f"run {run.id} was taken back") as caught:
-        room.resume(model)
-    assert caught.value.hint == "ask its question again"
-    assert (model.sent, room.said(), room.runs.find(None).status) == ([], before, "failed")
-
-
-def test_a_prompt_that_has_changed_since_goes_on_from_there_and_plays_again(room: Room) -> None:
-    room.ask(Citing(TWO))
-    room.crash_after(5)
-    with room.store.database.write() as connection:
-        connection.execute("UPDATE step SET key = 'other' WHERE kind = 'called' AND ordinal = 2")
-    model = Talking(SEARCH)
-    answer = room.resume(model)
-    assert len(model.sent) == 2
-    assert answer.usage.llm_calls == 4
-    same_again(room, answer)
-
-
-def test_what_is_not_to_be_taken_up_is_refused(room: Room) -> None:
-    room.ask(Citing(TWO))
-    with pytest.raises(UsageError, match="has finished"):
-        room.resume(Citing(TWO))
-    room.crash_after(3)
-    other = ScriptedModel("Two.")
-    other.name = "another"
-    with pytest.raises(UsageError, match="began with the model scripted, not another"):
-        room.resume(other)
-    room.runs.take_up(room.runs.find(None).id)
-    with pytest.raises(UsageError, match="still running"):
-        room.resume(Citing(TWO))
-    room.runs.record(room.runs.find(None).id, "failed", {"code": "usage", "message": "no such domain"})
-    room.runs.finish(room.runs.find(None).id, "failed", None)
-    with pytest.raises(UsageError, match="would fail again: no such domain"):
-        room.resume(Citing(TWO))
-    with pytest.raises(UsageError, match="no answer to play again"):
-        room.replay()
-
-
-def test_of_two_processes_one_takes_a_run_up(room: Room) -> None:
-    room.ask(Citing(TWO))
-    room.crash_after(3)
-    run = room.runs.find(None)
-    other = RunStore(room.store.database)
-    other.take_up(run.id)
-    with pytest.raises(UsageError, match="still running"):
-        room.runs.take_up(run.id)
-
-
-# the web
-
-
-@pytest.fixture
-def webbed(room: Room) -> Iterator[Room]:
-    with Site() as site:
-        site.page("/tides", html=article("Tides", TIDES * 5, "/deeper"))
-        site.page("/deeper", html=article("Deeper", "Tides are seen in the rocks of the earth as well. " * 4))
-        room.store.scope = Scope((room.store.corpus.collection("session lab", create=True),))
-        room.store.collection = room.store.scope.collections[0]
-        with LabWeb(room.store, site, [FakeSearch([site.url("/tides"), site.url("/gone")])]) as web:
-            room.web, room.site = web, site
-            yield room
-
-
-def reading(url: str) -> Sequence[Turn]:
-    """Finds and reads a page with all tools of the web."""
-    return (
-        calls(tool_call("web_search", {"queries": ["tides"]})),
-        calls(
-            tool_call("extract_links", {"urls": [url]}, call_id="a"),
-            tool_call("get_link_summaries", {"urls": [url]}, call_id="b"),
-            tool_call("web_search", {"queries": ["tides"]}, call_id="c"),
-        ),
-        SEARCH,
-    )
-
-
 def test_a_run_on_the_web_plays_without_it(webbed: Room) -> None:
     assert webbed.web is not None
     webbed.shortlist = False
-    answer = webbed.ask(Talking(*reading(_tides(webbed))))
+    answer = webbed.ask(Talking(*reading(tides_of(webbed))))
     assert answer.citations
     assert answer.usage.fetches >= 1
     assert "summarised" in webbed.kinds()
@@ -754,95 +404,8 @@ def test_a_run_on_the_web_plays_without_it(webbed: Room) -> None:
     same_again(webbed, answer)
 
 
-def test_a_summary_that_was_paid_for_and_not_kept_is_not_paid_for_again(webbed: Room) -> None:
-    webbed.shortlist = False
-    whole = webbed.ask(Talking(*reading(_tides(webbed))))
-    webbed.crash_after(webbed.kinds().index("summarised") + 1)
-    with webbed.store.database.write() as connection:
-        connection.execute("UPDATE page SET summary = NULL")
-    model = Talking(*reading(_tides(webbed)))
-    answer = webbed.resume(model)
-    assert model.summaries == 0
-    assert answer.usage.llm_calls == whole.usage.llm_calls == 5
-    assert answer.usage.cost_usd == whole.usage.cost_usd
-    same_again(webbed, answer)
-
-
-def test_a_run_that_was_cancelled_while_it_read_plays_and_goes_on(webbed: Room) -> None:
-    assert webbed.site is not None
-    reached: list[str] = []
-
-    async def hang(asked: Asked, wire: Wire) -> None:
-        reached.append(asked.path)
-        await wire.hang()
-
-    webbed.site.script("/tides", hang)
-    part = webbed.cancel(Talking(SEARCH), lambda: bool(reached))
-    assert webbed.kinds() == ["begun", "searched", "finished"]
-    assert (part.stopped_by, part.text) == ("cancelled", "")
-    same_again(webbed, part)
-    assert webbed.web is not None
-    webbed.site.page("/tides", html=article("Tides", TIDES * 5))
-    answer = webbed.resume(Talking(SEARCH))
-    assert answer.citations
-    same_again(webbed, answer)
-
-
-def test_a_run_that_was_cancelled_while_a_tool_worked_plays_and_goes_on(webbed: Room) -> None:
-    assert webbed.site is not None
-    reached: list[str] = []
-
-    async def hang(asked: Asked, wire: Wire) -> None:
-        reached.append(asked.path)
-        await wire.hang()
-
-    webbed.shortlist = False
-    page = webbed.site.page("/deeper", html=article("Deeper", TIDES * 4))
-    webbed.site.page("/tides", html=article("Tides", TIDES * 5, "/deeper"))
-    read = calls(tool_call("extract_links", {"urls": [_tides(webbed)]}))
-    both = calls(
-        tool_call("extract_links", {"urls": [page]}, call_id="a"),
-        tool_call("get_relevant_content", {"queries": ["moon tides"]}, call_id="b"),
-    )
-    find = calls(tool_call("web_search", {"queries": ["tides"]}))
-    webbed.site.script("/deeper", hang)
-    part = webbed.cancel(Talking(find, read, both), lambda: bool(reached) and webbed.kinds().count("ran") == 3)
-    assert part.stopped_by == "cancelled"
-    same_again(webbed, part)
-    webbed.site.page("/deeper", html=article("Deeper", TIDES * 4))
-    model = Talking(find, read, both)
-    answer = webbed.resume(model)
-    assert len(model.sent) == 1
-    assert "was not offered" not in json.dumps([each.content for each in model.sent[0][0]])
-    assert answer.citations
-    same_again(webbed, answer)
-
-
 def test_a_shortlisted_run_plays_with_what_was_rejected(webbed: Room) -> None:
     answer = webbed.ask(Citing(TWO))
     assert answer.rejected
     webbed.web = None
     same_again(webbed, answer)
-
-
-@pytest.mark.parametrize("steps", range(1, 14))
-def test_a_run_on_the_web_goes_on_after_any_step(webbed: Room, steps: int) -> None:
-    webbed.shortlist = False
-    whole = webbed.ask(Talking(*reading(_tides(webbed))))
-    kinds = webbed.kinds()
-    assert len(kinds) == 14, kinds
-    webbed.crash_after(steps)
-    model = Talking(*reading(_tides(webbed)))
-    answer = webbed.resume(model)
-    done = kinds[:steps]
-    assert len(model.sent) == kinds.count("called") - done.count("called")
-    assert model.summaries + done.count("summarised") <= 1
-    assert (answer.text, answer.citations) == (whole.text, whole.citations)
-    assert answer.usage.llm_calls <= whole.usage.llm_calls
-    assert len([role for role, _ in webbed.said() if role in ("user", "assistant")]) == 2
-    same_again(webbed, answer)
-
-
-def _tides(room: Room) -> str:
-    assert room.site is not None
-    return room.site.url("/tides")

@@ -13,8 +13,8 @@ from asky.errors import RateLimited, StoreDamaged, Unreachable
 from asky.research.search_cache import RememberedSearch
 from asky.search.federation import Federation
 from asky.search.port import SearchProvider, SearchRequest, SearchResults
+from tests.integration.chat.recorded_runs import ASKED, Room, Talking, reading, room, same_again, webbed
 from tests.integration.chat.test_answering_web import SECRET
-from tests.integration.chat.test_replaying import ASKED, Room, Talking, reading, room, same_again, webbed
 from tests.support.models import ScriptedModel, calls, tool_call
 from tests.support.searching import FakeSearch
 
