@@ -12,6 +12,7 @@ import pexpect  # type: ignore[import-untyped] # it has no types
 import pyte
 
 from tests.support.asky_command import ASKY, clean_environment
+from tests.support.endpoint import Request
 
 ENTER, ALT_ENTER, CTRL_C, CTRL_D, CTRL_J, CTRL_U, CTRL_Z = "\r", "\x1b\r", "\x03", "\x04", "\n", "\x15", "\x1a"
 SHELL = ("/bin/bash", "--norc", "--noprofile", "--noediting", "-i")
@@ -157,3 +158,26 @@ class Chatting:
         data = self.child.read_nonblocking(_CHUNK, timeout=_WAIT_S)
         self.sent += data
         self._feed.feed(data)
+
+
+def roles(request: Request) -> list[str]:
+    return [message["role"] for message in request.messages]
+
+
+def asked(request: Request) -> list[str]:
+    """What the user said, as the model got it."""
+    return [str(message["content"]) for message in request.messages if message["role"] == "user"]
+
+
+def keep_prompt(home: Path) -> None:
+    """Configure the saved prompt `/short`."""
+    file = home / "asky" / "config" / "research.toml"
+    file.parent.mkdir(mode=0o700)
+    file.write_text('[prompts]\nshort = "Briefly: {{input}}"\n')
+
+
+def answer_to(chatting: Chatting, question: str, words: str) -> None:
+    """Ask, and wait for an answer with these words and for the next prompt."""
+    chatting.ask(question)
+    chatting.see(words)
+    chatting.prompt()

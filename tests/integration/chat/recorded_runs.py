@@ -33,9 +33,7 @@ from tests.support.site import Site
 from tests.support.webs import LabWeb
 
 ASKED = "How many tides does the moon raise?"
-
 TWO = "The moon raises two tides a day [{key}]."
-
 FAULTY = "The moon raises seven tides a day [{key}] [Pdead]."
 
 _WATCHED = ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname")
