@@ -70,11 +70,18 @@ def client(cache: Path, precision: str = "fp32") -> EmbeddingClient:
 
 
 def cpu_s(work: Callable[[], object], repeats: int = 2) -> float:
-    best = float("inf")
+    (best,) = least_cpu_s(work, repeats=repeats)
+    return best
+
+
+def least_cpu_s(*works: Callable[[], object], repeats: int = 4) -> list[float]:
+    """The least CPU time of each; they take turns, so that a slow spell of the machine is no one's alone."""
+    best = [float("inf")] * len(works)
     for _ in range(repeats):
-        started = time.process_time()
-        work()
-        best = min(best, time.process_time() - started)
+        for place, work in enumerate(works):
+            started = time.process_time()
+            work()
+            best[place] = min(best[place], time.process_time() - started)
     return best
 
 
@@ -98,21 +105,21 @@ def test_throughput_is_above_that_of_sentence_transformers(model_cache: Path) ->
     embedder.embed(texts[:2])
     library = SentenceTransformer(str(find_model_folder("all-MiniLM-L6-v2", local_files_only=True)), device="cpu")
     library.encode(texts[:2])
-    ours = cpu_s(lambda: embedder.embed(texts))
-    theirs = cpu_s(lambda: library.encode(texts, batch_size=32, normalize_embeddings=True))
+    ours, theirs = least_cpu_s(
+        lambda: embedder.embed(texts), lambda: library.encode(texts, batch_size=32, normalize_embeddings=True)
+    )
     print(f"\ntexts a CPU second: {len(texts) / ours:.1f}, sentence-transformers {len(texts) / theirs:.1f}")
     assert theirs / ours >= 1.2
 
 
 def test_int8_is_quicker_than_fp32(model_cache: Path) -> None:
     texts = passages(64)
-    spent = {}
-    for precision in ("fp32", "int8"):
-        embedder = client(model_cache, precision)
+    whole, small = client(model_cache), client(model_cache, "int8")
+    for embedder in (whole, small):
         embedder.embed(texts[:2])
-        spent[precision] = cpu_s(lambda embedder=embedder: embedder.embed(texts))  # type: ignore[misc]  # a default binds it
-    print(f"\ntexts a CPU second: { ({name: round(len(texts) / seconds, 1) for name, seconds in spent.items()}) }")
-    assert spent["fp32"] / spent["int8"] >= 1.4
+    fp32, int8 = least_cpu_s(lambda: whole.embed(texts), lambda: small.embed(texts))
+    print(f"\ntexts a CPU second: fp32 {len(texts) / fp32:.1f}, int8 {len(texts) / int8:.1f}")
+    assert fp32 / int8 >= 1.4
 
 
 def test_chunking_is_a_small_part_of_embedding(model_cache: Path) -> None:
