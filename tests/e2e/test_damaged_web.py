@@ -150,34 +150,48 @@ def controls(text: str) -> list[str]:
     return [f"U+{ord(char):04X}" for char in kept if unicodedata.category(char) == "Cc" or bidi.match(char)]
 
 
-def assert_accounted(site: Site, answer: dict[str, Any], names: list[str]) -> None:
-    """Each damaged page is a source, or is rejected in words that fit its damage."""
+def assert_accounted(site: Site, answer: dict[str, Any], names: list[str]) -> list[str]:
+    """Each damaged page is a source, or is rejected in words that fit its damage, or is among the returned late ones.
+
+    So many at once may keep a busy machine, on which the site runs as well, from sending a page in time.
+    """
     reasons = {each["url"]: each["reason"] for each in answer["rejected"]}
     shown = {each["url"] for each in answer["sources"]}
     wrong: list[tuple[str, str]] = []
+    late: list[str] = []
     for name in names:
         url, outcome = site.url(path_of(name)), EXPECTED[name]
         reason = reasons.get(url)
-        if reason is None and not (url in shown and outcome in ("ok", "cut")):
-            wrong.append((name, "nothing is said of it"))
-        if name in HEAVY and reason is not None and SLOW.search(reason):
-            continue  # so is the site itself, on a busy machine
-        if reason is not None and not re.search(REASONS[outcome], reason):
-            wrong.append((name, reason))
+        if reason is None:
+            if not (url in shown and outcome in ("ok", "cut")):
+                wrong.append((name, "nothing is said of it"))
+        elif not re.search(REASONS[outcome], reason):
+            if SLOW.search(reason):
+                late.append(name)
+            else:
+                wrong.append((name, reason))
     assert not wrong, wrong
+    return [] if names == HEAVY else late  # each of the heavy ones takes the site's time, however few they are
+
+
+def searched(home: Path, site: Site, names: list[str]) -> dict[str, Any]:
+    """The answer to a question for which the search finds the damaged pages and a good one."""
+    rows = [Hit(site.url(path_of(name)), "High tides of the moon", f"{TIDES} About {name}.") for name in names]
+    rows.append(Hit(site.url("/tides"), "Tides", "What sailors read."))
+    with SearxngTwin(rows=rows) as twin:
+        return ask(home, environ(site, twin, is_heavy=names == HEAVY), "-r", TIDES)
 
 
 @pytest.mark.parametrize("names", batches(), ids=lambda names: names[0])
 def test_a_search_that_finds_damaged_pages_is_answered_from_the_good_one(
     home: Path, site: Site, names: list[str]
 ) -> None:
-    rows = [Hit(site.url(path_of(name)), "High tides of the moon", f"{TIDES} About {name}.") for name in names]
-    rows.append(Hit(site.url("/tides"), "Tides", "What sailors read."))
-    with SearxngTwin(rows=rows) as twin:
-        answer = ask(home, environ(site, twin, is_heavy=names == HEAVY), "-r", TIDES)
+    answer = searched(home, site, names)
     assert site.url("/tides") in {each["url"] for each in answer["citations"]}
     assert answer["usage"]["fetches"] <= len(names) + 1
-    assert_accounted(site, answer, names)
+    if late := assert_accounted(site, answer, names):
+        assert len(late) < len(names) / 2
+        assert assert_accounted(site, searched(home, site, late), late) == []
 
 
 def test_heavy_pages_leave_time_and_memory_for_the_good_one(home: Path, site: Site) -> None:
@@ -202,11 +216,18 @@ def test_nothing_found_and_nothing_reached_are_told_apart(home: Path, site: Site
 
 @pytest.mark.parametrize("names", batches(), ids=lambda names: names[0])
 def test_damaged_pages_that_a_question_names_leave_the_good_one_cited(home: Path, site: Site, names: list[str]) -> None:
+    answer = named(home, site, names)
+    assert site.url("/tides") in {each["url"] for each in answer["citations"]}
+    if late := assert_accounted(site, answer, names):
+        assert len(late) < len(names) / 2
+        assert assert_accounted(site, named(home, site, late), late) == []
+
+
+def named(home: Path, site: Site, names: list[str]) -> dict[str, Any]:
+    """The answer to a question that names the damaged pages and a good one."""
     typed = " ".join(site.url(path_of(name)) for name in names)
     variables = environ(site, is_heavy=names == HEAVY)
-    answer = ask(home, variables, "-r", f"{TIDES} Read {typed} and {site.url('/tides')}.")
-    assert site.url("/tides") in {each["url"] for each in answer["citations"]}
-    assert_accounted(site, answer, names)
+    return ask(home, variables, "-r", f"{TIDES} Read {typed} and {site.url('/tides')}.")
 
 
 def test_a_model_is_told_why_a_page_cannot_be_summarised(home: Path, site: Site) -> None:
@@ -238,14 +259,19 @@ def test_a_model_is_told_why_a_page_cannot_be_summarised(home: Path, site: Site)
     }
     lines = "\n".join(told.values()).splitlines()
     wrong: list[tuple[str, str]] = []
+    late: list[str] = []
     for name, url in urls.items():
         said = [line.partition(": could not be read: ")[2] for line in lines if line.startswith(f"{url}: ")]
         could_be_read = EXPECTED[name] in ("ok", "cut")
         if len(said) != (0 if could_be_read else 1) and not (could_be_read and re.search(REASONS["ok"], said[0])):
             wrong.append((name, f"said {len(said)} times"))
         elif said and not re.search(REASONS[EXPECTED[name]], said[0]):
-            wrong.append((name, said[0]))
+            if SLOW.search(said[0]):
+                late.append(name)
+            else:
+                wrong.append((name, said[0]))
     assert not wrong, wrong
+    assert len(late) < len(urls) / 10, late  # a busy machine is late with a few
 
 
 @pytest.fixture
