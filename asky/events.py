@@ -62,6 +62,18 @@ class FileRead:
 
 
 @dataclass(frozen=True, slots=True)
+class QuerySent:
+    """A query is about to leave the machine for these services, `name (host)` each.
+
+    `is_private` says that the run can read private documents, whose words the query could hold.
+    """
+
+    query: str
+    services: tuple[str, ...]
+    is_private: bool
+
+
+@dataclass(frozen=True, slots=True)
 class WebSearched:
     """Search services were asked: the words that left the machine, who got them, and what came of it.
 
@@ -141,6 +153,7 @@ Event = (
     | StageAdvanced
     | StageFinished
     | FileRead
+    | QuerySent
     | WebSearched
     | PageRead
     | ModelCalled

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from asky.chat.begun import Begun
     from asky.chat.custom_tools import CustomTools
     from asky.chat.plan import Plan, WebPlan
-    from asky.chat.preparing import Web, WebAccess
+    from asky.chat.web_access import Web, WebAccess
     from asky.config.schema import Research
     from asky.events import Listener
     from asky.llm.endpoint import Prices

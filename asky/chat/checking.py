@@ -9,6 +9,7 @@ from asky.evidence.answer import build_citations
 from asky.evidence.markers import Numbered, number_citations
 from asky.evidence.marks import MARKED
 from asky.evidence.quotes import Quotable, prepare_quote
+from asky.text.counting import counted
 from asky.text.scrub import scrub, strip_sequences
 from asky.values import Citation, Claim, Evidence, Location, Span
 
@@ -45,13 +46,13 @@ class CheckedReply:
         """What the reader should know of it."""
         numbered = self.numbered
         if numbered.unknown:
-            yield _counted(
+            yield counted(
                 len(numbered.unknown),
                 "citation of a passage that was never shown was struck out",
                 "citations of passages that were never shown were struck out",
             )
         if numbered.lookalikes:
-            yield _counted(
+            yield counted(
                 len(numbered.lookalikes),
                 "mark that looks like a citation and cites nothing was struck out",
                 "marks that look like citations and cite nothing were struck out",
@@ -124,7 +125,7 @@ def _located(
     `said` are the sentences of the answer, each with what it cites. A passage may begin in one section or on one page
     and hold the sentence in the next.
     """
-    from asky.evidence.claims import plain_text
+    from asky.evidence.plain_text import plain_text
 
     sentences: dict[int, list[str]] = {}
     for cited, sentence in said:
@@ -143,7 +144,3 @@ def _located_one(citation: Citation, quotes: Sequence[str], shown: Mapping[str, 
     begin = citation.span.start + place.start
     location = locate(shown[citation.key].document_id, Span(begin, begin + len(place)))
     return replace(citation, location=location)
-
-
-def _counted(count: int, one: str, many: str) -> str:
-    return f"{count:,} {one if count == 1 else many}"

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from asky.chat.stubs import build_tool_stub
 from asky.llm.port import Message
+from asky.text.counting import counted
 from asky.text.sentences import iter_sentences
 
 OMITTED = "[left out here: the conversation had grown too long for the model; search again if it is needed]"
@@ -181,7 +182,7 @@ class _Shrinking:
 
 
 def _left_out(turns: int) -> list[Message]:
-    said = f"[{turns} earlier question{'' if turns == 1 else 's'} of this conversation are left out here]"
+    said = f"[{counted(turns, 'earlier question')} of this conversation are left out here]"
     return [Message("user", said), Message("assistant", OMITTED_ANSWER)]
 
 

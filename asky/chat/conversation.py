@@ -18,7 +18,7 @@ from asky.chat.stubs import build_tool_stub
 from asky.evidence.keys import KEY
 from asky.llm.port import Message, ToolCall
 from asky.storage.sessions import NewMessage
-from asky.text.terms import content_terms, words
+from asky.text.follow_ups import is_follow_up, says_something
 from asky.values import Answer, Evidence, Span
 
 if TYPE_CHECKING:
@@ -28,12 +28,7 @@ if TYPE_CHECKING:
     from asky.storage.runs import StoredPassage
     from asky.storage.sessions import StoredMessage
 
-_ENOUGH_TERMS = 4
-_POINTING = frozenset({
-    "and", "but", "so", "also", "too", "then", "there", "it", "its", "they", "them", "their", "that", "this", "those",
-    "these", "he", "him", "his", "she", "her", "one", "ones", "same", "other", "others", "else", "about",
-})  # fmt: skip
-_LONGEST_CONTEXT = 300  # characters of the question before
+_LONGEST_CONTEXT = 300  # characters of the questions before
 NO_ANSWER = "[no answer was written]"
 _NUMBER = re.compile(r"\[(\d{1,4})\]")
 
@@ -76,18 +71,20 @@ def told_by_others(stored: Sequence[StoredMessage], apart_from: Collection[str])
 
 
 def in_context(question: str, earlier: Sequence[str]) -> str:
-    """What to search for with `question`: with an earlier one before it where it points back and says little itself.
+    """What to search for with `question`: where it is a follow-up, with those before it that say what it is about.
 
-    It says little with fewer than four terms that carry meaning, and points back with a word such as "and", "it" or
-    "about"; one without any such term can do nothing else. The earlier one is the last that says enough, or else the
-    last.
+    They are the last that says something, and where that is a follow-up itself, the last before it that stands alone;
+    "What are tides?", "And how often?", "And why?" are searched for as "What are tides? And why?".
     """
-    terms = set(content_terms(question))
-    points_back = not terms or not _POINTING.isdisjoint(words(question))
-    if not earlier or len(terms) >= _ENOUGH_TERMS or not points_back:
+    if not is_follow_up(question):
         return question
-    before = next((each for each in reversed(earlier) if len(set(content_terms(each))) >= _ENOUGH_TERMS), earlier[-1])
-    return f"{before[:_LONGEST_CONTEXT].rstrip()} {question}"
+    before: list[str] = []
+    for each in filter(says_something, reversed(earlier)):
+        before = [each, *before[-1:]]
+        if not is_follow_up(each):
+            break
+    most = _LONGEST_CONTEXT // max(1, len(before))
+    return " ".join([*(each[:most].rstrip() for each in before), question])
 
 
 def kept_messages(question: str, shown: str, work: Sequence[Message], answer: Answer) -> list[NewMessage]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,8 @@ import anyio
 
 from asky.concurrency import in_thread
 from asky.config.custom_tools import environment_of, fill, full_parameters, is_open_to_options, placeholders
-from asky.config.secrets import scrub as without_secrets
+from asky.config.redaction import Redactor
+from asky.config.secrets import secret_values
 from asky.errors import UsageError
 from asky.evidence.passages import fence
 from asky.llm.port import ToolSpec
@@ -43,11 +44,18 @@ Record = Callable[[Mapping[str, Any]], None]
 
 
 class CustomTools:
-    """The enabled tools of `settings`; their programs get what is allowed of `environ`, and no more."""
+    """The enabled tools of `settings`; their programs get what is allowed of `environ`, and no more.
 
-    def __init__(self, settings: Mapping[str, CustomTool], environ: Mapping[str, str]) -> None:
+    `keys` and the secrets of `environ` are hidden in what they are given and say, as far as that is recorded or told: a
+    program runs as the user, and can read what is in the environment of asky or in the user's files.
+    """
+
+    def __init__(
+        self, settings: Mapping[str, CustomTool], environ: Mapping[str, str], keys: Collection[str] = ()
+    ) -> None:
         self._settings = {name: tool for name, tool in settings.items() if tool.enabled}
         self._environ = environ
+        self._redactor = Redactor((*keys, *secret_values(environ)))
 
     def specs(self) -> list[ToolSpec]:
         """What models are told of them, in the order of the configuration."""
@@ -58,10 +66,10 @@ class CustomTools:
 
     def of(self, run: ResearchRun, record: Record) -> list[Tool]:
         """The tools for one run. `record` gets what its ledger says of each call, and is called from a thread."""
-        return [
-            Tool(spec, _Program(spec.name, self._settings[spec.name], self._environ, run, record).call)
-            for spec in self.specs()
-        ]
+        return [Tool(spec, self._program(spec.name, run, record).call) for spec in self.specs()]
+
+    def _program(self, name: str, run: ResearchRun, record: Record) -> _Program:
+        return _Program(name, self._settings[name], self._environ, self._redactor, run, record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +79,7 @@ class _Program:
     name: str
     tool: CustomTool
     environ: Mapping[str, str]
+    redactor: Redactor
     run: ResearchRun
     record: Record
 
@@ -122,12 +131,12 @@ class _Program:
         """What the program was given, without the keys of this process."""
         return {
             "tool": self.name,
-            "argv": [without_secrets(each, self.environ) for each in argv],
-            "input": without_secrets(data.decode(), self.environ),
+            "argv": [self.redactor.mask(each) for each in argv],
+            "input": self.redactor.mask(data.decode()),
         }
 
     def _result(self, ended: Ended) -> ToolResult:
-        output = self._shown(ended.output)
+        output = self._shown(ended.output, is_cut=ended.why != "ended")
         took = f"{ended.output_bytes:,} bytes in {ended.seconds:.1f} s"
         if ended.why == "timed_out":
             return self._failed("timed_out", f"{self.name} was ended after {self.tool.timeout_s:g} s", output)
@@ -135,16 +144,17 @@ class _Program:
             most = self.tool.max_output_bytes
             return self._failed("too_large", f"{self.name} was ended: it wrote more than {most:,} bytes", output)
         if ended.status != 0:
-            said = _clean(ended.errors)[-_ERROR_CHARS:].strip()
+            said = self.redactor.mask(_clean(ended.errors))[-_ERROR_CHARS:].strip()
             last = one_line(said.splitlines()[-1])[:_SHOWN_ERROR_CHARS] if said else ""
             shown = self._fenced(said, "errors") if said else ""
             what = f"{self.name} ended with {ended.describe()}"
             return self._failed("tool_failed", what, "\n".join(filter(None, (shown, output))), last)
         return ToolResult(output or f"{self.name} ended well and wrote nothing.", took)
 
-    def _shown(self, output: bytes) -> str:
-        """What a program wrote, as a model may see it: as much as passages may take."""
-        text = _clean(output).strip("\n")
+    def _shown(self, output: bytes, *, is_cut: bool) -> str:
+        """What a program wrote, as a model may see it: as much as passages may take, and no piece of a key."""
+        text = _clean(output)
+        text = self.redactor.mask(text[: self.redactor.certain_length(text)] if is_cut else text).strip("\n")
         if not text:
             return ""
         most = self.run.passage_tokens * _CHARACTERS_A_TOKEN

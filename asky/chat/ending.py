@@ -5,18 +5,19 @@ What the run gets from outside it gets through its record, see `asky.chat.record
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import anyio
 
 from asky.chat.checking import CheckedReply, check_reply, without_controls
 from asky.chat.conversation import kept_messages
+from asky.chat.outcome import passed_over, shown_sources, usage_of
 from asky.chat.recording import once
+from asky.chat.unread import Unread, left_by_model, said_unread, sentences
 from asky.concurrency import in_thread
 from asky.errors import AskyError, ProviderError, StorageError
 from asky.events import StageFinished, StageStarted, Warned
@@ -27,7 +28,7 @@ from asky.evidence.passages import shown_title
 from asky.llm.port import is_abstention
 from asky.research.shortfall import shortfall
 from asky.storage.sessions import NewMessage
-from asky.values import Answer, Citation, Location, Source, Span, StoppedBy, Usage
+from asky.values import Answer, Citation, Location, Span, StoppedBy
 
 if TYPE_CHECKING:
     from asky.chat.answering import Answerer, Question
@@ -61,7 +62,7 @@ class Ending:
 
     `beside` are the calls that are not the loop's; `warnings` grow while the run goes on. `allowed_s` is the time after
     which it was stopped, if it was, and `mended_late` says that it was up before a mended answer had come;
-    `changed_files` was said of files that it cites.
+    `changed_files` was said of files that it cites, and `unread` are the addresses in the question that were not read.
     """
 
     owner: Answerer
@@ -81,6 +82,7 @@ class Ending:
     allowed_s: float | None = None
     mended_late: bool = False
     changed_files: Sequence[str] = ()
+    unread: Sequence[Unread] = ()
     _latest: CheckedReply | None = None
     _is_stored: bool = False
 
@@ -115,10 +117,18 @@ class Ending:
         if not self.state.has_sources:
             self.warn(_NO_SOURCES)
         await self.record.enter("ending")
-        for warning in [*checked.warnings(), *await self._outdated(checked), *await self._changed(checked)]:
+        warnings = [*checked.warnings(), *await self._outdated(checked), *await self._changed(checked)]
+        for warning in [*warnings, *self._left_by_model()]:
             self.warn(warning)
+        if self.unread and self.owner.model.host is None:  # which is not told, and quotes only
+            checked = replace(checked, text=f"{checked.text}\n\n{said_unread(self.unread)}")
         with anyio.CancelScope(shield=True):
             await in_thread(self._store_answer, checked, stopped_by)
+
+    def _left_by_model(self) -> Iterator[str]:
+        """What to say of addresses in the question that the model was to read, and has not."""
+        named, state = self.question.web.named if self.question.web is not None else (), self.state
+        return sentences(left_by_model(named, state.rejected, state.research.shown.values()) if named else ())
 
     async def _outdated(self, checked: CheckedReply) -> Sequence[str]:
         """What to say of citations that rest on earlier turns, and whose source has another text by now."""
@@ -242,6 +252,7 @@ class Ending:
             self.owner.runs.record(self.run.id, "mended", data)
 
     def _store_answer(self, checked: CheckedReply, stopped_by: StoppedBy | None) -> None:
+        state, seconds = self.state, self.record.ending.get("seconds")
         answer = Answer(
             run=self.run.id,
             session=self.session.name,
@@ -251,47 +262,21 @@ class Ending:
             text=checked.text,
             citations=checked.citations,
             claims=checked.claims,
-            sources=self._sources(checked),
-            rejected=self._rejected(),
-            usage=self._usage(),
+            sources=shown_sources(state.research.shown.values(), checked.citations),
+            rejected=passed_over(self.question.rejected, state),
+            usage=usage_of(
+                [*self.transcript.calls, *self.beside],
+                state,
+                seconds if seconds is not None else round(state.seconds, 3),
+            ),
             stopped_by=stopped_by,
             faults=checked.faults,
-            warnings=tuple(dict.fromkeys([*self.state.warned, *self.warnings])),
+            warnings=tuple(dict.fromkeys([*state.warned, *self.warnings])),
         )
         if self.record.is_live:
             self._store(answer)
         self._is_stored = True
         self.keep(answer)
-
-    def _sources(self, checked: CheckedReply) -> tuple[tuple[Source, float, bool], ...]:
-        """Every source that was shown, by its best passage's score, and whether the answer cites it."""
-        cited = {each.source.id for each in checked.citations}
-        found: dict[str, tuple[Source, float, bool]] = {}
-        for each in self.state.research.shown.values():
-            score = max(each.score or 0.0, found[each.source.id][1] if each.source.id in found else 0.0)
-            found[each.source.id] = (each.source, score, each.source.id in cited)
-        return tuple(sorted(found.values(), key=lambda item: -item[1]))
-
-    def _rejected(self) -> tuple[tuple[str, str], ...]:
-        """What could not be read or was passed over, each once; what was used after all is not among them."""
-        used = {each.source.url for each in self.state.research.shown.values()}
-        found = dict(self.question.rejected) | {url: why for url, why in self.state.rejected if url not in used}
-        return tuple(found.items())
-
-    def _usage(self) -> Usage:
-        calls = [*self.transcript.calls, *self.beside]
-        costs = [each.cost_usd for each in calls]
-        web, seconds = self.state.use, self.record.ending.get("seconds")
-        return Usage(
-            llm_calls=len(calls),
-            prompt_tokens=sum(each.prompt_tokens for each in calls),
-            completion_tokens=sum(each.completion_tokens for each in calls),
-            cost_usd=None if not costs or None in costs else math.fsum(each for each in costs if each is not None),
-            searches=len(self.state.research.queries) + (web.searches if web else 0),
-            fetches=web.fetches if web else 0,
-            cache_hits=web.cache_hits if web else 0,
-            seconds=seconds if seconds is not None else round(self.state.seconds, 3),
-        )
 
     def _store(self, answer: Answer) -> None:
         """Keep the answer and all that belongs to it, at once or not at all."""

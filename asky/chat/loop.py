@@ -7,28 +7,25 @@ are all refused. The tools are still named then: the beginning of the prompt sta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
 import anyio
 
-from asky.chat.arguments import canonical, describe
+from asky.chat.calls import CallRunner
 from asky.chat.notes import Notes, no_notes, note_message, noted_text
 from asky.chat.prompts import ANSWER_NOW, EMPTY_REPLY
-from asky.chat.registry import ToolRegistry, refusal
+from asky.chat.registry import ToolRegistry
 from asky.chat.room import PromptRoom
 from asky.chat.transcript import Transcript
-from asky.concurrency import gather, in_thread
-from asky.errors import AskyError, BudgetExceeded, ContextOverflow, ProviderError, StorageError, TimedOut
-from asky.events import Listener, ModelCalled, TextDiscarded, ToolCalled, ToolReturned, Warned, ignore
-from asky.llm.port import ChatModel, Message, ModelUsage, Reply, TextDelta, ToolCall, ToolChoice, ToolSpec
+from asky.concurrency import in_thread
+from asky.errors import AskyError, BudgetExceeded, ContextOverflow, ProviderError, TimedOut
+from asky.events import Listener, ModelCalled, TextDiscarded, Warned, ignore
+from asky.llm.port import ChatModel, Message, ModelUsage, Reply, TextDelta, ToolChoice, ToolSpec
 from asky.llm.spending import Budget, NoBudget, count_failed
 from asky.llm.tokens import TokenCounter
-from asky.llm.tools import ToolResult
 from asky.values import StoppedBy
-
-_REFUSED = frozenset({"bad_arguments", "unknown_tool"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,16 +110,15 @@ class _Loop:
     gathering: bool
     tools: tuple[ToolSpec, ...] = field(init=False)
     room: PromptRoom = field(init=False)
+    calls: CallRunner = field(init=False)
     overflowed: bool = False
     stopped_by: StoppedBy | None = None
-    seen: dict[tuple[str, str], int] = field(default_factory=dict)
-    refused_turns: int = 0
     asked_again: bool = False
-    broken: StorageError | None = None
 
     async def run(self) -> LoopResult:
         self.tools = self.registry.specs()
         self.room = PromptRoom(self.transcript, self.tools, self.counter, self.model.context_tokens, self._warn)
+        self.calls = CallRunner(self.registry, self.settings, self.listener)
         self.gathering = self.gathering and bool(self.tools)
         while True:
             for note in self.notes():
@@ -247,48 +243,11 @@ class _Loop:
             self.listener(TextDiscarded(text))
 
     async def _run_calls(self, message: Message) -> None:
-        calls = message.tool_calls
-        results = await gather(list(enumerate(calls)), self._run_call, limit=self.settings.max_concurrent_calls)
-        if self.broken is not None:
-            raise self.broken
-        answers = []
-        codes = []
-        for call, result in zip(calls, results, strict=True):
-            assert isinstance(result, ToolResult)  # the registry lets no other AskyError through
-            answers.append(Message("tool", result.content, tool_call_id=call.id))
-            codes.append(result.failure.code if result.failure else None)
+        answers, futility = await self.calls.run(message.tool_calls)
         self.transcript.add(message, *answers)
         self.asked_again = False
-        self._look_for_loops(codes)
-
-    async def _run_call(self, numbered: tuple[int, ToolCall]) -> ToolResult:
-        index, call = numbered
-        self.listener(ToolCalled(call.id, call.name, describe(call.arguments)))
-        if index >= self.settings.max_calls_per_turn:
-            most = self.settings.max_calls_per_turn
-            result = refusal(call, "too_many_calls", f"at most {most} calls in one reply")
-        elif self._times_made(call) >= self.settings.max_identical_calls:
-            result = refusal(call, "repeated_call", "this call was made before; its result is above")
-        else:
-            try:
-                result = await self.registry.call(call)
-            except StorageError as error:
-                self.broken = error
-                raise
-        self.listener(ToolReturned(call.id, call.name, result.summary, result.failure))
-        return result
-
-    def _times_made(self, call: ToolCall) -> int:
-        key = (call.name, canonical(call.arguments))
-        self.seen[key] = self.seen.get(key, 0) + 1
-        return self.seen[key]
-
-    def _look_for_loops(self, codes: Sequence[str | None]) -> None:
-        self.refused_turns = self.refused_turns + 1 if all(code in _REFUSED for code in codes) else 0
-        if "repeated_call" in codes:
-            self._stop_gathering(f"the model made the same call {self.settings.max_identical_calls} times")
-        elif self.refused_turns > self.settings.max_refused_turns:
-            self._stop_gathering(f"the model made only bad tool calls in {self.refused_turns} replies")
+        if futility is not None:
+            self._stop_gathering(futility)
 
     def _finish(self, reply: Reply) -> LoopResult:
         message = reply.message

@@ -9,13 +9,13 @@ from dataclasses import asdict
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
+from asky.chat.web_access import WebAccess
 from asky.errors import AskyError, ContextOverflow, ProviderError
 from asky.llm.port import Message, ModelUsage, Reply, ToolCall, ToolSpec
 from asky.llm.tools import ToolResult
 from asky.values import Evidence, Failure, Location, Source, Span
 
 if TYPE_CHECKING:
-    from asky.chat.preparing import WebAccess
     from asky.storage.documents import DocumentStore
 
 Packed = Mapping[str, Any]
@@ -153,8 +153,6 @@ def pack_access(access: WebAccess | None) -> dict[str, Any] | None:
 
 
 def unpack_access(packed: Packed | None) -> WebAccess | None:
-    from asky.chat.preparing import WebAccess  # which imports what needs this module
-
     if packed is None:
         return None
     return WebAccess(

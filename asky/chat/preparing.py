@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from asky.chat.compaction import QUESTIONS_LOST, has_lost_questions
 from asky.chat.conversation import earlier_questions, in_context, told_by_others
 from asky.chat.earlier_pages import earlier_pages, told_pages
-from asky.chat.packing import pack_message, pack_spec, unpack_message, unpack_spec
+from asky.chat.prepared import Prepared, gone
 from asky.chat.prompts import LEAN_PROMPT, conversation_system_prompt, research_system_prompt, with_material
 from asky.chat.registry import ToolRegistry
+from asky.chat.unread import Unread, kept_off, sentences, told_unread
 from asky.concurrency import error_of, in_thread
-from asky.errors import BudgetExceeded, UsageError
+from asky.errors import BudgetExceeded
 from asky.evidence.passages import fence, shown_title
 from asky.llm.port import Message
-from asky.llm.tools import Tool, ToolResult
 from asky.research.tools import ACQUISITION_TOOL_NAMES, MEMORY_TOOL_NAMES, ResearchRun, ResearchTools
 from asky.storage.scope import Scope
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from asky.chat.run_state import RunState
     from asky.llm.port import ToolSpec
     from asky.llm.spending import Budget
+    from asky.llm.tools import Tool
     from asky.research.shortlist_types import Shortlist
-    from asky.research.source_policy import SourcePolicy
     from asky.research.web import WebRun
-    from asky.research.web_summaries import Summaries, Summarise
+    from asky.research.web_summaries import Summaries
     from asky.storage.runs import StoredPassage
     from asky.storage.sessions import StoredMessage
     from asky.values import Failure, Source, SourceKind
@@ -38,64 +38,6 @@ _SOURCES_NAMED = 8  # in the prompt, to say what kind of sources there are
 # What they return is from the web or is a passage, which is known by its source. Anything else may hold private words.
 _PUBLIC_TOOLS = ACQUISITION_TOOL_NAMES | {"web_search", "get_relevant_content", "save_finding"}
 _PRIVATE_KINDS: tuple[SourceKind, ...] = ("file", "note")
-
-
-@dataclass(frozen=True, slots=True)
-class WebAccess:
-    """That a question may use the web.
-
-    What is read becomes a source of `collection_id`. `named` are the addresses that the user wrote. `shortlist` says
-    that the sources are chosen and read before a model sees any of them. `policy` is what the question wants sources to
-    be, `None` where it has no wish of its own. `queries` are what the user wants searched for then, in place of what
-    would be made of the question.
-    """
-
-    collection_id: int
-    named: tuple[str, ...] = ()
-    shortlist: bool = True
-    policy: SourcePolicy | None = None
-    queries: tuple[str, ...] = ()
-
-
-class Web(Protocol):
-    """The parts by which a run reaches the web; `asky.wiring` has them."""
-
-    def open(self, run: ResearchRun, access: WebAccess, *, is_private: bool) -> WebRun:
-        """The web for one run; `is_private` says that the run can read private documents."""
-        ...
-
-    def summaries(self, summarise: Summarise | None) -> Summaries:
-        """Summaries of pages for one run, made by `summarise` where there is one."""
-        ...
-
-    def cached(self) -> int | None:
-        """The collection of all pages that were read before; `None` where there are none."""
-        ...
-
-
-@dataclass(slots=True)
-class Prepared:
-    """`messages` end with the question. `is_short` says that the budget allows one call only."""
-
-    messages: list[Message]
-    tools: ToolRegistry
-    is_short: bool = False
-
-
-def pack_prepared(prepared: Prepared, warnings: Sequence[str]) -> dict[str, Any]:
-    """`prepared` as JSON, with what the user was warned of meanwhile."""
-    return {
-        "messages": [pack_message(each) for each in prepared.messages],
-        "tools": [pack_spec(each) for each in prepared.tools.specs()],
-        "is_short": prepared.is_short,
-        "warnings": list(warnings),
-    }
-
-
-def unpack_prepared(packed: Mapping[str, Any]) -> Prepared:
-    """What `pack_prepared` packed; its tools do nothing yet."""
-    tools = ToolRegistry([_gone(unpack_spec(each)) for each in packed["tools"]])
-    return Prepared([unpack_message(each) for each in packed["messages"]], tools, packed["is_short"])
 
 
 class Preparation:
@@ -115,6 +57,7 @@ class Preparation:
         self._said: Sequence[StoredMessage] = ()
         self._passages: Sequence[StoredPassage] = ()
         self._pages: Sequence[Source] = ()
+        self._unread: Sequence[Unread] = ()
 
     async def read_context(self) -> None:
         """Read what was said in the session before, and find out what to search for.
@@ -134,6 +77,8 @@ class Preparation:
         """
         access = self._question.web
         if access is None or self._owner.web is None:
+            if not again:
+                self._note_unread(kept_off(self._question.text))
             return
         asked = self._run.question
         is_private = await in_thread(self._look_back)
@@ -153,6 +98,13 @@ class Preparation:
         elif access.shortlist or not self._owner.may_choose(self._question.mode):
             chosen = await self.web.shortlist(self._searched, named=access.named, queries=access.queries)
             await self._take(self.web, chosen)
+        else:
+            self.web.note_unread(access.named)
+
+    def _note_unread(self, unread: Sequence[Unread]) -> None:
+        self._unread = unread
+        for sentence in sentences(unread):
+            self._warn(sentence)
 
     def _look_back(self) -> bool:
         """Whether the model can see private documents, now or in what was said before.
@@ -175,6 +127,7 @@ class Preparation:
         self._preloaded = any(each.page is not None for each in chosen.selected)
         for warning in chosen.warnings:
             self._warn(warning)
+        self._note_unread(web.left_out(chosen))
         if not kept and chosen.failures:
             await self._fall_back(chosen.failures)
 
@@ -196,12 +149,18 @@ class Preparation:
 
     async def prepare(self, summaries: Summaries | None) -> Prepared:
         """The first messages and the tools. `summaries` is there where the web is."""
+        prepared = await self._prepare(summaries)
+        prepared.unread = self._unread
+        return prepared
+
+    async def _prepare(self, summaries: Summaries | None) -> Prepared:
         owner = self._owner
         sources = await in_thread(owner.corpus.count_sources, self._run.scope)
         if not sources and self.web is None:
             own = ToolRegistry(self._own_tools() if owner.may_call(self._question.mode) else [])
             earlier = await self._earlier(own.specs())
-            return _conversation(conversation_system_prompt(own.specs()), self._question.shown, earlier, own)
+            asked = with_material(self._question.shown, self._told_unread())
+            return _conversation(conversation_system_prompt(own.specs()), asked, earlier, own)
         research = ResearchTools(self._run, owner.store(), owner.corpus, owner.runs)
         if not owner.may_call(self._question.mode):
             return await self._lean(research)
@@ -209,7 +168,7 @@ class Preparation:
         tools = tools.without(withheld_tools(self._question.mode, preloaded=self._preloaded))
         earlier = await self._earlier(tools.specs())
         pages = told_pages(self._pages, self._run.marker) if owner.model.host is not None else ""
-        found = [await self._named_sources(sources), pages, await self._recalled(research)]
+        found = [await self._named_sources(sources), pages, await self._recalled(research), self._told_unread()]
         system = research_system_prompt(tools.specs())
         asked = self._question.shown if owner.model.host is not None else self._searched  # which it searches for itself
         prepared = _conversation(system, with_material(asked, *found), earlier, tools)
@@ -229,7 +188,7 @@ class Preparation:
             return ToolRegistry([])
         research = ResearchTools(self._run, self._owner.store(), self._owner.corpus, self._owner.runs)
         tools = {each.spec.name: each for each in (*self._web_tools(summaries), *research.all(), *self._own_tools())}
-        return ToolRegistry([replace(tools.get(each.name, _gone(each)), spec=each) for each in specs])
+        return ToolRegistry([replace(tools.get(each.name, gone(each)), spec=each) for each in specs])
 
     def _web_tools(self, summaries: Summaries | None) -> list[Tool]:
         if self.web is None or summaries is None:
@@ -261,6 +220,9 @@ class Preparation:
         more = f", {count - len(first):,} of which are not named" if count > len(first) else ""
         return f"Sources that can be searched: {count:,}{more}:\n{shown}"
 
+    def _told_unread(self) -> str:
+        return told_unread(self._unread, self._run.marker) if self._owner.model.host is not None else ""
+
     async def _recalled(self, research: ResearchTools) -> str:
         if self._question.mode != "research" or self._owner.model.host is None:
             return ""
@@ -271,7 +233,8 @@ class Preparation:
         """Search once for the model and let it answer from that."""
         earlier = await self._earlier(())  # first: what is found again keeps its key
         found = await research.get_relevant_content({"queries": [self._searched]})
-        return _conversation(LEAN_PROMPT, with_material(self._question.shown, found.content), earlier)
+        asked = with_material(self._question.shown, found.content, self._told_unread())
+        return _conversation(LEAN_PROMPT, asked, earlier)
 
     async def _earlier(self, tools: Sequence[ToolSpec]) -> Sequence[Message]:
         """What was said in the session before, with the passages that it names: they can be cited again."""
@@ -291,13 +254,6 @@ class Preparation:
             self._owner.runs.show(self._run.run_id, shown)
             self._run.shown |= {each.key: each for each in shown}
         return messages
-
-
-def _gone(spec: ToolSpec) -> Tool:
-    async def refuse(_: Mapping[str, Any]) -> ToolResult:
-        raise UsageError(f"{spec.name} is not set up any more")
-
-    return Tool(spec, refuse)
 
 
 def withheld_tools(mode: Mode, *, preloaded: bool) -> frozenset[str]:

@@ -49,6 +49,11 @@ def read_prompt_file(uri: str, environ: Mapping[str, str]) -> str:
         raise UsageError(f"cannot read {shown}: {error.strerror}", hint=hint) from error
     except ValueError as error:
         raise UsageError(f"cannot read {shown}: no file can have this name") from error
+    return decode_prompt(data, shown)
+
+
+def decode_prompt(data: bytes, shown: str) -> str:
+    """The text of a question or prompt. Raises `UsageError`, which calls it `shown`, for what is not text in UTF-8."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise UsageError(f"{shown} is UTF-16, not UTF-8", hint="save it as UTF-8, or: iconv -f UTF-16 -t UTF-8 FILE")
     if b"\0" in data:

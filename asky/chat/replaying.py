@@ -18,6 +18,7 @@ from asky.errors import ReplayMissed, StoreDamaged, UsageError
 from asky.events import Event, Warned
 from asky.evidence.answer import answer_json
 from asky.storage.sessions import Session, SessionStore
+from asky.text.scrub import one_line
 
 if TYPE_CHECKING:
     from asky.llm.port import Message, Reply, TextDelta, ToolChoice, ToolSpec
@@ -71,7 +72,20 @@ def require_resumable(runs: RunStore, sessions: SessionStore, run: Run) -> Begun
     failed = [each.data for each in runs.ledger(run.id) if each.kind == "failed"]
     if run.status == "failed" and failed and failed[-1].get("code") in _ASKED_WRONGLY:
         raise UsageError(f"run {run.id} would fail again: {failed[-1].get('message')}", hint="ask again, otherwise")
+    if unknown := _unknown_settings(begun):
+        raise UsageError(
+            f"run {run.id} began with a setting that there is not: {one_line(unknown[0])}",
+            hint="it was recorded by another version of asky, or changed; ask its question again",
+        )
     return begun
+
+
+def _unknown_settings(begun: Begun) -> list[str]:
+    """What the command line said that nothing understands now."""
+    from asky.config.keys import Leaf, find  # where a run is taken up
+
+    names = [name for name in begun.given if name != "offline"]
+    return [name for name in names if not isinstance(find(tuple(name.split("."))), Leaf)]
 
 
 async def resume(answerer: Answerer, run: Run, session: Session, *, keep: Callable[[Answer], None]) -> None:

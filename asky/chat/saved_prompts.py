@@ -48,7 +48,20 @@ def expand(text: str, prompts: Mapping[str, str], *, read_file: Callable[[str], 
     if len(rest) > MAX_QUESTION_CHARS:
         raise _too_long(name, len(rest))
     template = prompts[name]
-    return _filled(name, read_file(template) if template.startswith(FILE_PREFIX) else template, rest)
+    return _filled(name, template_of(name, template, read_file), rest)
+
+
+def template_of(name: str, text: str, read_file: Callable[[str], str]) -> str:
+    """What the prompt says that is configured as `text`, which may name a file.
+
+    Raises `UsageError` with the prompt's name where `read_file` does.
+    """
+    if not text.startswith(FILE_PREFIX):
+        return text
+    try:
+        return read_file(text)
+    except UsageError as error:
+        raise UsageError(f"the saved prompt /{name}: {error.message}", hint=f"prompts.{name} names the file") from error
 
 
 def _check_unknown(name: str, prompts: Mapping[str, str], *, in_chat: bool) -> None:

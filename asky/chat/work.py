@@ -13,7 +13,8 @@ import anyio
 
 from asky.chat.ending import Ending, Written
 from asky.chat.loop import LoopResult, LoopSettings, run_loop
-from asky.chat.preparing import Preparation, Prepared, pack_prepared, unpack_prepared
+from asky.chat.prepared import Prepared, pack_prepared, unpack_prepared
+from asky.chat.preparing import Preparation
 from asky.chat.recorded import PLAYED, RecordedBudget, RecordedModel, RecordedSummaries, recorded_tool
 from asky.chat.recording import Record
 from asky.chat.registry import ToolRegistry
@@ -107,6 +108,7 @@ class Work:
             self._record.on_cut("time", scope.cancel)
             async with self._prepared() as prepared:
                 self._tools, self._stopped_by = prepared.tools, "budget" if prepared.is_short else None
+                self._ending.unread = prepared.unread
                 self._transcript.begin(prepared.messages)
                 self._transcript.warnings += self._ending.warnings  # which the loop need not say again
                 written = await run_loop(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,10 +39,14 @@ def print_sources(terminal: Terminal, answer: Answer, *, why: str = WHY) -> None
     """A line for each citation of an answer whose text is on the terminal."""
     if answer.citations:
         terminal.line()
-    for citation in answer_json(answer)["citations"]:
-        terminal.out.write(terminal.paint(f"[{citation['n']}]", 36) + " " + terminal.paint(reference(citation)) + "\n")
-    if answer.citations:
+        print_citations(terminal, answer_json(answer)["citations"])
         terminal.note(f"\n`{why}` shows the passage behind [N]; run {answer.run}")
+
+
+def print_citations(terminal: Terminal, citations: Sequence[Mapping[str, Any]]) -> None:
+    """A line for each citation of an `asky.answer/1` object."""
+    for citation in citations:
+        terminal.out.write(terminal.paint(f"[{citation['n']}]", 36) + " " + terminal.paint(reference(citation)) + "\n")
 
 
 def as_html(run: Run, services: Services) -> str:

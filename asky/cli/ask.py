@@ -12,14 +12,15 @@ from asky.cli.choices import BUILTIN, Choices, add_collections, choice_options, 
 from asky.cli.giving import Opening, make_and_give
 from asky.cli.judging import judge
 from asky.cli.last_session import find_last
+from asky.cli.manner import Manner, join, tell_model
 from asky.cli.options import check_output, complete_prompt, json_option, output_option, verbosity_options
 from asky.cli.questions import Asked, read_question
 from asky.cli.workbench import Workbench, workbench
 from asky.errors import UsageError
 
 if TYPE_CHECKING:
+    from asky.cli.asking import Asking
     from asky.cli.viewing import Format
-    from asky.storage.sessions import Session
     from asky.values import Answer
 
 
@@ -40,12 +41,12 @@ class _Options(Choices):
     def format(self) -> Format:
         return "json" if self.as_json else "events" if self.json_stream else "text"
 
-    def check(self) -> None:
-        """Raise `UsageError` for flags that contradict each other."""
+    def check(self, *, is_followed: bool = False) -> None:
+        """See `Choices.check`."""
         check_output(self.output)
         if self.as_json and self.json_stream:
             raise UsageError("--json and --json-stream do not go together", hint="use one of them")
-        Choices.check(self)  # with `slots`, `super()` knows a class that is replaced
+        Choices.check(self, is_followed=is_followed)  # with `slots`, `super()` knows a class that is replaced
 
 
 @click.command()
@@ -78,41 +79,50 @@ def ask(question: tuple[str, ...], **given: Any) -> None:
         listening=opening,
     ) as bench:
         last = find_last(bench, options.session, options.resume)
-        options = options.following(last)
-        options.check()
+        manner = join(bench, options, last)
+        options = manner.choices
+        options.check(is_followed=True)
         if options.dry_run:
-            _show_plan(bench, asked, options, last)
+            _show_plan(bench, asked, manner)
             return
-        answer = make_and_give(bench, opening.view, options.output, lambda: _answer(bench, asked, options, last))
+        answer = make_and_give(bench, opening.view, options.output, lambda: _answer(bench, asked, manner))
         judge(answer, bench.services.runs, strict=options.strict)
         if silent and not options.quiet and _is_builtin(answer.model, options.model):
             click.echo(BUILTIN, err=True)
 
 
-def _answer(bench: Workbench, asked: Asked, options: _Options, last: Session | None) -> Answer:
-    from asky.cli.asking import Asking  # the research stack: not for a usage error
-
-    answerer = open_answerer(bench, options)
-    if _is_builtin(answerer.model.name, options.model):
-        bench.terminal.note(BUILTIN)
-    asking = Asking(bench, answerer, options.mode, web_wish(bench, options), options.model)
+def _answer(bench: Workbench, asked: Asked, manner: Manner[_Options]) -> Answer:
+    options = manner.choices
+    asking = _asking(bench, manner)
     for path in options.docs:
         asking.add_folder(path)
-    add_collections(asking, bench, options, last)
+    add_collections(asking, bench, options, manner.session)
     asking.memory = "all" if options.all_sessions else "session"
-    return asking.ask(asked.question, asked.context, options.session, options.resume)
+    return asking.ask(asked.question, asked.context, manner.session or options.session, False)
 
 
-def _show_plan(bench: Workbench, asked: Asked, options: _Options, last: Session | None) -> None:
-    from asky.cli.asking import Asking
+def _show_plan(bench: Workbench, asked: Asked, manner: Manner[_Options]) -> None:
     from asky.cli.planning import print_plan
 
-    asking = Asking(bench, open_answerer(bench, options), options.mode, web_wish(bench, options), options.model)
-    add_collections(asking, bench, options, last)
+    options = manner.choices
+    asking = _asking(bench, manner, is_plan=True)
+    add_collections(asking, bench, options, manner.session)
     for path in options.docs:
         asking.grant(path)
-    plan = asking.plan(asked.question, asked.context, options.session, options.resume)
+    session = manner.session.id if manner.session is not None else options.session
+    plan = asking.plan(asked.question, asked.context, session, False)
     print_plan(bench.terminal, plan, bench.services.config.budget, as_json=options.as_json or options.json_stream)
+
+
+def _asking(bench: Workbench, manner: Manner[_Options], *, is_plan: bool = False) -> Asking:
+    from asky.cli.asking import Asking  # the research stack: not for a usage error
+
+    options = manner.choices
+    answerer = open_answerer(bench, options)
+    tell_model(bench, manner)
+    if _is_builtin(answerer.model.name, options.model) and not is_plan:
+        bench.terminal.note(BUILTIN)
+    return Asking(bench, answerer, options.mode, web_wish(bench, options), manner.chosen_model)
 
 
 def _is_builtin(model: str, asked_for: str | None) -> bool:

@@ -12,6 +12,7 @@ from asky.cli.last_session import find_last
 from asky.cli.running import Stopped
 from asky.cli.workbench import Workbench
 from asky.errors import AskyError, StorageError, UsageError
+from asky.storage.corpus import DEFAULT_COLLECTION
 from asky.storage.scope import Scope
 from asky.storage.sessions import own_collection
 from asky.values import Answer, Document, Source, source_id
@@ -19,12 +20,13 @@ from asky.values import Answer, Document, Source, source_id
 if TYPE_CHECKING:
     from asky.chat.answering import Answerer
     from asky.chat.plan import Plan, WebPlan
-    from asky.chat.preparing import WebAccess
+    from asky.chat.web_access import WebAccess
     from asky.cli.web import WebWish
     from asky.research.memory import Reach
     from asky.storage.sessions import Session
 
 _SIGNS_OF_A_PATH = frozenset("/\\~:")
+_ASK_AGAIN = "ask again: that is asked with its model, or with one that you choose with -m"
 
 
 class Asking:
@@ -69,7 +71,8 @@ class Asking:
     def ask(self, text: str, context: str | None, asked_in: Session | str | None, resume: bool) -> Answer:
         """The stored answer. It is asked in that session, or in the one of that name, which is made on first use.
 
-        Raises `UsageError` if there is nothing to answer from, and where the session is gone, and `Stopped`, with what
+        Raises `UsageError` if there is nothing to answer from, where the session is gone, and where one of that name
+        has been begun with another model since it was looked up, and `Stopped`, with what
         there is of the answer as its value, on Ctrl-C. A session that was made for a question which could not be asked
         is gone then, unless others have come to use it.
         """
@@ -77,13 +80,16 @@ class Asking:
         if found is not None and not found.messages:
             sessions.share(found.id)
         name = asked_in if isinstance(asked_in, str) else None
-        self.session = session = found or sessions.open(name, mode=self._mode)
+        session = found or sessions.open(name, mode=self._mode)
+        if name is not None and session.settings.get("model", self._model) != self._model:
+            raise UsageError(f"the session {session.name} was begun elsewhere meanwhile", hint=_ASK_AGAIN)
+        self.session = session
         try:
             question = self._question(session, text, context)
         except BaseException:
             if found is None:
                 with suppress(StorageError):  # it may be the store that has failed
-                    sessions.discard_unused(session, self._bench.services.corpus)
+                    self._bench.services.session_removal.discard_unused(session)
             raise
         kept: list[Answer] = []
         try:
@@ -104,7 +110,7 @@ class Asking:
         access = self._web_access(session, text)
         scope = Scope(tuple(dict.fromkeys([*session.collections, *self._collections])))
         if access is None:
-            self._require_sources(scope)
+            self._require_sources(scope, session)
         self._bench.services.sessions.add_collections(session.id, self._collections)
         self._remember(session)
         return Question(text, shown, self._mode, scope, tuple(self._rejected), access, self.memory)
@@ -146,7 +152,7 @@ class Asking:
         said = self._bench.services.sessions.messages(session.id) if session is not None else []
         web = self._web_plan(text, in_context(shown, earlier_questions(said)))
         if not unread and web is None:
-            self._require_sources(scope)
+            self._require_sources(scope, session)
         return self._answerer.plan(Question(text, shown, self._mode, scope), unread, web, said)
 
     def _web_plan(self, text: str, shown: str) -> WebPlan | None:
@@ -171,15 +177,21 @@ class Asking:
             self.add_collection(access.collection_id)
         return access
 
-    def _require_sources(self, scope: Scope) -> None:
+    def _require_sources(self, scope: Scope, session: Session | None) -> None:
         """Raise `UsageError` if there is nothing to answer from and the model or the mode needs something."""
         talks = self._answerer.model.host is not None and self._mode != "research"
-        if not talks and not self._bench.services.corpus.count_sources(scope):
-            raise UsageError(
-                "there is nothing to answer from",
-                hint="name documents with -d PATH, or set up a search service: `asky config set"
-                " search.searxng.base_url URL`, or the key of brave, tavily, exa or serper in its variable",
-            )
+        if talks or self._bench.services.corpus.count_sources(scope):
+            return
+        from asky.cli.web import nothing_to_ask  # for a question that is refused only
+
+        named = bool(self._granted) or not self._is_default_alone()
+        raise nothing_to_ask(self._bench.services, self._web, session, self._mode, names_documents=named)
+
+    def _is_default_alone(self) -> bool:
+        """Whether no collection was named: the default one is there unless others are."""
+        corpus = self._bench.services.corpus
+        default = {corpus.collection(DEFAULT_COLLECTION)} if DEFAULT_COLLECTION in corpus.collections() else set()
+        return set(self._collections) <= default
 
     def _add_text(self, session: Session, text: str) -> None:
         """Piped text becomes a source of the session."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import click
 
 from asky.cli.choices import Choices, choice_options
 from asky.cli.options import verbosity_options
+from asky.cli.terminal import is_smart
 from asky.cli.workbench import workbench
 
 if TYPE_CHECKING:
@@ -47,13 +49,18 @@ def chat(ctx: click.Context, /, quiet: bool, verbose: bool, **given: Any) -> Non
         quiet=quiet, verbose=verbose, offline=choices.offline, flags=choices.settings(), listening=listening
     ) as bench:
         keyboard = None
-        if sys.stdin.isatty() and sys.stderr.isatty() and os.environ.get("TERM", "dumb") not in ("", "dumb"):
+        if sys.stdin.isatty() and is_smart(sys.stderr, os.environ):
             from asky.cli.chat_typing import Keyboard
 
             keyboard = Keyboard(sys.stdin.fileno(), bench.progress.show_typed)
             bench = replace(bench, typing=keyboard)
+        elif sys.stdin.isatty():
+            from asky.cli.chat_reader import WholeLines
+
+            bench = replace(bench, typing=WholeLines(sys.stdin.fileno()))
         talk = Talk(bench, stages[0], choices)
         talk.check_documents()  # now, and not at the first question
         talk.keyboard = keyboard
-        code = Chat(talk).run()
+        with keyboard.held() if keyboard is not None else nullcontext():
+            code = Chat(talk).run()
     ctx.exit(code)

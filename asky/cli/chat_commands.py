@@ -107,7 +107,9 @@ def _expanded(talk: Talk, reader: Reader, line: str) -> str:
         return expand_prompt(line, prompts, in_chat=True)
     if name in prompts:
         raise UsageError(f"/{name} is a saved prompt, and these are not taken from a pipe")
-    near = get_close_matches(name.lower(), [*COMMANDS, *prompts], n=1, cutoff=0.5)
+    known = [*COMMANDS, *prompts]
+    begun = [each for each in known if each.startswith(name.lower())]
+    near = begun or get_close_matches(name.lower(), known, n=1, cutoff=0.5)
     raise UsageError(f"there is no /{name}", hint=f"did you mean /{near[0]}?" if near else "/help lists what there is")
 
 
@@ -127,15 +129,14 @@ def _help(talk: Talk, reader: Reader, _rest: str) -> None:
 def _model(talk: Talk, _reader: Reader, rest: str) -> None:
     config = talk.bench.services.config
     if not rest:
-        current = config.model(talk.choices.model).name
+        current = talk.model_name
         for alias in dict.fromkeys([current, *config.models]):
             talk.bench.terminal.line(f"{'*' if alias == current else ' '} {alias}")
         return
     from asky.cli.choices import open_answerer
 
-    chosen = replace(talk.choices, model=rest)
-    open_answerer(talk.bench, chosen)  # a key that is missing is said now
-    talk.choices = chosen
+    open_answerer(talk.bench, replace(talk.choices, model=rest))  # a key that is missing is said now
+    talk.type(model=rest)
     talk.bench.terminal.note(f"answers come from {config.model(rest).name} now")
 
 
@@ -143,10 +144,12 @@ def _mode(talk: Talk, _reader: Reader, rest: str) -> None:
     if rest:
         if rest not in _MODES:
             raise UsageError(f"not a mode: {rest[:40]}", hint="/mode research, /mode standard or /mode lean")
-        web = None if rest == "lean" and talk.choices.web else talk.choices.web  # lean answers use no web
+        web = None if rest == "lean" and talk.typed.web else talk.typed.web  # lean answers use no web
         research, lean, standard = (rest == mode for mode in _MODES)
-        talk.choices = replace(talk.choices, research=research, lean=lean, standard=standard, web=web)
-    talk.bench.terminal.note(f"the mode is {talk.choices.mode}{' now' if rest else ''}")
+        talk.type(research=research, lean=lean, standard=standard, web=web)
+        talk.bench.terminal.note(f"the mode is {talk.choices.mode} now")
+    else:
+        talk.bench.terminal.line(f"the mode is {talk.choices.mode}")
 
 
 def _web(talk: Talk, _reader: Reader, rest: str) -> None:
@@ -155,12 +158,13 @@ def _web(talk: Talk, _reader: Reader, rest: str) -> None:
     if rest == "on" and talk.choices.lean:
         raise UsageError("the mode lean uses no web", hint="/mode standard first")
     if rest:
-        talk.choices = replace(talk.choices, web=rest == "on")
+        talk.type(web=rest == "on")
     from asky.cli.chat_shows import documents_of
 
+    say = talk.bench.terminal.note if rest else talk.bench.terminal.line  # what was asked for is shown under -q too
     state = f"{'on' if talk.choices.uses_web else 'off'}{' now' if rest else ''}"
     beside = ", and the documents are used beside it" if talk.choices.uses_web else ": the documents alone are used"
-    talk.bench.terminal.note(f"the web is {state}{beside if documents_of(talk) else ''}")
+    say(f"the web is {state}{beside if documents_of(talk) else ''}")
     web = talk.bench.services.web
     if talk.choices.uses_web and web.searcher is None and not web.offline:
         from asky.cli.web import SET_UP
@@ -227,11 +231,10 @@ def _session(talk: Talk, _reader: Reader, rest: str) -> None:
 
         show_session(talk)
         return
-    from asky.storage.sessions import checked_name
+    from asky.storage.session_names import checked_name
 
     found = talk.bench.services.sessions.find(rest)
     talk.join(found, name=None if found is not None else checked_name(rest))
-    talk.bench.terminal.note(f"{'in the session' if found else 'a new session'} {rest} now")
 
 
 def _undo(talk: Talk, _reader: Reader, _rest: str) -> None:

@@ -13,6 +13,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from prompt_toolkit import PromptSession
+from prompt_toolkit.application import run_in_terminal
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, PathCompleter
 from prompt_toolkit.document import Document
 from prompt_toolkit.filters import Condition, is_searching
@@ -27,6 +28,7 @@ from asky.cli.chat_status import status_line
 from asky.cli.running import Stopped
 from asky.cli.terminal import one_line
 from asky.config.paths import ensure_private_dir
+from asky.config.prompts import MAX_QUESTION_CHARS
 from asky.errors import AskyError
 
 if TYPE_CHECKING:
@@ -59,7 +61,6 @@ class PromptReader:
             bottom_toolbar=lambda: " " + status_line(talk.status(), max(output.get_size().columns - 2, 10)),
             prompt_continuation=lambda width, _row, _wrapped: ". ".rjust(width),
             enable_suspend=True,
-            tempfile_suffix=".md",
             color_depth=depth,
             input=create_input(sys.stdin),
             output=output,
@@ -71,12 +72,17 @@ class PromptReader:
         with self._ended_by_signals():
             return self._session.prompt(prompt, default=prefill)
 
+    def go_on(self) -> None:
+        """See `Reader.go_on`; what was typed is with the keyboard."""
+
     @contextmanager
     def _ended_by_signals(self) -> Iterator[None]:
         """Have SIGTERM and SIGHUP end the prompt, which puts the terminal in order, and then raise `Stopped`."""
         app = self._session.app
+        received: list[int] = []
 
         def stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the signature of a handler
+            received.append(number)
             if app.loop is None or not app.is_running:
                 raise Stopped(number)
             app.loop.call_soon_threadsafe(leave, number)  # raised here, it would be an accident of the event loop
@@ -85,14 +91,15 @@ class PromptReader:
             if app.future is not None and not app.future.done():
                 app.exit(exception=Stopped(number))
 
-        handled = [each for each in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(each) == signal.SIG_DFL]
-        for number in handled:
-            signal.signal(number, stop)
+        handled = [each for each in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(each) != signal.SIG_IGN]
+        before = [(number, signal.signal(number, stop)) for number in handled]
         try:
             yield
         finally:
-            for number in handled:
-                signal.signal(number, signal.SIG_DFL)
+            for number, handler in before:
+                signal.signal(number, handler)
+        if received:  # just after Enter
+            raise Stopped(received[0])
 
 
 def _bindings(is_of_command: Callable[[], bool]) -> KeyBindings:
@@ -116,18 +123,26 @@ def _bindings(is_of_command: Callable[[], bool]) -> KeyBindings:
     def _no_mouse(event: KeyPressEvent) -> None:
         """No mouse is listened to: what looks like a report of one is a colour in a text that was pasted."""
 
+    @bindings.add("escape", "-")
+    def _no_negative_count(event: KeyPressEvent) -> None:
+        """Left to prompt_toolkit, the Up or Down after it is an accident of the event loop."""
+
     @bindings.add("escape", "enter", filter=~is_searching)
     @bindings.add("c-j", filter=~is_searching)
     def _newline(event: KeyPressEvent) -> None:
         event.current_buffer.newline(copy_margin=False)
 
     @bindings.add("c-x", "c-e", filter=~is_searching)
-    def _edit(event: KeyPressEvent) -> None:
-        event.current_buffer.open_in_editor()  # nothing is sent: leaving an editor may mean anything
+    async def _edit(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        edited = await run_in_terminal(lambda: _edited(buffer.text), in_executor=True)
+        buffer.document = Document(edited)  # nothing is sent: leaving an editor may mean anything
 
     @bindings.add("c-c", filter=~is_searching)
     @bindings.add("<sigint>")
     def _interrupt(event: KeyPressEvent) -> None:
+        if not event.app.is_running or event.app.is_done:  # just after Enter: what was typed is on its way already
+            return
         if is_of_command():
             event.app.exit(exception=EOFError(), style="class:aborting")
         elif event.current_buffer.text:
@@ -136,6 +151,17 @@ def _bindings(is_of_command: Callable[[], bool]) -> KeyBindings:
             event.app.exit(exception=KeyboardInterrupt(), style="class:aborting")
 
     return bindings
+
+
+def _edited(text: str) -> str:
+    """`text` as the user's editor has left it; where that cannot be had, it is as it was, and that is said."""
+    from asky.cli.chat_editor import edit_text  # only where one is wanted
+
+    try:
+        return edit_text(text, os.environ)
+    except (AskyError, OSError) as error:
+        sys.stderr.write(f"asky: {one_line(str(error))}\n")
+        return text
 
 
 class PrivateHistory(FileHistory):
@@ -154,7 +180,9 @@ class PrivateHistory(FileHistory):
             super().append_string(string)
 
     def store_string(self, string: str) -> None:
-        """Write it to the file; where that cannot be done, it is kept for this chat alone."""
+        """Write it to the file; what is too long for a question, or cannot be written, is kept for this chat alone."""
+        if len(string) > MAX_QUESTION_CHARS:  # a pasted book would drive out all that was typed before
+            return
         try:
             super().store_string(string.encode("utf-8", "replace").decode())  # what was pasted may not be UTF-8
         except OSError:

@@ -7,9 +7,10 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from asky.cli.chat_commands import Leave, run_command, typed_question
-from asky.cli.chat_reader import FAREWELLS, open_reader
+from asky.cli.chat_reader import FAREWELLS, PROMPT, open_reader
 from asky.cli.running import Stopped
 from asky.cli.terminal import one_line
+from asky.config.prompts import MAX_QUESTION_CHARS
 from asky.errors import UsageError
 
 if TYPE_CHECKING:
@@ -39,22 +40,31 @@ class Chat:
             self._greet()
         while (line := self._next()) is not None:  # a signal at the prompt is raised here
             try:
-                self._do(line)
+                self._round(line)
             except Leave:
                 break
-            except BrokenPipeError:
-                raise
-            except EOFError:  # Ctrl-D at the prompt of a command
-                self._terminal.note("nothing was asked")
-            except (Stopped, KeyboardInterrupt) as stop:
-                self._stopped(stop)
-            except Exception as error:  # noqa: BLE001 - whatever befalls a turn, the conversation goes on
-                self._tell(error)
-            finally:
-                self._terminal.out.flush()
-            if self._reader.is_interactive:
-                self._terminal.note("")
+            except KeyboardInterrupt:  # the turn was over: as at an empty prompt
+                if not self._reader.is_interactive:
+                    raise
+                self._interrupts = 1
         return 0 if self._reader.is_interactive else self.code
+
+    def _round(self, line: str) -> None:
+        """Do what `line` says, and tell what became of it."""
+        try:
+            self._do(line)
+        except (Leave, BrokenPipeError):
+            raise
+        except EOFError:  # Ctrl-D at the prompt of a command
+            self._terminal.note("nothing was asked")
+        except (Stopped, KeyboardInterrupt) as stop:
+            self._stopped(stop)
+        except Exception as error:  # noqa: BLE001 - whatever befalls a turn, the conversation goes on
+            self._tell(error)
+        finally:
+            self._terminal.out.flush()
+        if self._reader.is_interactive:
+            self._terminal.note("")
 
     def _greet(self) -> None:
         from asky.cli.choices import BUILTIN
@@ -73,7 +83,7 @@ class Chat:
             try:
                 if self._interrupts:  # within reach of the second one, which may come at any moment
                     self._terminal.note("Ctrl-C again, or Ctrl-D, leaves")
-                line = self._waiting.popleft() if self._waiting else self._read()
+                line = self._take_waiting() if self._waiting else self._read()
             except EOFError:
                 return None
             except KeyboardInterrupt:
@@ -88,6 +98,13 @@ class Chat:
                 return line.strip()
         return None
 
+    def _take_waiting(self) -> str:
+        """What was typed during a turn. A command is shown, as what follows is its; of a question that was said."""
+        line = self._waiting.popleft()
+        if line.startswith("/") or line in FAREWELLS:
+            self._terminal.note(PROMPT + one_line(line))
+        return line
+
     def _read(self) -> str:
         draft, self._draft = self._draft, ""
         return self._reader.read(draft)
@@ -97,6 +114,8 @@ class Chat:
             raise Leave
         question: str | None = line
         has_failed = True
+        if self._talk.keyboard is not None:
+            self._talk.keyboard.hold()
         try:
             if line.startswith("/"):
                 question = run_command(self._talk, self._reader, line)
@@ -126,6 +145,8 @@ class Chat:
             return
         left = self._talk.keyboard.leftover()
         late = "\n".join(left.notes)
+        if any(len(each) == MAX_QUESTION_CHARS for each in (*left.notes, left.draft)):
+            self._terminal.note(f"what was typed meanwhile is cut to {MAX_QUESTION_CHARS:,} characters")
         self._draft = left.draft
         if late and asks:
             self._terminal.note(f"{why} asked next: {one_line(late)}")
@@ -147,6 +168,7 @@ class Chat:
         has_text = answer is not None and was_kept and bool(answer.text.strip())
         kept = f"; what there is of the answer is kept as run {answer.run}" if answer and has_text else ""
         self._terminal.note(f"stopped{kept}")
+        self._reader.go_on()
 
     def _tell(self, error: Exception) -> None:
         from asky.cli.failures import describe, render

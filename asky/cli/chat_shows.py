@@ -182,5 +182,5 @@ def export_chat(talk: Talk, path: Path) -> None:
     from asky.cli.session_export import export_session
 
     _require_folder(path)
-    save_text(path, export_session(talk.bench.services, talk.require_session(), form_of(path)))
+    save_text(path, export_session(talk.bench, talk.require_session(), form_of(path)))
     talk.bench.terminal.note(f"wrote {path}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from asky.cli.progress import cut_to_width
 from asky.cli.terminal import one_line
+from asky.text.counting import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,4 +47,4 @@ def _parts(status: Status) -> Sequence[str]:
 def spent_words(tokens: int, cost_usd: float | None) -> str:
     """`1,234 tokens, 0.0123 USD`; without a price the tokens alone."""
     cost = f", {cost_usd:.4f} USD" if cost_usd else ""
-    return f"{tokens:,} token{'' if tokens == 1 else 's'}{cost}"
+    return counted(tokens, "token") + cost

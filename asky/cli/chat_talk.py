@@ -7,14 +7,15 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from asky.cli.chat_status import Status
 from asky.cli.last_session import find_last
+from asky.cli.manner import join, leave_for, tell_model
 from asky.cli.running import Stopped
 from asky.cli.terminal import one_line
 from asky.errors import UsageError
-from asky.storage.sessions import checked_name
+from asky.storage.session_names import checked_name
 from asky.values import Answer
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from asky.cli.viewing import View
     from asky.cli.workbench import Workbench
     from asky.events import Event, Listener
-    from asky.research.tally import AcquireReport
     from asky.storage.runs import Run
     from asky.storage.sessions import Session
 
@@ -50,25 +50,51 @@ class Talk:
         self.keyboard: Keyboard | None = None
         self.answer: Answer | None = None
         self._stage = stage
-        self._given = given
         self._spent: tuple[int, float | None] = (0, None)
         self._queries: tuple[str, ...] = ()
-        self.session: Session | None = None
-        self.choices = given
-        self.join(find_last(bench, given.session, given.resume), given)
+        self.session = find_last(bench, given.session, given.resume)
+        self._manner = join(bench, given, self.session)
+        self.choices.check(is_followed=True)
+        bench.services.config.model(self.choices.model)  # a model that is not there any more is said now
+        self._name = self.session.name if self.session is not None else _checked(given.session)
+        tell_model(bench, self._manner)
+        self.count_spent()
+
+    @property
+    def choices(self) -> Choices:
+        """How the next question is asked: as was typed in this chat, and else as the session says."""
+        return self._manner.choices
+
+    @property
+    def typed(self) -> Choices:
+        """What was typed in this chat alone."""
+        return self._manner.typed
+
+    def type(self, **changes: Any) -> None:
+        """Take up what was typed, by the names of the fields of `Choices`."""
+        self._manner = self._manner.typing(**changes)
 
     # the session
 
-    def join(self, session: Session | None, given: Choices | None = None, *, name: str | None = None) -> None:
-        """Go on in `session`, or in a new one called `name`, as its earlier questions were asked."""
-        chosen = given or replace(self._given, docs=(), collection=(), model=self.choices.model)
-        followed = chosen.following(session)
-        followed.check()
-        self.bench.services.config.model(followed.model)  # a model that is not there any more is said now
-        self.choices, self.session, self.answer = followed, session, None
-        wanted = name or chosen.session
-        self._name = session.name if session is not None else checked_name(wanted) if wanted is not None else None
+    def join(self, session: Session | None, *, name: str | None = None) -> None:
+        """Go on in `session`, or in a new one called `name`, as its earlier questions were asked, and say so.
+
+        Of what was typed, all but the documents goes with it. Raises what `Config.model` does where its model is gone.
+        """
+        config, left_model = self.bench.services.config, self.model_name
+        manner = leave_for(self.bench, self._manner, session)
+        config.model(manner.choices.model)
+        self._name = session.name if session is not None else _checked(name)
+        self._manner, self.session, self.answer = manner, session, None
         self.count_spent()
+        where = "in the session" if session is not None else "a new session"
+        self.bench.terminal.note(f"{where} {one_line(self._name or '')} now")
+        tell_model(self.bench, manner, left=left_model)
+
+    @property
+    def model_name(self) -> str:
+        """The name of the model that answers the next question."""
+        return self.bench.services.config.model(self.choices.model).name
 
     def look_up(self) -> Session | None:
         """The session as it is now; `None` while there is none.
@@ -81,6 +107,8 @@ class Talk:
             found = sessions.find(self._name) if self._name is not None else None
             if found is not None:
                 terminal.note(f"going on in the session {one_line(found.name)}: {found.messages} messages")
+                self._manner = join(self.bench, self.typed, found)
+                tell_model(self.bench, self._manner)
         else:
             found = sessions.find(before.id)
             if found is not None and found.name != self._name:
@@ -146,9 +174,8 @@ class Talk:
 
     def status(self) -> Status:
         """What the line below the prompt tells."""
-        model = self.bench.services.config.model(self.choices.model).name
         tokens, cost_usd = self._spent
-        return Status(model, self.choices.mode, self._name, self.choices.uses_web, tokens, cost_usd)
+        return Status(self.model_name, self.choices.mode, self._name, self.choices.uses_web, tokens, cost_usd)
 
     # a turn
 
@@ -169,7 +196,7 @@ class Talk:
         wish = web_wish(self.bench, self.choices)
         if wish is not None and self._queries:
             wish = replace(wish, queries=self._queries)
-        asking = Asking(self.bench, answerer, self.choices.mode, wish, self.choices.model)
+        asking = Asking(self.bench, answerer, self.choices.mode, wish, self._manner.chosen_model)
         add_collections(asking, self.bench, self.choices, self.session)
         asking.memory = "all" if self.choices.all_sessions else "session"
         return asking
@@ -211,7 +238,10 @@ class Talk:
         asking = self.asking(notes=lambda: self._take_notes(view))
         for path in self.choices.docs:
             asking.add_folder(path)
+        manner = self._manner
         session = self.look_up()  # reading them may have taken minutes
+        if self._manner is not manner:
+            raise UsageError("the session was begun elsewhere meanwhile, and is asked otherwise", hint="ask again")
         try:
             return asking.ask(question, None, session or self._name, False)
         finally:
@@ -260,24 +290,19 @@ class Talk:
 
         Raises what `sync_folder` does.
         """
-        from asky.cli.documents import sync_folder
+        from asky.cli.documents import describe_unchanged, sync_folder
 
         collections = []
         for path in paths:
             collection_id, report = sync_folder(self.bench, path)
             collections.append(collection_id)
             if not report.verdicts.get("indexed") and not report.removed:  # of changes `sync_folder` has told
-                self.bench.terminal.note(f"{path}: {_unchanged(report)}")
+                self.bench.terminal.note(f"{path}: {describe_unchanged(report)}")
         session = self.open_session()
         self.bench.services.sessions.add_collections(session.id, collections)
         self.session = self.bench.services.sessions.find(session.id)
-        self.choices = replace(self.choices, docs=tuple(dict.fromkeys([*self.choices.docs, *paths])))
+        self.type(docs=tuple(dict.fromkeys([*self.typed.docs, *paths])))
 
 
-def _unchanged(report: AcquireReport) -> str:
-    """What a folder holds in which nothing has changed."""
-    usable, total = report.verdicts.get("unchanged", 0), sum(report.verdicts.values())
-    if not usable:
-        return f"none of its {total:,} files can be searched" if total else "no documents were found in it"
-    which = f"{usable:,} document{'' if usable == 1 else 's'}" if usable == total else f"{usable:,} of {total:,} files"
-    return f"{which}, nothing new"
+def _checked(name: str | None) -> str | None:
+    return checked_name(name) if name is not None else None

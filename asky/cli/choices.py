@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -66,33 +66,36 @@ class Choices:
         return bool(self.site) or self.since is not None
 
     def following(self: C, session: Session | None) -> C:
-        """These flags, and for what they leave open what earlier questions of the session said.
+        """These flags, and for each that they leave open what earlier questions of the session said.
 
         Documents that are named now keep the question off the web, as in a new session. That the web was used does not
-        demand it: what it was used with may be gone. Raises `UsageError` for --all-sessions where no research is done.
+        demand it: what it was used with may be gone. Sites that are only shut out come to those of the session.
         """
         if session is None:
             return self
         open_mode = not (self.research or self.lean or self.standard)
-        if self.all_sessions and not (self.research or (open_mode and session.mode == "research")):
-            raise UsageError(_FOR_RESEARCH, hint="add -r")
         said = session.settings
         web = False if self.web is None and said.get("web") is False else self.web
-        lean = self.lean or (open_mode and session.mode == "lean" and web is not True)
-        keeps_sites = replace(self, lean=lean, web=web).uses_web and not self.has_wishes
-        return replace(
+        followed = replace(
             self,
             research=self.research or (open_mode and session.mode == "research"),
-            lean=lean,
+            lean=self.lean or (open_mode and session.mode == "lean" and web is not True),
             web=web,
-            site=tuple(said.get("sites", ())) if keeps_sites else self.site,
-            since=said.get("since") if keeps_sites else self.since,
             shortlist=said.get("shortlist", "auto") if self.shortlist == "auto" else self.shortlist,
             model=self.model or said.get("model"),
         )
+        if not followed.uses_web:
+            return followed
+        return replace(followed, site=self._sites(said.get("sites", ())), since=self.since or said.get("since"))
 
-    def check(self) -> None:
-        """Raise `UsageError` for flags that contradict each other."""
+    def _sites(self, earlier: Sequence[str]) -> tuple[str, ...]:
+        if not all(each.startswith("-") for each in self.site):
+            return self.site
+        kept = [each for each in earlier if f"-{each}" not in self.site]
+        return tuple(dict.fromkeys([*kept, *self.site]))
+
+    def check(self, *, is_followed: bool = False) -> None:
+        """Raise `UsageError` for flags that contradict each other, or the session that they have followed."""
         both = {
             "-s and -c": self.session is not None and self.resume,
             "-r and -L": self.research and self.lean,
@@ -100,7 +103,8 @@ class Choices:
             "-L and --standard": self.lean and self.standard,
             "-L and --web": self.lean and self.web is True,
         }
-        if self.all_sessions and not self.research and self.session is None and not self.resume:
+        is_known = is_followed or (self.session is None and not self.resume)
+        if self.all_sessions and not self.research and is_known:
             raise UsageError(_FOR_RESEARCH, hint="add -r")
         for names, are_given in both.items():
             if are_given:

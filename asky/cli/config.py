@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from asky.cli.options import json_option
+from asky.cli.options import complete_key, json_option
 from asky.cli.surroundings import configured, current_folder
 from asky.cli.terminal import json_text, one_line
 from asky.config.listing import Entry, list_values
@@ -66,7 +66,7 @@ def _origin(entry: Entry) -> dict[str, Any]:
 
 
 @config.command("set")
-@click.argument("key")
+@click.argument("key", shell_complete=complete_key)
 @click.argument("value")
 def set_(key: str, value: str) -> None:
     """Set KEY to VALUE in your own configuration file.
@@ -99,8 +99,8 @@ def edit(name: str) -> None:
 
 @config.command()
 def validate() -> None:
-    """Check every file and variable, and that the programs of enabled tools exist; list all that is wrong."""
-    problems = check_config(environ=os.environ, cwd=current_folder()) or _missing_programs()
+    """Check every file and variable, and what they name: programs of enabled tools, files of saved prompts."""
+    problems = check_config(environ=os.environ, cwd=current_folder()) or [*_missing_programs(), *_unread_prompts()]
     for problem in problems[:-1]:
         click.echo(f"asky: {one_line(problem.message)}", err=True)
         if problem.hint:
@@ -114,3 +114,15 @@ def _missing_programs() -> list[AskyError]:
     from asky.config.custom_tools import find_missing_programs  # only for this command
 
     return list(find_missing_programs(configured().tools, os.environ))
+
+
+def _unread_prompts() -> Iterator[AskyError]:
+    """What is wrong with the files that saved prompts are in."""
+    from asky.chat.prompt_files import read_prompt_file  # only for this command
+    from asky.chat.saved_prompts import template_of
+
+    for name, text in configured().prompts.items():
+        try:
+            template_of(name, text, lambda uri: read_prompt_file(uri, os.environ))
+        except UsageError as error:
+            yield error

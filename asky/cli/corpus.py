@@ -189,7 +189,7 @@ def rm(sources: tuple[str, ...], collection: str, everything: bool, quiet: bool,
     What answers cited stays readable for `asky why`.
     """
     if bool(sources) == everything:
-        raise UsageError("name documents to remove, or --all")
+        raise UsageError("name documents to remove, or --all", hint="`asky corpus list` shows what there is")
     with workbench(quiet=quiet, verbose=verbose) as bench:
         collection_id = bench.services.corpus.collection(collection)
         if everything:

@@ -13,6 +13,7 @@ from asky.cli.options import json_option
 from asky.cli.surroundings import configured, current_folder
 from asky.cli.terminal import Terminal, one_line
 from asky.errors import ConfigError
+from asky.text.counting import counted
 
 _COLORS: Mapping[str, int] = MappingProxyType({"ok": 32, "note": 33, "problem": 31})
 
@@ -44,7 +45,7 @@ def doctor(ctx: click.Context, full: bool, repair: bool, live: bool, as_json: bo
         found = [{"name": c.name, "state": c.state, "message": c.message, "hint": c.hint} for c in checks]
         terminal.json({"schema": "asky.doctor/1", "problems": problems, "notes": notes, "checks": found})
     else:
-        terminal.note(f"{problems} problem{'' if problems == 1 else 's'}, {notes} note{'' if notes == 1 else 's'}")
+        terminal.note(f"{counted(problems, 'problem')}, {counted(notes, 'note')}")
     if problems:
         ctx.exit(1)
 

@@ -83,3 +83,12 @@ def summary(report: AcquireReport, usable: int) -> str:
 
 def _words(verdict: str) -> str:
     return verdict.replace("_", " ")
+
+
+def describe_unchanged(report: AcquireReport) -> str:
+    """What a folder holds in which nothing has changed."""
+    usable, total = report.verdicts.get("unchanged", 0), sum(report.verdicts.values())
+    if not usable:
+        return f"none of its {total:,} files can be searched" if total else "no documents were found in it"
+    which = f"{usable:,} document{'' if usable == 1 else 's'}" if usable == total else f"{usable:,} of {total:,} files"
+    return f"{which}, nothing new"

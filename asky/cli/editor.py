@@ -12,14 +12,14 @@ from pathlib import Path
 from asky.config.documents import read_text
 from asky.config.loader import check_user_text
 from asky.config.paths import ensure_private_dir, update_private, user_file
-from asky.errors import ConfigError
+from asky.errors import ConfigError, UsageError
 
 
 def edit_user_file(name: str, *, environ: Mapping[str, str]) -> Path | None:
     """Let the user edit the file `name` of their configuration; returns it, or `None` where nothing was changed.
 
-    Raises `ConfigError` where the editor cannot be started or fails, or leaves what is not a valid configuration. The
-    file is then as it was, and the message names the copy that holds the edit.
+    Raises `UsageError` where the editor cannot be started or fails, and `ConfigError` where it leaves no valid
+    configuration. The file is then as it was, and the message names the copy that holds an edit.
     """
     file = user_file(environ, name)
     folder = ensure_private_dir(file.parent)
@@ -30,13 +30,13 @@ def edit_user_file(name: str, *, environ: Mapping[str, str]) -> Path | None:
         stream.write(_START.format(name=name) if before is None else before)
     started_with = read_text(copy)
     try:
-        _run_editor(copy, environ)
+        run_editor(copy, environ)
         after = read_text(copy)
         if after is None or after == started_with:
             copy.unlink(missing_ok=True)
             return None
         check_user_text(file, after, environ=environ)
-    except ConfigError as error:
+    except (ConfigError, UsageError) as error:
         if copy.read_bytes() == (started_with or "").encode():
             copy.unlink()
             raise
@@ -49,11 +49,12 @@ def edit_user_file(name: str, *, environ: Mapping[str, str]) -> Path | None:
 _START = "# Your own {name}: it overrides the packaged one. `asky config show` lists the keys.\n"
 
 
-def _run_editor(file: Path, environ: Mapping[str, str]) -> None:
+def run_editor(file: Path, environ: Mapping[str, str]) -> None:
+    """Let the user edit `file` in `$VISUAL`, `$EDITOR` or `vi`. Raises `UsageError` where it cannot start or fails."""
     command = environ.get("VISUAL") or environ.get("EDITOR") or "vi"
     try:
         status = subprocess.run([*shlex.split(command), str(file)], check=False).returncode
     except (OSError, ValueError) as error:
-        raise ConfigError(f"cannot start the editor {command!r}") from error
+        raise UsageError(f"cannot start the editor {command!r}", hint="$VISUAL or $EDITOR names another") from error
     if status != 0:
-        raise ConfigError(f"the editor {command!r} failed with status {status}")
+        raise UsageError(f"the editor {command!r} failed with status {status}", hint="nothing was changed")

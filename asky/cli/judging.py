@@ -41,10 +41,12 @@ def judge(answer: Answer, runs: RunStore, *, strict: bool) -> None:
 
 def _too_little(answer: Answer, runs: RunStore) -> AskyError:
     from asky.concurrency import error_of  # these two for a question that was not answered
-    from asky.research.shortfall import outage, shortfall
+    from asky.research.shortfall import LOOK, outage, shortfall
 
     ledger = runs.ledger(answer.run)
     missing = outage(ledger) or shortfall(ledger)
     if missing is None:
-        return NotEnoughEvidence("the sources hold too little to answer this", hint="`asky search` shows what there is")
+        of_files = any(source.kind == "file" for source, _, _ in answer.sources)
+        hint = f"`asky search`, with the same -d or --collection, shows what there is; {LOOK}" if of_files else LOOK
+        return NotEnoughEvidence("the sources hold too little to answer this", hint=hint)
     return error_of(Failure(answer.question, missing.code, missing.message, missing.hint))

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from asky.cli.arguments import as_utf8
+from asky.cli.confirming import is_confirmed
+from asky.cli.damaged import describe_damaged, note_damaged
 from asky.cli.finding_views import as_markdown, describe, print_findings
 from asky.cli.options import complete_session, json_option
 from asky.cli.session import find_session
 from asky.cli.workbench import Workbench, workbench
 from asky.errors import UsageError
+from asky.storage.stored_json import Unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,13 +49,19 @@ def memory() -> None:
 def list_(session: str | None, all_sessions: bool, as_json: bool) -> None:
     """List findings, the newest first."""
     with workbench() as bench:
-        found = bench.services.findings.recent(_scope(bench, session, all_sessions))
+        listed = bench.services.findings.listed(_scope(bench, session, all_sessions))
+        found = [each for each in listed if not isinstance(each, Unreadable)]
+        damaged = [each for each in listed if isinstance(each, Unreadable)]
         if as_json:
-            bench.terminal.json({"schema": "asky.findings/1", "findings": describe(bench, found)})
-            return
-        if not found:
+            described = describe(bench, found)
+            bench.terminal.json(
+                {"schema": "asky.findings/1", "findings": described, "damaged": describe_damaged(damaged)}
+            )
+        elif not listed:
             bench.terminal.note("no findings yet; `asky memory add TEXT` keeps one")
-        print_findings(bench, found)
+        else:
+            print_findings(bench, found)
+        note_damaged(bench.terminal, damaged)
 
 
 @memory.command()
@@ -64,7 +73,9 @@ def list_(session: str | None, all_sessions: bool, as_json: bool) -> None:
 def search(query: str, limit: int, session: str | None, all_sessions: bool, as_json: bool) -> None:
     """Find the findings about QUERY, the best first."""
     if not query.strip() or len(query) > _MAX_QUERY_CHARS:
-        raise UsageError(f"the query is {'empty' if not query.strip() else 'too long'}")
+        is_empty = not query.strip()
+        what = "empty" if is_empty else f"longer than {_MAX_QUERY_CHARS:,} characters"
+        raise UsageError(f"the query is {what}", hint="`asky memory list` shows all findings" if is_empty else None)
     with workbench() as bench:
         scope = _scope(bench, session, all_sessions)
         found = bench.services.vectors.search_findings(as_utf8(query), scope, limit=limit)
@@ -118,13 +129,16 @@ def rm(ids: tuple[int, ...], source: str | None, session: str | None, yes: bool)
     What was said in a session stays in its transcript; `asky session rm` removes that.
     """
     if sum((bool(ids), source is not None, session is not None)) != 1:
-        raise UsageError("name IDs, a --source or a --session, and one of them only")
+        raise UsageError("name IDs, a --source or a --session, and one of them only", hint=_NO_SUCH)
     with workbench() as bench:
         chosen = _of_source(bench, source) if source is not None else _named(bench, ids, session)
         if not chosen:
             bench.terminal.note("there is nothing to forget")
             return
-        if len(chosen) > 1 and not yes and not _is_confirmed(bench, chosen):
+        what = f"{len(chosen):,} findings"
+        if len(chosen) > 1 and not (
+            yes or is_confirmed(f"Forget these {what}?", f"forget {what}", lambda: print_findings(bench, chosen))
+        ):
             bench.terminal.note("nothing was forgotten")
             return
         removed = bench.services.findings.remove([each.id for each in chosen])
@@ -193,15 +207,6 @@ def _of_source(bench: Workbench, source: str) -> list[Finding]:
     if not found:
         raise UsageError(f"no finding rests on {source!r}", hint=_NO_SUCH)
     return found
-
-
-def _is_confirmed(bench: Workbench, chosen: Sequence[Finding]) -> bool:
-    """Ask on a terminal. Raises `UsageError` without one."""
-    what = f"{len(chosen):,} findings"
-    if sys.stdin is None or sys.stdin.closed or not sys.stdin.isatty():
-        raise UsageError(f"that would forget {what}", hint="say so with --yes")
-    print_findings(bench, chosen)
-    return click.confirm(f"Forget these {what}?", err=True)
 
 
 def _piped() -> str:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from asky.cli.export_forms import SUFFIXES_TOLD, form_of
 
+if TYPE_CHECKING:
+    from asky.wiring import Services
+
 F = TypeVar("F", bound=Callable[..., Any])
+_MOST_STORED = 200  # a shell shows no more in any useful way
 
 
 def json_option(command: F) -> F:
@@ -28,7 +32,15 @@ def verbosity_options(command: F) -> F:
 def output_option(command: F) -> F:
     """`-o`, as the parameter `output`, which `check_output` checks."""
     told = f"Write the answer to FILE too, by its suffix {SUFFIXES_TOLD}."
-    return click.option("-o", "--output", type=click.Path(path_type=Path), help=told)(command)
+    kind = click.Path(path_type=Path)
+    return click.option("-o", "--output", type=kind, multiple=True, callback=_the_only_one, help=told)(command)
+
+
+def _the_only_one(ctx: click.Context, param: click.Parameter, paths: tuple[Path, ...]) -> Path | None:
+    """The file that was named; a second one would go unwritten without a word."""
+    if len(paths) > 1:
+        raise click.BadParameter(f"one file, not {len(paths)}: `asky runs export` writes others", ctx, param)
+    return next(iter(paths), None)
 
 
 def check_output(path: Path | None) -> None:
@@ -37,7 +49,7 @@ def check_output(path: Path | None) -> None:
         return
     from asky.cli.saving import require_writable  # where something is written only
 
-    form_of(path)
+    form_of(path, hint="for example: -o answer.md")
     require_writable(path)
 
 
@@ -69,10 +81,37 @@ def prompts_like(incomplete: str) -> list[str]:
 
 
 def complete_session(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - click's
-    """The names of sessions that start with `incomplete`, the last used first; none where nothing can be read.
+    """The names of sessions that start with `incomplete`, the last used first; none where nothing can be read."""
+    return _stored(incomplete, lambda services: services.sessions.names().values())
 
-    Nothing is made where there is no store yet.
-    """
+
+def complete_run(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - click's
+    """The ids of the last runs that start with `incomplete`, the newest first; none where nothing can be read."""
+    return _stored(incomplete, lambda services: (run.id for run in services.runs.recent(limit=_MOST_STORED)))
+
+
+def complete_page(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - click's
+    """The addresses of pages that start with `incomplete`, the last used first; none where nothing can be read."""
+    return _stored(
+        incomplete,
+        lambda services: (page.url for page in services.pages.pages(matching=incomplete, limit=_MOST_STORED)),
+    )
+
+
+def complete_key(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - click's
+    """The configuration's keys that start with `incomplete`; none where nothing can be read."""
+    from asky.cli.surroundings import configured  # while completing only
+    from asky.config.listing import list_values
+    from asky.errors import AskyError
+
+    try:
+        return [each.key for each in list_values(configured(), os.environ) if each.key.startswith(incomplete)]
+    except AskyError:
+        return []
+
+
+def _stored(incomplete: str, read: Callable[[Services], Iterable[str]]) -> list[str]:
+    """What `read` finds in the store that starts with `incomplete`. Nothing is made where there is no store yet."""
     from asky.cli.workbench import workbench  # while completing only
     from asky.config.paths import resolve_paths
     from asky.errors import AskyError
@@ -81,7 +120,7 @@ def complete_session(ctx: click.Context, param: click.Parameter, incomplete: str
         if not (resolve_paths(os.environ).data / "asky.db").is_file():
             return []
         with workbench(quiet=True) as bench:
-            found = bench.services.sessions.names().values()
+            found = list(read(bench.services))
     except AskyError:
         return []
     return [each for each in found if each.startswith(incomplete)]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from asky.chat.plan import Estimate, Plan, WebPlan
 from asky.cli.terminal import Terminal, one_line
+from asky.text.counting import counted
 
 if TYPE_CHECKING:
     from asky.config.schema import Budget
@@ -72,7 +73,7 @@ def _web(web: WebPlan) -> Iterator[str]:
 
 
 def _estimate(estimate: Estimate) -> str:
-    calls = f"{estimate.calls} call{'s' if estimate.calls > 1 else ''}"
+    calls = counted(estimate.calls, "call")
     tokens = f"{estimate.prompt_tokens + estimate.completion_tokens:,} tokens"
     if estimate.cost_usd is None:
         return f"{calls}, {tokens}, at a price that is not known"

@@ -23,8 +23,9 @@ class Progress:
     """A listener that shows the stage of a run with its counts and the time left.
 
     On a terminal it redraws one line at most ten times a second; elsewhere, or with `line=False`, it only prints a
-    summary of each stage when `verbose`. Warnings are always printed unless `quiet`, which silences everything. It may
-    be called from any thread and does not raise when stderr is gone.
+    summary of each stage when `verbose`. Warnings are always printed unless `quiet`, which silences everything, and so
+    are queries of runs that can read private documents. It may be called from any thread and does not raise when stderr
+    is gone.
     """
 
     def __init__(
@@ -104,6 +105,9 @@ class Progress:
             self._detail = event.path
             if self._verbose and event.why is not None:
                 self._print(f"{event.path}: {event.verdict.replace('_', ' ')}: {event.why}")
+        elif isinstance(event, events.QuerySent):
+            if event.is_private:
+                self._print(f"searching the web for “{event.query}”: {', '.join(event.services)}")
         elif isinstance(event, events.WebSearched):
             self._tell_search(event)
         elif isinstance(event, events.PageRead):

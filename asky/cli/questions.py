@@ -33,14 +33,16 @@ def read_question(words: tuple[str, ...]) -> Asked:
     """
     text, piped = " ".join(words), None
     if text == "-":
-        text = _piped() or ""
+        text = _question_in(_piped())
     elif names_prompt_file(text):
         text = read_in_file(text)
     else:
         text = _expanded(text)
-        piped = _piped()
-        if not text and piped:
-            text, piped = piped, None
+        data = _piped()
+        if text:
+            piped = _context_in(data)
+        else:
+            text = _question_in(data)
     return Asked(clean_question(text), piped if piped and piped.strip() else None)
 
 
@@ -88,13 +90,31 @@ def _expanded(text: str) -> str:
     return expand_prompt(text, configured().prompts) if names_prompt(text) else text
 
 
-def _piped() -> str | None:
-    """What was piped in; `None` on a terminal. Raises `UsageError` for more than 32 MiB."""
+def _question_in(data: bytes) -> str:
+    """The question that was piped in. Raises `UsageError` where it is not text in UTF-8."""
+    from asky.chat.prompt_files import decode_prompt  # for a question that is piped in, and no other
+
+    return decode_prompt(data, "standard input")
+
+
+def _context_in(data: bytes) -> str:
+    """The text that was piped in beside a question, in whatever charset. Raises `UsageError` for what is no text."""
+    if not data:
+        return ""
+    from asky.reading.charset import decode, has_mark  # for what is piped in beside a question
+
+    if b"\0" in data and not has_mark(data):
+        raise UsageError("what is on standard input is not text", hint="save it to a file, and name the file with -d")
+    return decode(data)
+
+
+def _piped() -> bytes:
+    """What was piped in; nothing on a terminal. Raises `UsageError` for more than 32 MiB."""
     if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
-        return None
+        return b""
     if not select.select([sys.stdin], [], [], _PATIENCE_S)[0]:
         click.echo("asky: waiting for the end of standard input (for none, add: < /dev/null)", err=True)
     data = sys.stdin.buffer.read(_MAX_INPUT_BYTES + 1)
     if len(data) > _MAX_INPUT_BYTES:
         raise UsageError(f"more than {_MAX_INPUT_BYTES >> 20} MiB on standard input", hint="name files with -d")
-    return data.decode("utf-8", "replace")
+    return data

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from asky.cli.workbench import Workbench
 from asky.errors import UsageError
 from asky.storage.scope import Scope
+from asky.text.counting import counted
 from asky.values import Source
 
 
@@ -16,7 +17,7 @@ def remove_collection(bench: Workbench, collection_id: int) -> None:
     store = bench.services.corpus
     found = store.status(collection_id)
     forgotten = store.remove_collection(collection_id)
-    what = f"{_counted(found.sources, 'document')}, {_counted(found.chunks, 'passage')}"
+    what = f"{counted(found.sources, 'document')}, {counted(found.chunks, 'passage')}"
     bench.terminal.note(f"removed the collection {found.name}: {what}" + _kept_elsewhere(found.sources - forgotten))
     for root in found.roots:
         bench.terminal.note(f"{root} is not followed any more")
@@ -30,11 +31,7 @@ def remove_sources(bench: Workbench, collection_id: int, given: Sequence[str]) -
     chosen = _chosen(bench, collection_id, given)
     _stop_following(bench, collection_id, given)
     forgotten = bench.services.corpus.remove_sources(collection_id, chosen)
-    bench.terminal.note(f"removed {_counted(len(chosen), 'document')}" + _kept_elsewhere(len(chosen) - forgotten))
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    bench.terminal.note(f"removed {counted(len(chosen), 'document')}" + _kept_elsewhere(len(chosen) - forgotten))
 
 
 def _kept_elsewhere(count: int) -> str:

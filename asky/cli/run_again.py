@@ -10,7 +10,7 @@ import click
 
 from asky.cli.giving import Opening, make_and_give
 from asky.cli.judging import judge
-from asky.cli.options import check_output, json_option, output_option, verbosity_options
+from asky.cli.options import check_output, complete_run, json_option, output_option, verbosity_options
 from asky.cli.run_lookup import find_run
 from asky.cli.running import Stopped
 from asky.cli.terminal import one_line
@@ -30,7 +30,7 @@ _BUILTIN = "extractive"  # needs no configuration, and is not asked
 
 
 @click.command()
-@click.argument("run_id", metavar="[ID]", required=False)
+@click.argument("run_id", metavar="[ID]", required=False, shell_complete=complete_run)
 @output_option
 @json_option
 @verbosity_options
@@ -57,7 +57,7 @@ def replay(run_id: str | None, output: Path | None, as_json: bool, quiet: bool, 
 
 
 @click.command()
-@click.argument("run_id", metavar="[ID]", required=False)
+@click.argument("run_id", metavar="[ID]", required=False, shell_complete=complete_run)
 @output_option
 @click.option("--no-stream", is_flag=True, help="Print the answer when it is complete and checked.")
 @json_option

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from asky.cli.export_forms import FORMS, SAY_FORMAT, SUFFIXES_TOLD, Form, form_of
-from asky.cli.options import json_option
+from asky.cli.options import complete_run, json_option
 from asky.cli.run_lookup import find_run, session_name
 from asky.cli.terminal import Terminal, json_text, one_line
 from asky.cli.workbench import Workbench, workbench
 from asky.errors import StoreDamaged, UsageError
 from asky.storage.stored_json import SEE_DOCTOR
+from asky.text.counting import counted
 
 if TYPE_CHECKING:
     from asky.evidence.bundle_check import CheckedBundle
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("run_id", metavar="[ID]", required=False)
+@click.argument("run_id", metavar="[ID]", required=False, shell_complete=complete_run)
 @click.option(
     "-o",
     "--output",
@@ -164,8 +165,6 @@ def _print_checked(terminal: Terminal, checked: CheckedBundle) -> None:
     for fault in checked.faults:
         terminal.line(f"FAILED: {one_line(fault)}")
     if not checked.faults:
-        from asky.report.words import counted  # with the check, not with the other commands
-
         counts = ", ".join(
             counted(number, noun)
             for number, noun in ((checked.files, "file"), (checked.citations, "citation"), (checked.claims, "claim"))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from asky.cli.damaged import describe_damaged, note_damaged
-from asky.cli.options import json_option
+from asky.cli.options import complete_run, json_option
 from asky.cli.run_again import replay, resume
 from asky.cli.run_exports import export, verify
 from asky.cli.run_lookup import find_run, session_name
@@ -17,6 +17,7 @@ from asky.cli.terminal import json_text, one_line
 from asky.cli.workbench import Workbench, workbench
 from asky.evidence.citing import reference
 from asky.storage.stored_json import Unreadable
+from asky.text.counting import counted
 from asky.values import Evidence, Location, Span
 
 if TYPE_CHECKING:
@@ -104,11 +105,11 @@ def _outcome(run: Run) -> str:
     if run.answer["stopped_by"] == "no_evidence":
         return "no evidence"
     count = len(run.answer["citations"])
-    return f"{count} citation{'' if count == 1 else 's'}"
+    return counted(count, "citation")
 
 
 @runs.command()
-@click.argument("run_id", metavar="[ID]", required=False)
+@click.argument("run_id", metavar="[ID]", required=False, shell_complete=complete_run)
 @click.option(
     "-v", "--verbose", is_flag=True, help="Print each search and page, everything that was rejected, and the ledger."
 )
@@ -258,11 +259,11 @@ def _print_answer(terminal: Terminal, answer: Mapping[str, Any], *, verbose: boo
         terminal.line(f"  {claim['verdict']:<12} {claim['score']:.2f}  [{numbers}] {one_line(claim['text'])}")
     usage = answer["usage"]
     used = [
-        f"{usage['llm_calls']} model calls",
+        counted(usage["llm_calls"], "model call"),
         f"{usage['prompt_tokens']:,} + {usage['completion_tokens']:,} tokens",
         *([] if usage["cost_usd"] is None else [f"{usage['cost_usd']:.4f} USD"]),
-        f"{usage['searches']} searches",
-        f"{usage['fetches']} fetches",
+        counted(usage["searches"], "search", "searches"),
+        counted(usage["fetches"], "fetch", "fetches"),
         f"{usage['seconds']:.1f} s",
     ]
     terminal.line(f"\nused      {', '.join(used)}")

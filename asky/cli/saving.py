@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
 from pathlib import Path
 
 from asky.config.paths import replace_bytes
@@ -41,7 +42,8 @@ def require_writable(path: Path) -> None:
         if target.is_dir():
             raise _os_error(errno.EISDIR)
         if not folder.is_dir():
-            raise UsageError(f"cannot write {path}: there is no folder {folder}")
+            hint = f"`mkdir -p {shlex.quote(str(folder))}` makes it"
+            raise UsageError(f"cannot write {path}: there is no folder {folder}", hint=hint)
         is_device = target.exists() and not target.is_file()
         if not (os.access(target, os.W_OK) if is_device else os.access(folder, os.W_OK | os.X_OK)):
             is_read_only = os.statvfs(folder).f_flag & os.ST_RDONLY
@@ -58,4 +60,6 @@ def _unwritable(path: Path, error: Exception) -> AskyError:
     if isinstance(error, OSError) and error.errno in _FULL:
         return StoreFull(f"disk full while saving to {path}; nothing was changed", hint="free some space")
     reason = getattr(error, "strerror", None) or "not a path that can be written"
-    return UsageError(f"cannot write {path}: {reason.lower()}")
+    is_missing = isinstance(error, OSError) and error.errno == errno.ENOENT
+    hint = f"`mkdir -p {shlex.quote(str(path.parent))}` makes its folder" if is_missing else None
+    return UsageError(f"cannot write {path}: {reason.lower()}", hint=hint)

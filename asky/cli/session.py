@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from asky.cli.arguments import as_utf8
+from asky.cli.confirming import is_confirmed
 from asky.cli.damaged import describe_damaged, note_damaged
 from asky.cli.export_forms import FORMS, SAY_FORMAT, SUFFIXES_TOLD, Form, form_of
 from asky.cli.options import complete_session, json_option
+from asky.cli.progress import cut_to_width
 from asky.cli.session_export import export_session, message_object, session_object
 from asky.cli.terminal import one_line
 from asky.cli.workbench import workbench
 from asky.errors import UsageError
 from asky.storage.stored_json import Unreadable
+from asky.text.counting import counted
 
 if TYPE_CHECKING:
     from asky.cli.terminal import Terminal
     from asky.storage.sessions import Session, SessionStore
+    from asky.wiring import Services
+
+_WIDE = 1_000  # columns where there is no terminal: hardly anything is cut
+_NARROW = 30
 
 
 @click.group()
@@ -34,27 +42,51 @@ def list_(as_json: bool) -> None:
     """List sessions, the last used first."""
     with workbench() as bench:
         found = bench.services.sessions.listed()
+        asked = bench.services.sessions.first_questions()
         damaged = [each for each in found if isinstance(each, Unreadable)]
         if as_json:
-            listed = [session_object(each) for each in found if not isinstance(each, Unreadable)]
+            listed = [
+                session_object(each) | {"first_question": asked.get(each.id)}
+                for each in found
+                if not isinstance(each, Unreadable)
+            ]
             bench.terminal.json({"schema": "asky.sessions/1", "sessions": listed, "damaged": describe_damaged(damaged)})
         elif not found:
             bench.terminal.note("no sessions yet; `asky -s NAME` starts one")
         else:
-            _print_sessions(bench.terminal, found)
+            _print_sessions(bench.terminal, found, asked)
         note_damaged(bench.terminal, damaged)
 
 
-def _print_sessions(terminal: Terminal, found: Sequence[Session | Unreadable]) -> None:
-    width = max(len(one_line(each.name)) for each in found)
-    for each in found:
-        name = f"{one_line(each.name):<{width}}"
-        if isinstance(each, Unreadable):
-            terminal.line(f"{name}  damaged")
-        else:
-            used = f"{each.updated_at[:10]} {each.updated_at[11:16]}"
-            messages = f"{each.messages} message{'' if each.messages == 1 else 's'}"
-            terminal.line(f"{name}  {used}  {each.mode:<8}  {messages}")
+def _print_sessions(
+    terminal: Terminal, found: Sequence[Session | Unreadable], first_questions: Mapping[str, str]
+) -> None:
+    """A line for each; what was asked first stands behind it or, where there is little room, on a line below."""
+    columns = shutil.get_terminal_size((_WIDE, 24)).columns
+    rows = [(each, f"{one_line(each.name)}", _facts(each)) for each in found]
+    width = max(len(name) for _, name, _ in rows)
+    facts_width = max(len(facts) for _, _, facts in rows)
+    for each, name, facts in rows:
+        row = f"{name:<{width}}  {facts}"
+        question = "" if isinstance(each, Unreadable) else one_line(first_questions.get(each.id, ""))
+        beside = columns - width - facts_width - 4
+        if question and beside >= _NARROW:
+            row = f"{name:<{width}}  {facts:<{facts_width}}  {_cut(question, beside)}"
+        terminal.line(row)
+        if question and beside < _NARROW:
+            terminal.line(f"    {_cut(question, max(columns, _NARROW) - 4)}")
+
+
+def _facts(each: Session | Unreadable) -> str:
+    if isinstance(each, Unreadable):
+        return "damaged"
+    used = f"{each.updated_at[:10]} {each.updated_at[11:16]}"
+    return f"{used}  {each.mode:<8}  {counted(each.messages, 'message')}"
+
+
+def _cut(text: str, columns: int) -> str:
+    cut = cut_to_width(text, columns)
+    return cut if cut == text else f"{cut_to_width(text, columns - 1)}…"
 
 
 @session.command()
@@ -66,23 +98,27 @@ def show(name: str, as_json: bool) -> None:
         sessions = bench.services.sessions
         found = find_session(sessions, name)
         messages = sessions.messages(found.id)
+        listed = bench.services.runs.listed(session_id=found.id)
+        damaged = [each for each in listed if isinstance(each, Unreadable)]
+        runs = [each for each in listed if not isinstance(each, Unreadable)]
         asked_of = bench.services.corpus.names(found.collections)
         if as_json:
+            from asky.evidence.export import describe_run
+
+            unfinished = [describe_run(each, session=found.name) for each in runs[::-1] if each.status != "finished"]
             shown = {"session": session_object(found), "messages": [message_object(each) for each in messages]}
-            bench.terminal.json({"schema": "asky.session/1", "collections": asked_of, **shown})
+            bench.terminal.json(
+                {"schema": "asky.session/1", "collections": asked_of, **shown, "unfinished": unfinished}
+            )
             return
-        if not messages:
+        from asky.cli.session_transcript import print_transcript  # with the evidence layer: not for a list
+
+        if not messages and not listed:
             bench.terminal.note("nothing was asked in this session yet")
         for line in _settings_lines(found, asked_of):
             bench.terminal.note(one_line(line))
-        for each in messages:
-            if each.role not in ("user", "note", "assistant"):
-                continue
-            head = f"{each.role}, {each.created_at[:10]} {each.created_at[11:16]} UTC"
-            run = f", run {each.run_id}" if each.run_id is not None and each.role == "assistant" else ""
-            withdrawn = ", taken back: no model gets it any more" if each.is_withdrawn else ""
-            bench.terminal.out.write(bench.terminal.paint(head + run + withdrawn, 1) + "\n")
-            bench.terminal.line(each.content + "\n")
+        print_transcript(bench.terminal, messages, runs)
+        note_damaged(bench.terminal, damaged)
 
 
 @session.command()
@@ -114,7 +150,7 @@ def export(name: str, output: Path | None, form: Form | None) -> None:
 
     chosen = form or ("md" if output is None else form_of(output, hint=SAY_FORMAT))
     with workbench() as bench:
-        text = export_session(bench.services, find_session(bench.services.sessions, name), chosen)
+        text = export_session(bench, find_session(bench.services.sessions, name), chosen)
         if output is None:
             bench.terminal.out.write(text)
             return
@@ -124,16 +160,33 @@ def export(name: str, output: Path | None, form: Form | None) -> None:
 
 @session.command()
 @click.argument("name", shell_complete=complete_session)
-def rm(name: str) -> None:
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+def rm(name: str, yes: bool) -> None:
     """Remove the session NAME with its runs, its findings and what was piped into it.
 
-    What its model calls cost still counts for the limits of the day.
+    One in which something was asked or kept is removed only after you say so, or with --yes. What its model calls cost
+    still counts for the limits of the day.
     """
     with workbench() as bench:
         services = bench.services
         found = find_session(services.sessions, name)
-        runs = services.sessions.remove(found.id, services.corpus, services.documents)
-        bench.terminal.note(f"removed the session {found.name}: {runs} run{'' if runs == 1 else 's'}")
+        held = _held(services, found)
+        what = f"the session {one_line(found.name)}"
+        if held and not yes and not is_confirmed(f"Remove {what}: {held}?", f"remove {what}: {held}"):
+            bench.terminal.note("nothing was removed")
+            return
+        runs = services.session_removal.remove(found.id)
+        bench.terminal.note(f"removed {what}: {counted(runs, 'run')}")
+
+
+def _held(services: Services, found: Session) -> str:
+    """What is in a session, in words; empty for one with nothing."""
+    from asky.storage.findings import FindingScope  # with SQLite: not for --help
+
+    runs = len(services.sessions.run_ids(found.id))
+    findings = len(services.findings.recent(FindingScope("session", found.id)))
+    counts = [(runs, "run"), (findings, "finding")]
+    return " and ".join(counted(count, noun) for count, noun in counts if count)
 
 
 def find_session(sessions: SessionStore, name: str) -> Session:

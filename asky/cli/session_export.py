@@ -7,23 +7,31 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from asky.cli.finding_views import finding_object
-from asky.cli.terminal import json_document
+from asky.cli.terminal import json_document, one_line
 from asky.storage.findings import FindingScope
 
 if TYPE_CHECKING:
     from asky.cli.export_forms import Form
+    from asky.cli.workbench import Workbench
     from asky.storage.runs import Run
     from asky.storage.sessions import Session, StoredMessage
     from asky.wiring import Services
 
 
-def export_session(services: Services, session: Session, form: Form) -> str:
-    """The session as `md`, `json` or `html`, or its sources as `bibtex`, `csl` or `ris`, in the order of its turns."""
+def export_session(bench: Workbench, session: Session, form: Form) -> str:
+    """The session as `md`, `json` or `html`, or its sources as `bibtex`, `csl` or `ris`, in the order of its turns.
+
+    Where no answer cites any, that is said.
+    """
+    services = bench.services
     runs = services.runs.recent(session_id=session.id)[::-1]
     if form in ("bibtex", "csl", "ris"):
         from asky.evidence.bibliography import bibliography  # for these formats only
 
-        return bibliography([each.answer for each in runs if each.answer is not None], form)
+        answers = [each.answer for each in runs if each.answer is not None]
+        if not any(each["citations"] for each in answers):
+            bench.terminal.note(f"the session {one_line(session.name)} cites nothing")
+        return bibliography(answers, form)
     messages = services.sessions.messages(session.id)
     if form == "json":
         return _json(services, session, runs, messages)

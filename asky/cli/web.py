@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Literal
 
-from asky.chat.preparing import WebAccess
-from asky.errors import NotConfigured
+from asky.chat.web_access import WebAccess
+from asky.errors import NotConfigured, UsageError
 from asky.storage.sessions import own_collection
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ SET_UP = (
     "`asky config set search.searxng.base_url URL` for an instance of your own, or the key of brave, tavily, exa or"
     " serper in its variable"
 )
+
+_NOTHING_CACHED = "nothing of the web was read before, and --offline fetches nothing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +47,8 @@ def web_access(services: Services, wish: WebWish, session: Session, text: str, m
     """How a question may use the web, or `None` where there is nothing to use it with.
 
     There is something where a search service is set up, the question names an address, or, offline, pages were read
-    before. Raises `NotConfigured` where the web was demanded and there is none of that, and `UsageError` for a site
-    that is no domain and a day that is none.
+    before. Raises `NotConfigured` where the web was demanded and there is none of that, or `UsageError` where it is
+    --offline that keeps from it, and for a site that is no domain and a day that is none.
     """
     from asky.research.shortlist_collect import read_prompt  # with the shortlist, which such a question needs anyhow
 
@@ -78,7 +80,7 @@ def plan_web(
     asked = tuple(PlannedService(each.name, each.host or None) for each in services.web.providers)
     if may_choose and not _wants_shortlist(services, wish, mode):
         return WebPlan(asked, named=named, may_search=True, wanted=wanted)
-    queries = search_queries(read_prompt(shown)) if asked else ()
+    queries = (wish.queries or search_queries(read_prompt(shown))) if asked else ()
     most = services.config.research.shortlist.max_fetch_urls
     found = services.web.finder
     finder = PlannedService(found.name, found.host) if found is not None else None
@@ -92,13 +94,48 @@ def _policy(services: Services, wish: WebWish) -> SourcePolicy:
 
 
 def _is_usable(services: Services, wish: WebWish, named: Sequence[str]) -> bool:
-    """Whether there is something to use the web with. Raises `NotConfigured` where it was demanded and there is not."""
+    """Whether there is something to use the web with. Raises as `web_access` does where it was demanded and is not."""
     web = services.web
     if web.searcher is not None or named or (web.offline and web.cached() is not None):
         return True
+    if wish.is_demanded and web.offline:
+        raise UsageError(_NOTHING_CACHED, hint="leave --offline out")
     if wish.is_demanded:
         raise NotConfigured("no search service is set up", hint=SET_UP)
     return False
+
+
+def nothing_to_ask(
+    services: Services, wish: WebWish | None, session: Session | None, mode: Mode, *, names_documents: bool
+) -> UsageError:
+    """That a question has no documents, and nothing of the web: what keeps it from that, and what would help.
+
+    It `names_documents` where they were named for it; of those nothing can be read.
+    """
+    web, nothing, documents = services.web, "there is nothing to answer from", "name documents with -d PATH"
+    if wish is not None and web.offline:
+        return UsageError(f"{nothing}: {_NOTHING_CACHED}", hint=f"{documents}, or leave --offline out")
+    if wish is not None:
+        return UsageError(nothing, hint=f"{documents}, or set up a search service: {SET_UP}")
+    why, remedy = _kept_off(session, mode, names_documents=names_documents)
+    if web.offline:
+        works = web.cached() is not None
+        remedy = f", or {remedy}" if works else ""
+    else:
+        remedy = f", or {remedy}" + ("" if web.searcher is not None else f" and set up a search service: {SET_UP}")
+    return UsageError(f"{nothing}: {why}", hint=f"{documents}{remedy}")
+
+
+def _kept_off(session: Session | None, mode: Mode, *, names_documents: bool) -> tuple[str, str]:
+    """What keeps a question off the web, and how that is lifted."""
+    said = session.settings if session is not None else {}
+    if mode == "lean":
+        return "-L keeps the question off the web", "ask with --web and without -L" if said else "leave -L out"
+    if names_documents:
+        return "no text in the documents that are named, which keep the question off the web", "add --web"
+    if said.get("web") is False:
+        return "the session is kept off the web", "add --web"
+    return "--no-web keeps the question off the web", "leave --no-web out"
 
 
 def _wants_shortlist(services: Services, wish: WebWish, mode: Mode) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from asky.cli.terminal import one_line
+from asky.text.counting import counted
 
 if TYPE_CHECKING:
     from asky.storage.runs import LedgerEntry
@@ -52,7 +53,7 @@ def _details(entry: LedgerEntry) -> Iterator[str]:
         why = f": {one_line(str(data['why']))}" if data["why"] else ""
         yield f"{one_line(str(data['verdict'])):<10}  {one_line(str(data['url']))}{why}"
         for kind, count in data.get("unseen", {}).items():
-            yield f"  left out  {int(count):,} {one_line(str(kind))} character{'' if count == 1 else 's'}"
+            yield f"  left out  {counted(int(count), f'{one_line(str(kind))} character')}"
     else:
         yield _choice(data)
         for each in data["selected"]:
@@ -87,17 +88,13 @@ def _service(each: Mapping[str, Any]) -> str:
 
 def _choice(data: Mapping[str, Any]) -> str:
     chosen, rejected = len(data["selected"]), len(data["rejected"])
-    read, origins = _count(int(data["read"]), "URL"), _count(int(data["origins"]), "origin")
-    return f"chose {chosen} of {_count(chosen + rejected, 'candidate')}: {read}, {origins}"
+    read, origins = counted(int(data["read"]), "URL"), counted(int(data["origins"]), "origin")
+    return f"chose {chosen} of {counted(chosen + rejected, 'candidate')}: {read}, {origins}"
 
 
 def _pages(read: Sequence[Mapping[str, Any]]) -> str:
     verdicts = Counter(one_line(str(each["verdict"])) for each in read)
-    counted = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common())
+    by_verdict = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common())
     hiding = sum("unseen" in each for each in read)
     hidden = f"; {hiding} with text that no reader sees, which was left out" if hiding else ""
-    return f"read {_count(len(read), 'page')}: {counted}{hidden}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"read {counted(len(read), 'page')}: {by_verdict}{hidden}"

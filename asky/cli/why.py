@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from asky.cli.options import json_option
+from asky.cli.options import complete_run, json_option
 from asky.cli.run_lookup import find_run
 from asky.cli.terminal import one_line
 from asky.cli.workbench import workbench
@@ -37,7 +37,10 @@ _SOURCE_NOW: Mapping[str, str] = MappingProxyType(
 @click.command()
 @click.argument("number", type=click.IntRange(min=1), metavar="N")
 @click.option(
-    "--run", "run_id", help="The run whose answer is meant, by its id or the beginning of it.  [default: last]"
+    "--run",
+    "run_id",
+    shell_complete=complete_run,
+    help="The run whose answer is meant, by its id or the beginning of it.  [default: last]",
 )
 @click.option(
     "--context",

@@ -9,7 +9,7 @@ from asky.config.custom_tools import find_tool_faults
 from asky.config.endpoints import base_url_fault, find_endpoint_faults
 from asky.config.keys import KeyPath
 from asky.config.prompts import find_prompt_faults
-from asky.config.schema import Search, SearchService, Settings, SourceAdapter
+from asky.config.schema import Search, SearchPackage, SearchService, Settings, SourceAdapter
 
 
 def find_contradictions(settings: Settings) -> Iterator[tuple[KeyPath, str]]:
@@ -28,7 +28,9 @@ def find_contradictions(settings: Settings) -> Iterator[tuple[KeyPath, str]]:
 
 
 def _check_search(search: Search) -> Iterator[tuple[KeyPath, str]]:
-    services = [each.name for each in fields(search) if isinstance(getattr(search, each.name), SearchService)]
+    services = [
+        each.name for each in fields(search) if isinstance(getattr(search, each.name), SearchService | SearchPackage)
+    ]
     for name in search.providers:
         if name not in services:
             yield ("search", "providers"), f"one of these names is no search service; {_meant(name, services)}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType, NoneType, UnionType
@@ -101,10 +102,19 @@ def leaves(cls: type = Settings, path: KeyPath = ()) -> Iterator[tuple[KeyPath, 
 
 
 def nearest(path: KeyPath) -> KeyPath | None:
-    """The valid key that the unknown `path` most likely meant: a sibling, or that name elsewhere; or `None`."""
+    """The valid key that the unknown `path` most likely meant, or `None`.
+
+    That is one that differs only by dots and by the tables before it (`research.cache_ttl_hours`, `embedding_model`),
+    else a sibling, else that name elsewhere: a bare name stands for the least deep of several keys, and one in a table
+    (`search.ddgs.base_url`) for none of several.
+    """
     from difflib import get_close_matches  # only where something is wrong already
 
     path = tuple(name[:_LONGEST_NAME] for name in path)
+    known = sorted((path for path, _ in leaves()), key=len, reverse=True)
+    endings = {"_".join(each[start:]): each for each in known for start in range(len(each)) if "NAME" not in each}
+    if (meant := endings.get("_".join(path).lower())) is not None:
+        return meant
     for depth in range(len(path)):
         parent = find(path[:depth])
         if isinstance(parent, Table) and path[depth] not in children(parent.cls):
@@ -112,8 +122,8 @@ def nearest(path: KeyPath) -> KeyPath | None:
             if close:
                 return (*path[:depth], close[0])
             break
-    known = sorted((path for path, _ in leaves()), key=len, reverse=True)
-    elsewhere = {path[-1]: path for path in known}  # of keys with one name the least deep one
+    homes = Counter(each[-1] for each in known)
+    elsewhere = {each[-1]: each for each in known if len(path) == 1 or homes[each[-1]] == 1}
     close = get_close_matches(path[-1], elsewhere, n=1, cutoff=0.8)
     return elsewhere[close[0]] if close else None
 

@@ -35,7 +35,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 Device = Literal["auto", "cpu", "cuda"]
 Precision = Literal["fp32", "int8"]
@@ -207,6 +207,19 @@ class SearchService:
 
 
 @dataclass(frozen=True, slots=True)
+class SearchPackage:
+    """What the user says of a search service that a package asks: it has neither an address nor a key of its own."""
+
+    base_url: ClassVar[None] = None
+    api_key_env: ClassVar[None] = None
+    gap_s: float | None = _key(
+        None, "Least seconds between two searches of all processes; by default 2.5.", low=0, high=3600
+    )
+    timeout_s: float | None = _key(None, "Longest time for one search, in seconds.", low=0.1, high=600)
+    parameters: Mapping[str, Any] = _free_table("Arguments that the package is given with every search.")
+
+
+@dataclass(frozen=True, slots=True)
 class Search:
     """Who is asked for sources on the web."""
 
@@ -221,8 +234,8 @@ class Search:
     tavily: SearchService = _table(SearchService, "Tavily.")
     exa: SearchService = _table(SearchService, "Exa.")
     serper: SearchService = _table(SearchService, "Serper: results of Google.")
-    ddgs: SearchService = _table(
-        SearchService, "The package ddgs, which scrapes search engines: look at their terms before you name it."
+    ddgs: SearchPackage = _table(
+        SearchPackage, "The package ddgs, which scrapes search engines: look at their terms before you name it."
     )
     semantic_scholar: SearchService = _table(SearchService, "Semantic Scholar: papers.")
     pubmed: SearchService = _table(SearchService, "PubMed: biomedical papers.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 MASK = "***"
 _SHORTEST = 8
@@ -16,14 +16,18 @@ def names_secret(name: str) -> bool:
     return _NAME.search(name) is not None
 
 
+def secret_values(environ: Mapping[str, str], key_variables: Collection[str] = ()) -> Iterator[str]:
+    """The values of the variables of `environ` whose names say that they hold a secret, and of `key_variables`."""
+    return (value for name, value in environ.items() if names_secret(name) or name in key_variables)
+
+
 def scrub(text: str, environ: Mapping[str, str], key_variables: Collection[str] = ()) -> str:
     """`text` with the secrets of `environ` and the credentials inside addresses masked.
 
     A secret is the value of a variable whose name says so or is one of `key_variables`, if it has at least eight
     characters: masking shorter ones would garble ordinary words.
     """
-    names = [name for name in environ if names_secret(name) or name in key_variables]
-    secrets = {environ[name].strip() for name in names if len(environ[name].strip()) >= _SHORTEST}
-    for secret in sorted(secrets, key=len, reverse=True):
+    secrets = {value.strip() for value in secret_values(environ, key_variables)}
+    for secret in sorted((secret for secret in secrets if len(secret) >= _SHORTEST), key=len, reverse=True):
         text = text.replace(secret, MASK)
     return _USERINFO.sub(f"{MASK}@", text)

@@ -12,12 +12,9 @@ for the heading. An answer of one or two words ("Yes.") goes with the sentence a
 
 from __future__ import annotations
 
-import math
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 
 from asky.evidence.headings import (
     States,
@@ -29,8 +26,9 @@ from asky.evidence.headings import (
     without_number_signs,
     without_underline,
 )
+from asky.evidence.layout import Layout
 from asky.evidence.marks import WARNING_SIGN
-from asky.evidence.scanner import AnswerScanner
+from asky.evidence.plain_text import plain_text, without_links
 from asky.text.sentences import sentence_spans
 from asky.text.terms import words
 from asky.values import Span
@@ -39,18 +37,9 @@ _LEAD_IN_WORDS = 2
 _LEAD_IN_CHARS = 100
 _END_IN_MARKERS = re.compile(r"""[.!?]["'”’)*_]{0,4}[ \t]?(?:\[\d{1,3}\]){1,20}\s+(?=[^\W\d_]|["“*_])(?![a-z])""")
 _BOLD_MARKERS = re.compile(r"(\*{1,3}|_{1,3})((?:\[\d{1,3}\]){1,20}\1)\s+")
-_REFERENCE = re.compile(r"[ \t]?(\*{0,3})(?:\[\^?\d{1,3}(?:[ ]?[,;–-][ ]?\d{1,3})*\]|~~\[[^\[\]~\n]{0,256}\]~~)\1")
-_QUOTED_LINE = re.compile(r"\n[ \t]*(?:>[ \t]?)+")
 _QUOTATION = re.compile(r"(?:>[ \t]?)+")
 _ITEM = re.compile(r"(?:[-*+•]|\d{1,3}[.)])(?:[ \t]+|$)(?:\[[ xX]\][ \t]+)?")
-_HEADING_LINE = re.compile(r"^[ \t>]*(#{1,6}[ \t]+\S.*)$", re.MULTILINE)
-_TABLE_LINE = re.compile(r"^[ \t>]*\|(.*)$", re.MULTILINE)
 _DEFINITION = re.compile(r"\[[^\]\n]{1,200}\]:[ \t]")
-_LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)")
-_ADDRESS = re.compile(r"<?(?:https?://|www\.)[^\s>]+>?", re.IGNORECASE)
-_TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,80}>")
-_EMPHASIS = re.compile(r"[*`]+|(?<![^\W_])_+|_+(?![^\W_])|~~")
-_TABLE_EDGE = "| \t"
 _CLOSING = " \t\n*_`\"'”’)]"
 
 _MATERIAL = r"(?:sources?|passages?|documents?|evidence|context|texts?|excerpts?|material|results)"
@@ -123,25 +112,10 @@ def _draft(unit: _Unit) -> Draft:
     return Draft(unit.span, unit.text, unit.below, unit.states)
 
 
-def plain_text(markdown: str) -> str:
-    """`without_markup` in one line."""
-    return " ".join(without_markup(markdown).split())
-
-
-def without_markup(markdown: str) -> str:
-    """`markdown` as a reader sees it: without emphasis, tags, link targets and bare addresses.
-
-    References go too, those of the answer (`[1]`, `[7?]`) and those of a source's own (`[12]`, `[3, 4]`), so that a
-    quotation is the same in both.
-    """
-    text = _QUOTED_LINE.sub("\n", _REFERENCE.sub("", markdown))
-    return _EMPHASIS.sub("", _TAG.sub(" ", _ADDRESS.sub(" ", _LINK.sub(r" \1 ", text))))
-
-
 def _is_claim(unit: _Unit) -> bool:
     if unit.source.startswith(WARNING_SIGN) or _DEFINITION.match(unit.source):
         return False
-    if not unit.size or ("](" in unit.source and not words(plain_text(_LINK.sub(" ", unit.source)))):
+    if not unit.size or ("](" in unit.source and not words(plain_text(without_links(unit.source)))):
         return False
     return (bool(unit.citations) and not _is_label(unit)) or not _needs_no_source(unit)
 
@@ -159,77 +133,13 @@ def _needs_no_source(unit: _Unit) -> bool:
     return _ABSTAINS.search(unit.text) is not None and _TURNS.search(unit.text) is None
 
 
-class _Layout:
-    """Where the markers, the fenced code, the table rows and the headings of an answer are."""
-
-    def __init__(self, answer: str) -> None:
-        self._markers: list[tuple[int, int]] = []  # position, number
-        self._skipped: list[tuple[int, int]] = []  # fences, then the lines of tables and headings too
-        scanner = AnswerScanner(numbered=True)
-        position = 0
-        for piece in scanner.feed(answer) + scanner.close():
-            if piece.kind == "fence":
-                self._skipped.append((position, position + len(piece.source)))
-            elif piece.kind == "number":
-                self._markers.append((position, int(piece.source[1:-1])))
-            position += len(piece.source)
-        lines = [line for line in _TABLE_LINE.finditer(answer) if not self.skips(line.start())]
-        headings = [line for line in _HEADING_LINE.finditer(answer) if not self.skips(line.start())]
-        self._skipped = sorted([*self._skipped, *(line.span() for line in (*lines, *headings))])
-        self.rows = [_stripped(answer, *line.span(1), edge="|") for line in _table_body(lines)]
-        self.headings = [_stripped(answer, *line.span(1)) for line in headings]
-
-    def skips(self, position: int) -> bool:
-        index = bisect_right(self._skipped, (position, math.inf)) - 1
-        return index >= 0 and position < self._skipped[index][1]
-
-    def outside(self, answer: str, span: Span) -> Iterator[Span]:
-        """The parts of a sentence that are no code, table or heading: in a quotation, one may run on into these."""
-        start = span.start
-        index = max(0, bisect_right(self._skipped, (start, math.inf)) - 1)
-        while index < len(self._skipped) and self._skipped[index][0] < span.end:
-            yield from _spoken(answer, start, self._skipped[index][0], after=" \t\n>")
-            start = max(start, self._skipped[index][1])
-            index += 1
-        yield from _spoken(answer, start, span.end)
-
-    def citations(self, span: Span) -> tuple[int, ...]:
-        first, last = (bisect_left(self._markers, (place, 0)) for place in (span.start, span.end))
-        return tuple(dict.fromkeys(number for _, number in self._markers[first:last]))
-
-
-def _spoken(answer: str, start: int, end: int, *, after: str | None = None) -> Iterator[Span]:
-    """The stretch without white space before and what is in `after` behind it, if it has a letter or a digit."""
-    part = answer[start:end] if start < end else ""
-    if any(map(str.isalnum, part)):
-        yield Span(start + len(part) - len(part.lstrip()), start + len(part.rstrip(after)))
-
-
-def _table_body(lines: list[re.Match[str]]) -> Iterator[re.Match[str]]:
-    """The rows of tables without their heads and rules."""
-    for line, after in zip_longest(lines, lines[1:]):
-        is_head = after is not None and after.start() == line.end() + 1 and _is_table_rule(after[1])
-        if line[1].strip(_TABLE_EDGE) and not is_head and not _is_table_rule(line[1]):
-            yield line
-
-
-def _is_table_rule(cells: str) -> bool:
-    return "-" in cells and not cells.strip(_TABLE_EDGE + ":-")
-
-
-def _stripped(answer: str, start: int, end: int, *, edge: str = "") -> Span:
-    """What stands there without white space around it and an `edge` at its end."""
-    kept = answer[start:end].rstrip().removesuffix(edge).rstrip()
-    return Span(start + len(kept) - len(kept.lstrip()), start + len(kept))
-
-
 def _cells(row: str) -> str:
     return "; ".join(cell.strip() for cell in row.split("|"))
 
 
 def _units(answer: str) -> list[_Unit]:
     """The sentences, headings and table rows of the answer; a line of markers alone belongs to what stands before."""
-    layout = _Layout(answer)
+    layout = Layout(answer)
     sentences = [(part, False) for span in _sentences(answer) for part in layout.outside(answer, span)]
     lines = [*((span, True) for span in layout.rows), *((span, False) for span in layout.headings)]
     units: list[_Unit] = []
@@ -259,7 +169,7 @@ def _sentences(answer: str) -> Iterator[Span]:
         yield Span(start, span.end)
 
 
-def _unit(answer: str, span: Span, is_row: bool, layout: _Layout, gap: str, previous: list[_Unit]) -> _Unit:
+def _unit(answer: str, span: Span, is_row: bool, layout: Layout, gap: str, previous: list[_Unit]) -> _Unit:
     """The sentence or row at `span`, without the marks of quotations and list items before it."""
     quoted = _after(_QUOTATION, answer, span.start, span.end)
     start = quoted if is_row else _after(_ITEM, answer, quoted, span.end)

@@ -11,8 +11,8 @@ from asky.values import Span
 MIN_DIGITS = 4
 MAX_DIGITS = 8
 KEY = re.compile(rf"P[0-9a-f]{{{MIN_DIGITS},{MAX_DIGITS}}}")
-"""A key as it is handed out. `asky.evidence.scanner` knows how models may write one; `asky.text` and `asky.llm`, which
-lie below, say it once more each."""
+"""A key as it is handed out. `asky.evidence.citation_forms` knows how models may write one; `asky.text` and `asky.llm`,
+which lie below, say it once more each."""
 
 
 class KeyRing:

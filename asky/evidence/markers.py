@@ -13,7 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from asky.evidence.marks import WARNING_SIGN, struck
-from asky.evidence.scanner import AnswerScanner, Piece
+from asky.evidence.pieces import Piece
+from asky.evidence.scanner import AnswerScanner
 from asky.values import Evidence
 
 _CLINGS = re.compile(r"~|[^\W_]")

@@ -6,7 +6,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import Decimal
+
+from asky.evidence.numerals import VULGAR, VULGAR_SIGN, fraction, scaled, values_of
 
 
 def _counted(names: str, first: int) -> dict[str, int]:
@@ -65,22 +66,16 @@ _UNITS = {
     for form in forms.split()
 }
 _ATTACHED = frozenset({*_SUFFIXES, "st", "nd", "rd", "th", "s"} | {form for form in _UNITS if len(form) > 1})
-_MAX_SCALED_DIGITS = 18
 _MAX_TOTAL = 10**15
 
 _OTHER_DIGIT = re.compile(r"(?![0-9])\d")
 _WIDE_SPACE = re.compile(r"(?<=\d)[\u00a0\u202f\u2009](?=\d{3}(?!\d))")  # the thousands separator of typesetters
 _ISO_DATE = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
 _NUMERIC_DATE = re.compile(r"(?<![\d./])(\d{1,2})([./])(\d{1,2})\2(\d{4})(?![\d./]*\d)")
-_VULGAR = "¼-¾⅐-⅞↉"  # ½ and the like
-_VULGAR_SIGN = re.compile(rf"[{_VULGAR}]")
-_NOT_VULGAR = re.compile(rf"[^{_VULGAR}]+")
-_TOKEN = re.compile(rf"(?:\d{{1,9}}[ ]?)?[{_VULGAR}]|\d+(?:[.,]\d+)*|[^\W\d_]+|[%$€£¥]|\S")
+_NOT_VULGAR = re.compile(rf"[^{VULGAR}]+")
+_TOKEN = re.compile(rf"(?:\d{{1,9}}[ ]?)?[{VULGAR}]|\d+(?:[.,]\d+)*|[^\W\d_]+|[%$€£¥]|\S")
 _SLASHES = frozenset("/⁄")
 _MAX_PART_DIGITS = 3  # of a fraction
-_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
-_POINTED_THOUSANDS = re.compile(r"\d{1,3}(?:\.\d{3})+")
-_PLAIN = re.compile(r"\d+(?:\.\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +153,7 @@ def _tokens(text: str) -> Iterator[_Token]:
 def _quantity_at(tokens: list[_Token], at: int) -> tuple[Quantity | None, int]:
     """The quantity that begins at token `at`, if one does, and the position after it."""
     token = tokens[at]
-    if token.text[0].isdecimal() or _VULGAR_SIGN.match(token.text):
+    if token.text[0].isdecimal() or VULGAR_SIGN.match(token.text):
         return _numeral(tokens, at)
     if token.lower in _SMALL or token.lower in _TENS or token.lower in _SCALES:
         return _number_words(tokens, at)
@@ -177,13 +172,13 @@ def _stands_with_number(tokens: list[_Token], at: int) -> bool:
 
 def _numeral(tokens: list[_Token], at: int) -> tuple[Quantity, int]:
     token = tokens[at]
-    values, end = _slashed(tokens, at) or (_values(token.text), at + 1)
+    values, end = _slashed(tokens, at) or (values_of(token.text), at + 1)
     written = " ".join(part.text for part in tokens[at:end]).replace(" / ", "/").replace(" ⁄ ", "⁄")
     after = _following(tokens, end)
     if after.glued and after.lower in _SUFFIXES:
-        values |= _scaled(values, _SUFFIXES[after.lower])
+        values |= scaled(values, _SUFFIXES[after.lower])
     elif after.lower in _SCALES:
-        values, end = _scaled(values, _SCALES[after.lower]), end + 1
+        values, end = scaled(values, _SCALES[after.lower]), end + 1
     else:
         values |= _with_fraction_after(tokens, end, token.text)
     certain = not _inside_a_name(tokens, at, after)
@@ -208,7 +203,7 @@ def _slashed(tokens: list[_Token], at: int) -> tuple[frozenset[str], int] | None
     joined = tokens[start - 1].text in _SLASHES and top.glued if start else False
     if joined or _following(tokens, start + 3).text in _SLASHES or not 0 < int(top.text) < int(bottom.text):
         return None
-    return _fraction(whole, int(top.text), int(bottom.text)), start + 3
+    return fraction(whole, int(top.text), int(bottom.text)), start + 3
 
 
 def _is_part(token: _Token) -> bool:
@@ -220,7 +215,7 @@ def _parts(tokens: list[_Token], start: int, end: int) -> Iterator[Quantity]:
     if any(token.text in _SLASHES for token in tokens[start:end]):
         for at in range(start, end):
             if tokens[at].text.isdecimal():
-                yield Quantity(at, tokens[at].text, _values(tokens[at].text), certain=False)
+                yield Quantity(at, tokens[at].text, values_of(tokens[at].text), certain=False)
 
 
 def _with_fraction_after(tokens: list[_Token], end: int, number: str) -> frozenset[str]:
@@ -231,22 +226,12 @@ def _with_fraction_after(tokens: list[_Token], end: int, number: str) -> frozens
     if _following(tokens, after).lower in _DENOMINATORS:
         return _part_of(int(number), _following(tokens, after).lower)
     if [_following(tokens, end + i).lower for i in range(3)] == ["and", "a", "half"]:
-        return _fraction(int(number), 1, 2)
+        return fraction(int(number), 1, 2)
     return frozenset()
 
 
 def _part_of(count: int, name: str) -> frozenset[str]:
-    return _fraction(0, count, _DENOMINATORS[name]) if name in _DENOMINATORS else frozenset()
-
-
-def _fraction(whole: int, top: int, bottom: int) -> frozenset[str]:
-    """`whole` and `top`/`bottom` as a decimal, or rounded to so many places as is usual."""
-    value = (whole * bottom + top) / Decimal(bottom)
-    exact = _plain(f"{value:f}")
-    if len(exact) <= _MAX_SCALED_DIGITS:
-        return frozenset({exact})
-    cut = {_plain(exact[: exact.index(".") + places]) for places in (3, 4)}
-    return frozenset({exact, *cut, *(_plain(f"{value:.{places}f}") for places in (1, 2, 3))})
+    return fraction(0, count, _DENOMINATORS[name]) if name in _DENOMINATORS else frozenset()
 
 
 def _inside_a_name(tokens: list[_Token], at: int, after: _Token) -> bool:
@@ -309,34 +294,3 @@ def _unit(tokens: list[_Token], start: int, end: int) -> str | None:
     if len(after.text) == 1 and after.text.isalpha():  # 5 g but not 5G, 5 s but not the 1990s
         return None if after.text == "s" and after.glued else _UNITS.get(after.text)
     return _UNITS.get(after.lower)
-
-
-def _values(numeral: str) -> frozenset[str]:
-    if _VULGAR_SIGN.match(numeral[-1]):
-        top, _, bottom = unicodedata.normalize("NFKC", numeral[-1]).partition("⁄")
-        return _fraction(int(numeral[:-1] or 0), int(top), int(bottom))
-    if _THOUSANDS.fullmatch(numeral):
-        return frozenset({_plain(numeral.replace(",", ""))})
-    if _PLAIN.fullmatch(numeral):
-        values = {_plain(numeral)}
-        if _POINTED_THOUSANDS.fullmatch(numeral):
-            values.add(_plain(numeral.replace(".", "")))
-        return frozenset(values)
-    parts = [numeral, *numeral.split(",")]  # a version, a list without spaces, a decimal comma
-    return frozenset(_plain(part) for part in [*parts, numeral.replace(",", ".")])
-
-
-def _plain(numeral: str) -> str:
-    whole, point, fraction = numeral.partition(".")
-    if "." in fraction or "," in numeral:
-        return numeral
-    whole, fraction = whole.lstrip("0") or "0", fraction.rstrip("0")
-    return f"{whole}{point}{fraction}" if fraction else whole
-
-
-def _scaled(values: frozenset[str], scale: int) -> frozenset[str]:
-    return frozenset(
-        _plain(f"{Decimal(value) * scale:f}")
-        for value in values
-        if len(value) <= _MAX_SCALED_DIGITS and _PLAIN.fullmatch(value)
-    )

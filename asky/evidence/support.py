@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from asky.evidence.claims import without_markup
 from asky.evidence.markers import without_lookalikes
+from asky.evidence.plain_text import without_markup
 from asky.evidence.quantities import NUMBER_WORDS, Quantity, quantities
 from asky.evidence.quotes import Quotable
 from asky.text.sentences import sentence_spans

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from asky.errors import AskyError
 from asky.health.check import Check, note, ok, problem
+from asky.research.vector_index_state import is_unchanged, plausible_size, probe, read_state
 from asky.storage.integrity import SpaceState, StoreIntegrity
 from asky.storage.scope import Scope
 from asky.storage.vectors import VectorTable
@@ -50,9 +51,7 @@ def check_index(folder: Path, database: Database, *, full: bool, repair: bool) -
 def _look(folder: Path, table: VectorTable, spaces: list[SpaceState], *, full: bool) -> Check:
     from importlib.metadata import version
 
-    from asky.research import vector_index  # numpy comes with it
-
-    state = vector_index.read_state(folder)
+    state = read_state(folder)
     if state is None:
         return problem(_NAME, "its note index.json is missing or damaged", _REPAIR_HINT)
     generation = folder / state.generation
@@ -65,8 +64,8 @@ def _look(folder: Path, table: VectorTable, spaces: list[SpaceState], *, full: b
         if not alone:
             return note(_NAME, "in use by another process, and not checked", "run it again when that process is done")
         fault = _fault(generation, table, space, full=full)
-        closed = vector_index.read_state(folder) or state  # as looking has left it
-        if fault is None and closed.clean and not vector_index.is_unchanged(generation, closed):
+        closed = read_state(folder) or state  # as looking has left it
+        if fault is None and closed.clean and not is_unchanged(generation, closed):
             fault = "its files are not those that were there when it was closed"
     if fault is not None:
         return problem(_NAME, fault, _REPAIR_HINT)
@@ -76,12 +75,10 @@ def _look(folder: Path, table: VectorTable, spaces: list[SpaceState], *, full: b
 
 
 def _fault(generation: Path, table: VectorTable, space: SpaceState, *, full: bool) -> str | None:
-    from asky.research import vector_index
-
-    if not vector_index.plausible_size(generation):
+    if not plausible_size(generation):
         return "its graph file has grown out of proportion"
     difference = _difference(generation / "chroma.sqlite3", table, space)
-    if difference is None and full and not vector_index.probe(generation):
+    if difference is None and full and not probe(generation):
         return "it does not find its own vectors again"
     return difference
 
@@ -130,14 +127,14 @@ def _lock(folder: Path) -> Iterator[bool]:
 
 def _rebuilt(folder: Path, table: VectorTable, spaces: list[SpaceState], found: Check) -> Check:
     """The state of the index after it was made anew for the space that it was of, or the fullest one."""
-    from asky.research import vector_index
+    from asky.research.vector_index import rebuild_index  # numpy comes with it
 
     if not spaces:
         return found
-    state = vector_index.read_state(folder)
+    state = read_state(folder)
     fingerprint = state.fingerprint if state is not None else None
     space = next((each for each in spaces if each.fingerprint == fingerprint), spaces[0])
-    index = vector_index.rebuild_index(folder, table, fingerprint=space.fingerprint, space_id=space.id, dim=space.dim)
+    index = rebuild_index(folder, table, fingerprint=space.fingerprint, space_id=space.id, dim=space.dim)
     count = len(index)
     index.close()
     if count != space.vectors:

@@ -27,6 +27,7 @@ _WOULD: Mapping[Mend, str] = MappingProxyType(
         "made anew": "makes it anew from the rest of the store",
         "taken out": "takes the row out",
         "cut off": "takes it out with what comes after it in the record of the run",
+        "unsaid": "takes it out of what later turns are told, with the other calls of its turn and their results",
     }
 )
 _DID: Mapping[Mend, str] = MappingProxyType(
@@ -37,6 +38,7 @@ _DID: Mapping[Mend, str] = MappingProxyType(
         "made anew": "was made anew from the rest of the store",
         "taken out": "was taken out with its row",
         "cut off": "was taken out with what came after it in the record of the run",
+        "unsaid": "was taken out of what later turns are told, with the other calls of its turn and their results",
     }
 )
 _NO_MEND_HINT = "no repair changes it, for what hangs on it: restore asky.db from a backup; nothing was deleted"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
+from asky.config.redaction import Redactor, is_placeholder
 from asky.config.schema import Timeouts
 
 
@@ -28,13 +29,14 @@ class Prices:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A model behind an endpoint. The key is not in its `repr`.
+    """A model behind an endpoint. No key is in its `repr`.
 
     `base_url` is the address before `/chat/completions`. `parameters` are sent with every request. `tools` is false
     where the model cannot be offered any; `text_tool_calls` where calls that arrive as text are to be understood.
     `timeouts.connect_s` is for name, connection and TLS together, `first_token_s` includes the loading of a model, and
     `total_s` is for a call with all its tries. `api_key_env` is the name of the variable that holds the key, for
-    messages.
+    messages. `redactor` hides the key, unless it is a placeholder, and the `other_keys` of this process, in what the
+    endpoint says.
     """
 
     alias: str
@@ -50,6 +52,12 @@ class Endpoint:
     text_tool_calls: bool = False
     timeouts: Timeouts = field(default_factory=Timeouts)
     api_key_env: str | None = None
+    other_keys: tuple[str, ...] = field(default=(), repr=False)
+    redactor: Redactor = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        own = () if self.api_key is None or is_placeholder(self.api_key) else (self.api_key,)
+        object.__setattr__(self, "redactor", Redactor((*own, *self.other_keys)))
 
     @property
     def host(self) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 from asky.errors import AskyError, AuthenticationFailed, ContextOverflow, NotConfigured, ProviderError, RateLimited
 from asky.llm.endpoint import Endpoint
@@ -79,11 +79,7 @@ def name_of(endpoint: Endpoint) -> str:
 
 def clean(text: str, endpoint: Endpoint) -> str:
     """A line fit for a message: no key, no passwords or queries of URLs, no control characters."""
-    text = text[:_LONGEST_READ]  # the patterns below take quadratic time on a body of one word
-    secret = (endpoint.api_key or "").strip()
-    if len(secret) >= 6:
-        for form in {secret, quote(secret, safe=""), quote(secret)}:
-            text = text.replace(form, "[hidden]")
+    text = endpoint.redactor.mask(text)[:_LONGEST_READ]  # the patterns below take quadratic time on one long word
     text = re.sub(r"(\b\w{1,20}://)[^\s/@]*@", r"\1", text)
     text = re.sub(r"(\b\w{1,20}://[^\s?#\"'<>]*)[?#][^\s\"'<>]*", r"\1", text)
     text = " ".join("".join(c if c.isprintable() else " " for c in text).split())

@@ -18,6 +18,7 @@ from asky.llm.endpoint_errors import EndpointFailure, failure_of, name_of, redir
 from asky.llm.port import Reply, TextDelta
 from asky.llm.refusal import parse_refusal, read_refusal
 from asky.llm.reply_reader import ErrorInReply, NoReply, ReplyReader
+from asky.net.http import Connecting
 from asky.net.retry import Waiting
 
 if TYPE_CHECKING:
@@ -112,9 +113,11 @@ class Exchange:
     async def _send(self, request: Mapping[str, Any]) -> httpx2.Response:
         import httpx2  # 0.09 s: only where the network is used; the client has loaded it
 
+        connecting = Connecting()
         scope = anyio.CancelScope(deadline=self._deadline(self._waiting.clock() + self._endpoint.timeouts.connect_s))
 
-        async def trace(event: str, info: Any) -> None:  # noqa: ARG001 - the client's signature
+        async def trace(event: str, info: Any) -> None:
+            await connecting.trace(event, info)
             if event.endswith("send_request_headers.started"):
                 self._is_connected = True
                 scope.deadline = self._deadline(self._deadlines.first_token_at)
@@ -135,6 +138,8 @@ class Exchange:
             except anyio.get_cancelled_exc_class():
                 self.may_have_cost = self._is_connected
                 raise
+            finally:
+                await connecting.aclose()
         if self._is_connected:
             raise self._timed_out(is_first=True)
         raise ExchangeFailed(EndpointFailure(_unreachable(self._endpoint, _TOO_LATE)))

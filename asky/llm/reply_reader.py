@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from asky.llm.accumulate import Accumulator, Gathered
 from asky.llm.answer_text import AnswerText
 from asky.llm.endpoint import Endpoint
 from asky.llm.nesting import NestedTooDeeply, load_json
-from asky.llm.port import Finish, Message, ModelUsage, Reply, TextDelta
+from asky.llm.port import Finish, Message, ModelUsage, Reply, TextDelta, ToolCall
 from asky.llm.refusal import find_error
 from asky.llm.reported_usage import usage_of
 from asky.llm.request import Ask, Facts
@@ -49,6 +50,7 @@ class ReplyReader:
         # Where tools are named and none may be called, servers give out a call in the model's own notation as text.
         looks_for_calls = endpoint.text_tool_calls or ask.tool_choice == "none"
         self._text = AnswerText(
+            endpoint.redactor,
             starts_thinking=bool(facts.get("starts_thinking")),
             offered=offered if endpoint.tools and looks_for_calls else None,
         )
@@ -134,7 +136,7 @@ class ReplyReader:
             warnings.append(f"{self._endpoint.alias} called a tool although it may not; the call was not run")
             calls, raw = (), _without_calls(raw)
             finish = "stop" if finish == "tool_calls" else finish
-        message = Message("assistant", self._text.content, tool_calls=calls, raw=raw)
+        message = _without_keys(Message("assistant", self._text.content, tool_calls=calls, raw=raw), self._endpoint)
         yield Reply(message, finish, self._usage(gathered), tuple(warnings))
 
     def usage(self) -> ModelUsage:
@@ -195,6 +197,13 @@ class ReplyReader:
             yield f"a content filter of {name} stopped the reply"
         if gathered.refused:
             yield f"{name} refused to answer"
+
+
+def _without_keys(message: Message, endpoint: Endpoint) -> Message:
+    """The message with keys hidden, also in what is not text of the answer, whose own are hidden already."""
+    mask = endpoint.redactor.mask
+    calls = tuple(ToolCall(mask(each.id), mask(each.name), mask(each.arguments)) for each in message.tool_calls)
+    return replace(message, tool_calls=calls, raw=endpoint.redactor.mask_json(message.raw))
 
 
 def _without_calls(raw: Mapping[str, Any] | None) -> Mapping[str, Any] | None:

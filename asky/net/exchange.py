@@ -56,8 +56,10 @@ async def exchange(
     """
     import httpcore2  # 0.08 s: only where something is fetched
 
+    from asky.net.http import Connecting
     from asky.net.located import Located
 
+    connecting = Connecting()
     connection = httpcore2.AsyncHTTPConnection(
         httpcore2.Origin(address.scheme.encode(), _bracketed(address.host).encode(), address.port),
         ssl_context=context,
@@ -67,6 +69,7 @@ async def exchange(
     fields = [("Host", address.authority), *headers, ("Connection", "close")]
     request = httpcore2.Request("GET", url, headers=[(name.encode(), _latin(value)) for name, value in fields])
     request.extensions["sni_hostname"] = address.host.rstrip(".")
+    request.extensions["trace"] = connecting.trace
     try:
         try:
             response = await connection.handle_async_request(request)
@@ -78,6 +81,7 @@ async def exchange(
             yield Opened(Head(response.status, _by_name(response.headers)), pieces)
     finally:
         with anyio.move_on_after(1, shield=True):
+            await connecting.aclose()
             await connection.aclose()
 
 

@@ -8,13 +8,41 @@ from __future__ import annotations
 import ssl
 from collections.abc import Callable
 from ipaddress import ip_address
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from asky import __version__
 
 if TYPE_CHECKING:
     import httpx2
+
+
+_CLOSING_S = 1.0
+
+
+class Connecting:
+    """The connection of a request until its TLS handshake is over: where that is given up, the client leaves it open.
+
+    `trace` is to hear the client's events of the request, and `aclose` to be awaited however the request ends.
+    """
+
+    def __init__(self) -> None:
+        self._stream: Any = None
+
+    async def trace(self, event: str, info: Any) -> None:
+        """An event of the client, see `extensions={"trace": ...}` of httpx2."""
+        if event.endswith("connect_tcp.complete"):
+            self._stream = info["return_value"]
+        elif event.endswith("send_request_headers.started"):
+            self._stream = None
+
+    async def aclose(self) -> None:
+        """Close the connection if no request went out over it."""
+        if self._stream is not None:
+            import anyio  # what asks only whether a host is this machine needs none of it
+
+            with anyio.move_on_after(_CLOSING_S, shield=True):
+                await self._stream.aclose()
 
 
 def client_factory(base_url: str) -> Callable[[], httpx2.AsyncClient]:

@@ -16,6 +16,7 @@ from asky.reading.mupdf import (
     refuse_memory_errors,
 )
 from asky.reading.text_builder import TextBuilder
+from asky.text.counting import counted
 from asky.text.scrub import scrub_counted
 from asky.values import Document
 
@@ -72,7 +73,7 @@ def _require_text(text: str, count: int, name: str) -> None:
     unknown = text.count("\ufffd")
     if visible - unknown > _READABLE_SHARE * visible:
         return
-    pages = "1 page" if count == 1 else f"{count} pages"
+    pages = counted(count, "page")
     reason = "the fonts give no characters" if unknown else "no text layer"
     raise SourceUnreadable(
         f"{name}: {pages}, {reason}", verdict="no_text_layer", hint="run it through OCR, for example with ocrmypdf"

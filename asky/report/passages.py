@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from asky.evidence.citing import page_text, section_text
-from asky.evidence.claims import plain_text
+from asky.evidence.plain_text import plain_text
 from asky.report.gathering import ReportedAnswer, ReportedPassage
 from asky.report.links import host_of, page_link
 from asky.report.markup import Html, join, tag

@@ -7,15 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from asky.evidence.claims import plain_text
 from asky.evidence.markdown import ADDED
+from asky.evidence.plain_text import plain_text
 from asky.report.gathering import ReportedAnswer
 from asky.report.links import offered_by, page_link
 from asky.report.markup import Html, join, tag
 from asky.report.passages import passage_list, source_name
 from asky.report.prose import render_prose
 from asky.report.verdicts import LABELS, chip, findings
-from asky.report.words import counted, day_and_time
+from asky.report.words import day_and_time
+from asky.text.counting import counted
 from asky.text.scrub import one_line
 
 _STOPPED: Mapping[str, str] = MappingProxyType(

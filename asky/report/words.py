@@ -1,4 +1,4 @@
-"""Numbers and times in words."""
+"""Times in words."""
 
 from __future__ import annotations
 
@@ -18,8 +18,3 @@ def day_and_time(time: str) -> str:
         return time
     year, month, day, clock = found.groups()
     return f"{int(day)} {_MONTHS[int(month) - 1]} {year}, {clock} UTC"
-
-
-def counted(count: int, noun: str, plural: str | None = None) -> str:
-    """`1 page`, `2 pages`."""
-    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"

@@ -139,7 +139,7 @@ class ResearchCache:
                 return kept
             if self._fetcher is None:
                 raise KnownFailure(
-                    f"{url} is not in the cache", verdict="not_cached", hint="leave --offline out to fetch it"
+                    "it is not in the cache", verdict="not_cached", hint="leave --offline out to fetch it"
                 )
             try:
                 return await self._fetch(
@@ -159,7 +159,7 @@ class ResearchCache:
     def _kept(self, row: PageRow) -> WebPage | None:
         """The page of a row that can be used as it is. Raises for an address that failed a moment ago."""
         now = self._now()
-        is_fresh = row.expires_at > now
+        is_fresh = row.fresh_until(self._settings.ttl_s) > now
         if row.failure is not None:
             if is_fresh:
                 raise KnownFailure(row.failure.message, verdict=row.failure.code, hint=row.failure.hint)

@@ -8,13 +8,13 @@ of a text in another way than the same word inside one.
 from __future__ import annotations
 
 import re
-import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from asky.errors import ConfigError
+from asky.text.cuts import between_characters, cut_between
 from asky.text.sentences import iter_sentences
 from asky.values import Chunk, Document, Span
 
@@ -22,7 +22,6 @@ _STRETCH_CHARS = 8192  # tokenised at once: a longer stretch costs more per toke
 _MARGIN = 8  # tokens below the limit from where a span is counted by itself
 _CHARS_PER_TOKEN = 16  # cap for text that a tokenizer maps to few tokens, such as a run of unknown characters
 _HEADING_FILL = 0.5  # a chunk that is this full ends where a section begins
-_JOINERS = "\u200d\ufe0e\ufe0f"
 _SPACE = re.compile(r"\s*")
 _LINE_END = re.compile(r"[\n\r\u2028\u2029]|$")
 _MARKED_HEADING = re.compile(r"#{1,6}[ \t]")
@@ -247,7 +246,7 @@ def _sentence(text: str, start: int, end: int, headings: Container[int]) -> Iter
     start = _skip_space(text, start, end)
     heading = start in headings or _MARKED_HEADING.match(text, start) is not None
     while end - start > _STRETCH_CHARS:
-        cut = _cut_between(text, start, start + _STRETCH_CHARS)
+        cut = cut_between(text, start, start + _STRETCH_CHARS)
         yield start, cut, heading
         start = _skip_space(text, cut, end)
     if start < end:
@@ -263,7 +262,7 @@ def _parts(unit: _Unit, lasts: Sequence[int], counter: _Counter) -> Iterator[_Un
         cut = not (_is_edge(text, start, unit.start) and _is_edge(text, end, unit.end))
         counted = counter.count(start, end) if cut else bisect_left(lasts, end) - bisect_left(lasts, start)
         while counted > counter.max_tokens and end - start > 1:
-            end = next_start = _between_characters(text, start, start + (end - start) // 2)
+            end = next_start = between_characters(text, start, start + (end - start) // 2)
             counted, cut = counter.count(start, end), True
         yield _Unit(start, end, unit.heading, tokens, tokens + counted, cut, cuts + cut)
         start, tokens, cuts = next_start, tokens + counted, cuts + cut
@@ -275,38 +274,7 @@ def _part_end(unit: _Unit, start: int, lasts: Sequence[int], counter: _Counter) 
     end = min(unit.end, start + counter.max_chars, lasts[beyond] if beyond < len(lasts) else unit.end)
     if end >= unit.end:
         return unit.end
-    return _cut_between(counter.text, start, max(end, start + 1))
-
-
-def _cut_between(text: str, start: int, end: int) -> int:
-    """The last place in `(start, end]` to cut: a line break in the second half, else white space, else anywhere."""
-    half = start + (end - start) // 2
-    cut = max(text.rfind("\n", half, end + 1), text.rfind("\r", half, end + 1))
-    if cut <= start:
-        cut = end
-        while cut > start and not text[cut].isspace():
-            cut -= 1
-    if cut <= start:
-        return _between_characters(text, start, end)
-    return start + len(text[start:cut].rstrip())
-
-
-def _between_characters(text: str, start: int, end: int) -> int:
-    """`end`, or a little before it where it would part a letter from its marks or the parts of an emoji."""
-    cut = max(end, start + 1)
-    while cut > max(start + 1, end - 16) and _continues(text, cut):
-        cut -= 1
-    return cut if cut > start + 1 or not _continues(text, cut) else max(end, start + 1)
-
-
-def _continues(text: str, position: int) -> bool:
-    following = text[position]
-    return (
-        unicodedata.combining(following) > 0
-        or following in _JOINERS
-        or text[position - 1] == "\u200d"
-        or "\U0001f3fb" <= following <= "\U0001f3ff"
-    )
+    return cut_between(counter.text, start, max(end, start + 1))
 
 
 def _is_edge(text: str, position: int, edge: int) -> bool:

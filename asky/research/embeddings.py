@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from asky.errors import ConfigError, NotConfigured
 from asky.events import Listener, StageFinished, StageStarted, Warned, ignore
@@ -31,59 +31,17 @@ from asky.research.embedding_models import find_model_folder, model_key, model_n
 from asky.research.embedding_recipe import EmbeddingModel, describe, read_recipe
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    from asky.research.chunker import Tokenizer
+    from asky.research.embedder import Progress
     from asky.research.embedding_onnx import Encoded, OnnxEncoder
     from asky.research.embedding_tokens import ModelTokenizer
     from asky.research.embedding_torch import TorchEncoder
-
-    Vectors = npt.NDArray[np.float32]
-
-Progress = Callable[[int, int], None]
+    from asky.research.vector_store_common import Vectors
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
 # Texts from which a GPU is worth the 5 to 8 s that torch and sentence-transformers take to import: what one core of the
 # measured machine embeds meanwhile.
 _GPU_TEXTS = 300
 _EXPORT_STAGE = "export of the embedding model"
-
-
-class Embedder(Protocol):
-    """Something that turns texts into unit vectors that are near each other where the texts mean the same."""
-
-    @property
-    def dim(self) -> int:
-        """The length of a vector."""
-        ...
-
-    @property
-    def max_tokens(self) -> int:
-        """The longest text in tokens of `tokenizer`, special tokens left out; what lies beyond is not seen."""
-        ...
-
-    @property
-    def fingerprint(self) -> str:
-        """Names everything that a vector depends on: vectors with different fingerprints must not be compared."""
-        ...
-
-    @property
-    def tokenizer(self) -> Tokenizer:
-        """The tokenizer whose tokens `max_tokens` counts."""
-        ...
-
-    def embed(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
-        """`float32[len(texts), dim]`, one unit vector a text, in the order of `texts`.
-
-        `progress(done, total)` is called after each batch with counts of texts. A text longer than `max_tokens` is
-        embedded up to there.
-        """
-        ...
-
-    def embed_query(self, text: str) -> Vectors:
-        """`float32[dim]`: the unit vector of a question, to be compared with those of `embed`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

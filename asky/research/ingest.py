@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from asky.research.chunker import ChunkSettings, chunk_document
 from asky.research.locations import SEPARATOR
-from asky.research.vector_store_chunk_link_ops import MAX_CONTEXT_TOKENS, embedding_text
 from asky.research.vector_store_common import ids_from_bytes, ids_to_bytes, vectors_from_bytes, vectors_to_bytes
+from asky.research.vector_store_embedding import MAX_CONTEXT_TOKENS, embedding_text
 from asky.storage.vectors import Pack
 from asky.values import Chunk, Document, Section, Source
 
 if TYPE_CHECKING:
     from asky.events import FileVerdict
-    from asky.research.embeddings import Embedder
+    from asky.research.embedder import Embedder
     from asky.research.vector_store import VectorStore
     from asky.research.vector_store_common import Vectors
     from asky.storage.corpus import CorpusStore

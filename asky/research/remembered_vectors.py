@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from asky.research.vector_store_common import check_vectors, vectors_from_bytes, vectors_to_bytes
 
 if TYPE_CHECKING:
-    from asky.research.embeddings import Embedder
+    from asky.research.embedder import Embedder
     from asky.research.vector_store_common import Vectors
     from asky.storage.text_vectors import TextVectorTable
 
@@ -45,8 +45,17 @@ class RememberedVectors:
         rows: Vectors = self._recall([text], "query", lambda texts: self._embedder.embed_query(texts[0])[None])[0]
         return rows
 
+    def note(self, deed: str) -> None:
+        """Remember that something was done, in later runs too."""
+        self._fresh[_digest("deed", deed)] = b""
+
+    def has_noted(self, deed: str) -> bool:
+        """Whether `note` was told that."""
+        digest = _digest("deed", deed)
+        return digest in self._fresh or bool(self._table.get(self._space_id, [digest]))
+
     def _recall(self, texts: Sequence[str], role: str, embed: Callable[[Sequence[str]], Vectors]) -> Vectors:
-        digests = [hashlib.sha256(f"{role}\n{text}".encode("utf-8", "surrogatepass")).hexdigest() for text in texts]
+        digests = [_digest(role, text) for text in texts]
         known = self._table.get(self._space_id, digests) | self._fresh
         missing = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
         if missing:
@@ -58,3 +67,7 @@ class RememberedVectors:
             if len(self._fresh) >= _PENDING:
                 self.flush()
         return vectors_from_bytes(b"".join(known[digest] for digest in digests), self._embedder.dim)
+
+
+def _digest(role: str, text: str) -> str:
+    return hashlib.sha256(f"{role}\n{text}".encode("utf-8", "surrogatepass")).hexdigest()

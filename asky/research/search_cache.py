@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 class RememberedSearch:
     """Searches through `federation`, unless the same services were asked the same within `ttl_s` seconds.
 
-    What single services could not answer is not remembered, nor what was not all asked just now.
+    What was remembered for another time than `ttl_s` is not used: who changes it wants other answers. What single
+    services could not answer is not remembered, nor what was not all asked just now.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class RememberedSearch:
             return None
 
     def _key(self, requests: Sequence[SearchRequest]) -> str:
-        asked = [self.services, [asdict(each) for each in requests]]
+        asked = [self._ttl_s, self.services, [asdict(each) for each in requests]]
         return hashlib.sha256(json.dumps(asked, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
 
 

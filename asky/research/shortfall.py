@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 
 _READ = frozenset({"fetched", "cached", "stale"})
 _MAYBE = frozenset({"timed_out", "source_refused", "given_up"})
-_LOOK = "`asky runs show -v` says what was tried, and what came of it"
 _LOOKED = "what had been read before holds too little"
+
+LOOK = "`asky runs show -v` says what was tried, and what came of it"
+"""The hint where the web was used and holds too little."""
 
 WHOLE_SEARCH = "web search"
 """What a failure is about that left no service to answer."""
@@ -46,14 +48,14 @@ def shortfall(ledger: Sequence[LedgerEntry]) -> Shortfall | None:
     found = {str(url) for data in searches for url in data["found"]}
     nothing = "the web search found nothing" if searches and not found else ""
     if read := [data for data in tried.values() if data["verdict"] in _READ]:
-        return Shortfall(f"{_pages(len(read))} read, and none fits the question", _LOOK)
+        return Shortfall(f"{_pages(len(read))} read, and none fits the question", LOOK)
     if tried:
         is_unreachable = _is_unreachable(list(tried.values()))
         message = " and ".join(filter(None, [nothing, _unread(list(tried.values()), is_unreachable=is_unreachable)]))
-        hint = "check the connection of this machine to the web" if is_unreachable else _LOOK
+        hint = "check the connection of this machine to the web" if is_unreachable else LOOK
         return Shortfall(message, hint, Unreachable.code if is_unreachable else NotEnoughEvidence.code)
     if found:
-        return Shortfall(f"{_pages(len(found))} found on the web, and none may be used", _LOOK)
+        return Shortfall(f"{_pages(len(found))} found on the web, and none may be used", LOOK)
     return Shortfall(nothing, "ask in other words, or name pages in the question") if nothing else None
 
 

@@ -12,6 +12,7 @@ from asky.research.shortlist_score import FREE_PER_SITE, LEAST_MEANING, WEIGHTS,
 from asky.research.shortlist_types import Shortlisted
 from asky.research.source_policy import latest_day
 from asky.research.web_page import WebPage
+from asky.text.counting import counted
 from asky.text.urls import site_of
 
 
@@ -65,9 +66,8 @@ def choose(texts: Sequence[Text], *, top_k: int, keeps_retracted: bool) -> Chose
         best = max(member.scored.score for member in members)
         originals.append((kept, best, tuple(copy.url for copy in copies)))
     ranked = _spread(originals)
-    rejected |= {
-        kept.url: f"{top_k} others fit better ({'; '.join(kept.scored.reasons)})" for kept, _, _ in ranked[top_k:]
-    }
+    better = f"{counted(top_k, 'other fits', 'others fit')} better"
+    rejected |= {kept.url: f"{better} ({'; '.join(kept.scored.reasons)})" for kept, _, _ in ranked[top_k:]}
     selected = tuple(_shortlisted(*each) for each in ranked[:top_k])
     return Chosen(selected, rejected, len(set(groups)))
 
@@ -81,6 +81,8 @@ def _objection(text: Text, *, keeps_retracted: bool) -> str | None:
         return None
     if entry.candidate.is_retracted and not keeps_retracted:
         return "retracted"
+    if entry.examined.is_foreign:
+        return None
     if entry.meaning is None:
         return None if entry.examined.counts else "has no word of the question"
     return f"not about the question (meaning {entry.meaning:.2f})" if entry.meaning < LEAST_MEANING else None

@@ -28,9 +28,7 @@ from asky.research.shortlist_collect import (
     search_queries,
     unite,
 )
-from asky.research.shortlist_read import STAGE, Comparer, PageReader, published_of
-from asky.research.shortlist_score import (
-    Entry,
+from asky.research.shortlist_examine import (
     Examined,
     Question,
     asks_about_retraction,
@@ -38,10 +36,10 @@ from asky.research.shortlist_score import (
     examine,
     examine_page,
     has_abstract,
-    preference,
     read_question,
-    score,
 )
+from asky.research.shortlist_read import STAGE, Comparer, PageReader, published_of
+from asky.research.shortlist_score import Entry, counted_meaning, preference, score
 from asky.research.shortlist_types import EmbedTexts, SearchAll, Searched, Shortlist
 from asky.research.source_policy import SourcePolicy
 from asky.research.web_page import ReadPage, WebPage
@@ -200,7 +198,7 @@ class _Run:
         question = read_question(self.compared, cards)
         tried = {*self.reader.pages, *self.reader.unread}
         rest = [each for each in candidates if each.url not in tried]
-        rest.sort(key=lambda each: -preference(places.get(each.url), self.meanings.get(each.url)))
+        rest.sort(key=lambda each: -self._preference(each, places.get(each.url), question))
         room = max(0, self.settings.max_fetch_urls - len(tried))
         most = self.settings.max_fetch_urls
         self.refused |= {each.url: f"not among the {most} pages that were read" for each in rest[room:]}
@@ -215,6 +213,12 @@ class _Run:
             if candidate.url in tried and (page := self.reader.pages.get(candidate.url)):
                 await look_over(candidate, page)
         return question
+
+    def _preference(self, candidate: Candidate, place: int | None, question: Question) -> float:
+        cosine = self.meanings.get(candidate.url)
+        if cosine is not None:
+            cosine = counted_meaning(cosine, is_foreign=question.is_foreign_to(card_of(candidate)))
+        return preference(place, cosine)
 
     async def _look_over(self, candidate: Candidate, page: WebPage, question: Question) -> None:
         examined = await in_thread(examine_page, page.document, question)

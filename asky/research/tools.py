@@ -32,6 +32,7 @@ from asky.research.passages import interleave, join_hits, read_passages
 from asky.research.shortlist_collect import without_addresses
 from asky.storage.findings import FindingScope
 from asky.storage.scope import Scope
+from asky.text.counting import counted
 from asky.values import Evidence
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ class ResearchRun:
 
     `question` is what the user asked, as the model sees it. `memory` says whether findings of other sessions are
     recalled too. `private_notes` are what the model was told beside sources and must stay here: those findings that may
-    hold words of private documents, and what the user's own tools said.
+    hold words of private documents, and what the user's own tools said. `pages` are the ids of the sources that the run
+    has read on the web; where not all passages are embedded yet, theirs go first.
     """
 
     run_id: str
@@ -68,6 +70,7 @@ class ResearchRun:
     question: str = ""
     memory: Reach = "session"
     private_notes: list[str] = field(default_factory=list)
+    pages: list[str] = field(default_factory=list)
     keys: KeyRing = field(init=False)
 
     def __post_init__(self) -> None:
@@ -160,9 +163,8 @@ class ResearchTools:
 
     def _retrieve(self, queries: Sequence[str], sources: Sequence[str] | None, limit: int) -> list[Evidence]:
         scope = self._run.scope if sources is None else Scope(self._run.scope.collections, tuple(sources))
-        rankings = [
-            self._store.search_content_chunks(query, scope, limit=limit * _HITS_PER_PASSAGE) for query in queries
-        ]
+        first = self._run.pages
+        rankings = self._store.search_several(queries, scope, limit=limit * _HITS_PER_PASSAGE, first=first)
         self._run.queries += [query for query in queries if query not in self._run.queries]
         hits = interleave(rankings)
         self._runs.record(
@@ -206,7 +208,7 @@ class ResearchTools:
             return ToolResult(f"Nothing found {what}.", f"nothing found {what}")
         await in_thread(self._runs.show, self._run.run_id, evidence)
         self._run.shown |= {each.key: each for each in evidence}
-        count = f"{len(evidence)} passage{'s' if len(evidence) > 1 else ''}"
+        count = counted(len(evidence), "passage")
         return ToolResult(f"{count} {what}:\n\n{render_passages(evidence, marker=self._run.marker)}", f"{count} {what}")
 
 

@@ -2,33 +2,25 @@
 
 Chroma is not process-safe, and a kill in the wrong moment can leave a store that cannot be opened, or that answers
 from a part of its rows while `count()` is complete; on a damaged file it can end the process. So one process owns it at
-a time (a lock for the index's life), it follows SQLite through the outbox, and it holds ids and vectors only. At its
-next opening its files must be those that were there when it was closed; after an unclean end, where nobody knows what
-they should be, it is probed in a child process. If anything is amiss, it is made anew from SQLite without embedding
+a time (a lock for the index's life), it follows SQLite through the outbox, and it holds ids and vectors only. If
+anything is amiss with its files, see `asky.research.vector_index_state`, it is made anew from SQLite without embedding
 anything again.
-
-On disk: `index.json` names the live generation, a folder beside it; it is replaced last, so that a half-built
-generation is never used.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import secrets
 import shutil
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from asky.errors import StorageError
 from asky.research.telemetry import rule_out_telemetry
-from asky.research.vector_index_files import file_checksums, file_sizes
+from asky.research.vector_index_state import COLLECTION, IndexState, usable_state, write_clean, write_state
 from asky.research.vector_store_common import ids_from_bytes, vectors_from_bytes
 from asky.storage.scope import Scope
 from asky.storage.vectors import OutboxEntry, VectorTable
@@ -36,10 +28,8 @@ from asky.storage.vectors import OutboxEntry, VectorTable
 if TYPE_CHECKING:
     from asky.research.vector_store_common import Vectors
 
-_COLLECTION = "content_chunks"
 _BATCH = 2000  # rows a call: 1,824 rows per CPU second at 1,000 rows against 825 at 27; Chroma's own limit is 5,461
 _OUTBOX_BATCH = 500
-_PROBE_TIMEOUT_S = 60.0
 # Files are written every `sync_threshold` rows and the rest is inserted again at every open: with 100 an open costs
 # 120 ms of CPU at 10,500 rows, with the default of 1,000 up to 590 ms.
 _HNSW = {
@@ -56,21 +46,6 @@ class IndexUnavailable(StorageError):
     """The index cannot serve now; the vectors in SQLite still can."""
 
     code = "index_unavailable"
-
-
-@dataclass(frozen=True, slots=True)
-class IndexState:
-    """What `index.json` says. `clean` is false while a process has the index open, and after one that died.
-
-    `sizes` (bytes) and `checksums` (CRC-32) are those of the generation's files at its last close, by path.
-    """
-
-    generation: str
-    fingerprint: str
-    chromadb: str
-    clean: bool
-    sizes: dict[str, int]
-    checksums: dict[str, int]
 
 
 class ChromaIndex:
@@ -93,7 +68,7 @@ class ChromaIndex:
         self._following = threading.Lock()  # or a deletion could be overtaken by the addition before it
         self._client = _client(folder / state.generation)
         self._collection = self._client.get_or_create_collection(
-            _COLLECTION,
+            COLLECTION,
             configuration={"hnsw": _HNSW},
             embedding_function=None,
             # What all rows share is said once: a key in every row takes 55 bytes each, for itself and its indexes.
@@ -135,7 +110,7 @@ class ChromaIndex:
         try:
             self._client.close()
             if self._sound:
-                _write_clean(self._folder, self._state)
+                write_clean(self._folder, self._state)
         finally:
             self._lock.release()
 
@@ -203,10 +178,10 @@ def open_index(
     except OSError as error:
         raise IndexUnavailable(f"the vector index cannot be used: {folder}: {error.strerror}") from error
     try:
-        state = None if anew else _usable(folder, read_state(folder), fingerprint)
+        state = None if anew else usable_state(folder, fingerprint)
         if state is None:
             return _rebuild(folder, lock, vectors, fingerprint, space_id, dim)
-        _write_state(folder, replace(state, clean=False))
+        write_state(folder, replace(state, clean=False))
         index = ChromaIndex(folder, state, lock, vectors, space_id, dim)
         index.follow()
         if len(index) != vectors.coverage(space_id, Scope()).embedded:
@@ -234,7 +209,7 @@ def _rebuild(folder: Path, lock: Any, vectors: VectorTable, fingerprint: str, sp
     index = ChromaIndex(folder, state, lock, vectors, space_id, dim)
     for ids, matrix in _batches(vectors, space_id, dim):
         index.add(ids, [matrix])
-    _write_state(folder, state)
+    write_state(folder, state)
     index.follow()
     return index
 
@@ -261,80 +236,6 @@ def _client(folder: Path) -> Any:
     from chromadb.config import Settings
 
     return chromadb.PersistentClient(path=str(folder), settings=Settings(anonymized_telemetry=False))
-
-
-def _usable(folder: Path, state: IndexState | None, fingerprint: str) -> IndexState | None:
-    """The state if its generation can be opened and belongs to this space and this Chroma, else `None`."""
-    from importlib.metadata import version
-
-    if state is None or state.fingerprint != fingerprint or state.chromadb != version("chromadb"):
-        return None
-    generation = folder / state.generation
-    if not generation.is_dir() or not plausible_size(generation):
-        return None
-    trusted = is_unchanged(generation, state) if state.clean else probe(generation)
-    return state if trusted else None
-
-
-def is_unchanged(generation: Path, state: IndexState) -> bool:
-    """Whether the files are those that the note of a clean close names; sizes first, for a file may have run away."""
-    try:
-        return file_sizes(generation) == state.sizes and file_checksums(generation) == state.checksums
-    except OSError:  # a file that cannot be read is not one that Chroma could
-        return False
-
-
-def plausible_size(generation: Path) -> bool:
-    """Whether no graph file has run away: a torn record can make `link_lists.bin` grow until the disk is full."""
-    data = sum(each.stat().st_size for each in generation.rglob("data_level0.bin"))
-    links = sum(each.stat().st_size for each in generation.rglob("link_lists.bin"))
-    return links <= max(data, 1 << 20)
-
-
-def probe(generation: Path) -> bool:
-    """Open the generation in a child process, which may crash, and compare what it finds with itself.
-
-    Chroma writes to `chroma.sqlite3` whenever it opens a store, so the note of a clean one is made to fit again.
-    """
-    state = read_state(generation.parent)
-    if state is None or not state.clean or not is_unchanged(generation, state):
-        return _finds_itself(generation)
-    _write_state(generation.parent, replace(state, clean=False))  # or a kill would leave a note that does not fit
-    found = _finds_itself(generation)
-    if found:
-        _write_clean(generation.parent, state)
-    return found
-
-
-def _finds_itself(generation: Path) -> bool:
-    command = [sys.executable, "-m", "asky.research.vector_index_probe", str(generation), _COLLECTION]
-    try:
-        environ = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        done = subprocess.run(command, capture_output=True, timeout=_PROBE_TIMEOUT_S, check=False, env=environ)
-    except subprocess.TimeoutExpired:
-        return False
-    return done.returncode == 0
-
-
-def read_state(folder: Path) -> IndexState | None:
-    """The note of the index in `folder`; `None` where there is none or it is damaged."""
-    try:
-        return IndexState(**json.loads((folder / "index.json").read_text("utf-8")))
-    except (OSError, ValueError, TypeError):  # no index yet, or its note is damaged: both mean to make it
-        return None
-
-
-def _write_clean(folder: Path, state: IndexState) -> None:
-    """Note that nobody has the index open, and what its files are now."""
-    generation = folder / state.generation
-    sizes, checksums = file_sizes(generation), file_checksums(generation)
-    _write_state(folder, replace(state, clean=True, sizes=sizes, checksums=checksums))
-
-
-def _write_state(folder: Path, state: IndexState) -> None:
-    temporary = folder / "index.json.new"
-    temporary.write_text(json.dumps(asdict(state)), "utf-8")
-    temporary.replace(folder / "index.json")
 
 
 def _unavailable(error: Exception) -> IndexUnavailable:

@@ -17,17 +17,19 @@ from asky.config.schema import Retrieval
 from asky.errors import AskyError
 from asky.events import Listener, Warned
 from asky.research import vector_store_chunk_link_ops as chunk_ops
+from asky.research import vector_store_embedding as embedding_ops
 from asky.research import vector_store_finding_ops as finding_ops
 from asky.research.locations import location_of
 from asky.research.piece_tokenizer import PieceTokenizer
 from asky.research.remembered_vectors import RememberedVectors
 from asky.research.vector_index import ChromaIndex, IndexUnavailable, open_index, rebuild_index
 from asky.research.vector_store_common import join_packs
+from asky.research.vector_store_dense_leg import uses_index
 from asky.storage.scope import Scope
 
 if TYPE_CHECKING:
     from asky.research.chunker import Tokenizer
-    from asky.research.embeddings import Embedder
+    from asky.research.embedder import Embedder
     from asky.research.vector_store_common import Ids, Vectors
     from asky.storage.chunks import ChunkTable
     from asky.storage.documents import DocumentStore
@@ -131,9 +133,7 @@ class VectorStore:
     def rebuild_index(self) -> int | None:
         """Make the Chroma index anew, if search uses it; returns how many chunks it holds, or `None` without one."""
         embedder = self.embedder()
-        if embedder is None or not chunk_ops.uses_index(
-            self, self.tables.vectors.coverage(self.space(embedder), Scope())
-        ):
+        if embedder is None or not uses_index(self, self.tables.vectors.coverage(self.space(embedder), Scope())):
             return None
         self.close()
         with self._opening:
@@ -169,15 +169,25 @@ class VectorStore:
 
     def store_chunk_embeddings(self, scope: Scope, *, progress: Callable[[int, int], None] | None = None) -> int:
         """Embed every chunk in scope that has no vector; returns how many. Each batch is kept as soon as it is done."""
-        return chunk_ops.store_chunk_embeddings(self, scope, progress)
+        return embedding_ops.store_chunk_embeddings(self, scope, progress)
 
     def search_content_chunks(self, query: str, scope: Scope, *, limit: int) -> list[Hit]:
         """The best chunks for `query`, best first, diverse, at most `limit`; empty if nothing matches."""
-        return chunk_ops.search_content_chunks(self, query, scope, limit)
+        return self.search_several([query], scope, limit=limit)[0]
+
+    def search_several(
+        self, queries: Sequence[str], scope: Scope, *, limit: int, first: Sequence[str] = ()
+    ) -> list[list[Hit]]:
+        """As `search_content_chunks`, for each of `queries`, which differ.
+
+        Where chunks in scope have no vector, at most `embed_at_once` are embedded for all queries together: those that
+        their words find, then others, those of the sources with the ids `first` before the rest.
+        """
+        return chunk_ops.search_content_chunks(self, queries, scope, limit, first)
 
     def clear_cache_embeddings(self, scope: Scope) -> int:
         """Drop the vectors of everything in scope and return how many chunks lost theirs."""
-        return chunk_ops.clear_cache_embeddings(self, scope)
+        return embedding_ops.clear_cache_embeddings(self, scope)
 
     def search_relevant_links(self, query: str, links: Sequence[Link], *, limit: int) -> list[tuple[Link, float]]:
         """The links whose words are nearest to `query`, best first, with their relevance in [0, 1]; at most `limit`."""

@@ -9,7 +9,7 @@ from asky.research.vector_store_common import best, check_vectors, vectors_from_
 from asky.text.terms import content_terms
 
 if TYPE_CHECKING:
-    from asky.research.embeddings import Embedder
+    from asky.research.embedder import Embedder
     from asky.research.vector_store import VectorStore
     from asky.storage.findings import Finding, FindingScope
 

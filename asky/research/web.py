@@ -7,6 +7,7 @@ and `asky.research.offered` limits the addresses.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -43,8 +44,18 @@ if TYPE_CHECKING:
 NOT_SHOWN = "read, and no passage of it was shown"
 """What `WebRun.rejected` says of each source that was read; of those that were shown it does not hold."""
 
+NOT_READ = "was not read"
+"""What `WebRun.rejected` says of each address that a model may read, until it has tried to."""
+
+_READ_AT = "read at "
+
 MakeShortlist = Callable[[str, "SearchAll", "ReadPage"], Awaitable["Shortlist"]]
 """Chooses the sources for a question; `asky.research.source_shortlist` with everything but these bound."""
+
+
+def was_read(why: str) -> bool:
+    """Whether what `WebRun.rejected` says of an address that the model may read is that it was."""
+    return why == NOT_SHOWN or why.startswith(_READ_AT)
 
 
 class WebRun:
@@ -80,7 +91,8 @@ class WebRun:
         self._cache = cache
         self._make_shortlist = make_shortlist
         self._policy = policy
-        self._named = frozenset(map(canonical_url, named))
+        self._named = dict.fromkeys(map(canonical_url, named))
+        self._arrived: set[str] = set()
         copies = OpenCopies(finder, partial(self.ledger.note_lookup, finder)) if finder is not None else None
         self._papers = PaperReader(self.read, self._read_copy, copies)
 
@@ -111,7 +123,18 @@ class WebRun:
         found = await self.search(queries, recency=recency)
         reasons = {each.url: self._policy.refusal(each) for each in found.candidates}
         self.rejected += [(url, reason) for url, reason in reasons.items() if reason is not None]
-        return replace(found, candidates=tuple(each for each in found.candidates if reasons[each.url] is None))
+        passed = tuple(each for each in found.candidates if reasons[each.url] is None)
+        self.note_unread(each.url for each in passed)
+        return replace(found, candidates=passed)
+
+    def note_unread(self, urls: Iterable[str]) -> None:
+        """Take note of addresses that the model may read, and none of which it has to; what is no address is none."""
+        known = dict(self.rejected)
+        for url in urls:
+            with suppress(ValueError):
+                key = canonical_url(url)
+                if key not in known:
+                    self.rejected.append((key, NOT_READ))
 
     # reading
 
@@ -159,13 +182,15 @@ class WebRun:
         except StorageError:
             raise
         except AskyError as error:
-            if key not in dict(self.rejected):  # what the user's policy had against it is the better reason
+            if dict(self.rejected).get(key, NOT_READ) == NOT_READ:  # what the user's policy has against it goes first
                 self.rejected.append((key, error.message))
             raise
         await self._hold([page])
         paper = self.searches.papers.get(key) or named_paper(key)
         source = await in_thread(self._sources.describe, page, paper)
-        self._note_unshown([source])
+        self._note_read([source])
+        if source.url != key:
+            self.rejected.append((key, f"{_READ_AT}{source.url}"))
         return replace(page, source=source)
 
     async def _read_wanted(self, key: str) -> WebPage:
@@ -219,8 +244,11 @@ class WebRun:
             is_named = url in named
             paper = named_paper(url) if is_named else papers.get(url)
             if paper is None:
-                return await self.read(url, asked_for=is_named)
-            return await self._papers.read(paper, asked_for=is_named)
+                page = await self.read(url, asked_for=is_named)
+            else:
+                page = await self._papers.read(paper, asked_for=is_named)
+            self._arrived.add(url)
+            return page
 
         chosen = await self._make_shortlist(question, search, read)
         self.rejected += chosen.rejected
@@ -233,13 +261,30 @@ class WebRun:
         """Make what was chosen sources of the session, in its order; of some papers only the abstract is known."""
         await self._hold([each.page for each in chosen.selected if each.page is not None])
         sources = await in_thread(lambda: [self._sources.of(each) for each in chosen.selected])
-        self._note_unshown(sources)
+        self._note_read(sources)
         self.rejected += [
-            (each.candidate.url, f"read at {each.url}")
+            (each.candidate.url, f"{_READ_AT}{each.url}")
             for each in chosen.selected
             if canonical_url(each.candidate.url) != canonical_url(each.url)
         ]
         return sources
 
-    def _note_unshown(self, sources: Iterable[Source]) -> None:
+    def left_out(self, chosen: Shortlist) -> list[tuple[str, str]]:
+        """Each address that the question names and of which no text was chosen, with words that say why not."""
+        used = {canonical_url(url) for each in chosen.selected for url in (each.candidate.url, *each.copies)}
+        reasons = {canonical_url(url): (url, why) for url, why in chosen.rejected}
+        missing = [reasons[key] for key in self._named if key in reasons and key not in used]
+        said = [
+            (url, f"was read, but not used: {why}" if url in self._arrived else f"was not read: {why}")
+            for url, why in missing
+        ]
+        return said + [
+            (each.candidate.url, f"was not read, apart from its abstract: {each.unread_because}")
+            for each in chosen.selected
+            if each.page is None and canonical_url(each.candidate.url) in self._named
+        ]
+
+    def _note_read(self, sources: Sequence[Source]) -> None:
+        """Remember sources of the run, none of which was shown yet."""
+        self._run.pages += [each.id for each in sources]
         self.rejected += [(each.url, NOT_SHOWN) for each in sources if each.url is not None]

@@ -10,7 +10,7 @@ import anyio
 
 from asky.concurrency import failure, in_thread
 from asky.errors import NotConfigured, SourceRefused, SourceUnreadable
-from asky.events import PageRead, Warned, WebSearched
+from asky.events import PageRead, QuerySent, Warned, WebSearched
 from asky.research.cache import KnownFailure
 
 if TYPE_CHECKING:
@@ -51,6 +51,11 @@ class WebLedger:
         if words:
             await self._record("source_policy", {"wanted": list(words)})
 
+    def note_sending(self, query: str, services: Sequence[tuple[str, str]], *, is_private: bool) -> None:
+        """Count a query that is about to be sent to these services (name and host), and say so."""
+        self.use.searches += 1
+        self._listener(QuerySent(query, _named(services), is_private))
+
     async def note_search(
         self,
         queries: Sequence[str],
@@ -60,8 +65,7 @@ class WebLedger:
         copies: Sequence[OpenCopy] = (),
     ) -> None:
         """Say what was searched for with which services (name and host, if it was sent there), and what was found."""
-        named = tuple(f"{name} ({host})" if host else name for name, host in services)
-        self._listener(WebSearched(tuple(queries), named, len(found), tuple(failures)))
+        self._listener(WebSearched(tuple(queries), _named(services), len(found), tuple(failures)))
         for each in failures:
             self._listener(Warned(f"{each.subject} could not be asked: {each.message}", each.hint))
         entry = search_entry(queries, services, found, failures)
@@ -159,6 +163,10 @@ def search_entry(
     }
     hints = {each.subject: each.hint for each in failures if each.hint}
     return entry | ({"hints": hints} if hints else {})
+
+
+def _named(services: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    return tuple(f"{name} ({host})" if host else name for name, host in services)
 
 
 def _unseen(document: Document) -> dict[str, int]:

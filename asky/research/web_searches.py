@@ -82,7 +82,7 @@ class WebSearches:
         self._require_harmless(wanted)
         requests = [SearchRequest(query, self._max_results, recency) for query in wanted]
         try:
-            found = await self._searcher.search(requests, self.recorded(self._counting()))
+            found = await self._searcher.search(requests, self.recorded(self._telling(self._searcher.services)))
         except StorageError:
             raise
         except AskyError as error:
@@ -98,14 +98,14 @@ class WebSearches:
         await self._ledger.note_search(wanted, tuple(hosts.items()), urls, found.failures)
         return found
 
-    def _counting(self) -> Ask:
-        """Asks a service, and counts each request once, however many services get it: before any of them answers."""
-        counted: set[SearchRequest] = set()
+    def _telling(self, services: Sequence[tuple[str, str]]) -> Ask:
+        """Asks a service, and says and counts each request once, however many get it: before any of them is asked."""
+        told: set[SearchRequest] = set()
 
         async def ask(provider: SearchProvider, request: SearchRequest) -> SearchResults:
-            if request not in counted:
-                counted.add(request)
-                self._ledger.use.searches += 1
+            if request not in told:
+                told.add(request)
+                self._ledger.note_sending(request.query, services, is_private=self.has_secrets)
             return await ask_service(provider, request)
 
         return ask

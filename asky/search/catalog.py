@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from asky.config.endpoints import base_url_fault
-from asky.config.schema import Search, SearchService
+from asky.config.schema import Search, SearchPackage, SearchService
 from asky.errors import ConfigError, NotConfigured
 from asky.net.manners import ARXIV, WIKIPEDIA
 from asky.net.retry import Retry, RetryBudget, Waiting
@@ -220,7 +220,8 @@ def make_providers(search: Search, surroundings: Surroundings) -> tuple[SearchPr
 def make_provider(name: str, search: Search, surroundings: Surroundings) -> SearchProvider:
     """The service `name`, as the user has set it up.
 
-    Raises `ConfigError` for a name that is none or that does not search, and what `make_service` raises.
+    Raises `ConfigError` for a name that is none or that does not search, `NotConfigured` for a package that is not
+    installed, and what `make_service` raises.
     """
     if _row(name).kind == "finder":
         raise ConfigError(f"{name} does not search", hint=f"services that do: {_listed(_searching())}")
@@ -270,9 +271,9 @@ def make_service(name: str, search: Search, surroundings: Surroundings) -> Servi
     )
 
 
-def settings_of(search: Search, name: str) -> SearchService:
+def settings_of(search: Search, name: str) -> SearchService | SearchPackage:
     """What the user says of the service `name`, which must be one of `ROWS`."""
-    settings: SearchService = getattr(search, name)
+    settings: SearchService | SearchPackage = getattr(search, name)
     return settings
 
 
@@ -319,7 +320,7 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(names)
 
 
-def _is_set_up(name: str, settings: SearchService, environ: Mapping[str, str]) -> bool:
+def _is_set_up(name: str, settings: SearchService | SearchPackage, environ: Mapping[str, str]) -> bool:
     row = ROWS[name]
     variable = settings.api_key_env or row.key_variable
     has_key = variable is not None and bool(environ.get(variable, "").strip())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from asky.concurrency import in_thread
@@ -21,7 +22,9 @@ _BACKEND = "duckduckgo"
 
 
 def make(service: Service) -> SearchProvider:
-    """The package behind `service`. It is looked for when it is asked."""
+    """The package behind `service`. Raises `NotConfigured` where it is not installed; it is loaded when it is asked."""
+    if find_spec("ddgs") is None:
+        raise _missing()
     return Ddgs(service, _load)
 
 
@@ -91,11 +94,15 @@ def _load(timeout_s: int) -> Scrape:
     try:
         client = import_module("ddgs").DDGS  # an optional package: only where it is asked
     except ImportError:
-        raise NotConfigured(
-            "the search service ddgs needs the package ddgs, which is not installed", hint="pip install ddgs"
-        ) from None
+        raise _missing() from None
     scrape: Scrape = client(timeout=timeout_s).text
     return scrape
+
+
+def _missing() -> NotConfigured:
+    return NotConfigured(
+        "the search service ddgs needs the package ddgs, which is not installed", hint="pip install ddgs"
+    )
 
 
 def _read(row: Mapping[str, Any]) -> Candidate | None:

@@ -11,6 +11,7 @@ from typing import Any
 from asky.search.port import Candidate, Found, SearchRequest, SearchResults
 from asky.search.reply import bad_request, malformed
 from asky.search.service import Limits, Service
+from asky.text.counting import counted
 from asky.text.scrub import scrub, strip_sequences
 from asky.text.urls import canonical_url, parse_address
 
@@ -211,4 +212,4 @@ def shorten(text: str, max_chars: int) -> str:
 def _note_of(dropped: int) -> tuple[str, ...]:
     if not dropped:
         return ()
-    return (f"{dropped} result{'s' if dropped > 1 else ''} without a usable address left out",)
+    return (f"{counted(dropped, 'result')} without a usable address left out",)

@@ -21,13 +21,13 @@ from urllib.parse import urlsplit
 import anyio
 
 from asky import __version__
+from asky.config.redaction import Redactor
 from asky.errors import AskyError, RateLimited, TimedOut, Unreachable
 from asky.net.breaker import Resting
 from asky.net.faults import TransportFault, transport_fault
-from asky.net.http import client_factory
+from asky.net.http import Connecting, client_factory
 from asky.net.manners import manners_at
 from asky.net.retry import Pauses, Retry, RetryBudget, Waiting, named_wait_s
-from asky.search.redaction import Redactor
 from asky.search.reply import (
     Explain,
     Reply,
@@ -126,7 +126,7 @@ class Service:
         self._budget = budget or RetryBudget()
         self._max_bytes = max_bytes
         self._open_client = client_factory(base_url)
-        self._redactor = Redactor(api_key, email)
+        self._redactor = Redactor((api_key, email))
 
     def __repr__(self) -> str:
         return f"Service({self.name!r}, {self.host!r})"
@@ -268,6 +268,7 @@ class Service:
     ) -> Reply:
         import httpx2  # the client has loaded it
 
+        connecting = Connecting()
         try:
             request = client.build_request(
                 method,
@@ -276,6 +277,7 @@ class Service:
                 content=None if content is None else json.dumps(_present(content), default=str).encode(),
                 headers=self._headers(headers or {}, has_content=content is not None),
                 timeout=httpx2.Timeout(None, connect=_CLEAN_SHARE * self.timeout_s),
+                extensions={"trace": connecting.trace},
             )
             response = await client.send(request, stream=True)
             try:
@@ -289,6 +291,8 @@ class Service:
         else:
             names = {name.lower(): value for name, value in response.headers.items()}
             return Reply(response.status_code, names, body)
+        finally:
+            await connecting.aclose()
         hint = f"check the network and search.{self.name}.base_url, or search with another service"
         raise Unreachable(f"{self.key} does not answer: {fault.why}", hint=hint, retryable=fault.may_retry)
 

@@ -73,7 +73,14 @@ class ChunkTable:
 
     def count(self, scope: Scope) -> int:
         """The number of chunks in scope."""
-        sql, parameters = "SELECT count(*) FROM chunk", list[object]()
+        return self._number("count(*)", scope)
+
+    def newest(self, scope: Scope) -> int:
+        """The highest id of a chunk in scope, 0 without one: what is added later has a higher one."""
+        return self._number("coalesce(max(id), 0)", scope)
+
+    def _number(self, what: str, scope: Scope) -> int:
+        sql, parameters = f"SELECT {what} FROM chunk", list[object]()
         if scope != Scope():
             documents, parameters = scope.documents()
             sql += f" WHERE document_id IN ({documents})"

@@ -16,16 +16,20 @@ from typing import Any, Literal
 from asky.errors import StoreDamaged
 from asky.storage.corpus import source_of
 from asky.storage.database import Database
+from asky.storage.record_shapes import shape_of
 from asky.storage.steps import unpacked_step
 from asky.storage.stored_json import SHAPES, json_fault
 
-Mend = Literal["replaced", "default", "emptied", "made anew", "taken out", "cut off"]
+Mend = Literal["replaced", "default", "emptied", "made anew", "taken out", "cut off", "unsaid"]
 """What takes the place of a damaged value: its text with a sign for what is no text, what its column has in a new row,
-nothing, what another table says; or the row is taken out with it, and of a record all that comes after it too."""
+nothing, what another table says; or the row is taken out with it, of a record with all that comes after it, and of a
+transcript with all calls of that turn and their results, none of which can be without the others."""
 
 # Nothing points at their rows, and what is lost with one is a thing that happened, was cached, or is found out again.
 _LEAVES = {"ledger", "passage", "page", "search", "endpoint", "collection_root", "spending"}
 _NAMED_BY = ("name", "title")
+_WORK = ("call", "tool")  # the roles of messages that are there for models alone
+_TURN = f"({{0}}) OR (role IN {_WORK} AND run_id = (SELECT run_id FROM message WHERE {{0}}))"
 _TYPES: Mapping[str, Any] = MappingProxyType({"TEXT": str, "INTEGER": int, "REAL": int | float})
 
 
@@ -113,26 +117,28 @@ def found_again(connection: sqlite3.Connection, found: Found) -> Found | None:
     return next((each for each in again if each.column == found.column), None)
 
 
-def place(found: Found, *, and_later: bool = False) -> tuple[str, list[Any]]:
-    """The condition that finds the row, and its parameters; of a step also one for that and the later ones."""
-    names, values = found.table.address, found.address
+def place(found: Found, *, all_mended: bool = False) -> tuple[str, list[Any]]:
+    """The condition that finds the row, and its parameters; or one for all rows that its mend takes out with it."""
+    names, values, mend = found.table.address, found.address, found.damage.mend if all_mended else None
     marks = ["CAST(? AS TEXT)" if isinstance(each, NoText) else "?" for each in values]
-    signs = [">=" if and_later and name == "ordinal" else "=" for name in names]
-    conditions = (f"{name} {sign} {mark}" for name, sign, mark in zip(names, signs, marks, strict=True))
-    return " AND ".join(conditions), [bytes(each) if isinstance(each, NoText) else each for each in values]
+    signs = [">=" if mend == "cut off" and name == "ordinal" else "=" for name in names]
+    where = " AND ".join(f"{name} {sign} {mark}" for name, sign, mark in zip(names, signs, marks, strict=True))
+    parameters = [bytes(each) if isinstance(each, NoText) else each for each in values]
+    return (_TURN.format(where), [*parameters, *parameters]) if mend == "unsaid" else (where, parameters)
 
 
 def _damaged(
     connection: sqlite3.Connection, table: Table, where: str = "1", parameters: Sequence[Any] = ()
 ) -> Iterator[Found]:
     read = [each for each in table.columns if each.type != "BLOB" or (table.name, each.name) == ("step", "data")]
-    names = ", ".join([*table.address, *(f'"{each.name}"' for each in read)])
+    read_names = [each.name for each in read]
+    names = ", ".join([*table.address, *(f'"{each}"' for each in read_names)])
     order = ", ".join(table.address)
     for row in connection.execute(f'SELECT {names} FROM "{table.name}" WHERE {where} ORDER BY {order}', parameters):
         address, values = tuple(row[: len(table.address)]), row[len(table.address) :]
+        by_name = dict(zip(read_names, values, strict=True))
         for column, value in zip(read, values, strict=True):
-            if why := _fault(table.name, column, value):
-                by_name = {each.name: one for each, one in zip(read, values, strict=True)}
+            if why := _fault(table.name, column, value, by_name):
                 words = _row_in_words(table, by_name, address)
                 mend = _chosen_mend(connection, table, column, value, by_name)
                 run = by_name.get("id" if table.name == "run" else "run_id")
@@ -164,13 +170,13 @@ def _table(connection: sqlite3.Connection, name: str, has_no_number: bool) -> Ta
     return Table(name, columns, key if has_no_number else ("rowid",))
 
 
-def _fault(table: str, column: Column, value: object) -> str | None:
+def _fault(table: str, column: Column, value: object, row: Mapping[str, Any]) -> str | None:
     """What is wrong with a value, or `None`."""
     if value is None:
         return "it is missing" if column.is_needed else None
     if (table, column.name) == ("step", "data"):
-        return _step_fault(value)
-    shape = SHAPES.get((table, column.name))
+        return _step_fault(value, row["kind"])
+    shape = shape_of(table, column.name, row)
     if isinstance(value, NoText):
         return "it is not UTF-8"
     if shape is not None:
@@ -179,11 +185,11 @@ def _fault(table: str, column: Column, value: object) -> str | None:
     return None if expected is None or isinstance(value, expected) else f"it is no {column.type.lower()}"
 
 
-def _step_fault(value: object) -> str | None:
+def _step_fault(value: object, kind: object) -> str | None:
     try:
-        unpacked_step(value)
+        unpacked_step(value, kind)
     except ValueError as error:
-        return f"it does not unpack: {error}"
+        return str(error)
     return None
 
 
@@ -203,7 +209,7 @@ def _row_in_words(table: Table, values: Mapping[str, Any], address: Sequence[Any
 def _chosen_mend(
     connection: sqlite3.Connection, table: Table, column: Column, value: object, row: Mapping[str, Any]
 ) -> Mend | None:
-    shape = SHAPES.get((table.name, column.name))
+    shape = shape_of(table.name, column.name, row)
     if table.name == "step":
         return "cut off"  # what comes later rests on it
     if table.name == "ledger":
@@ -215,7 +221,7 @@ def _chosen_mend(
     if isinstance(value, NoText) and (shape is None or json_fault(readable(value), shape) is None):
         return "replaced"
     if shape is not None and column.default is not None:
-        return "default"
+        return "default" if json_fault(column.default.strip("'"), shape) is None else "unsaid"
     if not column.is_needed:
         return "emptied"
     if table.name == "passage" and column.name == "source" and known_source(connection, row) is not None:

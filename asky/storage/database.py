@@ -27,6 +27,9 @@ BUSY_TRIES = 3
 _WAL_RETRY_S = 0.01
 _SHOWN_CHARS = 200
 _SMALLEST_ROOM_BYTES = 64 * 1024
+_INDEX_BYTES = 32 * 1024  # of the log, at least; made whenever the store is opened
+_CHECK_PERMISSIONS = "check its permissions, or set ASKY_HOME"
+_FREE_SPACE = "free some space and run it again"
 PAGE_BYTES = 8192  # five 384-d float32 vectors a page; 4096 holds two and wastes a quarter
 
 
@@ -47,9 +50,10 @@ class Database:
     """The store's file. Safe to share between threads; each process opens its own.
 
     Opening creates the file (mode 0600) and its folder (0700) and applies missing migrations. A file that is there but
-    cannot be written, or whose folder cannot, is opened for reading: `read_only` is then true, and writing raises
-    `StorageError`. Raises `StoreTooNew` for a file of a newer asky, which stays untouched, `StoreDamaged` for a file
-    that is not this store, and `StorageError` where the file can be neither made nor read.
+    cannot be written, or whose folder cannot, or for which the disk has no room, is opened for reading: `read_only` is
+    then true, and writing raises `StorageError` or `StoreFull`. Raises `StoreTooNew` for a file of a newer asky, which
+    stays untouched, `StoreDamaged` for a file that is not this store, and `StorageError` or `StoreFull` where the file
+    can be neither made nor read.
     """
 
     def __init__(self, path: Path, *, clock: Callable[[], str] = utc_now) -> None:
@@ -59,7 +63,22 @@ class Database:
         self._lock = threading.Lock()
         self._connections: list[tuple[threading.Thread, sqlite3.Connection]] = []
         self.read_only = not _is_writable(path)
+        self._has_room = True
         self._uri = path.absolute().as_uri() + (_reading(path) if self.read_only else "")
+        try:
+            self._open()
+        except StoreFull:
+            if self.read_only or not path.stat().st_size:
+                raise
+            self.close()
+            self.read_only, self._has_room = True, False
+            try:
+                self._uri += _reading(path)
+            except StorageError as error:
+                raise StoreFull(f"{error.message}, and the disk is full", hint=_FREE_SPACE) from None
+            self._open()
+
+    def _open(self) -> None:
         with self._explained():
             self._migrate(self._connect())
 
@@ -81,6 +100,7 @@ class Database:
             if connection.in_transaction:
                 yield connection
                 return
+            self._require_writable()
             _begin(connection)
             with _finishing(connection):
                 yield connection
@@ -125,6 +145,7 @@ class Database:
         found = _version(connection, self.path)
         if found == len(MIGRATIONS):
             return
+        self._require_writable()
         if found == 0:
             connection.execute(f"PRAGMA page_size={PAGE_BYTES}")
         _set_wal(connection)
@@ -134,6 +155,12 @@ class Database:
                 migrate(connection)
                 connection.execute(f"PRAGMA user_version={number}")
             connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+
+    def _require_writable(self) -> None:
+        if not self._has_room:
+            raise _full(self.path)
+        if self.read_only:
+            raise StorageError(f"cannot write {self.path}: it is read-only", hint=_CHECK_PERMISSIONS)
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -230,7 +257,7 @@ def _reading(path: Path) -> str:
     """
     real = os.path.realpath(path)
     log, index = Path(f"{real}-wal"), Path(f"{real}-shm")
-    if log.exists() and index.exists():
+    if log.exists() and index.exists() and index.stat().st_size >= _INDEX_BYTES:  # or it was begun on a full disk
         return "?mode=ro"
     if log.exists() and log.stat().st_size:
         raise StorageError(
@@ -257,7 +284,7 @@ def _explain(error: sqlite3.DatabaseError, path: Path) -> StorageError:
             f"the store {path} was held by another process for over {BUSY_TRIES * BUSY_TIMEOUT_MS // 1000} s"
         )
     if "readonly" in text or cannot_open:
-        return StorageError(f"cannot write {path}: {text}", hint="check its permissions, or set ASKY_HOME")
+        return StorageError(f"cannot write {path}: {text}", hint=_CHECK_PERMISSIONS)
     if "malformed" in text or "not a database" in text or "corrupt" in text:
         return StoreDamaged(f"the store {path} is damaged: {text}", hint=SEE_DOCTOR)
     if "decode to UTF-8" in text:  # SQLite's message goes on with the bytes
@@ -283,4 +310,4 @@ def _is_full(folder: Path) -> bool:
 
 
 def _full(path: Path) -> StoreFull:
-    return StoreFull(f"disk full while saving to {path}; nothing was changed", hint="free some space and run it again")
+    return StoreFull(f"disk full while saving to {path}; nothing was changed", hint=_FREE_SPACE)

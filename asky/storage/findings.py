@@ -6,13 +6,16 @@ import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
+from asky.errors import StoreDamaged
 from asky.storage.database import Database
-from asky.storage.stored_json import SHAPES, stored_json
+from asky.storage.stored_json import SEE_DOCTOR, SHAPES, Unreadable, stored_json
 
 Trust = Literal["user", "local", "web"]
 """Whose words a finding rests on: the user's own, documents of this machine, or pages that anybody may have written."""
+
+_TRUSTS = get_args(Trust)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +118,20 @@ class FindingStore:
                 _finding(row) for row in connection.execute(f"{_SELECT} WHERE {where} ORDER BY id DESC", parameters)
             ]
 
+    def listed(self, scope: FindingScope = EVERY_FINDING) -> list[Finding | Unreadable]:
+        """What `recent` gives, with a finding that cannot be read in its place, named by its id, and no error."""
+        where, parameters = scope.where()
+        with self._db.read() as connection:
+            rows = connection.execute(f"SELECT id FROM finding WHERE {where} ORDER BY id DESC", parameters).fetchall()
+        found = (self._readable(row["id"]) for row in rows)
+        return [each for each in found if each is not None]
+
+    def _readable(self, id_: int) -> Finding | Unreadable | None:
+        try:
+            return self.get([id_]).get(id_)  # None: removed meanwhile
+        except StoreDamaged as error:
+            return Unreadable(str(id_), error.message)
+
     def get(self, ids: Sequence[int]) -> dict[int, Finding]:
         """The findings with these ids, by id; one that is not there is left out."""
         with self._db.read() as connection:
@@ -207,6 +224,8 @@ _SAW_WEB = """
 
 
 def _finding(row: sqlite3.Row) -> Finding:
+    if row["trust"] not in _TRUSTS:
+        raise StoreDamaged(f"the store is damaged: the trust of finding {row['id']}: there is no such", hint=SEE_DOCTOR)
     return Finding(
         id=row["id"], session_id=row["session_id"], run_id=row["run_id"], text=row["text"],
         tags=_listed(row, "tags"), trust=row["trust"], passages=_listed(row, "passages"),

@@ -7,15 +7,16 @@ and so does every session that used it. Dropping a page from here therefore leav
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from asky.errors import StorageError
+from asky.errors import StorageError, StoreDamaged
 from asky.storage.corpus import CorpusStore
 from asky.storage.database import Database
-from asky.storage.stored_json import FAILURE, LINKS, SUMMARY, stored_json
+from asky.storage.stored_json import FAILURE, LINKS, SUMMARY, Unreadable, stored_json
 from asky.values import Failure, Link
 
 CACHE_COLLECTION = "web cache"
@@ -41,6 +42,13 @@ class PageRow:
     is_cut: bool = False
     bytes: int = 0
     failure: Failure | None = None
+
+    def fresh_until(self, ttl_s: float) -> float:
+        """When the address is to be asked again: at the latest `ttl_s` after its text came, whatever held then.
+
+        An address that could not be read is left alone for as long as was settled when it failed.
+        """
+        return self.expires_at if self.failure is not None else min(self.expires_at, self.fetched_at + ttl_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +129,33 @@ class PageTable:
             )
             return [_page(row) for row in rows]
 
-    def counts(self, now: float) -> PageCounts:
-        """What the cache holds."""
+    def listed(self, *, matching: str = "", limit: int | None = None) -> list[PageRow | Unreadable]:
+        """What `pages` gives, with an address whose row cannot be read in its place and no error."""
+        with self._db.read() as connection:
+            rows = connection.execute(
+                "SELECT CAST(url AS BLOB) AS url FROM page WHERE instr(url, ?) > 0 OR ? = ''"
+                " ORDER BY used_at DESC, url LIMIT ?",
+                (matching, matching, -1 if limit is None else limit),
+            ).fetchall()
+        found = (self._readable(row["url"]) for row in rows)
+        return [each for each in found if each is not None]
+
+    def _readable(self, url: bytes) -> PageRow | Unreadable | None:
+        try:
+            with self._db.read() as connection:
+                row = connection.execute("SELECT * FROM page WHERE url = CAST(? AS TEXT)", (url,)).fetchone()
+            return _page(row) if row is not None else None  # None: removed meanwhile
+        except StoreDamaged as error:
+            return Unreadable(url.decode("utf-8", "replace"), error.message)
+
+    def counts(self, now: float, *, ttl_s: float = math.inf) -> PageCounts:
+        """What the cache holds; stale is what is not fresh by `PageRow.fresh_until`."""
         with self._db.read() as connection:
             row = connection.execute(
-                "SELECT count(source_id), count(CASE WHEN source_id IS NOT NULL AND expires_at <= ? THEN 1 END),"
+                "SELECT count(source_id),"
+                " count(CASE WHEN source_id IS NOT NULL AND min(expires_at, fetched_at + ?) <= ? THEN 1 END),"
                 " count(failure), coalesce(sum(bytes), 0) FROM page",
-                (now,),
+                (ttl_s, now),
             ).fetchone()
         return PageCounts(*row)
 

@@ -12,9 +12,10 @@ from typing import Any, Literal
 from asky.errors import StoreDamaged, UsageError
 from asky.storage.database import Database
 from asky.storage.liveness import live_runs
+from asky.storage.record_shapes import LEDGER
 from asky.storage.steps import StepStore
-from asky.storage.stored_json import ANSWER, SOURCE, Unreadable, stored_json
-from asky.values import Evidence, Source
+from asky.storage.stored_json import ANSWER, SEE_DOCTOR, SOURCE, Unreadable, stored_json
+from asky.values import Evidence, Source, Span
 
 Outcome = Literal["finished", "failed", "cancelled"]
 RunStatus = Literal["running", "interrupted", "finished", "failed", "cancelled"]
@@ -217,7 +218,7 @@ class RunStore:
         with self._db.read() as connection:
             rows = connection.execute("SELECT at, kind, data FROM ledger WHERE run_id = ? ORDER BY id", (run_id,))
             what = f"the ledger of run {run_id}"
-            return [LedgerEntry(row["at"], row["kind"], stored_json(row["data"], dict, what)) for row in rows]
+            return [_entry(row, what) for row in rows]
 
     def spent_today(self, *, apart_from: str | None = None) -> Spent:
         """What was spent since midnight (UTC), as `spent_since` counts it."""
@@ -276,7 +277,16 @@ class RunStore:
         )  # fmt: skip
 
 
+def _entry(row: sqlite3.Row, what: str) -> LedgerEntry:
+    return LedgerEntry(row["at"], row["kind"], stored_json(row["data"], LEDGER.of(row["kind"]), what))
+
+
 def _passage(row: sqlite3.Row) -> StoredPassage:
-    source = stored_json(row["source"], SOURCE, f"the source of passage {row['key']} of run {row['run_id']}")
+    what = f"passage {row['key']} of run {row['run_id']}"
+    source = stored_json(row["source"], SOURCE, f"the source of {what}")
     source["authors"] = tuple(source.get("authors", ()))
-    return StoredPassage(row["key"], Source(**source), row["document_id"], row["start"], row["end"])
+    try:
+        span = Span(row["start"], row["end"])
+    except (TypeError, ValueError) as error:
+        raise StoreDamaged(f"the store is damaged: the place of {what}: {error}", hint=SEE_DOCTOR) from error
+    return StoredPassage(row["key"], Source(**source), row["document_id"], span.start, span.end)

@@ -8,17 +8,13 @@ import sqlite3
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from asky.errors import StoreDamaged, UsageError
 from asky.storage.database import Database
-from asky.storage.liveness import live_runs
+from asky.storage.record_shapes import MESSAGE
+from asky.storage.session_names import checked_name
 from asky.storage.stored_json import SETTINGS, Unreadable, stored_json
-
-if TYPE_CHECKING:
-    from asky.storage.corpus import CorpusStore
-    from asky.storage.documents import DocumentStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +74,6 @@ class SessionStore:
 
     def __init__(self, database: Database) -> None:
         self._db = database
-        self._live = live_runs(database.path)
 
     def open(self, name: str | None, *, mode: str) -> Session:
         """The session called `name`, made on first use; `None` makes one with a name of its own.
@@ -146,6 +141,15 @@ class SessionStore:
             )
             return {_shown(id_): _shown(name) for id_, name in rows}
 
+    def first_questions(self) -> dict[str, str]:
+        """What was asked first in each session, by its id; of questions that were taken back only where all were.
+
+        One whose run has never ended is there too. What is no text has a sign in its place, as in `names`.
+        """
+        with self._db.read() as connection:
+            rows = connection.execute(_FIRST_QUESTIONS)
+            return {_shown(id_): _shown(question) for id_, question in rows}
+
     def name_of(self, session_id: str) -> str | None:
         """The name of one session, with a sign for what is no text in it."""
         with self._db.read() as connection:
@@ -170,36 +174,6 @@ class SessionStore:
                 [(session_id, each) for each in collection_ids],
             )
 
-    def remove(self, session_id: str, corpus: CorpusStore, documents: DocumentStore) -> int:
-        """Forget a session and what belongs to it: runs, messages, findings, and texts that were only given to it.
-
-        Returns how many runs there were. What its model calls used still counts for their day. The texts are
-        overwritten in the store's file, where no other process is just reading it, and not only taken out of its
-        tables. Raises `UsageError` while a question is being answered in it.
-        """
-        with self._db.read() as connection:
-            connection.execute("PRAGMA secure_delete=ON")
-        with self._db.write() as connection:
-            runs = self._ended_runs(connection, session_id)
-            before = _count_documents(connection)
-            shown = connection.execute(
-                "SELECT DISTINCT document_id FROM passage WHERE run_id IN (SELECT id FROM run WHERE session_id = ?)",
-                (session_id,),
-            ).fetchall()
-            own = connection.execute(
-                "SELECT id FROM collection WHERE name = ?", (own_collection(session_id),)
-            ).fetchone()
-            connection.execute("DELETE FROM session WHERE id = ?", (session_id,))
-            if own is not None:
-                corpus.remove_collection(own["id"])
-            for row in shown:  # a document that a run showed outlives its source
-                documents.release(connection, row["document_id"])
-            if _count_documents(connection) < before:  # words stay in the full-text index until it is merged
-                connection.execute("INSERT INTO chunk_fts(chunk_fts) VALUES ('optimize')")  # 3 s for 96 MB of texts
-        with self._db.read() as connection:
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        return runs
-
     def share(self, session_id: str) -> None:
         """Note that a question is coming to a session which another process may have made just now for its own."""
         with self._db.write() as connection:
@@ -207,37 +181,6 @@ class SessionStore:
                 "UPDATE session SET updated_at = ? WHERE id = ? AND updated_at = created_at",
                 (self._db.clock(), session_id),
             )
-
-    def discard_unused(self, made: Session, corpus: CorpusStore) -> None:
-        """Forget a session that is as it was `made`, with what was given to it alone; any other one stays.
-
-        It stays where something was asked, said or noted in it, and where another process has come to share it.
-        """
-        with self._db.write() as connection:
-            gone = connection.execute(
-                "DELETE FROM session WHERE id = ? AND name = ? AND mode = ? AND settings = '{}'"
-                " AND created_at = ? AND updated_at = created_at"
-                " AND NOT EXISTS (SELECT 1 FROM run WHERE session_id = session.id)"
-                " AND NOT EXISTS (SELECT 1 FROM message WHERE session_id = session.id)"
-                " AND NOT EXISTS (SELECT 1 FROM finding WHERE session_id = session.id)"
-                " AND NOT EXISTS (SELECT 1 FROM session_collection WHERE session_id = session.id)",
-                (made.id, made.name, made.mode, made.created_at),
-            )
-            own = connection.execute("SELECT id FROM collection WHERE name = ?", (own_collection(made.id),)).fetchone()
-            if gone.rowcount and own is not None:
-                corpus.remove_collection(own["id"])
-
-    def _ended_runs(self, connection: sqlite3.Connection, session_id: str) -> int:
-        """The number of the session's runs, of which none can begin before this transaction ends."""
-        runs = connection.execute(
-            "SELECT r.id, r.status, s.name FROM run AS r JOIN session AS s ON s.id = r.session_id WHERE s.id = ?",
-            (session_id,),
-        ).fetchall()
-        for run in runs:
-            if run["status"] == "running" and self._live.is_live(run["id"]):
-                hint = "stop it first, or wait for its end"
-                raise UsageError(f"a question is being answered in {run['name']}", hint=hint)
-        return len(runs)
 
     def rename(self, session_id: str, name: str) -> None:
         """Call a session by another name. Raises `UsageError` for no name, and for another session's."""
@@ -310,12 +253,23 @@ class SessionStore:
             return [_message(row) for row in rows]
 
 
-_JOINERS = "\u200c\u200d"
 _SESSIONS = (
     "SELECT s.id, s.name, s.mode, s.created_at, s.updated_at, s.settings,"
     " (SELECT count(*) FROM message WHERE session_id = s.id AND role IN ('user', 'assistant')) AS messages"
     " FROM session AS s"
 )
+
+_FIRST_QUESTIONS = """
+    WITH withdrawn AS (
+        SELECT run_id FROM message WHERE role = 'user' AND run_id IS NOT NULL
+        AND json_valid(data) AND json_extract(data, '$.withdrawn') IS NOT NULL
+    )
+    SELECT CAST(session_id AS BLOB), CAST(question AS BLOB) FROM (
+        SELECT session_id, question, row_number() OVER (
+            PARTITION BY session_id ORDER BY id IN (SELECT run_id FROM withdrawn), started_at, rowid
+        ) AS place FROM run WHERE session_id IS NOT NULL
+    ) WHERE place = 1
+"""
 
 
 def _shown(data: bytes | None) -> str:
@@ -324,29 +278,5 @@ def _shown(data: bytes | None) -> str:
 
 
 def _message(row: sqlite3.Row) -> StoredMessage:
-    data = stored_json(row["data"], dict, f"the data of a message of {row['created_at']}")
+    data = stored_json(row["data"], MESSAGE.of(row["role"]), f"the data of a message of {row['created_at']}")
     return StoredMessage(row["role"], row["content"], data, row["run_id"], row["created_at"])
-
-
-def _count_documents(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("SELECT count(*) FROM document").fetchone()[0])
-
-
-def checked_name(name: str) -> str:
-    """`name`, composed (NFC), where a session can be called so. Raises `UsageError`.
-
-    Joiners and non-joiners may be in it where its script or an emoji needs them.
-    """
-    from asky.text.scrub import scrub  # 10 ms: for a new name only
-
-    composed = unicodedata.normalize("NFC", name)
-    refused = "".join(
-        char
-        for char, clean in zip_longest(composed, scrub(composed)[: len(composed)])
-        if char != clean or char in "/\\\ufffd" or not (char.isprintable() or char in _JOINERS)
-    )
-    if refused or not composed or len(composed) > 80 or composed != composed.strip():
-        which = f"; U+{ord(refused[0]):04X} is none" if refused and refused[0] not in "/\\" else ""
-        hint = f"use up to 80 printable characters without slashes, and no space around them{which}"
-        raise UsageError(f"not a session name: {name[:80]!r}", hint=hint)
-    return composed

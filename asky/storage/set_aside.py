@@ -62,8 +62,8 @@ def _mend_all(connection: sqlite3.Connection, found: Iterable[Found]) -> tuple[l
 
 def _mend(connection: sqlite3.Connection, found: Found) -> None:
     table, column, mend = found.table, found.column, found.damage.mend
-    where, address = place(found, and_later=mend == "cut off")
-    if mend in ("taken out", "cut off"):
+    where, address = place(found, all_mended=True)
+    if mend in ("taken out", "cut off", "unsaid"):
         connection.execute(f'DELETE FROM "{table.name}" WHERE {where}', address)
         return
     if mend == "default":
@@ -93,7 +93,7 @@ def _tell_ledgers(connection: sqlite3.Connection, now: str, file: str, mended: I
 
 def _kept(connection: sqlite3.Connection, found: Found) -> Iterator[str]:
     """The rows that a mend touches, whole, as lines of JSON; bytes and texts that are none in base 64."""
-    where, address = place(found, and_later=found.damage.mend == "cut off")
+    where, address = place(found, all_mended=True)
     for row in connection.execute(f'SELECT * FROM "{found.table.name}" WHERE {where}', address):
         whole = {name: _portable(row[name]) for name in row.keys()}  # noqa: SIM118 - a Row's own names
         about = {"table": found.table.name, "column": found.column.name, "why": found.damage.why}

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from asky.errors import StoreDamaged
-from asky.storage.stored_json import SEE_DOCTOR
+from asky.storage.record_shapes import STEP
+from asky.storage.stored_json import SEE_DOCTOR, WRITTEN_OTHERWISE, fits
 
 if TYPE_CHECKING:
     import sqlite3
@@ -57,7 +58,9 @@ class StepStore:
         with self._db.read() as connection:
             rows = connection.execute("SELECT * FROM step WHERE run_id = ? ORDER BY ordinal", (run_id,)).fetchall()
         try:
-            return [Step(row["ordinal"], row["kind"], row["key"], unpacked_step(row["data"])) for row in rows]
+            return [
+                Step(row["ordinal"], row["kind"], row["key"], unpacked_step(row["data"], row["kind"])) for row in rows
+            ]
         except ValueError as error:
             raise StoreDamaged(f"the record of run {run_id} is damaged: {error}", hint=SEE_DOCTOR) from error
 
@@ -80,12 +83,16 @@ def _packed(data: Mapping[str, Any]) -> bytes:
     return zlib.compress(text.encode("utf-8", "surrogatepass"), _LEVEL)
 
 
-def unpacked_step(packed: Any) -> Mapping[str, Any]:
-    """What the column `data` of a step holds. Raises `ValueError`, which says why, where it holds no such thing."""
+def unpacked_step(packed: Any, kind: object) -> Mapping[str, Any]:
+    """What the column `data` of a step of that kind holds.
+
+    Raises `ValueError`, which says why, where it holds no such thing.
+    """
     try:
         data = json.loads(zlib.decompress(packed).decode("utf-8", "surrogatepass"))
-    except (zlib.error, TypeError, RecursionError) as error:
-        raise ValueError(str(error)) from error
-    if not isinstance(data, dict):
-        raise ValueError("it holds no object")  # noqa: TRY004 - the data is wrong, not the code
+    except (zlib.error, TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"it does not unpack: {error}") from error
+    if not fits(data, STEP.of(kind)):
+        raise ValueError(WRITTEN_OTHERWISE)
+    assert isinstance(data, dict)
     return data

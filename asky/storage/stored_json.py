@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import repeat
-from types import MappingProxyType
+from types import MappingProxyType, UnionType
 from typing import Any
 
 from asky.errors import StoreDamaged
+from asky.values import Span
 
 SEE_DOCTOR = "`asky doctor` says what is damaged and what can be done; nothing was deleted"
+WRITTEN_OTHERWISE = "it is not what asky writes there"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,49 @@ class Fields:
 
 
 @dataclass(frozen=True, slots=True)
+class Named:
+    """An object of any fields: each has the shape of its name's first word in `by_word`, or else the shape `other`."""
+
+    other: Any
+    by_word: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """A value of one of these shapes."""
+
+    shapes: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A value of a shape of which `make` makes something, as its readers do: it refuses none that is whole."""
+
+    shape: Any
+    make: Callable[[Any], object]
+
+    def can_be(self, value: object) -> bool:
+        """Whether `make` takes the value; of what it raises, that is what Python says to a value that is none."""
+        try:
+            self.make(value)
+        except (AttributeError, LookupError, TypeError, ValueError):
+            return False
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class ByKind:
+    """An object whose shape another `column` of its row says; one of a kind that is not named has any fields."""
+
+    column: str
+    shapes: Mapping[str, Any]
+
+    def of(self, kind: object) -> Any:
+        """The shape of an object in a row of that kind."""
+        return self.shapes.get(kind, dict) if isinstance(kind, str) else dict
+
+
+@dataclass(frozen=True, slots=True)
 class Unreadable:
     """A row that cannot be read, in a list of others: `name` is what is left of its name, `why` what is wrong."""
 
@@ -35,20 +80,56 @@ class Unreadable:
 
 
 def fits(value: object, shape: Any) -> bool:
-    """Whether a value of JSON has a shape: `Fields`, a type or union, a tuple of the types of a list's members in
-    order, or a list of the one shape that all of them have."""
-    if isinstance(shape, Fields):
-        return (
-            isinstance(value, dict)
-            and all(name in value and fits(value[name], each) for name, each in shape.must.items())
-            and all(fits(value[name], each) for name, each in shape.may.items() if name in value)
-            and not (shape.is_closed and value.keys() - shape.must.keys() - shape.may.keys())
-        )
-    if isinstance(shape, list):
-        return isinstance(value, list) and all(map(fits, value, repeat(shape[0])))
+    """Whether a value of JSON has a shape.
+
+    A shape is a type or union, `None`, a set of the texts that may be, `Fields`, `Named`, `AnyOf`, `Made`, a tuple of
+    the shapes of a list's members in order, or a list of the one shape that all of them have.
+    """
+    if isinstance(shape, type | UnionType):
+        return isinstance(value, shape) and (value.__class__ is not bool or bool in _types(shape))
     if isinstance(shape, tuple):
-        return isinstance(value, list) and len(value) == len(shape) and all(map(isinstance, value, shape))
-    return isinstance(value, shape)
+        return isinstance(value, list) and len(value) == len(shape) and all(map(fits, value, shape))
+    if isinstance(shape, list):
+        each_fits = _is_row if _is_row_of_types(shape[0]) else fits  # there are pages with 10,000 links
+        return isinstance(value, list) and all(map(each_fits, value, repeat(shape[0])))
+    if isinstance(shape, frozenset):
+        return isinstance(value, str) and value in shape
+    if shape is None:
+        return value is None
+    if isinstance(shape, AnyOf):
+        return any(fits(value, each) for each in shape.shapes)
+    if isinstance(shape, Made):
+        return fits(value, shape.shape) and shape.can_be(value)
+    if not isinstance(value, dict):
+        return False
+    if isinstance(shape, Named):
+        return all(fits(each, shape.by_word.get(name.split(" ")[0], shape.other)) for name, each in value.items())
+    return (
+        all(name in value and fits(value[name], each) for name, each in shape.must.items())
+        and all(fits(value[name], each) for name, each in shape.may.items() if name in value)
+        and not (shape.is_closed and value.keys() - shape.must.keys() - shape.may.keys())
+    )
+
+
+def _is_row_of_types(shape: Any) -> bool:
+    return isinstance(shape, tuple) and all(
+        isinstance(each, type | UnionType) and bool not in _types(each) for each in shape
+    )
+
+
+def _is_row(value: object, shape: tuple[type | UnionType, ...]) -> bool:
+    """What `fits` says of such a row, in a third of the time."""
+    return (
+        isinstance(value, list)
+        and len(value) == len(shape)
+        and all(map(isinstance, value, shape))
+        and bool not in map(type, value)
+    )
+
+
+def _types(shape: type | UnionType) -> tuple[type, ...]:
+    """The types that a shape names; to Python a truth value is a number too."""
+    return shape.__args__ if isinstance(shape, UnionType) else (shape, bool) if shape is object else (shape,)
 
 
 def stored_json(text: object, shape: Any, what: str) -> Any:
@@ -80,28 +161,34 @@ def _read(text: object, shape: Any) -> Any:
     except (ValueError, RecursionError) as error:
         raise ValueError("it is no JSON") from error
     if not fits(value, shape):
-        raise ValueError("it is not what asky writes there")
+        raise ValueError(WRITTEN_OTHERWISE)
     return value
 
 
 _NUMBER = int | float
 _TEXT = str | None
 _WORK = {"authors": [str], "published": _TEXT, "published_in": _TEXT, "doi": _TEXT}
-_CITATION = Fields(
-    {
-        "n": int, "source_id": str, "kind": str, "url": _TEXT, "path": _TEXT, "title": str, "page": int | None,
-        "page_label": _TEXT, "section": _TEXT, "start": int, "end": int, "quote": str, "sha256": str,
-        "fetched_at": _TEXT,
-    },
-    _WORK,
+_CITATION = Made(
+    Fields(
+        {
+            "n": int, "source_id": str, "kind": str, "url": _TEXT, "path": _TEXT, "title": str, "page": int | None,
+            "page_label": _TEXT, "section": _TEXT, "start": int, "end": int, "quote": str, "sha256": str,
+            "fetched_at": _TEXT,
+        },
+        _WORK,
+    ),
+    lambda citation: Span(citation["start"], citation["end"]),
 )  # fmt: skip
+_CHECKS = Fields(
+    may={"missing_numbers": list, "missing_quotes": list, "contradicted_by": _TEXT},
+)
 _CLAIM = Fields(
-    {"text": str, "start": int, "end": int, "citations": [int], "verdict": str, "score": _NUMBER, "checks": dict}
+    {"text": str, "start": int, "end": int, "citations": [int], "verdict": str, "score": _NUMBER, "checks": _CHECKS}
 )
 _USAGE = Fields(
     {
         "llm_calls": int, "prompt_tokens": int, "completion_tokens": int, "cost_usd": _NUMBER | None, "searches": int,
-        "fetches": int, "seconds": _NUMBER,
+        "fetches": int, "cache_hits": int, "seconds": _NUMBER,
     }
 )  # fmt: skip
 ANSWER = Fields(
@@ -143,20 +230,18 @@ SHAPES: Mapping[tuple[str, str], Any] = MappingProxyType(
     {
         ("document", "sections"): SECTIONS,
         ("document", "pages"): PAGES,
-        ("document", "metadata"): dict,
+        ("document", "metadata"): Named(str),
         ("source", "metadata"): SOURCE_METADATA,
         ("run", "answer"): ANSWER,
         ("session", "settings"): SETTINGS,
-        ("message", "data"): dict,
-        ("ledger", "data"): dict,
         ("passage", "source"): SOURCE,
         ("finding", "tags"): [str],
-        ("finding", "passages"): [Fields({"source_id": str})],
-        ("endpoint", "facts"): dict,
+        ("finding", "passages"): [Fields({"source_id": str}, dict.fromkeys(("kind", "url", "path", "title"), _TEXT))],
+        ("endpoint", "facts"): Fields(may={"max_tokens_name": str, "response_format": str, "reasoning_effort": str}),
         ("page", "links"): LINKS,
         ("page", "summary"): SUMMARY,
         ("page", "failure"): FAILURE,
         ("search", "results"): RESULTS,
     }
 )
-"""The shape of each column that holds JSON, by table and column."""
+"""The shape of each column that holds JSON, by table and column; see `asky.storage.record_shapes` for the others."""

@@ -19,6 +19,7 @@ from asky.storage.database import Database
 from asky.storage.documents import DocumentStore
 from asky.storage.findings import FindingStore
 from asky.storage.runs import RunStore
+from asky.storage.session_removal import SessionRemoval
 from asky.storage.sessions import SessionStore
 
 if TYPE_CHECKING:
@@ -76,6 +77,13 @@ class Services:
             self.warned.append(event.message)
         self._listener(event)
 
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """The keys that this process could send, to any model or search service."""
+        from asky.config.redaction import key_values
+
+        return tuple(key_values(self.config, self._environ))
+
     # storage
 
     @cached_property
@@ -99,6 +107,10 @@ class Services:
     @cached_property
     def sessions(self) -> SessionStore:
         return SessionStore(self.database)
+
+    @cached_property
+    def session_removal(self) -> SessionRemoval:
+        return SessionRemoval(self.database, self.corpus, self.documents)
 
     @cached_property
     def findings(self) -> FindingStore:

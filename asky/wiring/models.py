@@ -90,6 +90,7 @@ class ModelParts:
             text_tool_calls=chosen.text_tool_calls,
             timeouts=provider.timeouts,
             api_key_env=provider.api_key_env,
+            other_keys=self._services.keys,
         )
 
     @cached_property
@@ -178,4 +179,4 @@ class ModelParts:
             return None
         from asky.chat.custom_tools import CustomTools
 
-        return CustomTools(self._config.tools, self._environ)
+        return CustomTools(self._config.tools, self._environ, self._services.keys)

@@ -11,7 +11,7 @@ from asky.errors import NotConfigured
 from asky.events import Warned
 
 if TYPE_CHECKING:
-    from asky.chat.preparing import WebAccess
+    from asky.chat.web_access import WebAccess
     from asky.net.breaker import Breaker
     from asky.net.fetcher import GuardedFetcher
     from asky.net.pace import Pace
@@ -36,7 +36,7 @@ _HOUR_S = 3600.0
 
 
 class WebParts:
-    """The web for the runs of one process; an `asky.chat.preparing.Web`.
+    """The web for the runs of one process; an `asky.chat.web_access.Web`.
 
     Under `offline` nothing is searched or fetched: pages that were read before are all there is.
     """
@@ -176,7 +176,7 @@ class WebParts:
     # for a run
 
     def open(self, run: ResearchRun, access: WebAccess, *, is_private: bool) -> WebRun:
-        """See `asky.chat.preparing.Web`."""
+        """See `asky.chat.web_access.Web`."""
         from asky.research.web import WebRun
 
         services = self._services
@@ -226,13 +226,13 @@ class WebParts:
         )
 
     def summaries(self, summarise: Summarise | None) -> Summaries:
-        """See `asky.chat.preparing.Web`."""
+        """See `asky.chat.web_access.Web`."""
         from asky.research.web_summaries import Summaries
 
         return Summaries(self._services.pages, self._services.vectors, summarise)
 
     def cached(self) -> int | None:
-        """See `asky.chat.preparing.Web`."""
+        """See `asky.chat.web_access.Web`."""
         from asky.storage.pages import CACHE_COLLECTION
         from asky.storage.scope import Scope
 

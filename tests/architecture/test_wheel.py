@@ -17,7 +17,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     options = ["--quiet", "--no-deps", "--no-build-isolation", "-w", str(folder)]
     subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", *options, "."], cwd=ROOT, check=True, capture_output=True, timeout=120
+        [sys.executable, "-m", "pip", "wheel", *options, "."], cwd=ROOT, check=True, capture_output=True, timeout=300
     )
     return next(folder.glob("asky-*.whl"))
 
@@ -37,7 +37,7 @@ def test_the_unpacked_wheel_knows_its_configuration(wheel: Path, tmp_path: Path)
         text=True,
         cwd=tmp_path,
         env=clean_environment(tmp_path) | {"PYTHONPATH": str(tmp_path / "site")},
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -17,7 +17,7 @@ from tests.bench.prose import shuffled_words
 pytestmark = pytest.mark.slow
 
 PAGES = 16
-ROUNDS = 6
+FEWEST_ROUNDS, MOST_ROUNDS = 6, 20  # a slow spell of the machine only adds to what it meets
 AT_MOST = 1.5  # measured: 1.25 to 1.35, with five to ten other programs on two cores
 FEWEST_CHARS = 5_000
 URL = "https://handbook.example/guide/page.html"
@@ -82,9 +82,11 @@ def test_reading_a_page_costs_little_more_than_its_extraction() -> None:
     assert 20_000 < sizes[0] <= sizes[-1] < 30_000
 
     ours, theirs = [math.inf] * PAGES, [math.inf] * PAGES
-    for _ in range(ROUNDS):  # the extractor remembers strings of the last page, so none is read twice in a row
+    for done in range(MOST_ROUNDS):  # the extractor remembers strings of the last page, so none is read twice in a row
         ours = [min(least, own_cpu_s(partial(read_whole, each))) for least, each in zip(ours, pages, strict=True)]
         theirs = [min(least, own_cpu_s(partial(extract, each))) for least, each in zip(theirs, pages, strict=True)]
+        if done + 1 >= FEWEST_ROUNDS and sum(ours) / sum(theirs) < AT_MOST:
+            break
     ratio = sum(ours) / sum(theirs)
     print(
         f"\n{PAGES / sum(ours):.0f} pages of {sum(sizes) / PAGES / 1024:.0f} KiB a second of CPU,"

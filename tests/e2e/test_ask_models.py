@@ -180,7 +180,7 @@ def test_a_model_that_is_down_is_said_in_time_with_what_to_do(home: Path) -> Non
         began = time.monotonic()
         done = run_asky("-m", "openai:test-model", "-L", "Hello?", home=home, environ=environ)
     assert done.returncode == 5
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < 90
     assert environ["OPENAI_BASE_URL"] in done.stderr
     assert "hint: " in done.stderr
 
@@ -243,7 +243,7 @@ def test_lines_of_json_that_nobody_reads_end_the_run_and_its_calls(home: Path, d
         assert process.stdout is not None
         assert json.loads(process.stdout.readline())["schema"] == "asky.event/1"
         process.stdout.close()
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=300)
     assert process.returncode == 141, err
     assert err == ""
     assert endpoint.played < 3
@@ -263,7 +263,7 @@ def test_ctrl_c_closes_the_response_and_keeps_the_partial_answer(home: Path, doc
         endpoint.wait_for_requests(2)
         endpoint.wait_for_bytes(endpoint.sent_bytes)
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=300)
         endpoint.wait_for_abandoned()
     assert process.returncode == 130, err
     assert json.loads(run_asky("runs", "list", "--json", home=home).stdout)["runs"][0]["status"] == "cancelled"

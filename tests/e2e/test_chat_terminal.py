@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import stat
@@ -25,6 +26,8 @@ from tests.support.endpoint import Answer, Endpoint, Wire
 
 pytestmark = pytest.mark.model
 
+PROMPT_ENDS = "\x1b[?2004l"
+
 
 def test_a_line_that_comes_too_late_for_an_answer_is_the_next_question(home: Path) -> None:
     with (
@@ -41,6 +44,22 @@ def test_a_line_that_comes_too_late_for_an_answer_is_the_next_question(home: Pat
         chatting.see("Second.")
         chatting.prompt()
         assert asked(endpoint.requests[1]) == ["Who?", "And why?"]
+
+
+def test_commands_that_are_typed_during_a_turn_are_shown_and_done_after_it(home: Path) -> None:
+    with (
+        Endpoint(Answer("First.", wire=Wire(silent_before_headers=True))) as endpoint,
+        Chatting("-m", "priced", home=home, environ=environ_of(endpoint)) as chatting,
+    ):
+        chatting.prompt()
+        chatting.ask("Who?")
+        chatting.see("asking priced")
+        chatting.type("/mode" + ENTER + "exit" + ENTER + "x")
+        chatting.see("> x")
+        endpoint.release()
+        assert chatting.end() == 0
+        rows = [row for row in chatting.rows() if row]
+        assert rows[rows.index("First.") :][-3:] == ["> /mode", "the mode is standard", "> exit"]
 
 
 def test_several_lines_are_one_question_however_they_are_typed(home: Path) -> None:
@@ -230,6 +249,80 @@ def test_what_is_typed_just_before_ctrl_c_waits_in_the_prompt(home: Path) -> Non
         chatting.see_that(lambda: chatting.rows()[chatting.cursor_row()] == "> and the sun?", "the draft")
 
 
+def test_nothing_is_echoed_between_a_question_and_its_turn_nor_lost(home: Path) -> None:
+    with (
+        Endpoint(Answer("First.", wire=Wire(silent_before_headers=True)), "Second.") as endpoint,
+        Chatting("-m", "priced", home=home, environ=environ_of(endpoint)) as chatting,
+    ):
+        chatting.prompt()
+        chatting.type("Who?" + ENTER)
+        chatting.see_that(lambda: PROMPT_ENDS in chatting.sent, "the end of the prompt")
+        chatting.type("And why?")  # what answers is only being loaded now
+        chatting.see("asking priced")
+        chatting.see("> And why?")
+        chatting.type(ENTER)
+        chatting.see("[1 note for the model]")
+        assert not re.search("(?<!> )And", chatting.sent)  # it was shown in the line that tells the progress alone
+        endpoint.release()
+        chatting.see("Second.")
+        assert asked(endpoint.requests[1]) == ["Who?", "And why?"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_during_a_turn_leaves_the_terminal_in_order(number: signal.Signals, home: Path) -> None:
+    with Endpoint(Answer("Never.", wire=Wire(silent_before_headers=True))) as endpoint:
+        environ = environ_of(endpoint)
+        with Chatting("-m", "priced", home=home, environ=environ, in_shell=True) as chatting:
+            chatting.prompt()
+            chatting.ask("Who?")
+            chatting.see("asking priced")
+            os.kill(_job_of(chatting), number)
+            chatting.shell("echo status $?; stty -a; echo mark$((50+3))")
+            chatting.see("mark53")
+            shown = chatting.text()
+        assert f"status {128 + number}" in shown
+        assert {"echo", "icanon", "isig", "-noflsh"} <= set(shown.rpartition("speed")[2].split())
+
+
+def test_a_second_signal_leaves_the_terminal_in_order(home: Path) -> None:
+    with Endpoint(Answer("Never.", wire=Wire(silent_before_headers=True))) as endpoint:
+        environ = environ_of(endpoint)
+        with Chatting("-m", "priced", home=home, environ=environ, in_shell=True) as chatting:
+            chatting.prompt()
+            chatting.ask("Who?")
+            chatting.see("asking priced")
+            os.kill(_job_of(chatting), signal.SIGINT)
+            os.kill(_job_of(chatting), signal.SIGTERM)
+            chatting.shell("echo status $?; stty -a; echo mark$((50+3))")
+            chatting.see("mark53")
+            shown = chatting.text()
+        assert re.search("status (130|143)", shown)
+        assert {"echo", "icanon", "isig", "-noflsh"} <= set(shown.rpartition("speed")[2].split())
+
+
+def test_on_a_dumb_terminal_ctrl_c_drops_the_line_that_it_breaks_off_and_none_before_it(home: Path) -> None:
+    with (
+        Endpoint(Answer("Never.", wire=Wire(silent_before_headers=True)), "Second.", "Third.") as endpoint,
+        Chatting("-m", "priced", home=home, environ=environ_of(endpoint, TERM="dumb")) as chatting,
+    ):
+        chatting.see("\n>")
+        chatting.type("Who?\n")
+        endpoint.wait_for_requests(1)
+        chatting.type("And why?\nno, st" + CTRL_C)
+        chatting.see("stopped")
+        chatting.see("> And why?")
+        chatting.see("Second.")
+        chatting.type("Third?\n")
+        chatting.see_that(lambda: len(endpoint.requests) == 3, "the third question")
+        assert asked(endpoint.requests[1])[-1] == "And why?"
+        assert asked(endpoint.requests[2])[-1] == "Third?"
+
+
+def _job_of(chatting: Chatting) -> int:
+    shell = chatting.child.pid
+    return int(Path(f"/proc/{shell}/task/{shell}/children").read_text().split()[0])
+
+
 def test_ctrl_c_while_the_history_is_searched_ends_the_search_alone(home: Path) -> None:
     with (
         Endpoint("One.", "Two.") as endpoint,
@@ -267,6 +360,18 @@ def test_a_text_that_was_edited_is_in_the_prompt_and_not_asked_yet(home: Path) -
         assert endpoint.requests == []
         chatting.type(ENTER)
         chatting.see("One.")
+
+
+def test_an_editor_that_fails_is_told_and_leaves_the_text(home: Path) -> None:
+    with (
+        Endpoint("One.") as endpoint,
+        Chatting("-m", "priced", home=home, environ=environ_of(endpoint, EDITOR="false")) as chatting,
+    ):
+        chatting.prompt()
+        chatting.type("draft\x18\x05")
+        chatting.see("the editor 'false' failed with status 1")
+        chatting.see_that(lambda: chatting.rows()[chatting.cursor_row()] == "> draft", "the text")
+        assert "Press ENTER" not in chatting.text()
 
 
 def test_what_is_typed_while_documents_are_read_is_there_afterwards(home: Path, docs: Path) -> None:

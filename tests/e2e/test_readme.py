@@ -33,7 +33,7 @@ def test_the_transcript_replays(home: Path, tmp_path: Path) -> None:
     for command, expected in transcript():
         script = f'asky() {{ "$PYTHON" -W error -m asky "$@"; }}\n{command}'
         done = subprocess.run(
-            ["bash", "-c", script], capture_output=True, text=True, env=environ, cwd=project, timeout=120, check=False
+            ["bash", "-c", script], capture_output=True, text=True, env=environ, cwd=project, timeout=300, check=False
         )
         assert done.stdout.replace(str(ROOT.resolve()), _PLACE) == expected, (command, done.stderr)
 

@@ -4,86 +4,116 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from random import Random
+from typing import Any
 
-from hypothesis import settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from asky.config.schema import Retrieval
-from asky.storage.lexical import LexicalIndex
-from asky.values import source_id
-from tests.support.search_store import SearchStore
+from tests.support.store_world import Passages, StoreWorld
 
-NAMES = st.sampled_from(["a", "b", "c", "d"])
-TEXTS = st.lists(st.sampled_from(["moon", "sea", "tide", "bread", "yeast", "stone"]), min_size=1, max_size=4)
+IS_LONG = settings.get_current_profile_name() == "fuzz"  # `make fuzz`
+STEPS, RUNS = (2000, 50) if IS_LONG else (40, 2)
+
+# Few of each, so that deeds meet: texts are shared, change and come back.
+_FILES, _PAGES = ("a", "b", "c", "d"), ("p", "q", "r")
+_TEXTS: tuple[Passages, ...] = (
+    ("moon pulls",),
+    ("moon pulls", "sea rises"),
+    ("sea rises", "moon pulls"),
+    ("bread rises", "yeast makes gas", "salt slows it"),
+    ("stones sink", "stones sink again"),
+    ("moon pulls", "bread rises", "stones sink", "sea rises"),
+)
+_SECONDS = (0.0, 5.0, 11.0)
+_FINDINGS = ("The moon pulls.", "Bread rises.", "Stones sink.")
+_DEEDS: tuple[tuple[str, tuple[tuple[Any, ...], ...]], ...] = (
+    ("save", (_FILES, _TEXTS)),
+    ("delete", (_FILES,)),
+    ("cache", (_PAGES, _TEXTS, _SECONDS)),
+    ("expire", (_SECONDS,)),
+    ("show", (_FILES,)),
+    ("note", (_FINDINGS,)),
+    ("forget", (_FINDINGS,)),
+    ("embed", ()),
+    ("forget_vectors", ()),
+    ("rebuild_words", ()),
+    ("rebuild_vectors", ()),
+)
+"""What can be done, and what each argument can be."""
+
+DEED = st.one_of(*(st.tuples(st.just(name), *map(st.sampled_from, choices)) for name, choices in _DEEDS))
 
 
 class StoreModel(RuleBasedStateMachine):
-    """`kept` is what should be there: name to passages."""
+    """Short lives of stores: of one that goes wrong, what it takes is found."""
 
     @initialize()
     def begin(self) -> None:
         self.folder = tempfile.TemporaryDirectory()
-        self.kept: dict[str, tuple[str, ...]] = {}
-        self.open()
+        self.world = StoreWorld(Path(self.folder.name))
 
-    def open(self) -> None:
-        self.store = SearchStore(Path(self.folder.name), settings=Retrieval(engine="exact"))
+    @rule(deed=DEED)
+    def do(self, deed: tuple[Any, ...]) -> None:
+        self.world.do(*deed)
 
-    @rule(name=NAMES, passages=TEXTS)
-    def add_or_change(self, name: str, passages: list[str]) -> None:
-        self.store.add(name, *(f"{word} of passage {number}" for number, word in enumerate(passages)))
-        self.kept[name] = tuple(passages)
-
-    @rule(name=NAMES)
-    def remove(self, name: str) -> None:
-        self.store.corpus.remove_sources(self.store.collection, [source_id(f"file:///{name}")])
-        self.kept.pop(name, None)
-
-    @rule()
-    def embed(self) -> None:
-        self.store.search.store_chunk_embeddings(self.store.scope)
-        coverage = self.store.search.coverage(self.store.scope)
-        assert coverage is not None
-        assert coverage.embedded == coverage.chunks
-
-    @rule()
-    def rebuild_words(self) -> None:
-        LexicalIndex(self.store.database).rebuild()
-
-    @rule()
-    def forget_vectors(self) -> None:
-        self.store.search.clear_cache_embeddings(self.store.scope)
+    @rule(deed=DEED, statement=st.integers(1, 60))
+    def kill(self, deed: tuple[Any, ...], statement: int) -> None:
+        self.world.kill(statement, *deed)
 
     @rule()
     def reopen(self) -> None:
-        self.store.close()
-        self.open()
+        self.world.reopen()
 
     @rule(word=st.sampled_from(["moon", "bread"]))
     def search(self, word: str) -> None:
-        hits = self.store.search.search_content_chunks(word, self.store.scope, limit=50)
-        holders = {f"/{name}" for name, passages in self.kept.items() if word in passages}
-        found = {hit.source.path for hit in hits if f"{word} of" in hit.text}
+        files, store = self.world.model.files, self.world.doer.store
+        hits = store.search.search_content_chunks(word, store.scope, limit=50)
+        found = {hit.source.path for hit in hits if f"{word} " in hit.text}
         # Sources with the same text share a document, which is shown once, under one of them.
-        texts = {self.kept[path[1:]] for path in holders}
-        assert {self.kept[str(path)[1:]] for path in found} == texts
+        texts = {passages for passages in files.values() if any(each.startswith(word) for each in passages)}
+        assert {files[str(path)[1:]] for path in found} == texts
 
     @invariant()
     def everything_agrees(self) -> None:
-        if not hasattr(self, "store"):
-            return
-        sources = {source.path[1:] for source in self.store.corpus.sources(self.store.scope) if source.path}
-        assert sources == set(self.kept)
-        chunks = set(self.kept.values())
-        assert self.store.search.tables.chunks.count(self.store.scope) == sum(map(len, chunks))
-        assert LexicalIndex(self.store.database).check()
+        if hasattr(self, "world"):
+            self.world.check()
 
     def teardown(self) -> None:
-        if hasattr(self, "store"):
-            self.store.close()
+        if hasattr(self, "world"):
+            self.world.close()
             self.folder.cleanup()
 
 
-StoreModel.TestCase.settings = settings(max_examples=15, stateful_step_count=25, deadline=None)
+StoreModel.TestCase.settings = settings(max_examples=100 if IS_LONG else 3, stateful_step_count=15, deadline=None)
 TestStoreModel = StoreModel.TestCase
+
+
+def step(world: StoreWorld, random: Random) -> None:
+    """Do something to the store. One step in twenty is a process that is killed at it."""
+    name, choices = random.choice(_DEEDS[:-1])
+    arguments = [random.choice(each) for each in choices]
+    chance = random.random()
+    if chance < 0.05:
+        world.kill(random.randint(1, 60), name, *arguments)
+    elif chance < 0.08:
+        world.reopen()
+    elif chance < 0.09:
+        world.do("rebuild_vectors")  # 0.2 s
+    else:
+        world.do(name, *arguments)
+
+
+@settings(max_examples=RUNS, deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_long_lives_of_stores_end_as_their_models_do(seed: int) -> None:
+    random = Random(seed)
+    with tempfile.TemporaryDirectory() as folder:
+        world = StoreWorld(Path(folder))
+        try:
+            for _ in range(STEPS):
+                step(world, random)
+                world.check()
+        finally:
+            world.close()

@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from asky.evidence.claims import plain_text, split_claims
+from asky.evidence.claims import split_claims
+from asky.evidence.plain_text import plain_text
 from asky.evidence.support import Passage, read_passage
 from asky.evidence.verify import Check, check_claim
 from asky.values import Verdict

@@ -20,7 +20,7 @@ import anyio
 from asky.config.loader import load_config
 from asky.research.chunker import ChunkSettings, chunk_document
 from asky.research.ingest import contexts_of
-from asky.research.vector_store_chunk_link_ops import embedding_text
+from asky.research.vector_store_embedding import embedding_text
 from asky.storage.corpus import DEFAULT_COLLECTION
 from asky.storage.scope import Scope
 from asky.values import Document, Hit
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from asky.config.loader import Config
     from asky.research.chunker import Tokenizer
-    from asky.research.embeddings import Embedder, Progress
+    from asky.research.embedder import Embedder, Progress
 
     Vectors = npt.NDArray[np.float32]
 

@@ -19,7 +19,7 @@ import anyio
 from asky.config.schema import Shortlist as ShortlistSettings
 from asky.errors import Unreachable
 from asky.research.shortlist_collect import asking_part, read_prompt
-from asky.research.shortlist_score import card_of, examine, read_question
+from asky.research.shortlist_examine import card_of, examine, read_question
 from asky.research.shortlist_types import Shortlist
 from asky.research.source_policy import SourcePolicy
 from asky.research.source_shortlist import source_shortlist

@@ -23,7 +23,7 @@ def clean_environment(home: Path, extra: Mapping[str, str] | None = None) -> dic
 def run_asky(
     *arguments: str, home: Path, environ: Mapping[str, str] | None = None, cwd: Path | None = None, stdin: str = ""
 ) -> subprocess.CompletedProcess[str]:
-    """The finished process `asky ARGUMENTS`, with its output as text. It is killed after a minute."""
+    """The finished process `asky ARGUMENTS`, with its output as text. It is killed after five minutes."""
     return run_python(("-m", "asky", *arguments), home=home, environ=environ, cwd=cwd, stdin=stdin)
 
 
@@ -45,6 +45,6 @@ def run_python(
         errors="surrogateescape",
         env=clean_environment(home, environ),
         cwd=cwd or home,
-        timeout=60,
+        timeout=300,
         check=False,
     )

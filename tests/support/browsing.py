@@ -18,8 +18,11 @@ from asky.net.guard import Guard
 from asky.net.pace import Pace
 from tests.support.site import Site
 
-QUICK = BrowserLimits(settle_s=3.0)
+QUICK = BrowserLimits(timeout_s=120.0, settle_s=3.0)
 """For pages that never come to rest."""
+
+PATIENT = BrowserLimits(timeout_s=120.0, settle_s=60.0)
+"""For pages that come to their end by themselves, however busy the machine is."""
 
 
 def needs_browser() -> pytest.MarkDecorator:
@@ -51,8 +54,8 @@ def shown(site: Site, path: str, *, limits: BrowserLimits | None = None) -> str:
     return browse(open_browser(site, limits=limits), site.url(path)).body.decode()
 
 
-def left_behind(folder: Path, within_s: float = 5.0) -> list[str]:
-    """The processes that are left, `within_s` seconds from now, of browsers whose files were in `folder`."""
+def left_behind(folder: Path, within_s: float = 60.0) -> list[str]:
+    """The processes of browsers whose files were in `folder` that do not end within `within_s` seconds."""
     deadline = time.monotonic() + within_s
     while (found := _running(folder)) and time.monotonic() < deadline:
         psutil.wait_procs(found, timeout=0.1)

@@ -17,7 +17,7 @@ from tests.support.endpoint import Request
 ENTER, ALT_ENTER, CTRL_C, CTRL_D, CTRL_J, CTRL_U, CTRL_Z = "\r", "\x1b\r", "\x03", "\x04", "\n", "\x15", "\x1a"
 SHELL = ("/bin/bash", "--norc", "--noprofile", "--noediting", "-i")
 _CHUNK = 65_536
-_WAIT_S = 60
+_WAIT_S = 300
 
 
 class Chatting:

@@ -41,7 +41,7 @@ def run_confined(
         capture_output=True,
         text=True,
         env=clean_environment(home, environ),
-        timeout=120,
+        timeout=300,
         check=True,
     )
 
@@ -53,7 +53,7 @@ def _own_mounts() -> list[str]:
 def _possible(prefix: list[str]) -> list[str]:
     """`prefix`, or the test is skipped: not every machine lets a process give up rights or mount anything."""
     try:
-        subprocess.run([*prefix, "true"], capture_output=True, text=True, timeout=20, check=True)
+        subprocess.run([*prefix, "true"], capture_output=True, text=True, timeout=300, check=True)
     except (OSError, subprocess.CalledProcessError) as error:
         pytest.skip(f"{prefix[0]}: {getattr(error, 'stderr', None) or error}")
     return prefix

@@ -75,7 +75,7 @@ from tests.support.endpoint_script import (
     sse,
     tool_results,
 )
-from tests.support.endpoint_wire import Connection, Gates, PeerLeft, send
+from tests.support.endpoint_wire import Connection, Gates, PeerLeft, send, stop_accepting
 
 __all__ = [
     "ANTHROPIC",
@@ -108,7 +108,7 @@ __all__ = [
     "tool_results",
 ]
 
-_WAIT_S = 60.0
+_WAIT_S = 300.0
 
 
 class Endpoint:
@@ -155,7 +155,7 @@ class Endpoint:
             self._loop.call_soon_threadsafe(self._gates.steps.release)
 
     def wait_for_requests(self, count: int) -> None:
-        """Until that many chat requests have come. Raises `TimeoutError` after a minute, as the others do."""
+        """Until that many chat requests have come. Raises `TimeoutError` after five minutes, as the others do."""
         self._wait(lambda: len(self.requests) >= count, f"{count} requests")
 
     def wait_for_bytes(self, count: int) -> None:
@@ -192,7 +192,7 @@ class Endpoint:
         self._port = server.sockets[0].getsockname()[1]
         self._ready.set()
         await self._stopping.wait()
-        server.close()
+        await stop_accepting(server)
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

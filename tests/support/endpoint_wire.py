@@ -105,6 +105,19 @@ class Connection:
             await self._writer.wait_closed()
 
 
+async def stop_accepting(server: asyncio.Server) -> None:
+    """Close `server` once the connections that it has just accepted are with their handlers, which close them.
+
+    A server that is closed between the two leaves such a connection open, for a later test to be blamed for it.
+    """
+    loop = asyncio.get_running_loop()
+    for each in server.sockets:
+        loop.remove_reader(each.fileno())
+    for _ in range(10):  # from accepting a connection to its handler the loop takes four steps
+        await asyncio.sleep(0)
+    server.close()
+
+
 class Gates:
     """What a test holds back: bytes until `released`, pieces until a permit of `steps`."""
 

@@ -47,7 +47,7 @@ def open_fetcher(
 ) -> GuardedFetcher:
     """A fetcher that may reach `sites`: no gap between requests and one try, unless said otherwise."""
     guard = Guard([*(site.authority for site in sites), *allow], resolve=resolve)
-    given: dict[str, Any] = {"host_gap_s": 0.0, "per_host": 8, "timeout_s": 10.0, **limits}
+    given: dict[str, Any] = {"host_gap_s": 0.0, "per_host": 8, "timeout_s": 60.0, **limits}
     return GuardedFetcher(
         guard,
         pace or Pace(folder),

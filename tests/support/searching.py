@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from asky.config.schema import Search, SearchService
+from asky.config.schema import Search
 from asky.errors import AskyError
 from asky.net.breaker import Breaker
 from asky.net.pace import Pace
@@ -118,5 +118,6 @@ def surroundings(
 
 def search_settings(name: str, base_url: str | None, *, email: str | None = None, **service: Any) -> Search:
     """A configuration in which the service `name` is at `base_url` and asked without a gap."""
-    tables: dict[str, Any] = {name: SearchService(**{"base_url": base_url, "gap_s": 0.0, **service})}
+    place = {} if base_url is None else {"base_url": base_url}
+    tables: dict[str, Any] = {name: type(getattr(Search(), name))(**{"gap_s": 0.0, **place, **service})}
     return Search(email=email, **tables)

@@ -32,6 +32,8 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from urllib.parse import unquote
 
+from tests.support.endpoint_wire import stop_accepting
+
 MEDIA_TYPES = {".pdf": "application/pdf", ".txt": "text/plain", ".json": "application/json", ".xml": "application/xml"}
 
 
@@ -191,14 +193,14 @@ class Site:
 
     def __enter__(self) -> Site:
         self._thread.start()
-        assert self._is_open.wait(timeout=10)
+        assert self._is_open.wait(timeout=60)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(timeout=10)
+        self._thread.join(timeout=60)
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
@@ -209,7 +211,7 @@ class Site:
         try:
             self._loop.run_forever()
         finally:
-            server.close()
+            self._loop.run_until_complete(stop_accepting(server))
             for task in self._tasks:
                 task.cancel()
             self._loop.run_until_complete(asyncio.gather(*self._tasks, return_exceptions=True))

@@ -13,6 +13,7 @@ from asky.storage.database import Database, utc_now
 from asky.storage.documents import DocumentStore
 from asky.storage.findings import FindingStore
 from asky.storage.runs import Run, RunStore
+from asky.storage.session_removal import SessionRemoval
 from asky.storage.sessions import NewMessage, SessionStore
 from asky.storage.vectors import Pack, VectorTable
 from asky.values import (
@@ -51,6 +52,7 @@ class FilledStore:
         self.corpus = CorpusStore(self.database, self.documents)
         self.runs = RunStore(self.database)
         self.sessions = SessionStore(self.database)
+        self.session_removal = SessionRemoval(self.database, self.corpus, self.documents)
         self.findings = FindingStore(self.database)
         self.vectors = VectorTable(self.database)
         self.collection = self.corpus.collection(DEFAULT_COLLECTION, create=True)

@@ -9,7 +9,7 @@ from types import TracebackType
 
 import anyio
 
-from asky.chat.preparing import WebAccess
+from asky.chat.web_access import WebAccess
 from asky.config.schema import Shortlist as ShortlistSettings
 from asky.reading.pool import ReaderPool
 from asky.research.acquire import Acquirer
@@ -35,7 +35,7 @@ from tests.support.site import Site
 
 
 class LabWeb:
-    """An `asky.chat.preparing.Web` over `store`. Use it as a context manager: it ends the process that reads pages.
+    """An `asky.chat.web_access.Web` over `store`. Use it as a context manager: it ends the process that reads pages.
 
     `now` is what its clock says. Without a `site` it is offline.
     """

@@ -135,7 +135,7 @@ def test_cancelling_does_not_wait_for_the_thread() -> None:
 
     def work() -> None:
         started.set()
-        release.wait(30)
+        release.wait(120)
         finished.set()
 
     async def main() -> None:
@@ -151,14 +151,14 @@ def test_cancelling_does_not_wait_for_the_thread() -> None:
         anyio.run(main)
     finally:
         release.set()
-    assert finished.wait(30)
+    assert finished.wait(120)
 
 
 def test_a_limiter_caps_how_many_threads_run_together() -> None:
     running = 0
     most = 0
     lock = threading.Lock()
-    both = threading.Barrier(2, timeout=30)
+    both = threading.Barrier(2, timeout=120)
 
     def work() -> None:
         nonlocal running, most

@@ -11,8 +11,8 @@ import anyio
 import pytest
 
 from asky.chat.answering import Answerer, Question
-from asky.chat.preparing import WebAccess
 from asky.chat.replaying import replay, resume
+from asky.chat.web_access import WebAccess
 from asky.config.schema import Research, Retrieval
 from asky.errors import ProviderError
 from asky.evidence.answer import answer_json
@@ -22,6 +22,7 @@ from asky.llm.spending import Budget, NoBudget
 from asky.research.vector_store import VectorStore
 from asky.storage.runs import RunStore
 from asky.storage.scope import Scope
+from asky.storage.session_removal import SessionRemoval
 from asky.storage.sessions import SessionStore
 from asky.values import Answer
 from tests.integration.chat.test_answering import BREAD, SEARCH, TIDES, Citing
@@ -40,7 +41,9 @@ _WATCHED = ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname")
 
 
 class Talking(ScriptedModel):
-    """Makes the calls of `turns` in order, by what the conversation has of them; then cites the last passage it saw.
+    """Makes the calls of `turns` in order, by what the conversation has of them; then cites a passage that it saw.
+
+    That is the last one on the moon, if there is one, and the last one otherwise.
 
     `summaries` counts the pages that it was asked to summarise.
     """
@@ -59,7 +62,8 @@ class Talking(ScriptedModel):
             return
         shown = [each for message in messages if message.role == "tool" for each in parse_passages(message.content)]
         done = sum(bool(each.tool_calls) for each in messages)
-        text = self._answer.replace("{key}", shown[-1].key) if shown else self._answer
+        fitting = [each for each in shown if "moon" in each.text] or shown
+        text = self._answer.replace("{key}", fitting[-1].key) if fitting else self._answer
         self._script = (self._turns[done] if done < len(self._turns) else Turn(text),)
         async for item in super().stream(messages, tools, **options):
             yield item
@@ -123,7 +127,7 @@ class Room:
         async def main() -> None:
             async with anyio.create_task_group() as group:
                 group.start_soon(self._answer, model, self.question())
-                with anyio.fail_after(20):
+                with anyio.fail_after(120):
                     while not when():  # noqa: ASYNC110 - what is waited for happens in threads and servers
                         await anyio.sleep(0.001)
                 for _ in range(50):
@@ -160,6 +164,10 @@ class Room:
             connection.execute("DELETE FROM step WHERE run_id = ? AND ordinal >= ?", (run.id, steps))
             connection.execute("UPDATE run SET status = 'running', finished_at = NULL, answer = NULL")
             connection.execute("DELETE FROM message WHERE run_id = ?", (run.id,))
+
+    def remove_session(self) -> int:
+        store = self.store
+        return SessionRemoval(store.database, store.corpus, store.documents).remove(self.session.id)
 
     def kinds(self) -> list[str]:
         return [each.kind for each in self.runs.steps.of(self.runs.find(None).id)]

@@ -25,7 +25,7 @@ import pytest
 from asky.cli.answers import print_answer
 from asky.cli.markdown_stream import MarkdownStream
 from asky.cli.terminal import Terminal, json_text
-from asky.events import WebSearched
+from asky.events import QuerySent, WebSearched
 from asky.evidence.answer import answer_json
 from asky.evidence.markdown import answer_markdown
 from asky.llm.port import Message, ModelUsage, Reply, TextDelta, ToolCall, ToolChoice, ToolSpec
@@ -373,6 +373,8 @@ def test_queries_are_told_to_the_user_and_noted(scene: Scene) -> None:
     scene.play(searches("a harmless query", "height of spring tides"))
     shown = [query for event in scene.lab.store.heard if isinstance(event, WebSearched) for query in event.queries]
     assert shown == scene.queries()
+    sent = [event for event in scene.lab.store.heard if isinstance(event, QuerySent)]
+    assert [(each.query, each.is_private) for each in sent] == [(query, True) for query in shown]
     assert [each for entry in scene.lab.ledger("web_searched") for each in entry["queries"]] == shown  # type: ignore[attr-defined]
 
 

@@ -43,7 +43,7 @@ def test_a_run_whose_failure_cannot_be_written_is_interrupted_and_its_session_ca
     with pytest.raises(RateLimited):
         room.ask(ScriptedModel(SEARCH, RateLimited("come back later")))
     assert room.runs.find(None).status == "interrupted"
-    assert room.sessions.remove(room.session.id, room.store.corpus, room.store.documents) == 1
+    assert room.remove_session() == 1
 
 
 def test_a_stopped_run_whose_end_cannot_be_written_is_interrupted_and_can_be_taken_up(room: Room) -> None:
@@ -94,11 +94,11 @@ def test_a_run_that_is_stopped_as_it_begins_has_an_end(room: Room) -> None:
     def hold() -> None:
         with room.store.database.write():
             waits.set()
-            assert stopped.wait(20)
+            assert stopped.wait(120)
 
     holding = threading.Thread(target=hold)
     holding.start()
-    assert waits.wait(20)
+    assert waits.wait(120)
 
     async def main() -> None:
         async with anyio.create_task_group() as group:
@@ -122,10 +122,10 @@ def test_what_a_step_held_that_could_not_be_written_is_kept_with_the_failure(roo
     steps = room.runs.steps.of(room.runs.find(None).id)
     assert [each.kind for each in steps] == ["begun", "prepared", "called", "set aside"]
     state = steps[-1].data["state"]
-    assert (state["queries"], len(state["shown"])) == (["moon tides"], 1)
+    assert (state["queries"], len(state["shown"])) == (["moon tides"], 2)
     free(room)
     answer = room.resume(Talking(SEARCH))
-    assert [each.key for each in answer.citations] == [each["key"] for each in state["shown"]]
+    assert {each.key for each in answer.citations} < {each["key"] for each in state["shown"]}
     same_again(room, answer)
 
 

@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from asky.chat.answering import Answerer, Question
-from asky.chat.preparing import WebAccess
+from asky.chat.web_access import WebAccess
 from asky.config.schema import Research, Retrieval
 from asky.evidence.passages import parse_passages
 from asky.storage.findings import FindingScope

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from asky.chat.replaying import require_resumable
 from asky.errors import BudgetExceeded, RateLimited, UsageError
 from asky.llm.budget import Limits, RunBudget
 from asky.llm.port import ModelUsage
@@ -102,7 +103,7 @@ def test_the_time_that_an_earlier_process_took_counts(room: Room) -> None:
     budgets: list[RunBudget] = []
 
     def budget(_: str) -> Budget:
-        limits = Limits(max_time_s=102.0)
+        limits = Limits(max_time_s=104.0)
         clock = time.monotonic
         budgets.append(RunBudget(limits, prices=None, counter=TokenCounter(), spent_today=Spent, clock=clock))
         return budgets[-1]
@@ -112,9 +113,9 @@ def test_the_time_that_an_earlier_process_took_counts(room: Room) -> None:
     answer = room.resume(hanging)
     assert len(hanging.sent) == 1
     assert answer.stopped_by == "budget"
-    assert "stopped after 102 s" in answer.warnings
-    assert answer.usage.seconds >= 101.9
-    with pytest.raises(BudgetExceeded, match=r"the limit of 102\.0 s for this run is reached: 10\d\.\d s spent"):
+    assert "stopped after 104 s" in answer.warnings
+    assert answer.usage.seconds >= 103.9
+    with pytest.raises(BudgetExceeded, match=r"the limit of 104\.0 s for this run is reached: 1\d\d\.\d s spent"):
         budgets[0].check((), ())
     same_again(room, answer)
 
@@ -162,6 +163,21 @@ def test_what_is_not_to_be_taken_up_is_refused(room: Room) -> None:
         room.resume(Citing(TWO))
     with pytest.raises(UsageError, match="no answer to play again"):
         room.replay()
+
+
+def test_a_run_that_began_with_a_setting_that_there_is_not_is_not_taken_up(room: Room) -> None:
+    room.ask(Citing(TWO))
+    room.crash_after(3)
+    run = room.runs.find(None)
+    begun = room.runs.steps.of(run.id)[0]
+    for given in ({"offline": True, "research.max_turns": 3}, {"research.max_turms": 3}):
+        room.runs.steps.replace(run.id, [replace(begun, data={**begun.data, "given": given})])
+        if "offline" in given:
+            require_resumable(room.runs, room.sessions, run)
+            continue
+        with pytest.raises(UsageError, match=r"a setting that there is not: research.max_turms"):
+            room.resume(Citing(TWO))
+    assert room.runs.find(None).status == "interrupted"
 
 
 def test_of_two_processes_one_takes_a_run_up(room: Room) -> None:

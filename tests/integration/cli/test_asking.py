@@ -199,7 +199,7 @@ def test_a_new_session_that_a_second_question_is_prepared_in_outlives_the_first_
     with workbench() as bench:
         made = bench.services.sessions.open("trip", mode="lean")
         assert refuse("trip", "lean").exit_code == 2
-        bench.services.sessions.discard_unused(made, bench.services.corpus)  # as the first process does
+        bench.services.session_removal.discard_unused(made)  # as the first process does
     assert sessions(desk.asky) == [("trip", "lean", 0)]
 
 
@@ -207,7 +207,7 @@ def test_a_session_that_was_removed_is_not_made_anew_under_its_id(desk: Desk) ->
     with workbench() as bench:
         store = bench.services
         removed = store.sessions.open("trip", mode="lean")
-        store.sessions.remove(removed.id, store.corpus, store.documents)
+        store.session_removal.remove(removed.id)
         asking = Asking(bench, replace(store.answerer(None), model=desk.model), "lean")
         with pytest.raises(UsageError, match="the session trip was removed meanwhile"):
             asking.ask("Why?", None, removed, resume=False)
@@ -231,7 +231,7 @@ def test_a_chat_whose_session_is_removed_as_it_asks_says_so_and_goes_on_in_one_o
             self.looks_left -= 1
             if found is not None and self.looks_left == 0:
                 store = self.bench.services
-                store.sessions.remove(found.id, store.corpus, store.documents)
+                store.session_removal.remove(found.id)
             return found
 
     stages: list[Stage] = []

@@ -22,6 +22,7 @@ from tests.support.stores import FilledStore
         ("/why -1", 2, "/why needs the number of a citation"),
         ("/modell", 2, "did you mean /model?"),
         ("/Model", 2, "did you mean /model?"),
+        ("/se", 2, "did you mean /session?"),
         ("file:///etc/hostname", 2, "a question in a file is not taken from a pipe"),
         ("/plan /session talk2", 2, "/session is a command, and no question: nothing was asked"),
         ("/plan /sesion talk2", 2, "did you mean /session?"),
@@ -52,6 +53,12 @@ def test_a_line_of_megabytes_is_refused_whole_and_the_next_one_is_heard(tmp_path
     assert done.stderr.count("asky: ") == 1
     assert (done.returncode, done.stdout) == (2, "* extractive\n")
     assert "no sessions yet" in run_asky("session", "list", home=tmp_path).stderr
+
+
+def test_what_a_command_is_asked_to_show_goes_to_stdout_also_under_quiet(tmp_path: Path) -> None:
+    done = run_asky("chat", "-q", home=tmp_path, stdin="/mode\n/mode lean\n/mode\n/web\n")
+    assert done.stdout == "the mode is standard\nthe mode is lean\nthe web is off\n"
+    assert done.stderr == ""
 
 
 def test_findings_are_listed_with_what_they_rest_on(tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from asky.storage.pages import PageRow, PageTable
+from asky.storage.sessions import NewMessage
 from tests.support.asky_command import run_asky
 from tests.support.faults import execute
 from tests.support.in_process import InProcess
@@ -98,7 +100,7 @@ def test_lists_show_a_damaged_row_among_the_others(asky: InProcess) -> None:
     sessions = asky("session", "list")
     assert sessions.code == 0
     assert re.search(r"^first +damaged$", sessions.out, re.MULTILINE)
-    assert re.search(r"^second +\d{4}-.*2 messages$", sessions.out, re.MULTILINE)
+    assert re.search(r"^second +\d{4}-.*2 messages  \S", sessions.out, re.MULTILINE)
     assert "the settings of the session first: it is no JSON" in sessions.err
     assert "asky doctor" in sessions.err
     runs = asky("runs", "list")
@@ -121,6 +123,46 @@ def test_a_damaged_session_stands_in_the_way_of_no_other_and_of_no_run(asky: InP
     done = asky("session", "show", "first")
     assert (done.code, done.out) == (1, "")
     assert "the settings of the session first" in done.err
+
+
+def test_lists_of_findings_and_pages_show_the_others_beside_a_damaged_one(asky: InProcess) -> None:
+    with FilledStore(asky.home) as store:
+        for text in ("The moon pulls.", "The sun pulls too."):
+            store.findings.add(text, session_id=None, run_id=None)
+        for name in ("a", "b"):
+            url = f"https://{name}.example"
+            PageTable(store.database, store.corpus).put(PageRow(url, url, 1.0, 2.0, 1.0))
+    execute(asky.home, """UPDATE finding SET passages = '[{"source_id": 5}]' WHERE text LIKE 'The sun%'""")
+    execute(asky.home, """UPDATE page SET links = '[["https://c.example", 5, 0]]' WHERE url = 'https://a.example'""")
+    for command, kind, whole in (
+        (("memory", "list"), "findings", "The moon pulls."),
+        (("cache", "list"), "pages", "https://b.example"),
+    ):
+        done = asky(*command)
+        assert (done.code, whole in done.out) == (0, True)
+        assert "asky doctor" in done.err
+        listed = asky(*command, "--json").json
+        assert (len(listed[kind]), len(listed["damaged"])) == (1, 1)
+
+
+def test_a_call_without_its_arguments_is_damage_and_a_repair_takes_the_calls_of_its_turn_out(asky: InProcess) -> None:
+    with FilledStore(asky.home) as store:
+        session = store.sessions.find("first")
+        assert session is not None
+        called = [NewMessage("call", "", {"calls": [["a", "look"]]}), NewMessage("tool", "seen", {"id": "a"})]
+        store.sessions.append(session.id, called, run_id=runs_of_store(store)["first"])
+    done = asky("session", "show", "first")
+    assert (done.code, done.out) == (1, "")
+    assert "the data of a message" in done.err
+    assert "with the other calls of its turn" in asky("doctor", "--repair").out
+    shown = asky("session", "show", "--json", "first").json
+    assert [each["role"] for each in shown["messages"]] == ["user", "assistant"]
+
+
+def runs_of_store(store: FilledStore) -> dict[str, str]:
+    """The id of each run by the name of its session."""
+    names = store.sessions.names()
+    return {names[run.session_id]: run.id for run in store.runs.recent() if run.session_id is not None}
 
 
 def test_a_session_whose_name_is_damaged_stands_in_the_way_of_no_other(asky: InProcess, tmp_path: Path) -> None:
@@ -203,7 +245,7 @@ def test_whatever_is_damaged_doctor_names_it_and_repair_makes_every_command_work
         done = asky(*command)
         assert (done.code, "damaged" in done.err) == (0, False), done.err
     assert asky("doctor").code == 0
-    gone = asky("session", "rm", "first")
+    gone = asky("session", "rm", "first", "-y")
     assert gone.code == 0, gone.err
 
 
@@ -237,7 +279,7 @@ def test_a_bundle_that_would_fail_its_check_is_not_written(asky: InProcess, tmp_
 def test_a_record_without_its_beginning_is_damage_and_no_crash(asky: InProcess) -> None:
     run_id = runs_of(asky)["second"]
     with FilledStore(asky.home) as store:
-        store.runs.steps.add(run_id, "called", "key", {"state": {}})
+        store.runs.steps.add(run_id, "set aside", "", {})
     done = asky("runs", "replay", run_id)
     assert (done.code, done.out) == (1, "")
     assert "what the run began with is not there" in done.err

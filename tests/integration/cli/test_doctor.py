@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -413,6 +414,17 @@ def test_settings_of_the_web_that_are_wrong_are_named(
     (problem,) = found(done, "problem")
     assert problem["name"] == name
     assert message in problem["message"]
+
+
+@pytest.mark.skipif(find_spec("ddgs") is not None, reason="the package ddgs is installed")
+def test_a_service_whose_package_is_missing_is_a_problem_with_the_command_that_installs_it(
+    asky: InProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASKY_SEARCH__PROVIDERS", '["ddgs"]')
+    done = asky("doctor", "--json")
+    (problem,) = found(done, "problem")
+    assert (done.code, problem["name"], problem["hint"]) == (1, "web search", "pip install ddgs")
+    assert "needs the package ddgs, which is not installed" in problem["message"]
 
 
 def test_a_finder_of_open_copies_that_is_set_up_is_told(asky: InProcess, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -167,7 +167,7 @@ def test_a_terminal_is_asked_before_several_are_forgotten(asky: InProcess, reply
     asky("memory", "add", "one")
     asky("memory", "add", "two")
     environ = clean_environment(asky.home, {"ASKY_HOME": str(asky.home)})
-    child = pexpect.spawn(ASKY[0], [*ASKY[1:], "memory", "rm", "1", "2"], env=environ, timeout=30, encoding="utf-8")
+    child = pexpect.spawn(ASKY[0], [*ASKY[1:], "memory", "rm", "1", "2"], env=environ, timeout=300, encoding="utf-8")
     child.expect_exact("Forget these 2 findings?")
     child.sendline(reply)
     child.expect(pexpect.EOF)

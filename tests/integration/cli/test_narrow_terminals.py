@@ -35,7 +35,7 @@ def shown(command: list[str], home: Path, environ: dict[str, str], columns: int)
         env=variables,
         cwd=str(home),
         encoding="utf-8",
-        timeout=60,
+        timeout=300,
         dimensions=(400, columns),
     )
     child.expect(pexpect.EOF)

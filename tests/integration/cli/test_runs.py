@@ -15,7 +15,7 @@ import pytest
 
 from asky.evidence import check
 from asky.evidence.check import check_export
-from tests.support.asky_command import run_python
+from tests.support.asky_command import run_asky, run_python
 from tests.support.in_process import InProcess
 from tests.support.stores import MILL, TIDES, FilledStore
 
@@ -344,7 +344,7 @@ def run_checker(folder: Path, *arguments: str, stdin: str = "") -> subprocess.Co
     alone.mkdir(exist_ok=True)
     shutil.copy(check.__file__, alone / "check.py")
     command = [sys.executable, "-I", "-S", str(alone / "check.py"), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, cwd=alone, input=stdin, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, cwd=alone, input=stdin, timeout=300, check=False)
 
 
 def test_the_checker_needs_nothing_but_the_export(asky: InProcess, tmp_path: Path) -> None:
@@ -383,6 +383,15 @@ def test_the_checker_finds_every_kind_of_forgery(
     assert fault in done.stdout.splitlines()[0]
 
 
+@pytest.mark.parametrize("words", ["asky runs show", "asky runs export", "asky runs resume", "asky why 1 --run"])
+def test_the_shell_completes_the_ids_of_runs(asky: InProcess, tmp_path: Path, words: str) -> None:
+    answer(asky.home, tmp_path)
+    (run,) = asky("runs", "list", "--json").json["runs"]
+    environ = {"ASKY_HOME": str(asky.home), "_ASKY_COMPLETE": "bash_complete"}
+    environ |= {"COMP_WORDS": f"{words} {run['id'][:4]}", "COMP_CWORD": str(len(words.split()))}
+    assert run_asky(home=asky.home, environ=environ).stdout.split() == [f"plain,{run['id']}"]
+
+
 def test_the_checker_takes_an_answer_with_documents(asky: InProcess, tmp_path: Path) -> None:
     answer(asky.home, tmp_path)
     export = asky("runs", "export").json
@@ -408,5 +417,5 @@ def test_the_checker_is_a_module_too(asky: InProcess, tmp_path: Path) -> None:
     asky("runs", "export", "-o", str(target))
     root = Path(check.__file__).parents[2]
     command = [sys.executable, "-m", "asky.evidence.check", str(target)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=root, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=root, timeout=300, check=False)
     assert (done.returncode, done.stderr) == (0, "")

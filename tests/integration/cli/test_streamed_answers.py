@@ -32,7 +32,7 @@ def on_terminal(answer: str, home: Path) -> tuple[list[str], str]:
             env=clean_environment(home, environ),
             encoding="utf-8",
             dimensions=(ROWS, COLUMNS),
-            timeout=60,
+            timeout=300,
         )
         child.expect(pexpect.EOF)
         child.close()

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx2
 import openai
@@ -40,6 +44,8 @@ from tests.support.endpoint import (
     overflow,
     sse,
 )
+from tests.support.site import Site
+from tests.support.twins.web import TavilyTwin
 
 _STREAMED = {name: script for name, script in conforming().items() if script.answer.stream is None}
 _WHOLE = {name: script for name, script in conforming().items() if script.answer.stream is False}
@@ -48,7 +54,7 @@ _CALL = {"id": "c1", "type": "function", "function": {"name": "search", "argumen
 
 @pytest.fixture
 def client() -> Iterator[httpx2.Client]:
-    with httpx2.Client(timeout=10, trust_env=False) as client:
+    with httpx2.Client(timeout=60, trust_env=False) as client:
         yield client
 
 
@@ -566,12 +572,12 @@ def test_a_silent_body_goes_on_when_it_is_released(position: int, client: httpx2
 
 def test_silence_can_come_before_the_headers(client: httpx2.Client) -> None:
     with Endpoint(Answer("Hello.", wire=Wire(silent_before_headers=True))) as endpoint:
-        client.timeout = httpx2.Timeout(10, read=0.1)
+        client.timeout = httpx2.Timeout(60, read=1.0)
         with pytest.raises(httpx2.ReadTimeout):
             _post(client, endpoint)
         endpoint.wait_for_abandoned()
         endpoint.release()
-        client.timeout = httpx2.Timeout(10)
+        client.timeout = httpx2.Timeout(60)
         assert _post(client, endpoint).text.endswith("[DONE]\n\n")
 
 
@@ -646,3 +652,17 @@ def test_it_can_be_run_by_hand(tmp_path: Any, client: httpx2.Client) -> None:
         assert replies[1].json()["choices"][0]["message"]["tool_calls"][0]["function"]["name"] == "search"
         process.communicate()
     assert process.returncode == 0
+
+
+@pytest.mark.parametrize("serve", [lambda: Endpoint("never"), TavilyTwin, Site], ids=["endpoint", "twin", "site"])
+def test_a_client_that_comes_as_a_server_ends_leaves_no_socket_open(serve: Callable[[], Any]) -> None:
+    gc.collect()
+    with warnings.catch_warnings(record=True) as left_open:
+        warnings.simplefilter("always", ResourceWarning)
+        for _ in range(20):
+            with serve() as server:
+                url = urlsplit(server.url() if isinstance(server, Site) else server.base_url)
+                client = socket.create_connection(("127.0.0.1", url.port or 0))
+            client.close()
+        gc.collect()
+    assert [str(each.message) for each in left_open] == []

@@ -39,7 +39,7 @@ def obey(request: Request) -> Any:
 
 def look(server: Endpoint, **fields: Any) -> Abilities:
     async def main() -> Abilities:
-        with anyio.fail_after(20):
+        with anyio.fail_after(120):
             return await probe(open_model(server, **fields))
 
     return anyio.run(main)

@@ -173,7 +173,7 @@ TICKS = "tick " * 10_000
 @pytest.mark.parametrize("reasoning", ["", TICKS])
 def test_a_reply_that_never_pauses_for_long_ends_when_the_call_has_taken_too_long(reasoning: str) -> None:
     answer = Answer(TICKS, reasoning=reasoning, delta_chars=5, wire=Wire(pause_s=0.05))
-    timeouts = Timeouts(first_token_s=30, between_tokens_s=2.0, total_s=1.0)
+    timeouts = Timeouts(first_token_s=30, between_tokens_s=20.0, total_s=2.0)
     with Endpoint(answer) as server:
         started = time.monotonic()
         heard = hear_once(open_model(server, retry=Retry(), timeouts=timeouts))
@@ -182,14 +182,14 @@ def test_a_reply_that_never_pauses_for_long_ends_when_the_call_has_taken_too_lon
         assert len(server.requests) == 1
     assert isinstance(heard.error, TimedOut)
     assert "total_s" in (heard.error.hint or "")
-    assert 1.0 <= took_s < 30  # the reply takes minutes
+    assert 2.0 <= took_s < 60  # the reply takes many minutes
     assert ("tick" in heard.text) is (not reasoning)
     assert heard.error.spent.completion_tokens >= 2
 
 
 def test_a_reply_that_pauses_for_too_long_ends_at_once_however_much_time_the_call_has_left() -> None:
     answer = Answer(TICKS, delta_chars=5, wire=Wire(pause_s=0.5))
-    timeouts = Timeouts(first_token_s=30, between_tokens_s=0.2, total_s=60)
+    timeouts = Timeouts(first_token_s=60, between_tokens_s=0.2, total_s=120)
     with Endpoint(answer) as server:
         started = time.monotonic()
         heard = hear_once(open_model(server, retry=Retry(), timeouts=timeouts))
@@ -198,12 +198,12 @@ def test_a_reply_that_pauses_for_too_long_ends_at_once_however_much_time_the_cal
         assert len(server.requests) == 1
     assert isinstance(heard.error, TimedOut)
     assert "between_tokens_s" in (heard.error.hint or "")
-    assert 1.2 <= took_s < 30  # two pauses until the first token, and the limit
+    assert 1.2 <= took_s < 60  # two pauses until the first token, and the limit
 
 
 def test_a_first_token_that_comes_too_late_ends_the_call_whatever_comes_before_it() -> None:
     answer = Answer("Late", sse=Sse(comments=("PROCESSING",) * 1_000), wire=Wire(pause_s=0.05))
-    timeouts = Timeouts(first_token_s=0.6, between_tokens_s=2.0, total_s=60)
+    timeouts = Timeouts(first_token_s=0.6, between_tokens_s=20.0, total_s=60)
     with Endpoint(answer) as server:
         started = time.monotonic()
         heard = hear_once(open_model(server, retry=Retry(), timeouts=timeouts))

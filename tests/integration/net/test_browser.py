@@ -20,7 +20,7 @@ from asky.net.browser_gate import PageLimits
 from asky.net.browser_process import _FLAGS, find_chromium, open_chromium
 from asky.net.guard import Guard
 from asky.net.pace import Pace
-from tests.support.browsing import QUICK, browse, left_behind, needs_browser, open_browser, shown
+from tests.support.browsing import PATIENT, QUICK, browse, left_behind, needs_browser, open_browser, shown
 from tests.support.site import Asked, Site, Wire
 
 pytestmark = needs_browser()
@@ -239,7 +239,7 @@ def test_the_flags_alone_keep_the_browser_off_the_network(tmp_path: Path) -> Non
         flags = [flag for flag in _FLAGS if flag != "--remote-debugging-pipe"]
         command = [str(find_chromium()), f"--user-data-dir={tmp_path}", "--no-sandbox", *flags, "--dump-dom"]
         for url in (site.url("/a"), f"http://localhost:{site.port}/a"):
-            subprocess.run([*command, url], capture_output=True, timeout=60, check=False)
+            subprocess.run([*command, url], capture_output=True, timeout=300, check=False)
         assert site.reached == []
 
 
@@ -263,7 +263,7 @@ def test_scripts_without_an_end_cost_a_bounded_time_and_the_text_is_read(code: s
         site.page("/a", html=script(code))
         started = time.monotonic()
         html = shown(site, "/a", limits=QUICK)
-        assert time.monotonic() - started < 20
+        assert time.monotonic() - started < 60
         assert site.paths() == ["/a"]
     assert "<p>before</p>" in html
     assert left_behind(folder) == []
@@ -276,7 +276,7 @@ def test_requests_without_an_end_are_cut_off_at_the_limit() -> None:
             "/a", html=script("(async () => { for (let i = 0; ; i++) try { await fetch('/d?' + i) } catch {} })()")
         )
         site.page("/d", body="x", media_type="text/plain")
-        limits = replace(QUICK, page=PageLimits(max_requests=20))
+        limits = replace(PATIENT, page=PageLimits(max_requests=20))
         with pytest.raises(SourceUnreadable, match="more and more"):
             shown(site, "/a", limits=limits)
         assert 15 < len(site.requests) <= 20
@@ -290,7 +290,7 @@ def test_a_page_that_leads_on_and_on_is_left() -> None:
 
     with Site() as site:
         site.script("/a", onward)
-        assert "page 5" in shown(site, "/a", limits=QUICK)
+        assert "page 5" in shown(site, "/a", limits=PATIENT)
         assert len(site.requests) == 6
 
 
@@ -298,7 +298,7 @@ def test_a_page_with_more_bytes_than_its_share_is_cut_off() -> None:
     with Site() as site:
         site.page("/a", html=script("for (let i = 0; i < 40; i++) fetch('/d?' + i).catch(() => 0)"))
         site.page("/d", body=b"x" * (1 << 20), media_type="text/plain")
-        shown(site, "/a", limits=replace(QUICK, page=PageLimits(max_bytes=5 << 20, at_once=1)))
+        shown(site, "/a", limits=replace(PATIENT, page=PageLimits(max_bytes=5 << 20, at_once=1)))
         assert len(site.requests) == 1 + 5
 
 
@@ -352,15 +352,27 @@ def test_pages_that_eat_memory_cost_asky_little_of_its_own() -> None:
 
 
 def test_a_cancelled_visit_leaves_no_process_and_no_file(folder: Path) -> None:
+    begun = threading.Event()
+
+    async def begin(asked: Asked, wire: Wire) -> None:
+        begun.set()
+        await wire.answer(200, b"begun")
+
+    async def visit(url: str) -> None:
+        await open_browser(site, limits=PATIENT).fetch(url)
+        pytest.fail("it was to be cancelled")
+
     async def main(url: str) -> None:
-        with anyio.move_on_after(4):
-            await open_browser(site, limits=BrowserLimits(settle_s=25)).fetch(url)
-            pytest.fail("it was to be cancelled")
+        async with anyio.create_task_group() as group:
+            group.start_soon(visit, url)
+            assert await anyio.to_thread.run_sync(begun.wait, 120)
+            group.cancel_scope.cancel()
 
     with Site() as site:
-        site.page("/a", html=script("for (;;) {}"))
+        site.page("/a", html=script("fetch('/begun').then(() => { for (;;) {} })"))
+        site.script("/begun", begin)
         anyio.run(main, site.url("/a"))
-        assert site.paths() == ["/a"]
+        assert site.paths() == ["/a", "/begun"]
     assert left_behind(folder) == []
     assert list(folder.iterdir()) == []
 
@@ -376,7 +388,7 @@ def test_the_browser_ends_with_asky_when_asky_is_killed(folder: Path) -> None:
         site.page("/a", html=script("fetch('/d')"))
         site.script("/d", hang)
         process = subprocess.Popen([sys.executable, "-c", ALONE, site.authority, site.url("/a")], cwd=ROOT)
-        assert asked.wait(timeout=30)
+        assert asked.wait(timeout=120)
         process.kill()
         process.wait()
     assert left_behind(folder) == []
@@ -426,7 +438,7 @@ ALONE = textwrap.dedent("""
     from asky.net.pace import Pace
 
     async def main():
-        reader = BrowserFetcher(Guard([sys.argv[1]]), Pace(None), BrowserLimits(settle_s=5))
+        reader = BrowserFetcher(Guard([sys.argv[1]]), Pace(None), BrowserLimits(timeout_s=200, settle_s=5))
         return await reader.fetch(sys.argv[2])
 
     try:
@@ -442,4 +454,4 @@ ALONE = textwrap.dedent("""
 def run_alone(site: Site, path: str) -> list[str]:
     """The peak of memory, in kB, of a process that reads one page, and what became of it."""
     command = [sys.executable, "-c", ALONE, site.authority, site.url(path)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60).stdout.split()
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=300).stdout.split()

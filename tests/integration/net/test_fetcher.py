@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+import asyncio
 import ssl
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,8 +14,10 @@ import trustme
 from asky import __version__
 from asky.concurrency import gather
 from asky.errors import AskyError, RateLimited, SourceRefused, SourceUnreadable, TimedOut, Unreachable
+from asky.net.pace import Pace
 from asky.net.retry import Retry, Waiting
 from tests.support.fetching import fetch, names, open_fetcher, outcome
+from tests.support.searching import FakeTime
 from tests.support.site import Asked, Site, Wire
 from tests.support.site_damage import PAGE, to
 from tests.support.site_damage import status as answer_with
@@ -329,22 +331,26 @@ def test_a_gzipped_page_is_the_page(site: Site) -> None:
 
 def test_fetches_from_one_host_keep_their_distance_and_their_number(site: Site, tmp_path: Path) -> None:
     running, most = 0, 0
+    both, clock = asyncio.Event(), FakeTime()
 
     async def count(asked: Asked, wire: Wire) -> None:
         nonlocal running, most
         running, most = running + 1, max(most, running + 1)
-        await anyio.sleep(0.5)
+        if running == 2:
+            both.set()
+        await both.wait()
+        await anyio.sleep(0.2)  # for a third, which must not come
         running -= 1
         await wire.answer(200, b"<p>Here.</p>")
 
     site.script("/slow", count)
-    fetcher = open_fetcher(site, folder=tmp_path / "state", host_gap_s=0.2, per_host=2)
+    pace = Pace(tmp_path / "state", clock.waiting)
+    fetcher = open_fetcher(site, pace=pace, waiting=clock.waiting, host_gap_s=0.2, per_host=2, timeout_s=60.0)
 
     async def main() -> None:
         await gather([site.url(f"/slow?{n}") for n in range(6)], fetcher.fetch, limit=6)
 
     anyio.run(main)
-    moments = [asked.at for asked in site.requests]
-    assert len(moments) == 6
-    assert min(later - earlier for earlier, later in itertools.pairwise(moments)) > 0.1
+    assert len(site.requests) == 6
+    assert clock.slept == pytest.approx([0.2] * 5)
     assert most == 2

@@ -25,7 +25,7 @@ def test_no_vector_connects_to_an_address_that_is_not_public() -> None:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr

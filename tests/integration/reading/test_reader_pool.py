@@ -30,9 +30,11 @@ def bomb() -> bytes:
     return pdf_bomb(200)
 
 
-def refusal(pool: ReaderPool, data: bytes, media_type: str, name: str = "a.file") -> SourceUnreadable:
+def refusal(
+    pool: ReaderPool, data: bytes, media_type: str, name: str = "a.file", *, patience_s: float = math.inf
+) -> SourceUnreadable:
     with pytest.raises(SourceUnreadable) as caught:
-        pool.read(data, name=name, media_type=media_type)
+        pool.read(data, name=name, media_type=media_type, patience_s=patience_s)
     return caught.value
 
 
@@ -48,7 +50,7 @@ def the_child() -> psutil.Process:
 
 
 def until(happened: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while not happened():
         assert time.monotonic() < deadline
 
@@ -76,23 +78,21 @@ def test_files_above_the_limits_are_refused() -> None:
 
 
 def test_a_file_that_takes_too_long_costs_itself_only(bomb: bytes) -> None:
-    with ReaderPool(ReadLimits(timeout_s=2.0), workers=1) as pool:
-        started = time.monotonic()
+    with ReaderPool(ReadLimits(timeout_s=5.0), workers=1) as pool:  # the next one's process starts within them, too
         error = refusal(pool, bomb, PDF, "report.pdf")
-        assert time.monotonic() - started < 30
-        assert (error.verdict, error.message) == ("timed_out", "report.pdf: parser stopped after 2 s")
+        assert (error.verdict, error.message) == ("timed_out", "report.pdf: parser stopped after 5 s")
         assert pool.read(b"next", name="b", media_type=PLAIN).text == "next"
 
 
 def test_who_waits_no_longer_takes_no_turn_from_the_others(bomb: bytes) -> None:
     with ReaderPool(workers=1) as pool:
-        answers = [read_in_thread(pool, bomb, PDF, patience_s=1.0) for _ in range(4)]
-        started = time.monotonic()
-        reasons = sorted(str(answer.exception()) for answer in answers)
-        assert reasons[:3] == ["a.file: other files took the time there was"] * 3
-        assert reasons[3].startswith("a.file: parser stopped after ")
+        first = read_in_thread(pool, bomb, PDF)
+        child = the_child()
+        others = [read_in_thread(pool, bomb, PDF, patience_s=0.5) for _ in range(3)]
+        assert [str(other.exception()) for other in others] == ["a.file: other files took the time there was"] * 3
+        child.kill()
+        assert "parser was killed" in str(first.exception())
         assert pool.read(b"next", name="b", media_type=PLAIN).text == "next"
-        assert time.monotonic() - started < 30
 
 
 def test_a_file_that_takes_too_much_cpu_costs_itself_only(bomb: bytes) -> None:
@@ -104,11 +104,11 @@ def test_a_file_that_takes_too_much_cpu_costs_itself_only(bomb: bytes) -> None:
 
 
 def test_a_child_that_hangs_without_using_cpu_is_killed() -> None:
-    with ReaderPool(ReadLimits(timeout_s=2.0), workers=1) as pool:
+    with ReaderPool(workers=1) as pool:
         pool.read(b"first", name="a", media_type=PLAIN)
         stopped = the_child()
         stopped.suspend()
-        assert refusal(pool, b"second", PLAIN).verdict == "timed_out"
+        assert refusal(pool, b"second", PLAIN, patience_s=1.0).verdict == "timed_out"
         assert not stopped.is_running()
         assert pool.read(b"third", name="c", media_type=PLAIN).text == "third"
 
@@ -130,7 +130,7 @@ def test_a_crash_costs_the_file_only(bomb: bytes) -> None:
         answer = read_in_thread(pool, bomb, PDF)
         the_child().send_signal(signal.SIGSEGV)
         with pytest.raises(SourceUnreadable, match=r"a\.file: parser crashed \(SIGSEGV\)") as caught:
-            answer.result(timeout=10)
+            answer.result(timeout=120)
         assert caught.value.verdict == "failed"
         assert pool.read(b"next", name="b", media_type=PLAIN).text == "next"
 
@@ -188,11 +188,9 @@ def test_closing_stops_a_file_that_is_being_read(bomb: bytes) -> None:
     pool = ReaderPool(workers=1)
     answer = read_in_thread(pool, bomb, PDF)
     the_child()
-    started = time.monotonic()
     pool.close()
     with pytest.raises(Interrupted):
-        answer.result(timeout=5)
-    assert time.monotonic() - started < 30
+        answer.result(timeout=120)
     assert not children()
     pool.close()
     with pytest.raises(Interrupted):
@@ -201,10 +199,10 @@ def test_closing_stops_a_file_that_is_being_read(bomb: bytes) -> None:
 
 def test_no_process_and_no_descriptor_is_left_behind(bomb: bytes) -> None:
     def use() -> None:
-        with ReaderPool(ReadLimits(timeout_s=1.0), workers=2) as pool:
+        with ReaderPool(workers=2) as pool:
             pool.read(b"x", name="a", media_type=PLAIN)
             refusal(pool, b" ", PLAIN)
-            refusal(pool, bomb, PDF)
+            refusal(pool, bomb, PDF, patience_s=1.0)
 
     use()
     before = psutil.Process().num_fds()
@@ -226,7 +224,7 @@ def test_children_end_when_their_parent_is_gone() -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
     orphan = int(done.stdout)
     if psutil.pid_exists(orphan):
-        psutil.Process(orphan).wait(timeout=30)
+        psutil.Process(orphan).wait(timeout=120)
     assert not psutil.pid_exists(orphan)
 
 

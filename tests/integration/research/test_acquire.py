@@ -48,7 +48,7 @@ class Library:
         self.docs = folder / "docs"
         self.docs.mkdir()
         self.store = SearchStore(folder / "home", settings=Retrieval(engine="exact"))
-        self.readers = CountingReaders(ReadLimits(max_bytes=1 << 20, timeout_s=10))
+        self.readers = CountingReaders(ReadLimits(max_bytes=1 << 20, timeout_s=60))
         ingester = Ingester(
             self.store.database,
             self.store.corpus,

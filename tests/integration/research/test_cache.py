@@ -162,7 +162,7 @@ def test_a_reader_that_waits_no_longer_leaves_the_way_free_for_others(store: Sea
 
     async def main() -> WebPage:
         await gather([site.url(f"/heavy{at}") for at in range(4)], give_up, limit=4)
-        with anyio.fail_after(20):
+        with anyio.fail_after(120):
             return await fresh.cache.cache_url(site.url("/mill"))
 
     with LabWeb(store, site) as fresh:

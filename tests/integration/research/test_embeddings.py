@@ -16,10 +16,11 @@ import pytest
 
 from asky.errors import AskyError, NotConfigured
 from asky.events import Event, StageStarted, Warned, ignore
+from asky.research.embedder import Embedder
 from asky.research.embedding_cache import ExportedModel, UnusableExport, known_weights_hash, read_exported
 from asky.research.embedding_models import find_model_folder, model_key
 from asky.research.embedding_onnx import OnnxEncoder
-from asky.research.embeddings import Embedder, EmbeddingClient, EmbeddingSettings
+from asky.research.embeddings import EmbeddingClient, EmbeddingSettings
 from tests.support.embedding_contract import TEXTS, EmbedderContract
 from tests.support.tiny_model import save_tiny_model
 

@@ -323,7 +323,7 @@ def test_pipes_devices_and_sockets_are_refused_without_waiting(odd_files: list[s
         started = time.monotonic()
         with pytest.raises(SourceRefused, match="not a regular file"):
             roots.read(name, 100)
-        assert time.monotonic() - started < 5.0
+        assert time.monotonic() - started < 60
 
 
 def test_a_folder_is_refused_as_a_file_and_found_as_a_folder(world: Path, roots: LocalRoots) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import pytest
 
-from asky.chat.preparing import WebAccess
+from asky.chat.web_access import WebAccess
 from asky.config.schema import Retrieval
 from asky.config.schema import Shortlist as ShortlistSettings
 from asky.errors import AskyError, Unreachable

@@ -21,8 +21,9 @@ import numpy as np
 import pytest
 
 from asky.config.schema import Retrieval
-from asky.research.vector_index import ChromaIndex, open_index, probe, read_state
+from asky.research.vector_index import ChromaIndex, open_index
 from asky.research.vector_index_files import file_checksums, file_sizes
+from asky.research.vector_index_state import probe, read_state
 from tests.support.search_store import SearchStore
 
 ROOT = Path(__file__).parents[3]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
@@ -9,7 +10,7 @@ import anyio
 import pytest
 
 from asky.errors import AskyError, NotConfigured, ProviderError, TimedOut
-from asky.search.catalog import make_provider, make_service
+from asky.search.catalog import make_provider, make_providers, make_service
 from asky.search.ddgs import Ddgs
 from asky.search.port import SearchRequest
 from tests.support.searching import FakeTime, check_search_provider, search_settings, surroundings
@@ -115,7 +116,10 @@ def test_a_failure_is_not_tried_again_against_engines_that_block() -> None:
 
 @pytest.mark.skipif(find_spec("ddgs") is not None, reason="the package ddgs is installed")
 def test_without_the_package_the_command_that_installs_it_is_named() -> None:
-    provider = make_provider("ddgs", search_settings("ddgs", None), surroundings())
+    settings = dataclasses.replace(search_settings("ddgs", None), providers=("ddgs",))
     with pytest.raises(NotConfigured) as caught:
-        anyio.run(provider.search, SearchRequest("soil"))
+        make_provider("ddgs", settings, surroundings())
     assert caught.value.hint == "pip install ddgs"
+    (excused,) = make_providers(settings, surroundings())
+    with pytest.raises(NotConfigured, match="needs the package ddgs"):
+        anyio.run(excused.search, SearchRequest("soil"))

@@ -192,7 +192,7 @@ def test_a_limit_on_the_size_of_files_is_not_called_a_full_disk(tmp_path: Path, 
     assert "limit" in hint
 
 
-# Opens a store on a disk that lacks room, or that can hold no file more.
+# Writes to a store on a disk that lacks room, or that can hold no file more, and makes another one there.
 _OPEN_ON_A_FULL_DISK = textwrap.dedent(
     """
     import sys
@@ -210,21 +210,24 @@ _OPEN_ON_A_FULL_DISK = textwrap.dedent(
                     file.write(bytes(4096))
         for number in range(100):
             path.with_name(str(number)).touch()
-    try:
-        Database(path)
-    except StoreFull as error:
-        print(error.message)
+    for attempt in (path, path.with_name("new.db")):
+        try:
+            with Database(attempt).write():
+                print("written")
+        except StoreFull as error:
+            print(error.message)
     """
 )
 
 
 @pytest.mark.parametrize("lacking", ["room", "inodes"])
-def test_a_disk_that_is_too_full_for_opening_the_store_is_said(tmp_path: Path, lacking: str) -> None:
+def test_a_disk_that_is_too_full_for_writing_or_making_a_store_is_said(tmp_path: Path, lacking: str) -> None:
     path = tmp_path / "disk" / "asky.db"
     path.parent.mkdir()
     command = [sys.executable, "-c", _OPEN_ON_A_FULL_DISK, path, lacking]
     done = run_confined(small_disk(path.parent), command, home=tmp_path)
-    assert done.stdout == f"disk full while saving to {path}; nothing was changed\n"
+    named = [f"disk full while saving to {each}; nothing was changed" for each in (path, path.with_name("new.db"))]
+    assert done.stdout.splitlines() == named
 
 
 def test_words_are_checked_while_another_process_writes(tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def test_what_writes_says_that_it_cannot(home: Path, lock: Callable[[Path], list
     commands = [["ask", "How often?"], ["corpus", "add", str(home / "docs")], ["memory", "add", "a note"]]
     for code, _, err in _run(home, lock(data), *commands):
         assert code == 1
-        assert f"cannot write {data / 'asky.db'}" in err
+        assert f"cannot write {data / 'asky.db'}: it is read-only\n" in err
         assert "hint: " in err
         assert "unexpected" not in err
     data.chmod(0o700)

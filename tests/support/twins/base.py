@@ -46,9 +46,9 @@ from typing import Any, TypeAlias
 from urllib.parse import parse_qs, urlsplit
 
 from tests.support.endpoint_script import Wire
-from tests.support.endpoint_wire import Connection, Gates, PeerLeft, send
+from tests.support.endpoint_wire import Connection, Gates, PeerLeft, send, stop_accepting
 
-_WAIT_S = 60.0
+_WAIT_S = 300.0
 _CAPTCHA = b"<!DOCTYPE html><html><head><title>Just a moment...</title></head><body>Are you a robot?</body></html>"
 _BAD_GATEWAY = b"<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body><center>nginx</center></body></html>"
 
@@ -167,7 +167,7 @@ class Twin:
         self._loop.call_soon_threadsafe(self._gates.released.set)
 
     def wait_for_requests(self, count: int) -> None:
-        """Until that many requests have come. Raises `TimeoutError` after a minute."""
+        """Until that many requests have come. Raises `TimeoutError` after five minutes."""
         with self._changed:
             if not self._changed.wait_for(lambda: len(self.requests) >= count, _WAIT_S):
                 raise TimeoutError(f"no {count} requests within {_WAIT_S:.0f} s")
@@ -193,7 +193,7 @@ class Twin:
         self._port = server.sockets[0].getsockname()[1]
         self._ready.set()
         await self._stopping.wait()
-        server.close()
+        await stop_accepting(server)
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

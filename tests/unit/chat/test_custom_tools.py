@@ -49,7 +49,7 @@ class Bench:
     ) -> None:
         self.ledger: list[Mapping[str, Any]] = []
         self.run = ResearchRun("20260101-000000-abcd", None, Scope(None), passage_tokens, 8)
-        tools = CustomTools({"own": own}, os.environ if environ is None else environ)
+        tools = CustomTools({"own": own}, os.environ if environ is None else environ, ("key-of-another-name",))
         self.registry = ToolRegistry(tools.of(self.run, self.ledger.append))
 
     async def call(self, **arguments: Any) -> ToolResult:
@@ -343,13 +343,39 @@ def test_the_ledger_has_each_call_as_it_was_made_without_our_keys() -> None:
     bench.result(x="a b", y="sent")
     entry = bench.ledger[0]
     assert entry["tool"] == "own"
-    assert entry["argv"] == ["/bin/sh", "-c", "exit 4", "a b", "***"]
+    assert entry["argv"] == ["/bin/sh", "-c", "exit 4", "a b", "[hidden]"]
     assert json.loads(entry["input"]) == {"y": "sent"}
     assert (entry["ended"], entry["status"], entry["output_bytes"]) == ("ended", 4, 0)
     assert entry["seconds"] < 5
     json.dumps(entry)
     bench.result(x="a", y="of sk-canary-12345")
-    assert json.loads(bench.ledger[1]["input"]) == {"y": "of ***"}
+    assert json.loads(bench.ledger[1]["input"]) == {"y": "of [hidden]"}
+
+
+@pytest.mark.parametrize(
+    ("script", "shown"),
+    [
+        ("echo a $KEY b", "a [hidden] b"),
+        ("echo a key-of-another-name b $KEY", "a [hidden] b [hidden]"),
+        ("printf 'X=1\\0KEY=%s\\0Y=2' $KEY", "[hidden]"),
+        ("printf 'sk-can\\033[1mary-12345'", "[hidden]"),
+        ("echo a $KEY b >&2; exit 1", "a [hidden] b"),
+        ("printf '%0988d%s%0900d' 0 $KEY 0", "000[hidden]000"),
+    ],
+)
+def test_a_key_in_what_a_program_says_is_hidden(script: str, shown: str) -> None:
+    environ = {"PATH": os.environ["PATH"], "SOME_API_KEY": "sk-canary-12345", "KEY": "sk-canary-12345"}
+    result = Bench(sh(script, environment=("PATH", "KEY")), environ).result()
+    assert shown in result.content
+    assert "sk-can" not in result.content + result.summary
+
+
+def test_a_key_is_hidden_also_where_the_output_is_cut_within_it() -> None:
+    environ = {"PATH": os.environ["PATH"], "SOME_API_KEY": "sk-canary-12345"}
+    script = "printf 'some words sk-canary-12345 and more of them'"
+    for most in range(1, 40):
+        content = Bench(sh(script, max_output_bytes=most), environ).result().content
+        assert "sk-" not in content
 
 
 def test_only_enabled_tools_are_offered() -> None:

@@ -115,32 +115,6 @@ def test_tool_calls_are_run_and_answered_and_the_model_goes_on() -> None:
     ]
 
 
-def test_calls_of_one_reply_run_together_and_are_answered_in_their_order() -> None:
-    started: list[str] = []
-
-    async def wait_for_the_other(arguments: Mapping[str, Any]) -> ToolResult:
-        started.append(arguments["q"])
-        while len(started) < 2:
-            await anyio.lowlevel.checkpoint()
-        if arguments["q"] == "first":
-            for _ in range(20):
-                await anyio.lowlevel.checkpoint()
-        return ToolResult(arguments["q"], "")
-
-    run = Run(ScriptedModel(calls(lookup("first", "a"), lookup("second", "b")), "Done."), registry(wait_for_the_other))
-    result = run()
-    assert [(m.tool_call_id, m.content) for m in result.messages if m.role == "tool"] == [
-        ("a", "first"),
-        ("b", "second"),
-    ]
-    assert [event.call_id for event in run.events if isinstance(event, ToolReturned)] == ["b", "a"]
-
-
-def test_calls_with_one_id_are_both_run_and_answered() -> None:
-    result = Run(ScriptedModel(calls(lookup("x", "same"), lookup("y", "same")), "Done."))()
-    assert [m.content for m in result.messages if m.role == "tool"] == ["found x", "found y"]
-
-
 def test_what_the_model_sent_is_kept_and_sent_back_verbatim() -> None:
     raw = {"role": "assistant", "content": None, "reasoning_content": "hm", "extra": {"signature": "s"}}
     model = ScriptedModel(calls(lookup("mill"), raw=raw), "In 1911.")
@@ -263,20 +237,6 @@ def test_bad_calls_are_told_twice_and_then_end_the_gathering() -> None:
     ]
     assert model.choices == ["auto", "auto", "auto", "none"]
     assert result.warnings == ("the model made only bad tool calls in 3 replies",)
-
-
-def test_a_good_call_among_bad_ones_keeps_the_gathering_alive() -> None:
-    bad = tool_call("lookup", "{")
-    model = ScriptedModel(*(calls(bad, lookup(f"q{i}", "c2")) for i in range(2)), calls(lookup("z")), "Done.")
-    assert Run(model)().warnings == ()
-
-
-def test_calls_beyond_the_cap_of_one_reply_are_answered_but_not_run() -> None:
-    many = [lookup(f"q{i}", f"c{i}") for i in range(5)]
-    result = Run(ScriptedModel(calls(*many), "Done."), limits=LoopSettings(20, max_calls_per_turn=3))()
-    contents = [m.content for m in result.messages if m.role == "tool"]
-    assert contents[:3] == ["found q0", "found q1", "found q2"]
-    assert contents[3:] == ["error: too_many_calls: at most 3 calls in one reply"] * 2
 
 
 @pytest.mark.parametrize("finish", ["cut", "length"])

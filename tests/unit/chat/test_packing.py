@@ -22,7 +22,7 @@ from asky.chat.packing import (
     unpack_result,
     unpack_spec,
 )
-from asky.chat.preparing import WebAccess
+from asky.chat.web_access import WebAccess
 from asky.errors import (
     AskyError,
     ContextOverflow,

@@ -159,7 +159,7 @@ def refused(path: Path) -> str:
         assert tracemalloc.get_traced_memory()[1] < 1_000_000
     finally:
         tracemalloc.stop()
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 60
     assert "\n" not in caught.value.message
     return caught.value.message
 

@@ -28,6 +28,15 @@ def test_an_input_that_begins_with_a_space_is_kept_nowhere(tmp_path: Path) -> No
     assert file.read_text() == ""
 
 
+def test_a_pasted_book_comes_back_in_this_chat_and_drives_nothing_out_of_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "history"
+    history = PrivateHistory(file)
+    for each in ("one", "x" * 20_000, "y" * 2_000_000):
+        history.append_string(each)
+    assert [len(each) for each in history.get_strings()] == [3, 20_000, 2_000_000]
+    assert kept(file) == ["x" * 20_000, "one"]
+
+
 def test_a_file_that_others_can_read_is_closed_to_them(tmp_path: Path) -> None:
     file = tmp_path / "history"
     file.write_text("\n# then\n+old\n")
@@ -40,10 +49,10 @@ def test_a_long_history_loses_its_older_half_entry_by_entry(tmp_path: Path) -> N
     file = tmp_path / "history"
     history = PrivateHistory(file)
     for number in range(60):
-        history.append_string(f"{number}\n" + "x" * 20_000)
+        history.append_string(f"{number}\n" + "x" * 19_900)
     found = kept(file)
     numbers = [int(each.partition("\n")[0]) for each in found]
     assert numbers == list(range(59, 59 - len(found), -1))
     assert 25 <= len(found) <= 31
-    assert all(each.endswith("x" * 20_000) for each in found)
+    assert all(each.endswith("x" * 19_900) for each in found)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import sys
 import termios
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pexpect  # type: ignore[import-untyped] # it has no types
 import pytest
 
 from asky.cli.chat_typing import MAX_NOTE_CHARS, Keyboard, Leftover
+from asky.cli.running import Stopped
 from tests.support.asky_command import clean_environment
 
 
@@ -79,6 +82,29 @@ def test_a_paste_of_several_lines_is_one_note(typist: Typist) -> None:
     assert told == wanted
 
 
+def test_a_paste_that_the_end_comes_in_between_is_taken_whole(typist: Typist) -> None:
+    lines = "\r".join(f"line {number} of a paste" for number in range(800))  # four times what a terminal holds
+    with ThreadPoolExecutor(1) as terminal:
+        with typist.keyboard.listening():
+            typist.type("\x1b[200~line")
+            sent = terminal.submit(_write, typist.user, lines[len("line") :] + "\x1b[201~")
+        sent.result()
+    assert typist.keyboard.leftover() == Leftover((), (), lines.replace("\r", "\n")[:MAX_NOTE_CHARS])
+    assert not select.select([typist.terminal], [], [], 0)[0]
+
+
+def test_a_paste_without_an_end_keeps_no_one_waiting(typist: Typist) -> None:
+    with typist.keyboard.listening():
+        typist.type("before\x1b[200~half")
+    assert typist.keyboard.leftover() == Leftover((), (), "before")
+
+
+def _write(descriptor: int, text: str) -> None:
+    data = text.encode()
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
 def test_what_nobody_takes_is_left_over_commands_apart(typist: Typist) -> None:
     with typist.keyboard.listening():
         typist.type("a note\r/cost\r  \rexit\rhalf")
@@ -102,6 +128,31 @@ def test_the_terminal_is_as_before_at_the_end_and_ctrl_c_stays_a_signal(typist: 
         assert typist.local_modes() & termios.ISIG
     assert typist.local_modes() == before
     assert typist.shown[-1] == ""
+
+
+def test_a_held_terminal_is_quiet_between_turns_too_and_as_before_where_one_begins(typist: Typist) -> None:
+    before = typist.local_modes()
+    with typist.keyboard.held():
+        assert not typist.local_modes() & (termios.ECHO | termios.ICANON)
+        turn = typist.keyboard.listening()
+        assert typist.local_modes() == before  # what whoever leaves at once gets back
+        with turn:
+            typist.type("heard")
+        assert not typist.local_modes() & (termios.ECHO | termios.ICANON)
+    assert typist.local_modes() == before
+    assert typist.keyboard.leftover() == Leftover((), (), "heard")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_that_ends_the_process_leaves_a_held_terminal_as_it_was(
+    number: signal.Signals, typist: Typist
+) -> None:
+    before = typist.local_modes()
+    with pytest.raises(Stopped) as raised, typist.keyboard.held():
+        os.kill(os.getpid(), number)
+    assert raised.value.exit_code == 128 + number
+    assert typist.local_modes() == before
+    assert signal.getsignal(number) == signal.SIG_DFL
 
 
 def test_the_modes_that_a_shell_has_set_meanwhile_are_quiet_again_and_are_put_back_at_the_end(typist: Typist) -> None:

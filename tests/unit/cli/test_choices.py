@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from asky.cli.choices import Choices
 from asky.errors import UsageError
 from asky.storage.sessions import Session
-
-
-def choices(**given: Any) -> Choices:
-    none: dict[str, Any] = {
-        "research": False, "lean": False, "standard": False, "docs": (), "collection": (), "web": None,
-        "site": (), "since": None,
-        "shortlist": "auto", "offline": False, "session": None, "resume": False, "all_sessions": False, "model": None,
-        "max_turns": None,
-        "max_tokens": None, "max_cost": None, "max_time": None,
-    }  # fmt: skip
-    return Choices(**{**none, **given})
+from tests.support.talks import choices
 
 
 def session(mode: str = "standard", **settings: Any) -> Session:
@@ -79,9 +69,36 @@ def test_flags_that_contradict_each_other_are_refused(given: dict[str, Any]) -> 
 def test_findings_of_all_sessions_are_for_research() -> None:
     with pytest.raises(UsageError, match="only research recalls"):
         choices(all_sessions=True).check()
+    resumed = choices(all_sessions=True, resume=True)
+    resumed.check()  # its session is not known yet
     with pytest.raises(UsageError, match="only research recalls"):
-        choices(all_sessions=True, resume=True).following(session("standard"))
+        resumed.following(session("standard")).check(is_followed=True)
     with pytest.raises(UsageError, match="only research recalls"):
-        choices(all_sessions=True, standard=True, resume=True).following(session("research"))
+        replace(resumed, standard=True).following(session("research")).check(is_followed=True)
     choices(all_sessions=True, research=True).check()
-    assert choices(all_sessions=True, resume=True).following(session("research")).mode == "research"
+    resumed.following(session("research")).check(is_followed=True)
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ({"since": "2021"}, (("nasa.gov",), "2021")),
+        ({"site": ("esa.int",)}, (("esa.int",), "1y")),
+        ({"site": ("-x.org",)}, (("nasa.gov", "-x.org"), "1y")),
+        ({"site": ("-nasa.gov", "-x.org")}, (("-nasa.gov", "-x.org"), "1y")),
+        ({"site": ("-x.org", "esa.int")}, (("-x.org", "esa.int"), "1y")),
+    ],
+)
+def test_sites_and_day_are_taken_over_each_by_itself(given: dict[str, Any], wanted: tuple[object, object]) -> None:
+    followed = choices(**given).following(session(web=True, sites=["nasa.gov"], since="1y"))
+    assert (followed.site, followed.since) == wanted
+
+
+def test_what_is_shut_out_now_comes_to_what_was_shut_out_before() -> None:
+    followed = choices(site=("-b.org", "-a.org")).following(session(web=True, sites=["-a.org"]))
+    assert followed.site == ("-a.org", "-b.org")
+
+
+def test_nothing_of_the_web_is_taken_over_where_it_is_not_used() -> None:
+    followed = choices(docs=(Path("x"),)).following(session(web=True, sites=["nasa.gov"], since="1y"))
+    assert (followed.site, followed.since) == ((), None)

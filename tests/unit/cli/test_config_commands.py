@@ -99,6 +99,20 @@ def test_validate_lists_everything_that_is_wrong(tmp_path: Path, user_file: Path
     )
 
 
+def test_validate_reads_the_files_of_saved_prompts(tmp_path: Path, user_file: Path) -> None:
+    (tmp_path / "there.txt").write_text("Sum up {{input}}.")
+    user_file.write_text(f"[prompts]\nsum = 'file://{tmp_path}/there.txt'\n")
+    assert run_asky("config", "validate", home=tmp_path).returncode == 0
+    user_file.write_text(f"[prompts]\nsum = 'file://{tmp_path}/gone.txt'\nplain = 'Why?'\n")
+    for arguments in (("config", "validate"), ("/sum", "the tides")):
+        done = run_asky(*arguments, home=tmp_path)
+        assert done.returncode == 2
+        assert done.stderr == (
+            f"asky: the saved prompt /sum: cannot read {tmp_path}/gone.txt: No such file or directory\n"
+            "hint: prompts.sum names the file\n"
+        )
+
+
 def test_edit_needs_a_terminal(tmp_path: Path) -> None:
     done = run_asky("config", "edit", home=tmp_path)
     assert done.returncode == 2
@@ -113,7 +127,7 @@ def edit(home: Path, script: str) -> tuple[str, int]:
     editor.chmod(0o755)
     environ = clean_environment(home, {"EDITOR": f"'{editor}'", "TERM": "dumb"})
     child = pexpect.spawn(
-        sys.executable, ["-m", "asky", "config", "edit"], env=environ, cwd=str(home), encoding="utf-8", timeout=30
+        sys.executable, ["-m", "asky", "config", "edit"], env=environ, cwd=str(home), encoding="utf-8", timeout=300
     )
     child.setwinsize(24, 400)
     child.expect(pexpect.EOF)
@@ -152,7 +166,7 @@ def test_an_edit_without_a_change_leaves_nothing_behind(
 
 def test_an_editor_that_is_not_there_is_named(tmp_path: Path, user_file: Path) -> None:
     environ = clean_environment(tmp_path, {"VISUAL": "/no/such/editor --flag"})
-    child = pexpect.spawn(sys.executable, ["-m", "asky", "config", "edit"], env=environ, encoding="utf-8", timeout=30)
+    child = pexpect.spawn(sys.executable, ["-m", "asky", "config", "edit"], env=environ, encoding="utf-8", timeout=300)
     child.expect_exact("cannot start the editor '/no/such/editor --flag'")
     child.expect(pexpect.EOF)
     child.close()

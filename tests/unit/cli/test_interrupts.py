@@ -52,7 +52,7 @@ def start(
         capture_output=True,
         text=True,
         env=clean_environment(home),
-        timeout=60,
+        timeout=300,
         check=False,
     )
 
@@ -83,7 +83,7 @@ def test_what_else_goes_wrong_in_a_callback_is_still_printed(tmp_path: Path) -> 
         capture_output=True,
         text=True,
         env=clean_environment(tmp_path),
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert told.returncode == 0

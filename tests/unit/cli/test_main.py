@@ -101,7 +101,7 @@ def test_every_error_has_a_documented_exit_code() -> None:
 
 def test_in_a_terminal_asky_alone_prints_its_help(tmp_path: Path) -> None:
     environ = clean_environment(tmp_path, {"TERM": "xterm"})
-    child = pexpect.spawn(sys.executable, ["-m", "asky"], env=environ, encoding="utf-8", timeout=30)
+    child = pexpect.spawn(sys.executable, ["-m", "asky"], env=environ, encoding="utf-8", timeout=300)
     child.expect_exact("Usage: asky")
     child.expect(pexpect.EOF)
     child.close()
@@ -134,6 +134,8 @@ def test_a_completion_script_is_printed(shell: str, tmp_path: Path) -> None:
         ("asky config show --j", "3", ["plain,--json"]),
         ("asky --vers", "1", ["plain,--version"]),
         ("asky completion z", "2", ["plain,zsh"]),
+        ("asky config set research.cache.t", "3", ["plain,research.cache.ttl_hours"]),
+        ("asky runs show 2", "3", []),
     ],
 )
 def test_the_shell_can_complete_commands_and_options(words: str, at: str, expected: list[str], tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from asky.events import (
     Event,
     FileRead,
     ModelCalled,
+    QuerySent,
     StageAdvanced,
     StageFinished,
     StageStarted,
@@ -154,6 +155,18 @@ def test_quiet_is_silent() -> None:
     screen.hear(StageFinished("reading", 1.0))
     screen.progress.tick()
     assert screen.stream.getvalue() == ""
+
+
+@pytest.mark.parametrize(
+    ("is_private", "shown"), [(True, "searching the web for “neap tides”: brave (b.test), exa (e.test)\n"), (False, "")]
+)
+def test_a_query_that_could_hold_private_words_stays_on_the_screen(is_private: bool, shown: str) -> None:
+    screen = Screen()
+    screen.hear(QuerySent("neap\n\x1b[2Jtides", ("brave (b.test)", "exa (e.test)"), is_private))
+    assert screen.stream.getvalue() == shown
+    silent = Screen(quiet=True)
+    silent.hear(QuerySent("neap tides", ("brave (b.test)",), is_private))
+    assert silent.stream.getvalue() == ""
 
 
 def test_a_closed_terminal_does_not_stop_the_run() -> None:

@@ -89,7 +89,7 @@ def running(name: str, tmp_path: Path, *, grace: float = 30.0) -> Iterator[subpr
 
 
 def rest(process: subprocess.Popen[str]) -> str:
-    return process.communicate(timeout=30)[0]
+    return process.communicate(timeout=300)[0]
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
@@ -165,13 +165,13 @@ else:
     run_async(main, grace_s=60)
 """
     child = pexpect.spawn(
-        sys.executable, ["-c", code], env=clean_environment(tmp_path), encoding="utf-8", timeout=30, echo=False
+        sys.executable, ["-c", code], env=clean_environment(tmp_path), encoding="utf-8", timeout=300, echo=False
     )
     child.expect_exact("ready")
     while child.expect([r"canonical (\w+)", pexpect.TIMEOUT], timeout=0.2) == 1:
         child.sendintr()  # two at once can be merged into one
     assert child.match.group(1) == "True"
-    child.expect(pexpect.EOF, timeout=30)
+    child.expect(pexpect.EOF, timeout=300)
     child.close()
 
 
@@ -199,7 +199,7 @@ def test_a_thread_that_is_still_busy_is_not_waited_for() -> None:
         assert run_async(main) == "done"
     finally:
         released.set()
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < 50
 
 
 def test_a_signal_that_comes_as_the_run_ends_is_not_lost() -> None:

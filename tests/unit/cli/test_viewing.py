@@ -1,4 +1,4 @@
-"""What a terminal is shown below an answer that was streamed."""
+"""What a terminal is shown beside and below an answer that is streamed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import io
 
 from asky.cli.terminal import Terminal
 from asky.cli.viewing import StreamedView
-from asky.events import Event, TextStreamed
+from asky.events import Event, QuerySent, TextStreamed
 from asky.values import Answer, Claim, Span, Usage
 
 ENVIRON = {"TERM": "xterm-256color", "NO_COLOR": "1"}
@@ -31,3 +31,18 @@ def below(answer: str, doubtful: tuple[Claim, ...]) -> list[str]:
 def test_a_sentence_in_doubt_that_is_repeated_is_named_once_with_its_count() -> None:
     found = below("The sea is deep. " * 12 + "It is salt.", claims(*["The sea is deep."] * 12, "It is salt."))
     assert found == ["⚠ uncited: “The sea is deep.” (12 times)", "⚠ uncited: “It is salt.”"]
+
+
+def test_a_query_that_is_sent_while_the_answer_is_written_stands_on_a_line_of_its_own() -> None:
+    out = io.StringIO()
+    terminal = Terminal(out=out, err=io.StringIO(), environ=ENVIRON)
+
+    def hear(event: Event) -> None:
+        if isinstance(event, QuerySent):
+            out.write("QUERY\n")
+
+    view = StreamedView(terminal, hear, ENVIRON, waits=False)
+    view(TextStreamed("Let me look it up"))
+    view(QuerySent("neap tides", ("lab (s.test)",), True))
+    assert out.getvalue().splitlines() == ["Let me look it up", "QUERY"]
+    view.close()

@@ -31,6 +31,12 @@ def test_a_value_is_set_in_the_file_that_owns_its_key(environ: dict[str, str], t
 @pytest.mark.parametrize(
     ("key", "value", "message", "hint"),
     [
+        ("research.cache_ttl_hours", "3", "unknown key", "did you mean research.cache.ttl_hours?"),
+        ("search.searxng_base_url", "x", "unknown key", "did you mean search.searxng.base_url?"),
+        ("research.ttl_hours", "3", "unknown key", "did you mean research.cache.ttl_hours?"),
+        ("embedding_model", "x", "unknown key", "did you mean research.embedding.model?"),
+        ("search.ddgs.base_url", "https://x.example", "unknown key search.ddgs.base_url", "see: asky config show"),
+        ("search.ddgs.api_key_env", "KEY", "unknown key search.ddgs.api_key_env", "see: asky config show"),
         ("research.max_turn", "1", "unknown key research.max_turn", "did you mean research.max_turns?"),
         ("research.max_turns", "x", "research.max_turns: expected a whole number", None),
         ("research.max_turns", "1__0", "research.max_turns: expected a whole number", None),

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from asky.evidence.claims import plain_text, split_claims
+from asky.evidence.claims import split_claims
 
 
 def claims(answer: str) -> list[tuple[str, tuple[int, ...]]]:
@@ -94,14 +94,6 @@ def test_what_needs_no_source_is_no_claim(answer: str) -> None:
 )
 def test_what_looks_like_an_abstention_or_a_lead_in_but_states_something_is_a_claim(answer: str) -> None:
     assert len(claims(answer)) == 1
-
-
-def test_the_text_of_a_claim_is_what_a_reader_sees() -> None:
-    source = (
-        "The **moon** [1], see [this page](https://x.test/a_b), `pulls` ~~[P0000]~~ _hard_ <br> snake_case "
-        "~~[source 7?]~~ [2]."
-    )
-    assert plain_text(source) == "The moon, see this page , pulls hard snake_case."
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from asky.evidence.claims import plain_text
 from asky.evidence.marks import without_marks
+from asky.evidence.plain_text import plain_text
 from asky.evidence.verify import mark_unsupported, verify_answer, verify_claim
 from asky.values import Span, Verdict
 

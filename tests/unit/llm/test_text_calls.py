@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from asky.config.redaction import Redactor
 from asky.llm.answer_text import AnswerText
 from asky.llm.text_calls import find_text_calls
 from tests.support.timing import check_linear
@@ -99,7 +100,7 @@ def test_the_deltas_of_a_streamed_text_do_not_depend_on_its_pieces(bits: list[st
     text = "".join(bits)
     results = []
     for pieces in ([text], bits, list(text)):
-        answer = AnswerText(offered=OFFERED)
+        answer = AnswerText(Redactor(()), offered=OFFERED)
         given_out = "".join([answer.feed(piece) for piece in pieces])
         rest, calls = answer.end(may_call=may_call)
         assert given_out + rest == answer.content
@@ -110,7 +111,7 @@ def test_the_deltas_of_a_streamed_text_do_not_depend_on_its_pieces(bits: list[st
 
 
 def test_an_answer_streams_while_it_cannot_be_a_call() -> None:
-    answer = AnswerText(offered=OFFERED)
+    answer = AnswerText(Redactor(()), offered=OFFERED)
     assert answer.feed("It burned") == "It burned"
     assert answer.feed(" <tool_") == " "
     assert answer.feed("box>") == "<tool_box>"
@@ -119,7 +120,7 @@ def test_an_answer_streams_while_it_cannot_be_a_call() -> None:
 
 @pytest.mark.parametrize("beginning", ["<tool_call>", "{", " "])
 def test_holding_a_long_text_back_takes_time_in_proportion(beginning: str) -> None:
-    answer = AnswerText(offered=OFFERED)
+    answer = AnswerText(Redactor(()), offered=OFFERED)
     started = time.process_time()
     pieces = 200_000
     given_out = answer.feed(beginning) + "".join([answer.feed(" " * 20) for _ in range(pieces)])

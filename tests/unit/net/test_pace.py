@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import signal
+import statistics
 import subprocess
 import sys
 import time
@@ -18,6 +19,7 @@ from asky.errors import RateLimited
 from asky.net.pace import Pace
 from asky.net.retry import Waiting
 from tests.support.asky_command import ROOT
+from tests.support.searching import FakeTime
 
 Folder = Path | None
 
@@ -59,39 +61,43 @@ def most_at_once(spans: list[tuple[float, float]]) -> int:
 
 def test_tasks_keep_their_distance_and_their_order(folder: Folder) -> None:
     began: list[tuple[float, int]] = []
+    clock = FakeTime()
 
     async def main() -> None:
-        pace = Pace(folder)
+        pace = Pace(folder, clock.waiting)
 
         async def one(number: int) -> None:
-            async with pace.turn("mill.test", gap_s=0.2, at_once=3):
-                began.append((time.monotonic(), number))
+            async with pace.turn("mill.test", gap_s=20, at_once=3):
+                began.append((clock.now_s, number))
 
         async with anyio.create_task_group() as group:
             for number in range(6):
                 group.start_soon(one, number)
 
     anyio.run(main)
-    assert [number for _, number in began] == list(range(6))
-    assert min(later[0] - earlier[0] for earlier, later in itertools.pairwise(began)) > 0.1
+    assert began == [(20 * number, number) for number in range(6)]
 
 
 def test_no_more_than_so_many_are_at_it(folder: Folder) -> None:
     running, most = 0, 0
 
     async def main() -> None:
-        pace = Pace(folder)
+        pace, both = Pace(folder), anyio.Event()
 
         async def one() -> None:
             nonlocal running, most
             async with pace.turn("mill.test", gap_s=0, at_once=2):
                 running, most = running + 1, max(most, running + 1)
-                await anyio.sleep(0.02)
+                if running == 2:
+                    both.set()
+                await both.wait()
+                await anyio.sleep(0.02)  # for a third, which must not come
                 running -= 1
 
-        async with anyio.create_task_group() as group:
-            for _ in range(8):
-                group.start_soon(one)
+        with anyio.fail_after(60):
+            async with anyio.create_task_group() as group:
+                for _ in range(8):
+                    group.start_soon(one)
 
     anyio.run(main)
     assert most == 2
@@ -105,47 +111,58 @@ def test_keys_do_not_wait_for_each_other(folder: Folder) -> None:
 
     began = time.monotonic()
     anyio.run(main)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
 
 
 def test_a_turn_that_would_come_too_late_is_refused_at_once(folder: Folder) -> None:
     async def main() -> None:
         pace = Pace(folder)
-        async with pace.turn("mill.test", gap_s=30, at_once=1):
+        async with pace.turn("mill.test", gap_s=60, at_once=1):
             pass
         began = time.monotonic()
-        with anyio.fail_after(20):
+        with anyio.fail_after(50):
             with pytest.raises(RateLimited, match=r"mill\.test: requests to it are spaced out"):
-                async with pace.turn("mill.test", gap_s=30, at_once=1):
+                async with pace.turn("mill.test", gap_s=60, at_once=1):
                     pytest.fail("there was no turn")
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 30
 
     anyio.run(main)
 
 
 def test_those_before_one_count_as_a_wait(folder: Folder) -> None:
-    """Ten wait for a turn every 0.3 s, of whom six have their turn within 1.65 s: the others hear so at once."""
-    refused: list[float] = []
+    """Ten wait for a turn every 100 s, of whom six have their turn within 550 s: the others hear so at once."""
+    began, refused = [], []
+    clock = FakeTime()
 
     async def main() -> None:
-        pace = Pace(folder)
+        pace = Pace(folder, clock.waiting)
 
         async def one() -> None:
-            began = time.monotonic()
             try:
-                async with pace.turn("mill.test", gap_s=0.3, at_once=1):
-                    pass
+                async with pace.turn("mill.test", gap_s=100, at_once=1):
+                    began.append(clock.now_s)
             except RateLimited:
-                refused.append(time.monotonic() - began)
+                refused.append(clock.now_s)
 
-        with anyio.move_on_after(1.65):  # which may come before the turn of one that is woken late
+        with anyio.fail_after(550):
             async with anyio.create_task_group() as group:
                 for _ in range(10):
                     group.start_soon(one)
 
     anyio.run(main)
-    assert 4 <= len(refused) <= 6
-    assert max(refused) < 1
+    assert refused == [0] * 4
+    assert began == [100 * number for number in range(6)]
+
+
+async def is_refused(pace: Pace, within_s: float) -> bool:
+    """Whether a turn is refused before the time for it is over. There must be none."""
+    with anyio.move_on_after(within_s):
+        try:
+            async with pace.turn("mill.test", gap_s=0, at_once=1):
+                pytest.fail("the place is taken")
+        except RateLimited:
+            return True
+    return False
 
 
 def test_a_turn_ends_with_an_error_or_a_cancellation(folder: Folder) -> None:
@@ -158,11 +175,8 @@ def test_a_turn_ends_with_an_error_or_a_cancellation(folder: Folder) -> None:
             async with pace.turn("mill.test", gap_s=0, at_once=1):
                 await anyio.sleep_forever()
         async with pace.turn("mill.test", gap_s=0, at_once=1):
-            with anyio.move_on_after(1.5) as scope:
-                with pytest.raises(RateLimited):
-                    async with pace.turn("mill.test", gap_s=0, at_once=1):
-                        pytest.fail("the place is taken")
-            assert not scope.cancelled_caught
+            # Where the machine stands still shortly before the end, there is no time left to say so.
+            assert await is_refused(pace, 0.8) or await is_refused(pace, 0.8) or await is_refused(pace, 10)
         async with pace.turn("mill.test", gap_s=0, at_once=1):
             pass
 
@@ -181,16 +195,17 @@ def test_what_is_no_pace_is_refused(gap_s: float, at_once: int, folder: Folder) 
 
 def test_processes_share_one_pace(tmp_path: Path) -> None:
     workers = [start(tmp_path, 4, 0.2, 2, 0.6) for _ in range(3)]
-    spans = [tuple(span) for worker in workers for span in json.loads(worker.communicate(timeout=50)[0])]
+    spans = [tuple(span) for worker in workers for span in json.loads(worker.communicate(timeout=300)[0])]
     begins = sorted(begin for begin, _ in spans)
     assert len(spans) == 12
-    assert min(later - earlier for earlier, later in itertools.pairwise(begins)) > 0.1
+    # One that is woken late comes nearer to the next; without a distance, every second one comes with the one before.
+    assert statistics.median(later - earlier for earlier, later in itertools.pairwise(begins)) > 0.1
     assert most_at_once(spans) <= 2
 
 
 def test_a_pace_holds_from_one_process_to_the_next(tmp_path: Path) -> None:
-    first = json.loads(start(tmp_path, 1, 2.0, 1, 0.0).communicate(timeout=50)[0])
-    second = json.loads(start(tmp_path, 1, 2.0, 1, 0.0).communicate(timeout=50)[0])
+    first = json.loads(start(tmp_path, 1, 2.0, 1, 0.0).communicate(timeout=300)[0])
+    second = json.loads(start(tmp_path, 1, 2.0, 1, 0.0).communicate(timeout=300)[0])
     assert second[0][0] - first[0][0] > 1.5
 
 
@@ -200,18 +215,13 @@ def test_a_process_that_is_killed_leaves_its_place(tmp_path: Path) -> None:
     assert worker.stdout.readline() == "held\n"
 
     async def take() -> None:
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             async with Pace(tmp_path).turn("mill.test", gap_s=0, at_once=1):
                 pass
 
-    async def look() -> None:
-        with anyio.fail_after(1.5), pytest.raises(RateLimited):
-            async with Pace(tmp_path).turn("mill.test", gap_s=0, at_once=1):
-                pytest.fail("the place is taken")
-
-    anyio.run(look)
+    assert any(anyio.run(is_refused, Pace(tmp_path), within_s) for within_s in (0.8, 0.8, 10))
     os.kill(worker.pid, signal.SIGKILL)
-    worker.communicate(timeout=10)
+    worker.communicate(timeout=60)
     anyio.run(take)
 
 

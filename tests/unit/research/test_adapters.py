@@ -237,8 +237,8 @@ def is_gone(pid: int) -> bool:
 
 
 def wait_until_gone(pids: list[int]) -> bool:
-    """Whether the processes are gone within five seconds; the kernel takes a moment to end them."""
-    deadline = time.monotonic() + 5
+    """Whether the processes are gone within half a minute; the kernel takes a moment to end them."""
+    deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         if all(is_gone(pid) for pid in pids):
             return True
@@ -254,12 +254,12 @@ def wait_until_gone(pids: list[int]) -> bool:
     ],
 )
 def test_a_program_that_hangs_is_killed_with_its_children(tmp_path: Path, script: str) -> None:
-    settings = runs('PIDS="${1#wiki://}"; ' + script, timeout_s=1.0)
+    settings = runs('PIDS="${1#wiki://}"; ' + script, timeout_s=2.0)
     started = time.monotonic()
-    with pytest.raises(SourceUnreadable, match="stopped after 1 s") as caught:
+    with pytest.raises(SourceUnreadable, match="stopped after 2 s") as caught:
         adapters(settings).read(f"wiki://{tmp_path}/pids")
     assert caught.value.verdict == "timed_out"
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 40
     pids = [int(line) for line in (tmp_path / "pids").read_text().split()]
     assert pids
     assert wait_until_gone(pids)
@@ -269,7 +269,7 @@ def test_a_child_that_keeps_the_pipes_open_is_not_waited_for(tmp_path: Path) -> 
     settings = runs("""sleep 60 & echo $! > "${1#wiki://}"; echo '{"content": "done"}'""")
     started = time.monotonic()
     assert adapters(settings).read(f"wiki://{tmp_path}/pid").content == "done"
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 40
     assert wait_until_gone([int((tmp_path / "pid").read_text())])
 
 
@@ -278,7 +278,7 @@ def test_a_program_that_floods_is_stopped_at_the_limit() -> None:
     with pytest.raises(SourceUnreadable, match="more than 100,000 bytes") as caught:
         adapters(runs("yes", max_output_bytes=100_000)).read("wiki://a")
     assert caught.value.verdict == "too_large"
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 40
 
 
 def test_errors_that_flood_neither_block_the_program_nor_fill_the_memory() -> None:

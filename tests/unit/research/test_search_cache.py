@@ -32,9 +32,9 @@ def database(tmp_path: Path) -> Iterator[Database]:
     opened.close()
 
 
-def search(database: Database, service: FakeSearch) -> list[str]:
+def search(database: Database, service: FakeSearch, *, ttl_s: float = 600.0) -> list[str]:
     """The addresses that a search finds; each is made by a process of its own."""
-    remembered = RememberedSearch(Federation([service]), SearchTable(database), ttl_s=600.0, now=lambda: 1000.0)
+    remembered = RememberedSearch(Federation([service]), SearchTable(database), ttl_s=ttl_s, now=lambda: 1000.0)
     found = anyio.run(remembered.search, [REQUEST])
     return [each.url for each in found.candidates]
 
@@ -44,6 +44,15 @@ def test_a_search_is_made_once_and_its_results_are_of_the_shape_that_is_checked(
     assert search(database, service) == search(database, service) == [URL]
     assert len(service.requests) == 1
     assert find_damage(database) == []
+
+
+def test_who_remembers_for_another_time_has_the_search_made_again(database: Database) -> None:
+    service = FakeSearch([URL])
+    search(database, service)
+    assert search(database, service, ttl_s=0.0) == search(database, service, ttl_s=0.0) == [URL]
+    assert len(service.requests) == 3
+    search(database, service)
+    assert len(service.requests) == 3
 
 
 @pytest.mark.parametrize("candidate", [Candidate(URL), PAPER])

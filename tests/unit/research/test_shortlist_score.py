@@ -6,21 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asky.research.shortlist_score import (
+from asky.research.shortlist_examine import (
     PASSAGE_CHARS,
     PASSAGES,
-    Entry,
     Question,
     card_of,
     examine,
     has_abstract,
-    preference,
     read_question,
-    score,
 )
+from asky.research.shortlist_score import LEAST_MEANING, Entry, counted_meaning, preference, score
 from asky.search.port import Candidate, Found
 
 TODAY = date(2026, 11, 1)
+ENGLISH = "Some of the bats that hunt at night are after moths, which they find by the echo of their calls."
 
 
 def question(text: str = "Which bats hunt moths?") -> Question:
@@ -138,3 +137,22 @@ def test_a_question_without_terms_can_be_scored() -> None:
     (only,) = score(asked, [Entry(Candidate("https://x.org/"), None, 0.5, examine("bats", asked))], TODAY)
 
     assert only.score == 0.5
+
+
+@given(st.floats(-1.0, 1.0))
+def test_only_in_another_language_does_a_low_cosine_count_as_the_least(cosine: float) -> None:
+    assert counted_meaning(cosine, is_foreign=False) == cosine
+    assert counted_meaning(cosine, is_foreign=True) == max(cosine, LEAST_MEANING)
+
+
+@given(st.floats(-1.0, LEAST_MEANING), st.floats(-1.0, LEAST_MEANING))
+def test_pages_in_another_language_keep_the_order_of_search(first: float, second: float) -> None:
+    asked = question("Welche Fledermäuse jagen in der Nacht und warum?")
+
+    assert scored(0, first, ENGLISH, asked=asked) > scored(1, second, ENGLISH, asked=asked)
+
+
+def test_a_model_that_knows_both_languages_orders_them_by_meaning() -> None:
+    asked = question("Welche Fledermäuse jagen in der Nacht und warum?")
+
+    assert scored(9, 0.7, ENGLISH, asked=asked) > scored(0, 0.3, ENGLISH, asked=asked)

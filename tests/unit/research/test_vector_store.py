@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -62,6 +63,95 @@ def test_a_question_over_a_fresh_corpus_embeds_only_its_best_candidates(tmp_path
     assert coverage.embedded == coverage.chunks == 21
 
 
+def test_a_question_that_shares_no_word_with_a_small_corpus_is_answered_by_meaning(store: SearchStore) -> None:
+    store.add("cat", "The feline slept on the carpet.")
+    store.add("sea", "潮の満ち引きは月の引力による。")
+    for query in ("cat nap rug", "満潮"):
+        hits = store.search.search_content_chunks(query, store.scope, limit=5)
+        assert sorted(hit.source.path or "" for hit in hits) == ["/cat", "/sea"]
+        assert all(hit.semantic is not None for hit in hits)
+        assert [hit.lexical for hit in hits] == [0.0, 0.0]
+    assert warnings_of(store) == []
+
+
+def warnings_of(store: SearchStore) -> list[str]:
+    return [each.message for each in store.heard if isinstance(each, Warned)]
+
+
+def embedded_by(
+    store: SearchStore, *queries: str, scope: Scope | None = None, first: tuple[str, ...] = ()
+) -> list[str]:
+    """The passages that are embedded for these queries, asked together; sorted."""
+    assert isinstance(store.embedder, FakeEmbedder)
+    store.embedder.embedded.clear()
+    store.search.search_several(queries, scope or store.scope, limit=5, first=first)
+    return sorted(text.strip() for text in store.embedder.embedded)
+
+
+@pytest.fixture
+def narrow(tmp_path: Path) -> Iterator[SearchStore]:
+    """A store whose questions embed three passages at once."""
+    opened = SearchStore(tmp_path, settings=Retrieval(embed_at_once=3))
+    yield opened
+    opened.close()
+
+
+def test_a_corpus_beyond_the_room_is_embedded_by_words_then_by_first_passages_and_that_is_said_once(
+    narrow: SearchStore,
+) -> None:
+    for name in ("a", "b", "c"):
+        narrow.add(name, *(f"{name}{number}" for number in range(1, 5)))
+    assert embedded_by(narrow, "b4") == ["a1", "b1", "b4"]
+    assert warnings_of(narrow) == ["9 of 12 passages are not embedded yet: those are found by their words alone"]
+    assert embedded_by(narrow, "nothing of that") == ["a2", "c1", "c2"]
+    assert embedded_by(narrow, "a4", "a3", "b1") == ["a3", "a4"]
+    assert embedded_by(narrow, "nothing at all") == ["b2", "b3", "c3"]
+    assert embedded_by(narrow, "nothing at last") == ["c4"]
+    assert len(warnings_of(narrow)) == 1
+
+
+def test_the_same_question_embeds_nothing_again_until_there_are_other_texts(tmp_path: Path) -> None:
+    settings = Retrieval(embed_at_once=3)
+    store = SearchStore(tmp_path, settings=settings)
+    store.add("a", *(f"a{number}" for number in range(1, 10)))
+    assert embedded_by(store, "nothing") == ["a1", "a2", "a3"]
+    assert embedded_by(store, "nothing") == []
+    assert embedded_by(store, "a9") == ["a4", "a5", "a9"]
+    store.close()
+    later = SearchStore(tmp_path, settings=settings)
+    assert embedded_by(later, "nothing") == embedded_by(later, "a9") == []
+    assert warnings_of(later) == ["3 of 9 passages are not embedded yet: those are found by their words alone"]
+    later.corpus.remove_sources(later.collection, [later.add("b", "b1").id])
+    assert embedded_by(later, "nothing") == []
+    later.add("c", "c1")
+    assert embedded_by(later, "nothing") == ["a6", "a7", "c1"]
+    later.close()
+
+
+def test_queries_that_are_asked_together_share_the_room(narrow: SearchStore) -> None:
+    narrow.add("a", "one x", "one y", "one z", "two x", "two y", "six")
+    found = embedded_by(narrow, "one", "two")
+    assert len(found) == 3
+    assert {each.split()[0] for each in found} == {"one", "two"}
+    single = narrow.search.search_content_chunks("two", narrow.scope, limit=5)
+    assert narrow.search.search_several(["one", "two"], narrow.scope, limit=5)[1] == single
+
+
+def test_the_passages_of_preferred_sources_have_the_room_before_others(narrow: SearchStore) -> None:
+    narrow.add("a", "a1", "a2")
+    page = narrow.add("b", "b1", "b2")
+    narrow.add("c", "c1", "c2")
+    assert embedded_by(narrow, "nothing", first=(page.id,)) == ["a1", "b1", "b2"]
+
+
+def test_sources_that_are_embedded_leave_the_room_to_the_others(narrow: SearchStore) -> None:
+    for number in range(5):
+        narrow.add(f"old{number}", f"old {number}")
+    narrow.search.store_chunk_embeddings(narrow.scope)
+    narrow.add("new", "n1", "n2", "n3", "n4")
+    assert embedded_by(narrow, "nothing") == ["n1", "n2", "n3"]
+
+
 def test_embedding_resumes_where_it_stopped(store: SearchStore) -> None:
     store.add("a", "one", "two", "three")
     assert store.search.store_chunk_embeddings(store.scope) == 3
@@ -72,16 +162,17 @@ def test_embedding_resumes_where_it_stopped(store: SearchStore) -> None:
 
 def test_another_model_makes_another_space(tmp_path: Path) -> None:
     store = SearchStore(tmp_path)
-    store.add("a", "the moon")
+    store.add("a", "the moon", "the sea")
     store.search.store_chunk_embeddings(store.scope)
     store.close()
-    other = SearchStore(tmp_path, embedder=FakeEmbedder(dim=32, fingerprint="fake-32-1"))
+    other = SearchStore(
+        tmp_path, settings=Retrieval(embed_at_once=1), embedder=FakeEmbedder(dim=32, fingerprint="fake-32-1")
+    )
     coverage = other.search.coverage(other.scope)
     assert coverage is not None
     assert coverage.embedded == 0
     assert other.found("moon") == ["/a"]
-    messages = [each.message for each in other.heard if isinstance(each, Warned)]
-    assert any("embedding model has changed" in message for message in messages)
+    assert warnings_of(other) == ["the embedding model has changed: 1 of 2 passages are not embedded with the new one"]
     other.close()
 
 

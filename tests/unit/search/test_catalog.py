@@ -5,14 +5,16 @@ import dataclasses
 import anyio
 import pytest
 
-from asky.config.schema import Search, SearchService
+from asky.config.schema import Search, SearchPackage, SearchService
 from asky.errors import ConfigError, NotConfigured
 from asky.search.catalog import ROWS, configured, finders, make_provider, make_providers, make_service
 from asky.search.port import SearchRequest
 from tests.support.searching import search_settings, surroundings
 
 SERVICES = [
-    field.name for field in dataclasses.fields(Search) if isinstance(getattr(Search(), field.name), SearchService)
+    field.name
+    for field in dataclasses.fields(Search)
+    if isinstance(getattr(Search(), field.name), SearchService | SearchPackage)
 ]
 
 

@@ -17,6 +17,7 @@ import pytest
 from asky.errors import StorageError, StoreDamaged, StoreFull
 from asky.storage.damage import Damage, find_damage
 from asky.storage.pages import PageRow, PageTable
+from asky.storage.sessions import NewMessage
 from asky.storage.set_aside import set_damage_aside
 from asky.storage.stored_json import Unreadable
 from asky.values import Link
@@ -35,7 +36,7 @@ def store(tmp_path: Path) -> Iterator[FilledStore]:
             "What pulls?", "The moon [1].", lambda run: [filled.evidence(run, path, document, QUOTE)], session="tides"
         )
         for number in range(3):
-            filled.runs.steps.add(run, "called", "key", {"number": number})
+            filled.runs.steps.add(run, "set aside", "", {"number": number})
         filled.findings.add("The moon pulls.", session_id=None, run_id=run, tags=["moon"])
         page = PageRow("https://a.example", "https://a.example", 1.0, 2.0, 1.0, links=(Link("https://b", "b", 0),))
         PageTable(filled.database, filled.corpus).put(page)
@@ -87,6 +88,7 @@ CHANGES = [
     ("UPDATE session SET mode = CAST(x'6162ff' AS TEXT)", "session", "mode", "it is not UTF-8", "replaced", "ab\ufffd"),
     ("UPDATE message SET data = x'7b7d' WHERE id = 1", "message", "data", "it is no text", "default", "{}"),
     ("UPDATE message SET content = 5.5 || x'c3' WHERE id = 1", "message", "content", "UTF-8", "replaced", "5.5\ufffd"),
+    ("UPDATE message SET data = '{\"shown\": 5}' WHERE id = 1", "message", "data", "it is not what", "default", "{}"),
     ("UPDATE run SET answer = '[1]'", "run", "answer", "it is not what asky writes", "emptied", None),
     ("UPDATE run SET finished_at = x'00'", "run", "finished_at", "it is no text", "emptied", None),
     ("UPDATE document SET sections = '[[1]]'", "document", "sections", "it is not what asky", "default", "[]"),
@@ -135,6 +137,26 @@ def test_a_record_ends_before_its_first_damaged_step_and_all_that_came_later_is_
     assert [each["row"]["ordinal"] for each in kept] == [1, 2]
     assert base64.b64decode(kept[0]["row"]["data"]["bytes"]) == zlib.compress(b"[]")
     assert [each.data for each in store.runs.steps.of(run)] == [{"number": 0}]
+    assert damage(store) == []
+
+
+def test_a_call_that_cannot_be_read_goes_with_its_turn_s_other_calls_and_results_and_no_other_turn_does(
+    store: FilledStore,
+) -> None:
+    session = store.sessions.open("tides", mode="research").id
+    run = store.runs.find(None).id
+    other = store.answered("And then?", "Ebb.", lambda _: [], session="tides")
+    for id_ in (run, other):
+        called = [NewMessage("call", "", {"calls": [["a", "look", "{}"]]}), NewMessage("tool", "seen", {"id": "a"})]
+        store.sessions.append(session, called, run_id=id_)
+    execute(store, "UPDATE message SET data = '{\"id\": 5}' WHERE role = 'tool' AND run_id = ?", run)
+    (found,) = damage(store)
+    assert (found.table, found.column, found.mend, found.run) == ("message", "data", "unsaid", run)
+    assert [each["row"]["role"] for each in repair(store)] == ["call", "tool"]
+    said = [(each.role, each.run_id) for each in store.sessions.messages(session)]
+    assert said == [
+        ("user", run), ("assistant", run), ("user", other), ("assistant", other), ("call", other), ("tool", other),
+    ]  # fmt: skip
     assert damage(store) == []
 
 
@@ -336,6 +358,31 @@ def test_texts_are_read_as_usual_after_a_look_at_damaged_ones(store: FilledStore
     damage(store)
     with pytest.raises(StoreDamaged, match="not UTF-8"):
         store.sessions.recent()
+
+
+def test_a_finding_that_cannot_be_read_hides_no_other(store: FilledStore) -> None:
+    second = store.findings.add("The sun pulls too.", session_id=None, run_id=None)
+    third = store.findings.add("The mill burned.", session_id=None, run_id=None)
+    execute(store, "UPDATE finding SET passages = '[{\"source_id\": 5}]' WHERE id = ?", second)
+    listed = store.findings.listed()
+    assert [each.name if isinstance(each, Unreadable) else each.id for each in listed] == [third, str(second), 1]
+    assert [each.why for each in listed if isinstance(each, Unreadable)] == [
+        f"the store is damaged: the passages of finding {second}: it is not what asky writes there"
+    ]
+    execute(store, "UPDATE finding SET text = CAST(x'ff' AS TEXT) WHERE id = ?", third)
+    assert [isinstance(each, Unreadable) for each in store.findings.listed()] == [True, True, False]
+    with store.database.read() as connection:
+        connection.execute("PRAGMA ignore_check_constraints=ON")
+        connection.execute("UPDATE finding SET trust = 'nobody' WHERE id = 1")
+    assert all(isinstance(each, Unreadable) for each in store.findings.listed())
+
+
+@pytest.mark.parametrize("place", ["start = -5", "end = start - 1", "end = x'00'"])
+def test_a_passage_that_lies_nowhere_is_damage_that_names_its_run(store: FilledStore, place: str) -> None:
+    run = store.runs.find(None).id
+    execute(store, f"UPDATE passage SET {place}")
+    with pytest.raises(StoreDamaged, match=f"the place of passage P[0-9a-f]+ of run {run}"):
+        store.runs.passages(run)
 
 
 def test_lists_go_on_past_a_row_that_cannot_be_read(store: FilledStore) -> None:

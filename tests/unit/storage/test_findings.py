@@ -99,7 +99,7 @@ def test_a_session_takes_its_findings_with_it(store: FilledStore) -> None:
     sea = session(store, "sea")
     store.findings.add("sea", session_id=sea, run_id="r")
     store.findings.add("mine", session_id=None, run_id=None, trust="user")
-    store.sessions.remove(sea, store.corpus, store.documents)
+    store.session_removal.remove(sea)
     assert [each.text for each in store.findings.recent()] == ["mine"]
 
 

@@ -22,7 +22,7 @@ from asky.storage.database import Database
 from asky.storage.documents import DocumentStore
 from asky.storage.liveness import LiveRuns
 from asky.storage.runs import RunStore
-from asky.storage.sessions import SessionStore
+from asky.storage.session_removal import SessionRemoval
 from tests.support.asky_command import clean_environment
 from tests.support.stores import FilledStore
 
@@ -219,7 +219,7 @@ def test_a_session_is_not_removed_under_a_run_that_begins_meanwhile(tmp_path: Pa
         def remove() -> None:
             documents = DocumentStore(other)
             try:
-                SessionStore(other).remove(session.id, CorpusStore(other, documents), documents)
+                SessionRemoval(other, CorpusStore(other, documents), documents).remove(session.id)
             except UsageError as error:
                 raised.append(error.message)
 
@@ -232,7 +232,7 @@ def test_a_session_is_not_removed_under_a_run_that_begins_meanwhile(tmp_path: Pa
         assert raised == ["a question is being answered in sea"]
         assert store.runs.find(run.id).session_id == session.id
         store.runs.finish(run.id, "finished", None)
-        assert store.sessions.remove(session.id, store.corpus, store.documents) == 1
+        assert store.session_removal.remove(session.id) == 1
         other.close()
 
 

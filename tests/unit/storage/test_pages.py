@@ -101,6 +101,16 @@ def test_pages_are_counted_and_found_by_their_address(shelf: Shelf) -> None:
     assert len(shelf.pages.pages(limit=2)) == 2
 
 
+def test_a_lower_time_of_freshness_holds_for_what_was_kept_before_and_a_higher_one_does_not(shelf: Shelf) -> None:
+    shelf.add("http://a.example/")
+    row = shelf.pages.get("http://a.example/")
+    assert row is not None
+    assert [row.fresh_until(ttl_s) for ttl_s in (0.0, DAY / 2, DAY, 9 * DAY)] == [0.0, DAY / 2, DAY, DAY]
+    assert [shelf.pages.counts(DAY / 2, ttl_s=ttl_s).stale for ttl_s in (0.0, DAY / 2, DAY, 9 * DAY)] == [1, 1, 0, 0]
+    failed = PageRow("http://c.example/", "", 0.0, 60.0, 0.0, failure=Failure("c", "blocked", "no"))
+    assert failed.fresh_until(0.0) == 60.0
+
+
 def test_a_summary_is_of_the_text_that_it_was_made_of(shelf: Shelf) -> None:
     source = shelf.add("http://a.example/")
     document_id = shelf.corpus.current_document(source.id)

@@ -7,7 +7,7 @@ import unicodedata
 import pytest
 
 from asky.errors import UsageError
-from asky.storage.sessions import checked_name
+from asky.storage.session_names import checked_name
 
 PERSIAN = "می\u200cخواهم"
 FAMILY = "👩\u200d👩\u200d👧"

@@ -14,6 +14,7 @@ from asky.storage.database import Database
 from asky.storage.documents import DocumentStore
 from asky.storage.migrations import APPLICATION_ID, MIGRATIONS
 from asky.storage.runs import Outcome, RunStore, Spent, start_of_day
+from asky.storage.session_removal import SessionRemoval
 from asky.storage.sessions import SessionStore
 
 MIDNIGHT = "2026-03-02T00:00:00.000000Z"
@@ -98,11 +99,11 @@ def test_the_day_begins_at_midnight_utc() -> None:
 def test_what_a_removed_session_spent_still_counts_for_its_day(
     runs: RunStore, spend: Callable[..., str], database: Database
 ) -> None:
-    sessions, documents = SessionStore(database), DocumentStore(database)
-    session = sessions.open("costly", mode="lean")
+    documents = DocumentStore(database)
+    session = SessionStore(database).open("costly", mode="lean")
     spend(ModelUsage(100, 10, 0.5), session_id=session.id)
     removed = spend(ModelUsage(200, 20, None), session_id=session.id)
-    sessions.remove(session.id, CorpusStore(database, documents), documents)
+    SessionRemoval(database, CorpusStore(database, documents), documents).remove(session.id)
     assert runs.recent(limit=9) == []
     assert runs.spent_today() == Spent(330, 0.5)
     assert runs.spent_today(apart_from=removed) == Spent(110, 0.5)

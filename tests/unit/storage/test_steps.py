@@ -29,11 +29,11 @@ def begin(database: Database) -> str:
 def test_steps_come_back_as_they_were_added(database: Database) -> None:
     steps, run = StepStore(database), begin(database)
     data = {"text": "a \ud800 lone half, ünicode \U0001f30a", "number": 0.1 + 0.2, "nothing": None, "list": [1, [2]]}
-    steps.add(run, "begun", "", data)
-    steps.add(run, "called", "key", {"reply": "x" * 100_000})
+    steps.add(run, "noted", "", data)
+    steps.add(run, "noted", "key", {"long": "x" * 100_000})
     other = begin(database)
-    steps.add(other, "begun", "", {})
-    assert steps.of(run) == [Step(0, "begun", "", data), Step(1, "called", "key", {"reply": "x" * 100_000})]
+    steps.add(other, "noted", "", {})
+    assert steps.of(run) == [Step(0, "noted", "", data), Step(1, "noted", "key", {"long": "x" * 100_000})]
     assert [each.ordinal for each in steps.of(other)] == [0]
     assert steps.of("none") == []
     with database.read() as connection:
@@ -54,10 +54,12 @@ def test_what_is_written_together_is_kept_together(database: Database) -> None:
     assert (steps.of(run), runs.ledger(run)) == ([], [])
 
 
-@pytest.mark.parametrize("data", [b"", b"no zlib", zlib.compress(b"{"), zlib.compress(b"\xff{}")])
+@pytest.mark.parametrize(
+    "data", [b"", b"no zlib", zlib.compress(b"{"), zlib.compress(b"\xff{}"), zlib.compress(b'{"warnings": [1]}')]
+)
 def test_a_record_that_cannot_be_read_is_damage_and_no_crash(database: Database, data: bytes) -> None:
     steps, run = StepStore(database), begin(database)
-    steps.add(run, "begun", "", {})
+    steps.add(run, "compared", "", {"warnings": []})
     with database.write() as connection:
         connection.execute("UPDATE step SET data = ?", (data,))
     with pytest.raises(StoreDamaged, match=f"the record of run {run} is damaged"):
@@ -67,12 +69,12 @@ def test_a_record_that_cannot_be_read_is_damage_and_no_crash(database: Database,
 def test_a_step_takes_the_place_of_another(database: Database) -> None:
     steps, run = StepStore(database), begin(database)
     for number in range(3):
-        steps.add(run, "called", "k", {"n": number})
+        steps.add(run, "noted", "k", {"n": number})
     steps.replace(run, [Step(1, "set aside", "", {})])
     assert [(each.kind, dict(each.data)) for each in steps.of(run)] == [
-        ("called", {"n": 0}),
+        ("noted", {"n": 0}),
         ("set aside", {}),
-        ("called", {"n": 2}),
+        ("noted", {"n": 2}),
     ]
 
 

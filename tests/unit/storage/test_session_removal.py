@@ -52,7 +52,7 @@ def test_nothing_of_a_removed_session_is_left_in_the_file(store: FilledStore, tm
     store.findings.add(f"Of {CANARY}.", session_id=session.id, run_id=run_id)
     store.runs.record(run_id, "failed", {"partial": CANARY})
     assert CANARY.encode() in bytes_of(store)
-    store.sessions.remove(session.id, store.corpus, store.documents)
+    store.session_removal.remove(session.id)
     assert CANARY.encode() not in bytes_of(store)
     assert store.sessions.find(session.id) is None
     assert not store.runs.recent(limit=9)
@@ -76,7 +76,7 @@ def test_a_text_that_only_a_removed_run_showed_goes_with_it_and_one_of_another_r
         store.corpus.remove_sources(store.collection, [source_id((tmp_path / f"{name}.md").as_uri())])
     removed = store.sessions.find("gone")
     assert removed is not None
-    store.sessions.remove(removed.id, store.corpus, store.documents)
+    store.session_removal.remove(removed.id)
     with store.database.read() as connection:
         left = {row["id"] for row in connection.execute("SELECT id FROM document")}
     assert left == {shown["both"], shown["kept"]}
@@ -94,7 +94,7 @@ def test_a_session_without_a_question_is_discarded_with_what_it_was_given_and_no
     store.sessions.append(answered.id, [NewMessage("user", "?")], run_id=None)
     kept = give(store, begun.id, "A text about the moon.")
     for each in (empty, begun, answered, empty):
-        store.sessions.discard_unused(each, store.corpus)
+        store.session_removal.discard_unused(each)
     assert {each.name for each in store.sessions.recent()} == {"begun", "answered"}
     assert own_collection(empty.id) not in store.corpus.collections()
     assert own_collection(begun.id) in store.corpus.collections()
@@ -119,7 +119,7 @@ USES: dict[str, Callable[[FilledStore, Session], object]] = {
 def test_a_new_session_that_another_process_has_come_to_use_is_not_discarded(store: FilledStore, use: str) -> None:
     made = store.sessions.open("trip", mode="lean")
     USES[use](store, made)
-    store.sessions.discard_unused(made, store.corpus)
+    store.session_removal.discard_unused(made)
     assert store.sessions.find(made.id) is not None
     store.database.close()
 
@@ -144,7 +144,7 @@ def test_a_session_that_two_processes_make_at_once_is_discarded_by_neither(store
     made.append(SessionStore(second).open("trip", mode="lean"))
     assert made[0].id == made[1].id
     for each in made:
-        store.sessions.discard_unused(each, store.corpus)
+        store.session_removal.discard_unused(each)
     assert store.sessions.find("trip") is not None
     second.close()
     store.database.close()

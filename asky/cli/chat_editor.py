@@ -1,0 +1,29 @@
+"""The text of a prompt in the user's editor."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from asky.cli.editor import run_editor
+
+
+def edit_text(text: str, environ: Mapping[str, str]) -> str:
+    """What the user has made of `text` in `$VISUAL`, `$EDITOR` or `vi`, without the end of its last line.
+
+    Raises `UsageError` where the editor cannot be started or fails, and `OSError` where there is no place for the file.
+    """
+    handle, name = tempfile.mkstemp(prefix="asky-", suffix=".md")  # 0600
+    file = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(text.encode("utf-8", "replace"))
+        run_editor(file, environ)
+        edited = file.read_bytes().decode("utf-8", "replace")
+    except FileNotFoundError:  # removed by the editor: nothing is left of the text
+        edited = ""
+    finally:
+        file.unlink(missing_ok=True)
+    return edited.replace("\r\n", "\n").removesuffix("\n")

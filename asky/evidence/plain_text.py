@@ -1,0 +1,32 @@
+"""Markdown as a reader sees it: the words without their markup."""
+
+from __future__ import annotations
+
+import re
+
+_REFERENCE = re.compile(r"[ \t]?(\*{0,3})(?:\[\^?\d{1,3}(?:[ ]?[,;–-][ ]?\d{1,3})*\]|~~\[[^\[\]~\n]{0,256}\]~~)\1")
+_QUOTED_LINE = re.compile(r"\n[ \t]*(?:>[ \t]?)+")
+_LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)")
+_ADDRESS = re.compile(r"<?(?:https?://|www\.)[^\s>]+>?", re.IGNORECASE)
+_TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,80}>")
+_EMPHASIS = re.compile(r"[*`]+|(?<![^\W_])_+|_+(?![^\W_])|~~")
+
+
+def plain_text(markdown: str) -> str:
+    """`without_markup` in one line."""
+    return " ".join(without_markup(markdown).split())
+
+
+def without_markup(markdown: str) -> str:
+    """`markdown` as a reader sees it: without emphasis, tags, link targets and bare addresses.
+
+    References go too, those of the answer (`[1]`, `[7?]`) and those of a source's own (`[12]`, `[3, 4]`), so that a
+    quotation is the same in both.
+    """
+    text = _QUOTED_LINE.sub("\n", _REFERENCE.sub("", markdown))
+    return _EMPHASIS.sub("", _TAG.sub(" ", _ADDRESS.sub(" ", _LINK.sub(r" \1 ", text))))
+
+
+def without_links(markdown: str) -> str:
+    """`markdown` without its links, their texts included."""
+    return _LINK.sub(" ", markdown)

@@ -1,0 +1,91 @@
+"""What goes with a session that is removed: its runs, messages, findings, and the texts that only it was given."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING
+
+from asky.errors import UsageError
+from asky.storage.liveness import live_runs
+from asky.storage.sessions import own_collection
+
+if TYPE_CHECKING:
+    from asky.storage.corpus import CorpusStore
+    from asky.storage.database import Database
+    from asky.storage.documents import DocumentStore
+    from asky.storage.sessions import Session
+
+
+class SessionRemoval:
+    """Takes sessions out of the store, with what belongs to no other."""
+
+    def __init__(self, database: Database, corpus: CorpusStore, documents: DocumentStore) -> None:
+        self._db = database
+        self._corpus = corpus
+        self._documents = documents
+        self._live = live_runs(database.path)
+
+    def remove(self, session_id: str) -> int:
+        """Forget a session and what belongs to it: runs, messages, findings, and texts that were only given to it.
+
+        Returns how many runs there were. What its model calls used still counts for their day. The texts are
+        overwritten in the store's file, where no other process is just reading it, and not only taken out of its
+        tables. Raises `UsageError` while a question is being answered in it.
+        """
+        with self._db.read() as connection:
+            connection.execute("PRAGMA secure_delete=ON")
+        with self._db.write() as connection:
+            runs = self._ended_runs(connection, session_id)
+            before = _count_documents(connection)
+            shown = connection.execute(
+                "SELECT DISTINCT document_id FROM passage WHERE run_id IN (SELECT id FROM run WHERE session_id = ?)",
+                (session_id,),
+            ).fetchall()
+            own = connection.execute(
+                "SELECT id FROM collection WHERE name = ?", (own_collection(session_id),)
+            ).fetchone()
+            connection.execute("DELETE FROM session WHERE id = ?", (session_id,))
+            if own is not None:
+                self._corpus.remove_collection(own["id"])
+            for row in shown:  # a document that a run showed outlives its source
+                self._documents.release(connection, row["document_id"])
+            if _count_documents(connection) < before:  # words stay in the full-text index until it is merged
+                connection.execute("INSERT INTO chunk_fts(chunk_fts) VALUES ('optimize')")  # 3 s for 96 MB of texts
+        with self._db.read() as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return runs
+
+    def discard_unused(self, made: Session) -> None:
+        """Forget a session that is as it was `made`, with what was given to it alone; any other one stays.
+
+        It stays where something was asked, said or noted in it, and where another process has come to share it.
+        """
+        with self._db.write() as connection:
+            gone = connection.execute(
+                "DELETE FROM session WHERE id = ? AND name = ? AND mode = ? AND settings = '{}'"
+                " AND created_at = ? AND updated_at = created_at"
+                " AND NOT EXISTS (SELECT 1 FROM run WHERE session_id = session.id)"
+                " AND NOT EXISTS (SELECT 1 FROM message WHERE session_id = session.id)"
+                " AND NOT EXISTS (SELECT 1 FROM finding WHERE session_id = session.id)"
+                " AND NOT EXISTS (SELECT 1 FROM session_collection WHERE session_id = session.id)",
+                (made.id, made.name, made.mode, made.created_at),
+            )
+            own = connection.execute("SELECT id FROM collection WHERE name = ?", (own_collection(made.id),)).fetchone()
+            if gone.rowcount and own is not None:
+                self._corpus.remove_collection(own["id"])
+
+    def _ended_runs(self, connection: sqlite3.Connection, session_id: str) -> int:
+        """The number of the session's runs, of which none can begin before this transaction ends."""
+        runs = connection.execute(
+            "SELECT r.id, r.status, s.name FROM run AS r JOIN session AS s ON s.id = r.session_id WHERE s.id = ?",
+            (session_id,),
+        ).fetchall()
+        for run in runs:
+            if run["status"] == "running" and self._live.is_live(run["id"]):
+                hint = "stop it first, or wait for its end"
+                raise UsageError(f"a question is being answered in {run['name']}", hint=hint)
+        return len(runs)
+
+
+def _count_documents(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("SELECT count(*) FROM document").fetchone()[0])
