@@ -78,7 +78,8 @@ def test_files_above_the_limits_are_refused() -> None:
 
 
 def test_a_file_that_takes_too_long_costs_itself_only(bomb: bytes) -> None:
-    with ReaderPool(ReadLimits(timeout_s=5.0), workers=1) as pool:  # the next one's process starts within them, too
+    limits = ReadLimits(timeout_s=5.0, memory_bytes=8192 * MIB)  # the next one's process starts within them, too
+    with ReaderPool(limits, workers=1) as pool:
         error = refusal(pool, bomb, PDF, "report.pdf")
         assert (error.verdict, error.message) == ("timed_out", "report.pdf: parser stopped after 5 s")
         assert pool.read(b"next", name="b", media_type=PLAIN).text == "next"
