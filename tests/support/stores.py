@@ -130,6 +130,21 @@ class FilledStore:
         return run.id
 
 
+def fill_home(home: Path) -> None:
+    """Give `home` a text, and a run in the session "lab" whose answer cites the text."""
+    path = home / "docs" / "tides.md"
+    path.parent.mkdir()
+    with FilledStore(home / "asky") as store:
+        document_id = store.add_text(path, TIDES, title="Tides")
+        quote = "The sea rises and falls twice a day."
+        store.answered(
+            "How often?",
+            "Twice a day [1].",
+            lambda run: [store.evidence(run, path, document_id, quote, title="Tides")],
+            session="lab",
+        )
+
+
 def source_at(path: Path, title: str = "") -> Source:
     """The source of a file."""
     uri = path.as_uri()

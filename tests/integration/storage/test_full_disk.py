@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.confined import run_confined, small_disk
-from tests.support.stores import TIDES, FilledStore
+from tests.support.stores import fill_home
 
 LACKING = pytest.mark.parametrize("lacking", ["room", "inodes"])
 
@@ -48,18 +48,7 @@ Done = list[tuple[int, str, str]]
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """A home with a text, and a run in the session "lab" whose answer cites the text."""
-    (tmp_path / "docs").mkdir()
-    with FilledStore(tmp_path / "asky") as store:
-        path = tmp_path / "docs" / "tides.md"
-        document_id = store.add_text(path, TIDES, title="Tides")
-        quote = "The sea rises and falls twice a day."
-        store.answered(
-            "How often?",
-            "Twice a day [1].",
-            lambda run: [store.evidence(run, path, document_id, quote, title="Tides")],
-            session="lab",
-        )
+    fill_home(tmp_path)
     return tmp_path
 
 

@@ -14,7 +14,7 @@ import pytest
 from tests.support.confined import bound_by_modes, read_only_disk, run_confined
 from tests.support.faults import FAULTS, build_index
 from tests.support.search_store import SearchStore
-from tests.support.stores import TIDES, FilledStore
+from tests.support.stores import FilledStore, fill_home
 
 # Runs command lines one after the other, and prints what each left behind.
 _COMMANDS = textwrap.dedent(
@@ -56,18 +56,7 @@ WAYS = pytest.mark.parametrize("lock", [_by_modes, _by_mode_of_the_file, _by_mod
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """A home with a text, and a run in the session "lab" whose answer cites it."""
-    (tmp_path / "docs").mkdir()
-    with FilledStore(tmp_path / "asky") as store:
-        path = tmp_path / "docs" / "tides.md"
-        document_id = store.add_text(path, TIDES, title="Tides")
-        quote = "The sea rises and falls twice a day."
-        store.answered(
-            "How often?",
-            "Twice a day [1].",
-            lambda run: [store.evidence(run, path, document_id, quote, title="Tides")],
-            session="lab",
-        )
+    fill_home(tmp_path)
     return tmp_path
 
 
