@@ -1,6 +1,7 @@
 # make demo   install into .venv and answer a question over this project's own docs, offline
-# make test   install into .venv and run every test
-# make check  the quick loop: format, lint, types, layers, unit tests
+# make test   install into .venv and run every test but the benchmarks
+# make check  the quick loop: format, lint, types, layers, the unit tests that take less than a second
+# make bench  measure times, memory and disk space on this machine, which should do nothing else
 # make fuzz   the properties once more, with examples that are new each time
 # make quality DATA=FOLDER   retrieval, claims and answers on development sets
 
@@ -12,9 +13,13 @@ DEV_STAMP := $(VENV)/.installed-dev
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 # A CPU build of torch, before anything can ask for another one: builds for GPUs are several gigabytes.
 TORCH := torch==2.13.0
-DEV := citeproc-py hatchling hypothesis import-linter mypy pexpect playwright psutil pybtex pyte pytest rispy ruff trustme
+# Tests do not depend on each other: two processes share them, each of which goes on with what the other has left.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
+# What Python has compiled is kept, even where the environment says otherwise: reading the tests takes half the time.
+export PYTHONDONTWRITEBYTECODE =
+DEV := citeproc-py hatchling hypothesis import-linter mypy pexpect playwright psutil pybtex pyte pytest pytest-timeout pytest-xdist rispy ruff trustme
 
-.PHONY: demo test check fuzz quality docs clean
+.PHONY: demo test check bench fuzz quality docs clean
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -37,23 +42,26 @@ test: $(DEV_STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 check: $(DEV_STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest tests/unit tests/property tests/architecture -m "not model and not slow"
+	$(PYTEST) tests/unit tests/property tests/architecture -m "not model and not slow"
+
+bench: $(DEV_STAMP)
+	$(BIN)/python -m pytest tests/bench -s --timeout=1800
 
 fuzz: $(DEV_STAMP)
-	$(BIN)/python -m pytest tests --hypothesis-profile=fuzz -m hypothesis
+	$(PYTEST) tests --timeout=3600 --hypothesis-profile=fuzz -m hypothesis
 
 quality: $(DEV_STAMP)
 	$(BIN)/python -m pytest tests/quality --data "$(DATA)" -s
 
 docs: $(DEV_STAMP)
-	$(BIN)/python -m asky.cli.reference
+	$(BIN)/python tools/reference.py
 
 clean:
 	rm -rf $(VENV) .demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,6 +1,7 @@
-"""asky answers questions from sources that it can show.
+"""asky answers questions from sources and shows the passages behind each answer.
 
-The names below are the public API. Each is imported when it is first used, so that `import asky` costs nothing.
+The names below are the public API; `asky.values` and `asky.app.requests` have the rest. Each is imported on first use,
+so that `import asky` costs nothing.
 """
 
 from __future__ import annotations
@@ -10,32 +11,45 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from asky.app.asky import Asky
+    from asky.app.requests import AskRequest
+    from asky.app.sync import SyncAsky
     from asky.config.loader import Config, load_config
     from asky.errors import AskyError
-    from asky.values import Answer, Citation, Claim, Document, Evidence, Hit, Source
-
-__version__ = "0.1.0"
+    from asky.events import Event
+    from asky.values import Answer, Citation, Hit, Source
+    from asky.version import __version__ as __version__
 
 __all__ = [
     "Answer",
+    "AskRequest",
+    "Asky",
     "AskyError",
     "Citation",
-    "Claim",
     "Config",
-    "Document",
-    "Evidence",
+    "Event",
     "Hit",
     "Source",
+    "SyncAsky",
     "load_config",
 ]
 
 _HOMES: Mapping[str, str] = MappingProxyType(
-    {"AskyError": "asky.errors", "Config": "asky.config.loader", "load_config": "asky.config.loader"}
+    {
+        "AskRequest": "asky.app.requests",
+        "Asky": "asky.app.asky",
+        "AskyError": "asky.errors",
+        "Config": "asky.config.loader",
+        "Event": "asky.events",
+        "SyncAsky": "asky.app.sync",
+        "__version__": "asky.version",
+        "load_config": "asky.config.loader",
+    }
 )
 
 
 def __getattr__(name: str) -> object:
-    if name not in __all__:
+    if name not in __all__ and name not in _HOMES:
         raise AttributeError(f"module 'asky' has no attribute {name!r}")
     from importlib import import_module
 

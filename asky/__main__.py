@@ -1,4 +1,4 @@
-"""The process around the command line: streams, exit codes, and what is said when something fails."""
+"""The process around the command line: streams, exit codes and error reports."""
 
 from __future__ import annotations
 
@@ -10,32 +10,34 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import NoReturn
 
-_COMPLETION_VARIABLE = "_ASKY_COMPLETE"
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141
 
 
 def main() -> NoReturn:
-    """Run the command line of this process and leave with its exit code."""
+    """Run the command line of this process and exit with its code."""
     try:
-        listens = _leave_on_interrupt()
-        from asky.cli.streams import harden_streams
+        handles_interrupt = _leave_on_interrupt()
+        from asky.cli.terminal.streams import harden_streams
 
         harden_streams()
-        import asky.cli.main  # noqa: F401 - most of a start, while there is nothing that would have to be ended
+        import asky.cli.main  # noqa: F401 - most of the start-up time, with nothing yet to clean up
 
-        if listens:
+        if handles_interrupt:
             _raise_on_interrupt()
         code = run(sys.argv[1:])
-        if listens:
-            _leave_on_interrupt()  # all is said: no traceback of the last moments
+        if handles_interrupt:
+            _leave_on_interrupt()  # no traceback from here on
     except KeyboardInterrupt:
         os._exit(_INTERRUPTED)
-    leave(code)
+    exit_process(code)
 
 
 def _leave_on_interrupt() -> bool:
-    """Leave at once on Ctrl-C from now on; `False`, and nothing done, where the process was started to ignore it."""
+    """Exit at once on Ctrl-C from now on.
+
+    Return `False`, having changed nothing, if the process was started to ignore it.
+    """
     # Built in: importing `signal` takes some milliseconds, in which Ctrl-C is a traceback.
     import _signal as signal  # type: ignore[import-not-found] # it has no stubs
 
@@ -46,27 +48,29 @@ def _leave_on_interrupt() -> bool:
 
 
 def _raise_on_interrupt() -> None:
-    """Raise `KeyboardInterrupt` on Ctrl-C from now on, and leave where Python would only print that and go on.
+    """Raise `KeyboardInterrupt` on Ctrl-C from now on, and exit where Python would only print it and continue.
 
-    It does so in the callbacks of collected objects, one of which runs at the end of each import.
+    Python does so in the callbacks of collected objects, one of which runs at the end of each import.
     """
     import _signal as signal
 
     report = sys.unraisablehook
 
-    def hear(unraisable: sys.UnraisableHookArgs) -> None:
+    def exit_on_interrupt(unraisable: sys.UnraisableHookArgs) -> None:
         if unraisable.exc_type is KeyboardInterrupt:
             os._exit(_INTERRUPTED)
         report(unraisable)
 
-    sys.unraisablehook = hear
+    sys.unraisablehook = exit_on_interrupt
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run the command line with `arguments`; returns the exit code, having said on stderr why it is not 0."""
+    """Run the command line with `arguments` and return the exit code; if it is not 0, stderr says why."""
     try:
-        code = _invoke(list(arguments))
+        from asky.cli.main import invoke
+
+        code = invoke(list(arguments))
         sys.stdout.flush()
     except BrokenPipeError:
         return _BROKEN_PIPE
@@ -75,30 +79,12 @@ def run(arguments: Sequence[str]) -> int:
     return code
 
 
-def _invoke(arguments: list[str]) -> int:
-    import click
-
-    from asky.cli.main import asky
-
-    if instruction := os.environ.get(_COMPLETION_VARIABLE):
-        from click.shell_completion import shell_complete  # only while the shell completes a line
-
-        return shell_complete(asky, {}, "asky", _COMPLETION_VARIABLE, instruction)
-    try:
-        with asky.make_context("asky", arguments) as context:
-            asky.invoke(context)
-    except click.exceptions.Exit as leaving:
-        return leaving.exit_code
-    return 0
-
-
 def _report(error: BaseException, arguments: Sequence[str]) -> int:
     if isinstance(error, SystemExit):
         return error.code if isinstance(error.code, int) else 1 if error.code else 0
     import contextlib
 
-    from asky.cli.failures import describe, render
-    from asky.cli.surroundings import key_variables
+    from asky.cli.failures import describe, key_variables, render
 
     options = arguments[: arguments.index("--")] if "--" in arguments else arguments
     debug = bool(os.environ.get("ASKY_DEBUG")) or "-v" in options or "--verbose" in options
@@ -109,8 +95,8 @@ def _report(error: BaseException, arguments: Sequence[str]) -> int:
     return report.exit_code
 
 
-def leave(code: int) -> NoReturn:
-    """End the process with `code` at once: no thread of a stopped run is waited for, and no Ctrl-C changes the code."""
+def exit_process(code: int) -> NoReturn:
+    """Exit with `code` at once, without waiting for the threads of a stopped run. Ctrl-C no longer changes the code."""
     import contextlib
 
     for stream in (sys.stdout, sys.stderr):

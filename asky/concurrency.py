@@ -1,20 +1,20 @@
-"""The one place where work fans out or leaves the event loop.
+"""Concurrency primitives: the only place that fans out work or leaves the event loop.
 
-Orchestration and the network are async; compute and disk are plain functions. `gather` runs many coroutines under a
-cap, `in_thread` runs one plain function without holding up the others.
+Orchestration and the network are async; compute and disk access are plain functions. `gather` runs many coroutines
+under a cap; `in_thread` runs one plain function without blocking the others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any, TypeVar
-
-import anyio
-import anyio.to_thread
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from asky.errors import AskyError
 from asky.values import Failure
+
+if TYPE_CHECKING:
+    import anyio
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -27,15 +27,18 @@ async def gather(
     limit: int,
     subject: Callable[[Item], str] = str,
 ) -> list[Result | Failure]:
-    """Await `worker(item)` for every item, at most `limit` at a time; the results are in the order of `items`.
+    """Await `worker(item)` for every item, at most `limit` at a time; return the results in the order of `items`.
 
-    An `AskyError` of one item becomes a `Failure` about `subject(item)` in its place, and the others go on. Any other
-    exception cancels the rest and is raised as itself, never in an exception group. Cancelling the caller cancels all.
+    If an item raises an `AskyError`, its result is a `Failure` about `subject(item)`, and the others continue. Any
+    other exception cancels the rest and is raised as is, never in an exception group. Cancelling the caller cancels
+    all.
 
-    Raises `ValueError` when `limit` is below 1.
+    Raises `ValueError` if `limit` is below 1.
     """
     if limit < 1:
         raise ValueError(f"limit must be at least 1, not {limit}")
+    import anyio  # imported on use: many callers of this module never become asynchronous
+
     results: dict[int, Result | Failure] = {}
     crashes: list[Exception] = []
     waiting = iter(enumerate(items))
@@ -62,22 +65,24 @@ async def gather(
 async def in_thread(
     function: Callable[..., Result], *args: Any, limiter: anyio.CapacityLimiter | None = None
 ) -> Result:
-    """Run `function(*args)` in a worker thread and return what it returns, or raise what it raises.
+    """Run `function(*args)` in a worker thread; return its result or raise its exception.
 
-    Cancelling the caller takes effect at once: the thread is left to finish on its own and its result is dropped, so
-    `function` must leave things whole when nobody waits for it. `limiter` caps how many run together (40 by default).
-    The threads are not daemons: a process that must end at once has to leave by `os._exit`.
+    Cancelling the caller takes effect at once: the thread finishes on its own and its result is dropped, so `function`
+    must leave consistent state even if no one waits for it. `limiter` caps how many run concurrently (40 by default).
+    The threads are not daemons: a process that must end at once has to call `os._exit`.
     """
+    import anyio.to_thread
+
     return await anyio.to_thread.run_sync(partial(function, *args), abandon_on_cancel=True, limiter=limiter)
 
 
 def failure(error: AskyError, subject: str) -> Failure:
-    """`error` as a value about `subject`."""
+    """Return `error` as a `Failure` about `subject`."""
     return Failure(subject, error.code, error.message, error.hint, error.retryable)
 
 
 def error_of(value: Failure) -> AskyError:
-    """The error that `failure` made a value of, as far as the value tells: of the most general class with its code."""
+    """Rebuild the error that `failure` converted, using the most general class with its code."""
     kind = next((each for each in _error_classes() if each.code == value.code), AskyError)
     error = kind(value.message, hint=value.hint)
     error.retryable = value.retryable
@@ -85,7 +90,7 @@ def error_of(value: Failure) -> AskyError:
 
 
 def _error_classes() -> list[type[AskyError]]:
-    """All of them, the general before the special."""
+    """Return all error classes, general before special."""
     classes: list[type[AskyError]] = [AskyError]
     for each in classes:
         classes += each.__subclasses__()

@@ -1,4 +1,4 @@
-"""The error tree. Every error says what failed, on what, and what to do next.
+"""The error hierarchy. Every error says what failed, on what, and what to do next.
 
     AskyError                  1    anything below, or an unexpected failure
     +- UsageError              2    the command line or an argument is wrong
@@ -8,20 +8,20 @@
     +- Unreachable             5    an endpoint or host did not answer
     +- RateLimited             6    an endpoint refused for rate or quota
     +- TimedOut                7    a deadline passed
-    +- ProviderError           8    an endpoint answered with a failure of its own
-    |  +- ContextOverflow      8    the conversation is longer than the model can read
+    +- ProviderError           8    an endpoint reported a failure
+    |  +- ContextOverflow      8    the conversation exceeds the model's context
     |  +- ReplayMissed         8    a replay needs something that the run's record does not hold
     +- BudgetExceeded         10    a budget ended the run; a partial answer exists
     +- NotEnoughEvidence      11    the sources hold too little to answer
-    +- UnsupportedClaim       12    `--strict` and a sentence that its sources do not support
+    +- UnsupportedClaim       12    `--strict`, and a sentence is not supported by its sources
     +- Interrupted           130    the user stopped the run
-    +- SourceError             1    one source could not be used; the others go on
+    +- SourceError             1    one source could not be used; the others continue
     |  +- SourceRefused        1    policy forbids it: outside the roots, a secret, a device
     |  +- SourceUnreadable     1    it is damaged, encrypted, empty, too large or too slow
     +- StorageError            1    the store could not be used
        +- StoreFull            1    the disk is full; nothing was changed
        +- StoreBusy            1    another process held the store too long
-       +- StoreDamaged         1    the database file is not usable as it is
+       +- StoreDamaged         1    the database file is not usable
        +- StoreTooNew          1    the store was written by a newer asky
 
 The number is the exit code of the process.
@@ -33,11 +33,11 @@ from typing import Any
 
 
 class AskyError(Exception):
-    """Base of every error that asky raises on purpose.
+    """Base class of every error that asky raises on purpose.
 
-    `message` is one line: what failed and on what. `hint` is one line too: what the reader can do next.
-    `retryable` tells a caller whether the same call may succeed later without a change. `spent` is what a model call
-    had used when it failed, an `asky.llm.port.ModelUsage`, where anything was.
+    `message` is one line: what failed and on what. `hint` is also one line: what the reader can do next. `retryable`
+    tells a caller whether the same call may succeed later without a change. `spent` is what a failed model call had
+    used, as an `asky.llm.port.ModelUsage`, or `None`.
     """
 
     exit_code = 1
@@ -95,7 +95,7 @@ class TimedOut(AskyError):
 
 
 class ProviderError(AskyError):
-    """`reason` says in one word of what kind the failure was, where a caller can tell such kinds apart."""
+    """An endpoint reported a failure. `reason` is a one-word kind, set where callers can distinguish kinds."""
 
     exit_code = 8
     code = "provider"
@@ -108,7 +108,7 @@ class ProviderError(AskyError):
 
 
 class ContextOverflow(ProviderError):
-    """The prompt does not fit; `limit_tokens` is the model's context where the endpoint named it."""
+    """The prompt does not fit. `limit_tokens` is the model's context size if the endpoint reported it."""
 
     code = "context_overflow"
 
@@ -118,7 +118,7 @@ class ContextOverflow(ProviderError):
 
 
 class ReplayMissed(ProviderError):
-    """A replay came to something that its record does not hold: the code, a prompt or the record has changed since."""
+    """A replay needs something its record does not hold: the code, a prompt or the record has changed since."""
 
     code = "replay_missed"
 
@@ -152,7 +152,7 @@ class SourceRefused(SourceError):
 
 
 class SourceUnreadable(SourceError):
-    """A source that could not be turned into text; `verdict` names the way it failed."""
+    """A source that could not be converted to text. `verdict` names the kind of failure."""
 
     code = "source_unreadable"
 

@@ -1,13 +1,17 @@
-"""What a run says while it runs: one tagged union that the terminal, logs and servers all listen to.
+"""The events of a run: one tagged union for the terminal, logs and servers.
 
-A listener is a plain callable `Listener`; it must return quickly and must not raise.
+A listener is a plain callable `Listener`; it must return quickly and must not raise. Components shared by several runs
+report through `emit`, which reaches the listener of the run that called them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
 
 from asky.values import Failure
 
@@ -28,7 +32,7 @@ FileVerdict = Literal[
 
 @dataclass(frozen=True, slots=True)
 class StageStarted:
-    """A stage of the evidence path begins; `total` counts its items where that is known."""
+    """A stage of the evidence path begins; `total` is its number of items if known."""
 
     stage: str
     total: int | None = None
@@ -45,7 +49,7 @@ class StageAdvanced:
 
 @dataclass(frozen=True, slots=True)
 class StageFinished:
-    """A stage ended after `seconds`; `summary` is one line for people."""
+    """A stage ended after `seconds`; `summary` is one line for display."""
 
     stage: str
     seconds: float
@@ -54,7 +58,7 @@ class StageFinished:
 
 @dataclass(frozen=True, slots=True)
 class FileRead:
-    """One local file got its verdict; `why` explains any verdict but `indexed` and `unchanged`."""
+    """The verdict on a local file; `why` gives the reason for any verdict except `indexed` and `unchanged`."""
 
     path: str
     verdict: FileVerdict
@@ -63,9 +67,9 @@ class FileRead:
 
 @dataclass(frozen=True, slots=True)
 class QuerySent:
-    """A query is about to leave the machine for these services, `name (host)` each.
+    """A query is about to be sent to these services, each given as `name (host)`.
 
-    `is_private` says that the run can read private documents, whose words the query could hold.
+    `is_private` means that the run can read private documents, whose words the query could contain.
     """
 
     query: str
@@ -75,9 +79,9 @@ class QuerySent:
 
 @dataclass(frozen=True, slots=True)
 class WebSearched:
-    """Search services were asked: the words that left the machine, who got them, and what came of it.
+    """Search services were queried: the words that were sent, the services that received them, and the results.
 
-    `services` are `name (host)`; none means that the answer was kept from before. `failures` are of single services.
+    `services` are `name (host)`; without any, the results came from the cache. `failures` are of single services.
     """
 
     queries: tuple[str, ...]
@@ -88,7 +92,7 @@ class WebSearched:
 
 @dataclass(frozen=True, slots=True)
 class PageRead:
-    """An address on the web got its verdict: `fetched`, `cached`, `stale`, or why it was not read."""
+    """The verdict on a web address: `fetched`, `cached`, `stale`, or why it was not read."""
 
     url: str
     verdict: str
@@ -132,9 +136,9 @@ class TextStreamed:
 
 @dataclass(frozen=True, slots=True)
 class TextDiscarded:
-    """What was streamed since the last of these is not the answer: tools are called first, or it is written again.
+    """The text streamed since the last such event is not the answer: tools are called first, or it is written again.
 
-    `text` is the model's own wording of it.
+    `text` is the discarded text as the model wrote it.
     """
 
     text: str
@@ -142,10 +146,22 @@ class TextDiscarded:
 
 @dataclass(frozen=True, slots=True)
 class Warned:
-    """Something the user should know; the run goes on."""
+    """A warning to the user; the run continues.
+
+    Of several warnings about one `topic` a run keeps the first; without a topic, of several with the same message.
+    """
 
     message: str
     hint: str | None = None
+    topic: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """A message for the user that is not part of the answer; `is_detail` marks details that are hidden by default."""
+
+    message: str
+    is_detail: bool = False
 
 
 Event = (
@@ -162,9 +178,79 @@ Event = (
     | TextStreamed
     | TextDiscarded
     | Warned
+    | Noted
 )
 Listener = Callable[[Event], None]
 
 
 def ignore(event: Event) -> None:
-    """A listener that hears nothing."""
+    """Ignore the event."""
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """An event of a run. `seq` counts from 1 without gaps; `at` is the time in UTC, ISO 8601 with microseconds."""
+
+    run: str
+    seq: int
+    at: str
+    event: Event
+
+
+# For telemetry only, never for looking up services. Tasks and threads started by anyio inherit the value; events of any
+# other thread go to the listener of the process.
+_LISTENER: ContextVar[Listener | None] = ContextVar("asky_listener", default=None)
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Deliver events emitted in this context to `listener`."""
+    token = _LISTENER.set(listener)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(token)
+
+
+def emit(event: Event, otherwise: Listener = ignore) -> None:
+    """Deliver `event` to the listener of the current run, or else to `otherwise`."""
+    (_LISTENER.get() or otherwise)(event)
+
+
+_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+def event_name(event: Event | type[Event]) -> str:
+    """Return the name of the event's class with words joined by `_`: `tool_called` for a `ToolCalled`."""
+    cls = event if isinstance(event, type) else type(event)
+    return _WORD.sub("_", cls.__name__).lower()
+
+
+def event_fields(event: Event) -> dict[str, Any]:
+    """Return the fields of `event` as JSON values, with tuples for lists."""
+    return asdict(event)
+
+
+def decode_event(name: str, fields: Mapping[str, Any]) -> Event:
+    """Return the event with that name and those fields.
+
+    Fields that this version does not know are left out. Raises `ValueError` for an unknown name or a missing field.
+    """
+    cls = next((each for each in get_args(Event) if event_name(each) == name), None)
+    if cls is None:
+        raise ValueError(f"unknown event {name!r}")
+    try:
+        event: Event = cls(**{key: _decoded(value) for key, value in _known(cls, fields).items()})
+    except TypeError as error:
+        raise ValueError(f"not a {name}: {error}") from None
+    return event
+
+
+def _decoded(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(map(_decoded, value))
+    return Failure(**_known(Failure, value)) if isinstance(value, dict) else value
+
+
+def _known(cls: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: fields[key] for key in cls.__dataclass_fields__ if key in fields}

@@ -1,4 +1,4 @@
-"""The nouns that every layer shares: frozen values without behaviour beyond their own consistency.
+"""Values shared by every layer: frozen, with no behaviour beyond checking their own consistency.
 
 Offsets are character offsets (Python `str` indices) into a document's stored text, half open: `text[start:end]`.
 """
@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 SourceKind = Literal["file", "web", "paper", "note"]
+PRIVATE_KINDS: tuple[SourceKind, ...] = ("file", "note")
+"""The kinds of sources whose text belongs to the user. Privacy is decided from this alone."""
 Verdict = Literal["supported", "partial", "unsupported", "contradicted", "uncited"]
 StoppedBy = Literal["budget", "max_turns", "cancelled", "no_evidence"]
 
@@ -32,7 +34,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and what it governs: from the start of its heading line to the next heading of its level or above."""
+    """A heading and its range: from the start of its heading line to the next heading of the same or a higher level."""
 
     heading: str
     level: int
@@ -52,9 +54,9 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Where a page leads: `url` is absolute, http or https; `text` is what a reader sees of it.
+    """An outgoing link of a page: `url` is absolute, http or https; `text` is the visible link text.
 
-    `start` is the offset in the document's text of the block that holds the link, or of the text's end where that block
+    `start` is the offset in the document's text of the block that holds the link, or the end of the text if that block
     is not part of it.
     """
 
@@ -65,11 +67,11 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The text that a reader made of some bytes, with its structure.
+    """The text extracted from some bytes, with its structure.
 
-    `text` is what is stored, indexed, cited and hashed; it is never rewritten afterwards. `sections` are in order of
-    start and may nest; `pages` are in order, do not overlap, and are empty for media without pages; `links` are in the
-    order of the page, no address twice.
+    `text` is what is stored, indexed, cited and hashed; it is never rewritten. `sections` are ordered by start and may
+    nest; `pages` are in order, do not overlap, and are empty for media without pages; `links` are in page order,
+    without duplicate URLs.
     """
 
     text: str
@@ -82,17 +84,17 @@ class Document:
 
     @property
     def sha256(self) -> str:
-        """Hex SHA-256 of the UTF-8 bytes of `text`."""
+        """Return the hex SHA-256 of the UTF-8 bytes of `text`."""
         return hashlib.sha256(self.text.encode("utf-8")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a document came from. `id` is derived from `uri` and is the same in every store.
+    """The origin of a document. `id` is derived from `uri` and is the same in every store.
 
-    `external_id` is the id that a record came with, of the type that it came with: 1 and "1" are two. `authors`,
-    `published` (ISO 8601: a date, or only its year or month), `published_in` (a site or a journal) and `doi` are what
-    the source or a search service says of it, for whoever cites it; nobody has checked them.
+    `external_id` is the id of an imported record, with its type preserved: 1 and "1" differ. `authors`, `published`
+    (ISO 8601: a date, or only its year or month), `published_in` (a site or a journal) and `doi` are bibliographic data
+    as reported by the source or a search service; they are not verified.
     """
 
     id: str
@@ -110,13 +112,13 @@ class Source:
 
 
 def source_id(uri: str) -> str:
-    """The id of the source at `uri`: `s` and the first 12 hexadecimal digits of its SHA-256."""
+    """Return the id of the source at `uri`: `s` and the first 12 hexadecimal digits of its SHA-256."""
     return "s" + hashlib.sha256(uri.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A span of a document that is indexed as one unit. `ordinal` counts from 0 in the document."""
+    """A span of a document that is indexed as one unit. `ordinal` counts from 0 within the document."""
 
     ordinal: int
     span: Span
@@ -125,7 +127,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where a span lies, in words a reader can use. `page` counts from 1."""
+    """The place of a span, in terms a reader can use. `page` counts from 1."""
 
     section: str | None = None
     page: int | None = None
@@ -134,7 +136,7 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One ranked chunk. `rank` counts from 1; `score` orders the list; a leg that did not run is `None`."""
+    """One ranked chunk. `rank` counts from 1; the list is ordered by `score`; a leg that did not run has `None`."""
 
     rank: int
     score: float
@@ -177,7 +179,7 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence of an answer: `answer[span.start:span.end]`, the citations it carries, and what checking it found."""
+    """A sentence of an answer, `answer[span.start:span.end]`, with its citations and the result of checking it."""
 
     text: str
     span: Span
@@ -189,7 +191,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A failure as a value: one item of many that did not work while the others go on."""
+    """A failure as a value: one item of a batch that failed while the others continue."""
 
     subject: str
     code: str
@@ -199,8 +201,16 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A row that cannot be read, in a list of others: `name` is what is left of its name, `why` what is wrong."""
+
+    name: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
-    """What a run spent. `cost_usd` is `None` where no price is known."""
+    """The resources that a run used. `cost_usd` is `None` if no price is known."""
 
     llm_calls: int = 0
     prompt_tokens: int = 0
@@ -214,9 +224,9 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A finished run: the text with `[n]` markers, what each marker points at, and how each sentence was checked.
+    """A finished run: the text with `[n]` markers, the citation behind each marker, and the check of each sentence.
 
-    `faults` counts marked sentences, struck citations, and addresses that no source holds.
+    `faults` counts flagged sentences, removed citations, and addresses that belong to no source.
     """
 
     run: str
@@ -233,3 +243,15 @@ class Answer:
     stopped_by: StoppedBy | None = None
     warnings: tuple[str, ...] = ()
     faults: int = 0
+
+    def _repr_markdown_(self) -> str:
+        """Return the answer as Markdown for a notebook: the text, then a line for each citation."""
+        lines = [f"[{each.n}] {each.source.title}{_place(each)}" for each in self.citations]
+        return "\n\n".join([self.text, "  \n".join(lines)] if lines else [self.text])
+
+
+def _place(citation: Citation) -> str:
+    location = citation.location
+    page = f"p. {location.page_label or location.page}" if location.page is not None else None
+    parts = [location.section, page, citation.source.url or citation.source.path]
+    return "".join(f", {part}" for part in parts if part)

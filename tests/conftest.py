@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 from hypothesis import settings
 
@@ -32,3 +36,53 @@ def model_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.getbasetemp()
     # Parallel workers have a folder each below one that they share; the client's lock keeps them from exporting twice.
     return (root.parent if "PYTEST_XDIST_WORKER" in os.environ else root) / "model-cache"
+
+
+@pytest.fixture
+def share_models(model_cache: Path) -> Callable[[Path], None]:
+    """Have the asky whose home is the given folder use the exported models of this test run."""
+
+    def share(home: Path) -> None:
+        (home / "cache").mkdir(parents=True, mode=0o700)
+        model_cache.mkdir(exist_ok=True, mode=0o700)
+        (home / "cache" / "models").symlink_to(model_cache)
+
+    return share
+
+
+_ENDING_S = 10.0
+"""How long what a test has left is waited for: a thread that reads files for nobody ends the process it reads with."""
+
+
+@pytest.fixture(autouse=True)
+def _no_process_left() -> Iterator[None]:
+    """Fail a test that leaves a process of its own behind: a later one would find it."""
+    before = _children()
+    yield
+    deadline = time.monotonic() + _ENDING_S
+    while left := [each for each in _children() - before if _is_left(each)]:
+        if time.monotonic() > deadline:
+            pytest.fail(f"left behind: {left}")
+        psutil.wait_procs(left, timeout=0.1)
+
+
+def _children() -> set[psutil.Process]:
+    """The processes that this one has started and that it has not seen end."""
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)  # 1 µs; the list takes 6 ms
+    except ChildProcessError:
+        return set()
+    return set(psutil.Process().children())
+
+
+def _is_left(process: psutil.Process) -> bool:
+    """Whether it is still there, and is not kept for later tests, by `multiprocessing` or by the shared readers."""
+    shared = sys.modules.get("tests.support.readers")
+    if shared is not None and process.pid in shared.shared_pids():
+        return False
+    try:
+        return "from multiprocessing." not in " ".join(process.cmdline())
+    except psutil.ZombieProcess:
+        return True
+    except psutil.NoSuchProcess:
+        return False

@@ -1,1 +1,1 @@
-"""The tool-calling loop and what it needs. Rule: the loop knows tools by their specification only."""
+"""The run of a question: its plan, prompt and custom tools. Rule: models and the web are known by their ports only."""

@@ -1,7 +1,7 @@
-"""Tools of the user's own: programs named in the configuration that a model may call.
+"""Custom tools: programs in the configuration that a model may call.
 
-The user enabled them, so a call is not asked about; each is in the ledger of its run, with all that the program was
-given. What a program says is data from outside: it is cleaned and fenced, can be read and not cited.
+The user has enabled them, so calls need no confirmation; each is recorded in the ledger of its run, with its command
+and input. The output of a program is untrusted data: it is cleaned and fenced, and cannot be cited.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from asky.errors import UsageError
 from asky.evidence.passages import fence
 from asky.llm.port import ToolSpec
 from asky.llm.tools import Tool, ToolResult
-from asky.research.programs import Ended, ProgramLimits, run_program
+from asky.research.local.programs import ProgramLimits, ProgramResult, run_program
 from asky.text.scrub import one_line, scrub, strip_sequences
 from asky.values import Failure
 
@@ -40,14 +40,14 @@ _GUIDELINE = (
     "that rests on it. Name the tool there instead."
 )
 
-Record = Callable[[Mapping[str, Any]], None]
+RecordCall = Callable[[Mapping[str, Any]], None]
 
 
 class CustomTools:
-    """The enabled tools of `settings`; their programs get what is allowed of `environ`, and no more.
+    """The enabled tools of `settings`; their programs receive only the allowed variables of `environ`.
 
-    `keys` and the secrets of `environ` are hidden in what they are given and say, as far as that is recorded or told: a
-    program runs as the user, and can read what is in the environment of asky or in the user's files.
+    `keys` and the secrets in `environ` are masked in recorded commands and inputs, and in output shown to models: a
+    program runs as the user, and can read the environment of asky and the user's files.
     """
 
     def __init__(
@@ -58,17 +58,17 @@ class CustomTools:
         self._redactor = Redactor((*keys, *secret_values(environ)))
 
     def specs(self) -> list[ToolSpec]:
-        """What models are told of them, in the order of the configuration."""
+        """Return the specifications of the tools, in the order of the configuration."""
         return [
             ToolSpec(name, tool.description, full_parameters(tool.parameters), _GUIDELINE)
             for name, tool in self._settings.items()
         ]
 
-    def of(self, run: ResearchRun, record: Record) -> list[Tool]:
-        """The tools for one run. `record` gets what its ledger says of each call, and is called from a thread."""
+    def for_run(self, run: ResearchRun, record: RecordCall) -> list[Tool]:
+        """Return the tools for one run. `record` receives the ledger entry of each call, in a worker thread."""
         return [Tool(spec, self._program(spec.name, run, record).call) for spec in self.specs()]
 
-    def _program(self, name: str, run: ResearchRun, record: Record) -> _Program:
+    def _program(self, name: str, run: ResearchRun, record: RecordCall) -> _Program:
         return _Program(name, self._settings[name], self._environ, self._redactor, run, record)
 
 
@@ -81,34 +81,34 @@ class _Program:
     environ: Mapping[str, str]
     redactor: Redactor
     run: ResearchRun
-    record: Record
+    record: RecordCall
 
     async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
-        """Run the program once. Raises `UsageError` for arguments that it cannot be given.
+        """Run the program once. Raises `UsageError` for arguments that cannot be passed to it.
 
-        Cancelling kills the program before the cancellation goes on.
+        A cancellation kills the program before it continues.
         """
         argv, data = command_of(self.tool, arguments)
-        stop, begun, over = threading.Event(), threading.Event(), threading.Event()
+        stopping, started, finished = threading.Event(), threading.Event(), threading.Event()
 
-        def work() -> Ended | OSError:
-            begun.set()
+        def work() -> ProgramResult | OSError:
+            started.set()
             try:
-                return self._run(argv, data, stop.is_set)
+                return self._run(argv, data, stopping.is_set)
             finally:
-                over.set()
+                finished.set()
 
         try:
             ended = await in_thread(work)
         except anyio.get_cancelled_exc_class():
-            stop.set()
+            stopping.set()
             with anyio.CancelScope(shield=True):
-                if begun.is_set():  # a thread that begins later finds itself stopped
-                    await in_thread(over.wait, _ENDING_S)
+                if started.is_set():  # a thread that starts later stops at once
+                    await in_thread(finished.wait, _ENDING_S)
             raise
         return self._not_started(ended) if isinstance(ended, OSError) else self._result(ended)
 
-    def _run(self, argv: list[str], data: bytes, is_stopped: Callable[[], bool]) -> Ended | OSError:
+    def _run(self, argv: list[str], data: bytes, is_stopped: Callable[[], bool]) -> ProgramResult | OSError:
         limits = ProgramLimits(self.tool.timeout_s, self.tool.max_output_bytes)
         if is_stopped():
             return InterruptedError()
@@ -117,25 +117,25 @@ class _Program:
         except OSError as error:
             self.record(self._entry(argv, data) | {"ended": "not_started", "why": error.strerror})
             return error
-        told = {
+        outcome = {
             "ended": ended.why,
             "status": ended.status,
             "output_bytes": ended.output_bytes,
             "error_bytes": ended.error_bytes,
             "seconds": round(ended.seconds, 3),
         }
-        self.record(self._entry(argv, data) | told)
+        self.record(self._entry(argv, data) | outcome)
         return ended
 
     def _entry(self, argv: list[str], data: bytes) -> dict[str, Any]:
-        """What the program was given, without the keys of this process."""
+        """Return the command and the input as JSON, with secrets masked."""
         return {
             "tool": self.name,
             "argv": [self.redactor.mask(each) for each in argv],
             "input": self.redactor.mask(data.decode()),
         }
 
-    def _result(self, ended: Ended) -> ToolResult:
+    def _result(self, ended: ProgramResult) -> ToolResult:
         output = self._shown(ended.output, is_cut=ended.why != "ended")
         took = f"{ended.output_bytes:,} bytes in {ended.seconds:.1f} s"
         if ended.why == "timed_out":
@@ -144,15 +144,15 @@ class _Program:
             most = self.tool.max_output_bytes
             return self._failed("too_large", f"{self.name} was ended: it wrote more than {most:,} bytes", output)
         if ended.status != 0:
-            said = self.redactor.mask(_clean(ended.errors))[-_ERROR_CHARS:].strip()
-            last = one_line(said.splitlines()[-1])[:_SHOWN_ERROR_CHARS] if said else ""
-            shown = self._fenced(said, "errors") if said else ""
+            errors = self.redactor.mask(_clean(ended.errors))[-_ERROR_CHARS:].strip()
+            last = one_line(errors.splitlines()[-1])[:_SHOWN_ERROR_CHARS] if errors else ""
+            shown = self._fenced(errors, "errors") if errors else ""
             what = f"{self.name} ended with {ended.describe()}"
             return self._failed("tool_failed", what, "\n".join(filter(None, (shown, output))), last)
         return ToolResult(output or f"{self.name} ended well and wrote nothing.", took)
 
     def _shown(self, output: bytes, *, is_cut: bool) -> str:
-        """What a program wrote, as a model may see it: as much as passages may take, and no piece of a key."""
+        """Return the fenced output for a model: masked, and cut to the size of a tool's passages."""
         text = _clean(output)
         text = self.redactor.mask(text[: self.redactor.certain_length(text)] if is_cut else text).strip("\n")
         if not text:
@@ -163,7 +163,7 @@ class _Program:
         return self._fenced(text[:most], "output") + note
 
     def _fenced(self, text: str, what: str) -> str:
-        """`text` as data; it may be the user's own, so that searches must not carry it away."""
+        """Return `text` fenced as data, and record it as private, so that search queries do not reveal it."""
         self.run.private_notes.append(text)
         return fence(text, self.run.marker, f"{what} of {self.name}")
 
@@ -178,17 +178,17 @@ class _Program:
 
 
 def command_of(tool: CustomTool, arguments: Mapping[str, Any]) -> tuple[list[str], bytes]:
-    """The command for one call, and what goes to its standard input: the arguments that it does not name, as JSON.
+    """Return the command for one call, and its standard input: a JSON object of the arguments not in the command.
 
-    Each argument stays within its element of the command, whatever is in it. Raises `UsageError` for one that holds
-    NUL, and for one that would begin an element with `-` where no `--` stands before it.
+    Each argument stays within its element of the command. Raises `UsageError` for an argument that contains NUL, and
+    for one that would begin an element with `-` without a `--` before it.
     """
     texts = {name: _text(value) for name, value in arguments.items()}
     argv = []
     for at, element in enumerate(tool.command):
         filled = fill(element, texts)
         if "\0" in filled:
-            raise UsageError(f"{placeholders(element)[0]}: a program cannot be given a NUL character")
+            raise UsageError(f"{placeholders(element)[0]}: must not contain a NUL character")
         if filled.startswith("-") and is_open_to_options(tool.command, at):
             raise UsageError(
                 f"{placeholders(element)[0]}: must not begin with -, which the program takes for an option"
@@ -202,7 +202,7 @@ def command_of(tool: CustomTool, arguments: Mapping[str, Any]) -> tuple[list[str
 
 
 def _text(value: object) -> str:
-    """A text as it is, anything else as JSON has it."""
+    """Return a string unchanged, and any other value as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 

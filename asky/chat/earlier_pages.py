@@ -1,4 +1,4 @@
-"""The pages of the web that earlier turns of a session cited or showed: a later question may be about one of them."""
+"""Web pages that earlier turns of a session cited or showed: a later question may be about one of them."""
 
 from __future__ import annotations
 
@@ -14,35 +14,34 @@ if TYPE_CHECKING:
     from asky.storage.sessions import StoredMessage
     from asky.values import Source
 
-_MOST = 20
-_LONGEST_URL = 300  # of an address that is named; a longer one is offered all the same
+_MAX_PAGES = 20
+_MAX_URL_CHARS = 300  # of an address in the prompt; longer ones are cut there, but may be fetched
 _ON_THE_WEB = ("web", "paper")
 
 
-def earlier_pages(said: Sequence[StoredMessage], passages: Sequence[StoredPassage]) -> list[Source]:
-    """The pages that `said` names by their passages, each once: at most 20, those of the last turn first.
+def earlier_pages(history: Sequence[StoredMessage], passages: Sequence[StoredPassage]) -> list[Source]:
+    """Return the web pages with passages mentioned in `history`, each once: at most 20, those of the last turn first.
 
-    Of a turn those come first that its answer cites, in that order. Turns that were withdrawn do not count, nor do
-    documents of this machine.
+    Within a turn, pages cited by the answer come first, in the order cited. Withdrawn turns and local documents are
+    left out.
     """
     sources = {each.key: each.source for each in passages}
-    pages = (sources[key] for key in _keys(said) if key in sources and _is_page(sources[key]))
-    return list(islice({each.id: each for each in pages}.values(), _MOST))
+    pages = (sources[key] for key in _keys(history) if key in sources and _is_page(sources[key]))
+    return list(islice({each.id: each for each in pages}.values(), _MAX_PAGES))
 
 
-def told_pages(pages: Sequence[Source], marker: str) -> str:
-    """The pages as a model is told of them, or nothing where there are none; others have written their titles."""
+def pages_note(pages: Sequence[Source], marker: str) -> str:
+    """Return the note about `pages` for a model, empty without pages; the titles are fenced as untrusted text."""
     if not pages:
         return ""
-    lines = (f"{each.id}: {shown_title(each)}\n   {(each.url or '')[:_LONGEST_URL]}" for each in pages)
-    told = fence("\n".join(lines), marker, "pages")
-    return (
-        f"Pages of earlier turns, those of the last turn first, each turn's in the order its answer cites them:\n{told}"
-    )
+    lines = (f"{each.id}: {shown_title(each)}\n   {(each.url or '')[:_MAX_URL_CHARS]}" for each in pages)
+    heading = "Pages of earlier turns, those of the last turn first, each turn's in the order its answer cites them:"
+    fenced = fence("\n".join(lines), marker, "pages")
+    return f"{heading}\n{fenced}"
 
 
-def _keys(said: Sequence[StoredMessage]) -> Iterator[str]:
-    for each in reversed(said):
+def _keys(history: Sequence[StoredMessage]) -> Iterator[str]:
+    for each in reversed(history):
         if each.is_withdrawn:
             continue
         if each.role == "assistant":

@@ -1,4 +1,4 @@
-"""What a question would do, without doing it: which model, which hosts, how many calls, and what they may cost."""
+"""The plan of a question: its model, hosts, number of calls and estimated cost, without sending anything."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from asky.chat.preparing import withheld_tools
-from asky.chat.prompts import CONVERSATION_PROMPT, LEAN_PROMPT, research_system_prompt
+from asky.chat.context_builder import withheld_tools
 from asky.llm.budget import REPLY_TOKENS
 from asky.llm.port import Message, ModelUsage, ToolSpec
 from asky.llm.tokens import TokenCounter
 from asky.research.tools import TOOL_SPECS
+from asky.research.web.tools import WEB_TOOL_SPECS
+from asky.research.writing.prompts import CONVERSATION_PROMPT, LEAN_PROMPT, research_system_prompt
 from asky.text.urls import host_of
 
 if TYPE_CHECKING:
-    from asky.chat.answering import Mode
-    from asky.llm.endpoint import Prices
+    from asky.llm.endpoint.endpoint import Prices
     from asky.llm.port import ChatModel
 
 _USUAL_SEARCHES = 1
@@ -24,7 +24,7 @@ _USUAL_SEARCHES = 1
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Calls, and the tokens of all of them together; `cost_usd` is `None` without a known price."""
+    """A number of calls, and their total tokens and cost; `cost_usd` is `None` without a known price."""
 
     calls: int
     prompt_tokens: int
@@ -34,7 +34,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class PlannedService:
-    """A search service; `host` is `None` where it is named but not set up."""
+    """A search service; `host` is `None` if it is not configured."""
 
     name: str
     host: str | None
@@ -42,12 +42,12 @@ class PlannedService:
 
 @dataclass(frozen=True, slots=True)
 class WebPlan:
-    """What would be done on the web.
+    """The planned use of the web.
 
-    Before the model is asked, `queries` are sent to each of the `services`, and of what they find and the addresses
-    that the question `named` at most `max_pages` pages are read; none of that where the model is to choose. It
-    `may_search` and read more. Where it `is_offline`, pages that were read before are all there is. `wanted` says
-    in words what sources have to be. The `finder` is asked where papers among those pages can be read.
+    Before the first model call, `queries` are sent to each of the `services`, and at most `max_pages` pages are read,
+    from the results and from the addresses `named` in the question; none if the model chooses pages itself. With
+    `may_search`, the model can search and read more. With `is_offline`, only cached pages are used. `wanted` describes
+    the required sources, one phrase each. The `finder` is a service that is asked for open copies of papers.
     """
 
     services: tuple[PlannedService, ...] = ()
@@ -61,7 +61,7 @@ class WebPlan:
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """The hosts that are known beforehand; those of pages that are found come on top."""
+        """The hosts known beforehand: of services and named addresses, not of pages that searches find."""
         searching = self.services if self.queries or self.may_search else ()
         asked = [*searching, *([self.finder] if self.finder is not None else [])]
         return (*(each.host for each in asked if each.host), *map(host_of, self.named))
@@ -69,11 +69,11 @@ class WebPlan:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`hosts` are those of which it is known that they would be reached.
+    """The plan of a question. `hosts` are the hosts that it is known to contact, each once.
 
-    `usual` is a run with one search, `most` one that uses every turn. `sources` are in the corpus; `unread` names what
-    would be read first, `web` what would be done on the web. `earlier_tokens` is what was said in the session before,
-    as far as it goes with each call.
+    `usual` estimates a run with one search, `most` one that uses every turn. `sources` is the number of sources in the
+    corpus, `unread` names documents that would be read first, and `web` is `None` for a question that does not use the
+    web. `earlier_tokens` are the tokens of the session history in each call.
     """
 
     model: str
@@ -88,12 +88,10 @@ class Plan:
     earlier_tokens: int = 0
 
 
-def offered_tools(mode: Mode, web: WebPlan | None) -> list[ToolSpec]:
-    """The tools of a run in this mode, in the order in which it offers them."""
+def offered_tools(mode: str, web: WebPlan | None) -> list[ToolSpec]:
+    """Return the tools offered in a run of this mode, in the order of its prompt."""
     specs = list(TOOL_SPECS)
     if web is not None:
-        from asky.research.web_tools import WEB_TOOL_SPECS  # for questions to the web only
-
         specs = [*(each for each in WEB_TOOL_SPECS if each.name != "web_search" or web.services), *specs]
     preloaded = web is None or web.is_offline or web.max_pages > 0
     withheld = withheld_tools(mode, preloaded=preloaded)
@@ -113,13 +111,13 @@ def make_plan(
     prices: Prices | None,
     may_call: bool = True,
     web: WebPlan | None = None,
-    earlier: Callable[[Sequence[ToolSpec]], Sequence[Message]] = lambda _: (),
+    history_messages: Callable[[Sequence[ToolSpec]], Sequence[Message]] = lambda _: (),
     counter: TokenCounter | None = None,
 ) -> Plan:
-    """The plan for `question` over `sources` sources, what is `unread` and the `web`.
+    """Return the plan for `question` over `sources` stored sources, the `unread` documents and the `web`.
 
-    A prompt grows by `passage_tokens` with each search before it. Where the model may not call `tools`, it gets the
-    passages of one search. `earlier` gives what goes with a question from before it, by the tools that are offered.
+    The estimate assumes that each search adds `passage_tokens` to the later prompts, and that a model that may not call
+    `tools` receives the passages of one search. `history_messages` returns the session's messages for the given tools.
     """
     has_sources = sources > 0 or bool(unread) or web is not None
     searching = has_sources and may_call
@@ -128,14 +126,14 @@ def make_plan(
     if has_sources and not searching:
         system = LEAN_PROMPT
     counter = counter or TokenCounter()
-    earlier_tokens = sum(map(counter.count_message, earlier(offered)))
+    earlier_tokens = sum(map(counter.count_message, history_messages(offered)))
     first = earlier_tokens + counter.count([Message("system", system), Message("user", question)], offered)
     if has_sources and not searching:
         first += passage_tokens
     free = model.host is None
 
     def estimate(calls: int) -> Estimate:
-        # each call sends what the ones before it sent, what their searches brought, and their replies
+        # each call sends the previous prompt again, with the passages and the reply since
         grown = [first + each * (passage_tokens + REPLY_TOKENS) for each in range(calls)]
         prompt = sum(min(tokens, model.context_tokens) for tokens in grown)
         usage = ModelUsage(prompt, calls * REPLY_TOKENS)

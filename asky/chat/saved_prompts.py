@@ -1,4 +1,4 @@
-"""Saved prompts: `/name` at the beginning of a question, and what it stands for."""
+"""Saved prompts: `/name` at the beginning of a question is replaced by a configured text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from asky.config.prompts import FILE_PREFIX, MAX_QUESTION_CHARS
 from asky.errors import UsageError
 
 INPUT = "input"
-"""The placeholder that stands for what follows the name."""
+"""The placeholder for the text after the name."""
 
 _CALL = re.compile(r"/([A-Za-z0-9_-]{1,64})(?:\s+|\Z)")
 _PLACEHOLDER = re.compile(r"\{\{[ \t]*([A-Za-z0-9_-]{1,64})[ \t]*\}\}")
@@ -19,24 +19,23 @@ _VERY_NEAR = 0.8
 
 
 def names_prompt(text: str) -> bool:
-    """Whether `text` begins with `/` and a plain name: only then can it be a saved prompt."""
+    """Return whether `text` begins with `/` and a plain name, and so may call a saved prompt."""
     return _CALL.match(text) is not None
 
 
 def expand(text: str, prompts: Mapping[str, str], *, read_file: Callable[[str], str], in_chat: bool = False) -> str:
-    """`text`, or where it is `/name rest` the prompt of that name with its placeholders filled.
+    """Return `text`, or for `/name rest` the prompt of that name with its placeholders filled.
 
-    `{{input}}` takes the rest, which otherwise follows after a blank line. Any other `{{placeholder}}` takes the value
-    of a word `placeholder=value` of the rest, where a value with spaces stands in quotes. What was filled in is not
-    looked at again. `read_file` gives the text of a prompt that is a `file://` address.
+    `{{input}}` is replaced by the rest, which is otherwise appended after a blank line. Any other `{{placeholder}}` is
+    replaced by the value of a word `placeholder=value` in the rest; a value with spaces is quoted. Placeholders in the
+    values are not expanded. `read_file` returns the text of a prompt that is a `file://` address.
 
-    A text whose first word is no configured name is a question like any other, such as one about `/etc`; but a name
-    very near to a configured one, such as the same in capitals, is taken for a slip, which would otherwise be a paid
-    answer to the wrong question.
-    `in_chat` any plain name must be configured, as one is typed there like a command.
+    A text whose first word is not a configured name is an ordinary question, such as one about `/etc`. But a name that
+    closely resembles a configured one, such as the same in capitals, is treated as a typing error, because the wrong
+    question may be a paid call. With `in_chat`, every plain name must be configured: it is typed like a command.
 
-    Raises `UsageError` for a name that is not configured, a placeholder without a value, a quote without its end, a
-    value that is given twice, and more than `MAX_QUESTION_CHARS` characters.
+    Raises `UsageError` for an unknown name, a placeholder without a value, an unclosed quote, a value given twice, and
+    a result of more than `MAX_QUESTION_CHARS` characters.
     """
     call = _CALL.match(text)
     if call is None:
@@ -52,9 +51,9 @@ def expand(text: str, prompts: Mapping[str, str], *, read_file: Callable[[str], 
 
 
 def template_of(name: str, text: str, read_file: Callable[[str], str]) -> str:
-    """What the prompt says that is configured as `text`, which may name a file.
+    """Return the template of the prompt configured as `text`, which may be the address of a file.
 
-    Raises `UsageError` with the prompt's name where `read_file` does.
+    Raises `UsageError` with the prompt's name if `read_file` does.
     """
     if not text.startswith(FILE_PREFIX):
         return text
@@ -73,7 +72,7 @@ def _check_unknown(name: str, prompts: Mapping[str, str], *, in_chat: bool) -> N
     if near:
         raise UsageError(
             f"there is no saved prompt /{name}",
-            hint=f"did you mean /{near[0]}? A question of your own must begin with another word",
+            hint=f"did you mean /{near[0]}? If it is part of your question, begin with another word",
         )
 
 
@@ -98,7 +97,7 @@ def _filled(name: str, template: str, rest: str) -> str:
 
 
 def _take_values(name: str, rest: str, wanted: list[str]) -> tuple[dict[str, str], str]:
-    """The values of `wanted` in `rest`, and what else it says."""
+    """Return the values of `wanted` in `rest`, and the other text in it."""
     values: dict[str, str] = {}
     if not wanted:
         return values, rest
@@ -115,11 +114,11 @@ def _take_values(name: str, rest: str, wanted: list[str]) -> tuple[dict[str, str
 
 
 def _value(name: str, rest: str, match: re.Match[str]) -> tuple[str, int]:
-    """The value that begins where `match` ends, and where it ends itself."""
+    """Return the value that begins where `match` ends, and its end."""
     if rest[match.end() : match.end() + 1] in ('"', "'"):
         quoted = _QUOTED.match(rest, match.end())
         if quoted is None:
-            raise UsageError(f"/{name}: the quote of {match[1]} has no end")
+            raise UsageError(f"/{name}: the quote of {match[1]} is not closed")
         inner = re.sub(r"\\([\"\\])", r"\1", quoted[1]) if quoted[1] is not None else quoted[2]
         return inner, quoted.end()
     plain = re.compile(r"\S*").match(rest, match.end())
@@ -129,6 +128,6 @@ def _value(name: str, rest: str, match: re.Match[str]) -> tuple[str, int]:
 
 def _too_long(name: str, chars: int) -> UsageError:
     return UsageError(
-        f"/{name} makes a question of {chars:,} characters or so; {MAX_QUESTION_CHARS:,} are the limit",
-        hint="put long text into a file and name it with -d, or pipe it in beside a short question",
+        f"/{name} makes a question of about {chars:,} characters; the limit is {MAX_QUESTION_CHARS:,}",
+        hint="put long text into a file and pass it with -d, or pipe it in with a short question",
     )

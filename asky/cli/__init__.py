@@ -1,1 +1,1 @@
-"""The command line. Rule: parse, call a service from wiring, print; answers on stdout, everything else on stderr."""
+"""The command line. Rule: parse, call a use case, print; answers go to stdout, everything else to stderr."""

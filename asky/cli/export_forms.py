@@ -1,18 +1,17 @@
-"""The forms in which answers, runs and sessions are written, and the suffixes of files that say them."""
+"""The file suffixes of the export formats."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
 
+from asky.app.forms import FORMS as FORMS
+from asky.app.forms import Form as Form
 from asky.errors import UsageError
 
-Form = Literal["md", "html", "json", "bibtex", "csl", "ris"]
-FORMS: tuple[Form, ...] = ("md", "html", "json", "bibtex", "csl", "ris")
-SAY_FORMAT = "or say how with --format"
-SUFFIXES_TOLD = ".md, .html, .json, .bib, .csl.json or .ris"
+FORMAT_HINT = "or choose a format with --format"
+KNOWN_SUFFIXES = ".md, .html, .json, .bib, .csl.json or .ris"
 
 _BY_SUFFIX: Mapping[str, Form] = MappingProxyType(
     {".csl.json": "csl", ".bib": "bibtex", ".ris": "ris", ".html": "html", ".md": "md", ".json": "json"}
@@ -20,8 +19,8 @@ _BY_SUFFIX: Mapping[str, Form] = MappingProxyType(
 
 
 def form_of(path: Path, *, hint: str | None = None) -> Form:
-    """The form that the suffix of `path` says, in capitals or not. Raises `UsageError` where it says none."""
+    """Return the format for the suffix of `path`, in any case. Raises `UsageError` if the suffix is unknown."""
     for suffix, form in _BY_SUFFIX.items():
         if path.name.lower().endswith(suffix):
             return form
-    raise UsageError(f"{path}: not {SUFFIXES_TOLD}", hint=hint)
+    raise UsageError(f"{path}: not {KNOWN_SUFFIXES}", hint=hint)

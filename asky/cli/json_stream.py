@@ -1,39 +1,32 @@
-"""`--json-stream`: what a run says, as one JSON object a line on stdout while it runs.
+"""`--json-stream`: the events of a run as JSON lines on stdout while it runs.
 
-The first line has `"schema":"asky.event/1"` as well. Every line has a `type`: the event's name in `asky.events` with
-words joined by `_` (`stage_started`, `tool_called`, `text_streamed`, ...) beside the event's own fields, or `answer`
-with the object of `--json`, or `error` with the object that `--json` has on stderr. One of these two is the last line
-of its run. The answer's text as it is written is what `text_streamed` lines hold since the last `text_discarded`; the
-answer itself may have been mended since. New types and fields may be added.
-
-Nothing is in it that `--json` does not show: secrets are masked, and of local files only those are named that cannot be
-used.
+Every line is an `asky.event/1` object (see `asky.app.schemas.event_object`) with an additional `type`: the name of the
+event (`stage_started`, `tool_called`, `text_streamed`, ...), or `answer` with the object of `--json`, or `error` with
+the object that `--json` prints on stderr. The last line of a run has one of these two. The answer's text as it is being
+written is the content of the `text_streamed` lines since the last `text_discarded`; the final answer may have been
+revised since. New types and fields may be added.
 """
 
 from __future__ import annotations
 
-import json
-import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
-from asky.cli.failures import Report, render
-from asky.cli.terminal import json_text
+from asky.app.schemas import EVENT, error_object, event_object
 from asky.config.secrets import scrub
-from asky.events import Event, FileRead
+from asky.events import Envelope
+from asky.text.printable import json_text
 
-SCHEMA = "asky.event/1"
-_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_USABLE = ("indexed", "unchanged")
+if TYPE_CHECKING:
+    from asky.app.failures import ErrorReport
 
 
 class JsonStream:
-    """A listener that prints each event as it happens.
+    """Prints each event of a run as it happens.
 
-    It may be called from any thread; `key_variables` name variables that hold keys. When nobody reads any more, it goes
-    silent and calls `on_closed`, once, so that nothing further is paid for.
+    `key_variables` name variables that hold keys. When the reader is gone, it stops printing and calls `on_closed`
+    once, so that no further costs arise.
     """
 
     def __init__(
@@ -49,51 +42,33 @@ class JsonStream:
         self._key_variables = tuple(key_variables)
         self._on_closed = on_closed
         self._lock = threading.Lock()
-        self._begun = False
         self._closed = False
 
     @property
     def closed(self) -> bool:
-        """Whether the reader has gone."""
+        """`True` if the reader is gone."""
         return self._closed
 
-    def __call__(self, event: Event) -> None:
-        fields = asdict(event)
-        if isinstance(event, FileRead) and event.verdict in _USABLE:
-            fields["path"] = None
-        self._print({"type": _type_of(event)} | self._masked(fields))
+    def __call__(self, envelope: Envelope) -> None:
+        found = event_object(envelope, lambda text: scrub(text, self._environ, self._key_variables))
+        self._print({"type": found["event"]} | found)
 
     def answer(self, answer: Mapping[str, Any]) -> None:
-        """Print the answer, an object of the schema `asky.answer/1`."""
+        """Print the answer, an `asky.answer/1` object."""
         self._print({"type": "answer", "answer": answer})
 
-    def error(self, report: Report) -> None:
-        """Print the error that ended the run, as an object of the schema `asky.error/1`."""
-        self._print({"type": "error", "error": json.loads(render(report, as_json=True))})
-
-    def _masked(self, value: Any) -> Any:
-        if isinstance(value, str):
-            return scrub(value, self._environ, self._key_variables)
-        if isinstance(value, dict):
-            return {name: self._masked(item) for name, item in value.items()}
-        if isinstance(value, (list, tuple)):
-            return [self._masked(item) for item in value]
-        return value
+    def error(self, report: ErrorReport) -> None:
+        """Print the error that ended the run, as an `asky.error/1` object."""
+        self._print({"type": "error", "error": error_object(report)})
 
     def _print(self, value: Mapping[str, Any]) -> None:
         with self._lock:
             if self._closed:
                 return
-            head = {} if self._begun else {"schema": SCHEMA}
             try:
-                self._stream.write(json_text({**head, **value}) + "\n")
+                self._stream.write(json_text({"schema": EVENT} | dict(value)) + "\n")
                 self._stream.flush()
             except (OSError, ValueError):  # the pipe or the stream is closed
                 self._closed = True
-            self._begun = True
         if self._closed:
             self._on_closed()
-
-
-def _type_of(event: Event) -> str:
-    return _WORD.sub("_", type(event).__name__).lower()

@@ -1,7 +1,8 @@
-"""The `asky` group: a command's module is imported only when it is called, and what names no command is a question."""
+"""The `asky` group: imports a command's module only when it is called, and treats anything else as a question."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -9,18 +10,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from asky import __version__
-from asky.cli.commands import COMMANDS, DEFAULT, EXIT_CODES
+from asky.cli.catalog import COMMANDS, DEFAULT, EXIT_CODES
+from asky.version import __version__
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+_COMPLETION_VARIABLE = "_ASKY_COMPLETE"
 _OWN_OPTIONS = ("-h", "--help", "--version")
 _QUIET_OPTIONS = ("-q", "--quiet", "--json", "--json-stream")
 
 
 class AskyGroup(click.Group):
-    """A group that knows its commands by `COMMANDS` and hands everything that is not one of them to `ask`."""
+    """A group with the commands in `COMMANDS`; it passes everything else to `ask`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return list(COMMANDS)
@@ -28,14 +30,14 @@ class AskyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f"asky.cli.{cmd_name}"), cmd_name)
+        command: click.Command = getattr(import_module(f"asky.cli.commands.{cmd_name}"), cmd_name)
         return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta["asky.words"] = tuple(args)  # for the hint of a usage error
         if not ctx.resilient_parsing and (note := hint_at_command(args)):
             click.echo(note, err=True)
-        piped = not ctx.resilient_parsing and _is_piped()  # while a line is completed, no words mean no command yet
+        piped = not ctx.resilient_parsing and _is_piped()  # during completion, no arguments mean no command yet
         return super().parse_args(ctx, with_command(args, piped=piped))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -62,9 +64,9 @@ class AskyGroup(click.Group):
 
 
 def with_command(arguments: Sequence[str], *, piped: bool) -> list[str]:
-    """`arguments` with `ask` before them, unless they start with a command or an option of `asky` itself.
+    """Return `arguments` with `ask` before them, unless they start with a command or an option of `asky` itself.
 
-    Without any argument, text from a pipe goes to `ask`; otherwise the result is empty.
+    Without arguments, text from a pipe goes to `ask`; otherwise the result is empty.
     """
     if not arguments:
         return [DEFAULT] if piped else []
@@ -73,13 +75,13 @@ def with_command(arguments: Sequence[str], *, piped: bool) -> list[str]:
 
 
 def hint_at_command(arguments: Sequence[str]) -> str | None:
-    """A note for a question that looks like a mistyped command: it is asked all the same."""
+    """Return a note for a question that looks like a mistyped command, or `None`; it is asked all the same."""
     word = arguments[0] if arguments else ""
     if not (word.isascii() and word.isalpha() and word.islower()) or word in COMMANDS:
         return None
     if any(argument in _QUIET_OPTIONS for argument in arguments):
         return None
-    from difflib import get_close_matches  # only for a single word in first place
+    from difflib import get_close_matches  # only for a single lowercase word
 
     close = "--help" if word == "help" else next(iter(get_close_matches(word, COMMANDS, n=1, cutoff=0.75)), None)
     return f'note: "{word}" is taken as a question; for the command: asky {close}' if close else None
@@ -99,15 +101,29 @@ def _is_piped() -> bool:
 @click.version_option(__version__, prog_name="asky", message="%(prog)s %(version)s")
 @click.pass_context
 def asky(ctx: click.Context) -> None:
-    """Answer questions from sources that it can show.
+    """Answer questions from your documents and the web, with citations you can check.
 
     \b
       asky -r -d docs "How is a citation checked?"    answer from a folder of documents
       asky search -d docs "citation"                  find passages, without a model
-      asky why 1                                      show what citation 1 rests on
+      asky why 1                                      show the passage behind citation 1
       echo TEXT | asky "Summarise this"               add text from a pipe as context
 
-    What is not a command is a question; a question that is one word and a command's name needs "asky ask".
+    Anything that is not a command is a question. If the question is a command's name, use "asky ask".
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
+
+
+def invoke(arguments: list[str]) -> int:
+    """Run the command in `arguments`, or complete a line for a shell; return the exit code."""
+    if instruction := os.environ.get(_COMPLETION_VARIABLE):
+        from click.shell_completion import shell_complete  # only while the shell completes a line
+
+        return shell_complete(asky, {}, "asky", _COMPLETION_VARIABLE, instruction)
+    try:
+        with asky.make_context("asky", arguments) as context:
+            asky.invoke(context)
+    except click.exceptions.Exit as leaving:
+        return leaving.exit_code
+    return 0

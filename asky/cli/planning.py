@@ -1,4 +1,4 @@
-"""The plan of a question in words, or as an object of the schema `asky.plan/1`."""
+"""The plan of a question, as text or as an `asky.plan/1` object."""
 
 from __future__ import annotations
 
@@ -6,24 +6,25 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from asky.chat.plan import Estimate, Plan, WebPlan
-from asky.cli.terminal import Terminal, one_line
+from asky.app.schemas import plan_object
+from asky.cli.terminal.terminal import Terminal, one_line
 from asky.text.counting import counted
 
 if TYPE_CHECKING:
-    from asky.config.schema import Budget
+    from asky.app.ask import Estimate, Plan, WebPlan
+    from asky.config.schema import BudgetSettings
 
 
-def print_plan(terminal: Terminal, plan: Plan, budget: Budget, *, as_json: bool) -> None:
-    """Print what a question would do."""
+def print_plan(terminal: Terminal, plan: Plan, budget: BudgetSettings, *, as_json: bool) -> None:
+    """Print the plan of a question."""
     if as_json:
-        terminal.json({"schema": "asky.plan/1", **asdict(plan), "limits": asdict(budget)})
+        terminal.json(plan_object(plan, budget))
         return
     for name, text in _rows(plan, budget):
         terminal.line(f"{name:<9} {text}")
 
 
-def _rows(plan: Plan, budget: Budget) -> Iterator[tuple[str, str]]:
+def _rows(plan: Plan, budget: BudgetSettings) -> Iterator[tuple[str, str]]:
     yield "model", plan.model
     yield "hosts", _hosts(plan)
     yield "mode", plan.mode
@@ -31,7 +32,7 @@ def _rows(plan: Plan, budget: Budget) -> Iterator[tuple[str, str]]:
     if plan.web is not None:
         yield "web", "; ".join(_web(plan.web))
     if plan.earlier_tokens:
-        yield "session", f"{plan.earlier_tokens:,} tokens of what was said before go with each call"
+        yield "session", f"{plan.earlier_tokens:,} tokens of earlier messages are sent with each call"
     yield "tools", ", ".join(plan.tools) or "none"
     yield "usually", _estimate(plan.usual)
     if plan.most != plan.usual:
@@ -47,14 +48,14 @@ def _sources(plan: Plan) -> str:
 
 
 def _hosts(plan: Plan) -> str:
-    found = "those of the pages that are found" if plan.web is not None and not plan.web.is_offline else None
+    found = "those of the pages found" if plan.web is not None and not plan.web.is_offline else None
     return ", and ".join(part for part in (", ".join(plan.hosts), found) if part) or "none: nothing leaves this machine"
 
 
 def _web(web: WebPlan) -> Iterator[str]:
-    """What would be done on the web, step by step."""
+    """Yield the planned steps on the web."""
     if web.is_offline:
-        yield "pages that were read before; nothing is fetched"
+        yield "cached pages only; nothing is fetched"
         return
     services = ", ".join(
         f"{each.name} at {each.host}" if each.host else f"{each.name} (not set up)" for each in web.services
@@ -62,7 +63,7 @@ def _web(web: WebPlan) -> Iterator[str]:
     if web.queries:
         yield f"search for {' and '.join(f'“{one_line(query)}”' for query in web.queries)} with {services}"
     if web.max_pages:
-        which = "of hosts that are found" if web.queries else "of those that the question names, and where they lead"
+        which = "that are found" if web.queries else "that the question names or that they link to"
         yield f"read at most {web.max_pages} pages {which}"
     if web.finder is not None:
         yield f"ask {web.finder.name} at {web.finder.host} for open copies of papers"
@@ -76,5 +77,5 @@ def _estimate(estimate: Estimate) -> str:
     calls = counted(estimate.calls, "call")
     tokens = f"{estimate.prompt_tokens + estimate.completion_tokens:,} tokens"
     if estimate.cost_usd is None:
-        return f"{calls}, {tokens}, at a price that is not known"
+        return f"{calls}, {tokens}, price unknown"
     return f"{calls}, {tokens}, {estimate.cost_usd:.4f} USD" if estimate.cost_usd else f"{calls}, no cost"

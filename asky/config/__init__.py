@@ -1,1 +1,1 @@
-"""Configuration as frozen dataclasses that know where each value came from. Rule: nothing is read at import."""
+"""Configuration as frozen dataclasses that record where each value came from. Rule: nothing is read at import."""

@@ -1,4 +1,4 @@
-"""Changing the user's configuration files: checked before the old file is replaced."""
+"""Changes to the user's configuration files, validated before the old file is replaced."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from asky.errors import ConfigError
 
 
 def set_value(key: str, text: str, *, environ: Mapping[str, str], cwd: Path) -> Path:
-    """Set the dotted `key` in the user's file to what `text` says, written as in a variable; returns the file.
+    """Set the dotted `key` in the user's file to `text`, parsed as in a variable; return the file.
 
     Comments and the rest of the file stay. Raises `ConfigError` for an unknown key, a wrong value, or a file that would
-    not be a valid configuration, and `NotConfigured` for a default model that does not exist; the file is then as it
-    was.
+    not be a valid configuration, and `NotConfigured` for a default model that does not exist; the file is then
+    unchanged.
     """
     path, leaf = _known_key(key)
     value = _value(key, leaf, text, environ=environ, cwd=cwd)
     if path == ("default",):
-        load_config(environ={**environ, "ASKY_MODEL": ""}, cwd=cwd).model(value)  # one that exists
+        load_config(environ={**environ, "ASKY_MODEL": ""}, cwd=cwd).model(value)  # raises unless it exists
     file = user_file(environ, next(name for name, tops in FILES.items() if path[0] in tops))
 
     def change(old: str | None) -> str:

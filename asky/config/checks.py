@@ -1,4 +1,4 @@
-"""Checks across keys: each value is fine by itself, the combination is not."""
+"""Checks across keys: each value is valid by itself, but the combination is not."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from asky.config.custom_tools import find_tool_faults
 from asky.config.endpoints import base_url_fault, find_endpoint_faults
 from asky.config.keys import KeyPath
 from asky.config.prompts import find_prompt_faults
-from asky.config.schema import Search, SearchPackage, SearchService, Settings, SourceAdapter
+from asky.config.schema import Search, SearchPackage, SearchServiceSettings, Settings, SourceAdapter
 
 
 def find_contradictions(settings: Settings) -> Iterator[tuple[KeyPath, str]]:
-    """The key at fault and what is wrong with it, for each contradiction."""
+    """Yield the key at fault and the problem, for each contradiction."""
     chunking, embedding = settings.research.chunking, settings.research.embedding
     if chunking.overlap_tokens > chunking.max_tokens // 2:
         yield ("research", "chunking", "overlap_tokens"), "must be at most half of research.chunking.max_tokens"
@@ -29,19 +29,21 @@ def find_contradictions(settings: Settings) -> Iterator[tuple[KeyPath, str]]:
 
 def _check_search(search: Search) -> Iterator[tuple[KeyPath, str]]:
     services = [
-        each.name for each in fields(search) if isinstance(getattr(search, each.name), SearchService | SearchPackage)
+        each.name
+        for each in fields(search)
+        if isinstance(getattr(search, each.name), SearchServiceSettings | SearchPackage)
     ]
     for name in search.providers:
         if name not in services:
-            yield ("search", "providers"), f"one of these names is no search service; {_meant(name, services)}"
+            yield ("search", "providers"), f"one of these names is no search service; {_suggestion(name, services)}"
     for name in services:
         base_url = getattr(search, name).base_url
         if base_url is not None and (fault := base_url_fault(base_url)):
             yield ("search", name, "base_url"), fault
 
 
-def _meant(name: str, known: Sequence[str]) -> str:
-    from difflib import get_close_matches  # only where something is wrong already
+def _suggestion(name: str, known: Sequence[str]) -> str:
+    from difflib import get_close_matches  # only if there is an error already
 
     close = get_close_matches(name[:100].lower(), known, n=1)
     return f"did you mean {close[0]}?" if close else f"they are {', '.join(known)}"

@@ -1,4 +1,6 @@
-"""From what a file or a variable holds to the type of a key. No message repeats a value: it may be a secret."""
+"""Conversion of a value from a file or a variable to the type of its key. No message repeats a value: it may be a
+secret.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +22,11 @@ _FALSE = frozenset({"false", "0", "no", "off"})
 _WHOLE = re.compile(r"[+-]?[0-9](?:_?[0-9]){0,17}\Z")
 
 Expand = Callable[[str], Path]
-"""Makes an absolute path of a written one, or raises `WrongValue`."""
+"""Makes a written path absolute, or raises `WrongValue`."""
 
 
 class WrongValue(Exception):
-    """A value does not fit its key. `str()` of it says what was expected and what kind of value came."""
+    """A value does not fit its key. Its `str()` says what was expected and what kind of value was found."""
 
     def __init__(self, expected: str, got: str, *, hint: str | None = None) -> None:
         super().__init__(f"expected {expected}, got {got}")
@@ -32,7 +34,7 @@ class WrongValue(Exception):
 
 
 def expected(leaf: Leaf) -> str:
-    """What `leaf` takes, in words."""
+    """Describe the values that `leaf` takes."""
     if get_origin(leaf.type) is Literal:
         return "one of " + ", ".join(get_args(leaf.type))
     if get_origin(leaf.type) is tuple:
@@ -50,7 +52,7 @@ def _written(number: float) -> str:
 
 
 def convert(leaf: Leaf, raw: object, expand: Expand) -> Any:
-    """`raw`, as TOML gives it, as the type of `leaf`. Raises `WrongValue`."""
+    """Convert `raw`, as parsed from TOML, to the type of `leaf`. Raises `WrongValue`."""
     if get_origin(leaf.type) is tuple:
         return _convert_list(leaf, raw, expand)
     if get_origin(leaf.type) is Literal:
@@ -69,9 +71,9 @@ def convert(leaf: Leaf, raw: object, expand: Expand) -> Any:
 
 
 def parse_text(leaf: Leaf, text: str) -> object:
-    """`text`, from a variable or an argument, as TOML would give it: a list or table is written as JSON or TOML.
+    """Parse `text`, from a variable or an argument, to a TOML value: a list or table is written as JSON or TOML.
 
-    What does not look like the type of `leaf` is returned as it is, for `convert` to refuse.
+    Text that does not look like the type of `leaf` is returned unchanged, for `convert` to refuse.
     """
     if get_origin(leaf.type) is tuple or leaf.type is dict:
         return _parse_nested(text)
@@ -118,13 +120,13 @@ def _convert_list(leaf: Leaf, raw: object, expand: Expand) -> tuple[Any, ...]:
 
 
 def _choices(leaf: Leaf) -> tuple[str, ...]:
-    """The words that a list may hold; none where it may hold any."""
+    """Return the words that a list may contain; empty if there is no restriction."""
     item = get_args(leaf.type)[0]
     return get_args(item) if get_origin(item) is Literal else ()
 
 
 def _convert_table(leaf: Leaf, raw: object) -> Mapping[str, Any]:
-    """A table whose values can be sent as JSON, so without dates and without numbers that are not finite."""
+    """Convert a table whose values can be sent as JSON, so without dates and without numbers that are not finite."""
     if not isinstance(raw, dict):
         raise WrongValue(expected(leaf), _kind(raw))
     try:
@@ -145,7 +147,7 @@ def _convert_choice(leaf: Leaf, raw: object) -> str:
 
 
 def _nearest(given: str, choices: tuple[str, ...]) -> str | None:
-    from difflib import get_close_matches  # only where something is wrong already
+    from difflib import get_close_matches  # only if there is an error already
 
     close = get_close_matches(given.lower(), choices, n=1)
     return f"did you mean {close[0]}?" if close else None

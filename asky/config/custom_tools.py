@@ -1,4 +1,4 @@
-"""What `[tools.NAME]` may say: a command in which a model fills what is written down, and nothing else."""
+"""Validation of `[tools.NAME]`: a command with placeholders that a model fills in, and nothing else."""
 
 from __future__ import annotations
 
@@ -26,46 +26,46 @@ RESERVED_TOOLS = frozenset(
 )
 """The names of asky's own tools."""
 
-_TOOL_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")  # endpoints take no other characters and no longer names
+_TOOL_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")  # endpoints allow no other characters and no longer names
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PLACEHOLDER = re.compile(r"\{\{([A-Za-z_][A-Za-z0-9_-]*)\}\}|\{([A-Za-z_][A-Za-z0-9_-]*)\}")
 _SCALARS = ("string", "integer", "number", "boolean")
-# The usual ways of making a program of an argument. A guard for the slip, not for everything that a program can do.
+# The usual ways of running an argument as a program. A guard against mistakes, not against every possible program.
 _INTERPRETERS = re.compile(r"(?:ba|da|a|k|mk|z|c|tc|fi)?sh|(?:python|pypy|perl|ruby|node|php|lua)[0-9.]*|busybox")
 _TAKES_CODE = re.compile(r"-[A-Za-z]*[ceEr]|--(?:eval|execute|command|run)")
 
 
 def fill(element: str, values: Mapping[str, str]) -> str:
-    """`element` of a command with `{name}` replaced by `values[name]`, never twice; `{{name}}` becomes `{name}`."""
+    """Return `element` with each `{name}` replaced by `values[name]`, in one pass; `{{name}}` becomes `{name}`."""
     return _PLACEHOLDER.sub(lambda m: f"{{{m[1]}}}" if m[1] else values[m[2]], element)
 
 
 def placeholders(element: str) -> list[str]:
-    """The names in `{}` of an element of a command, in order."""
+    """Return the names in `{}` of an element of a command, in order."""
     return [m[2] for m in _PLACEHOLDER.finditer(element) if m[2]]
 
 
 def is_open_to_options(command: Sequence[str], at: int) -> bool:
-    """Whether what fills the element `at` could be an option of the program.
+    """Return whether the value filled into element `at` could be an option of the program.
 
-    It could where the element begins with a placeholder and no `--` stands before it.
+    It could if the element begins with a placeholder and no `--` precedes it.
     """
     match = _PLACEHOLDER.match(command[at])
     return match is not None and match[2] is not None and "--" not in command[:at]
 
 
 def full_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema of a tool's arguments: what the user wrote, closed to names that are not in it."""
+    """Return the schema of a tool's arguments: the user's, without additional properties."""
     return {"type": "object", "properties": {}, "additionalProperties": False, **parameters}
 
 
 def environment_of(tool: CustomTool, environ: Mapping[str, str]) -> dict[str, str]:
-    """What the program of `tool` gets of `environ`."""
+    """Return the part of `environ` that is passed to the program of `tool`."""
     return {name: environ[name] for name in tool.environment if name in environ}
 
 
 def find_missing_programs(tools: Mapping[str, CustomTool], environ: Mapping[str, str]) -> Iterator[ConfigError]:
-    """A fault for each enabled tool whose program is not there, or may not be executed."""
+    """Yield an error for each enabled tool whose program is missing or not executable."""
     import shutil  # for `config validate` and `doctor` only
 
     for name, tool in tools.items():
@@ -78,7 +78,7 @@ def find_missing_programs(tools: Mapping[str, CustomTool], environ: Mapping[str,
 
 
 def find_tool_faults(tools: Mapping[str, CustomTool]) -> Iterator[tuple[KeyPath, str]]:
-    """The key at fault and what is wrong with it, of each tool whether it is enabled or not."""
+    """Yield the key at fault and the problem, for each tool, enabled or not."""
     for name, tool in tools.items():
         path = ("tools", name)
         if not _TOOL_NAME.fullmatch(name):
@@ -131,7 +131,7 @@ def _command_faults(tool: CustomTool) -> Iterator[str]:
 
 
 def _makes_code(command: Sequence[str]) -> bool:
-    """Whether an argument would be read as code by an interpreter."""
+    """Return whether an interpreter would read an argument as code."""
     for at in range(1, len(command)):
         interprets = any(_INTERPRETERS.fullmatch(PurePath(each).name) for each in command[:at])
         takes = _TAKES_CODE.fullmatch(command[at - 1]) or _TAKES_CODE.match(command[at])

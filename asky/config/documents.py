@@ -1,4 +1,4 @@
-"""Reading TOML: errors with file, line and column that never repeat the line, and where each key stands."""
+"""Reading TOML: errors with file, line and column that never repeat the line, and the position of each key."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _PLACE = re.compile(r"\s*\(at (?:line (?P<line>\d+), column (?P<column>\d+)|end 
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
-    """A parsed file. `lines` holds the line, from 1, of each key whose place is known."""
+class TomlDocument:
+    """A parsed file. `lines` holds the line, from 1, of each key whose position is known."""
 
     path: Path
     data: Mapping[str, Any]
@@ -32,7 +32,7 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class TomlStatement:
     """Lines `[start, end)`, from 0, that hold one table header (`key` is empty) or one key with its value."""
 
     start: int
@@ -47,17 +47,17 @@ def parse_toml(text: str) -> dict[str, Any]:
     return data
 
 
-def read_document(path: Path) -> Document | None:
-    """The file at `path`, or `None` where there is none.
+def read_document(path: Path) -> TomlDocument | None:
+    """Return the parsed file at `path`, or `None` if there is none.
 
-    Raises `ConfigError` for what is not a readable regular file of at most `MAX_BYTES` of UTF-8 TOML.
+    Raises `ConfigError` for anything but a readable regular file of at most `MAX_BYTES` of UTF-8 TOML.
     """
     text = read_text(path)
     return None if text is None else parse_document(path, text)
 
 
 def read_text(path: Path) -> str | None:
-    """The text of the file at `path`, without a byte order mark; `None` where there is none. Raises `ConfigError`."""
+    """Return the text of the file at `path`, without a byte order mark; `None` if missing. Raises `ConfigError`."""
     try:
         if not path.is_file():
             if not path.exists():
@@ -68,7 +68,7 @@ def read_text(path: Path) -> str | None:
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror or type(error).__name__}") from error
     if len(content) > MAX_BYTES:
-        raise ConfigError(f"{path}: larger than a configuration file can be ({MAX_BYTES:,} bytes)")
+        raise ConfigError(f"{path}: too large for a configuration file ({MAX_BYTES:,} bytes)")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -76,16 +76,16 @@ def read_text(path: Path) -> str | None:
         raise ConfigError(f"{path}:{line}: not UTF-8 text") from None
 
 
-def parse_document(path: Path, text: str) -> Document:
-    """`text`, said to be from `path`, parsed. Raises `ConfigError`."""
+def parse_document(path: Path, text: str) -> TomlDocument:
+    """Parse `text`, reporting errors as from `path`. Raises `ConfigError`."""
     try:
         data = parse_toml(text)
     except RecursionError:
-        raise ConfigError(f"{path}: not usable: tables or lists are nested too deeply") from None
+        raise ConfigError(f"{path}: tables or lists are nested too deeply") from None
     except ValueError as error:
-        # `from None`: the parser's exception holds the whole text, and with it whatever secrets the file holds.
+        # `from None`: the parser's exception contains the whole text, and with it any secrets in the file.
         raise ConfigError(f"{path}{_place(error)}: not valid TOML: {_reason(error)}") from None
-    return Document(path, data, {s.table + s.key: s.start + 1 for s in statements(text)})
+    return TomlDocument(path, data, {s.table + s.key: s.start + 1 for s in statements(text)})
 
 
 def _place(error: ValueError) -> str:
@@ -98,16 +98,17 @@ def _place(error: ValueError) -> str:
 def _reason(error: ValueError) -> str:
     found = _PLACE.search(str(error))
     if found is None:
-        return "a number that is too long"  # the parser's other errors all say where they are
+        return "a number that is too long"  # the parser's other errors all have a position
     reason = str(error)[: found.start()]
     reason = reason[:1].lower() + reason[1:]
     return reason if found["line"] else f"{reason} at the end of the file"
 
 
-def statements(text: str) -> Iterator[Statement]:
-    """The statements of `text`, which parses, in order; ends early at a value of more than a hundred lines.
+def statements(text: str) -> Iterator[TomlStatement]:
+    """Yield the statements of `text`, which must be valid, in order; end early at a value of more than a hundred lines.
 
-    Each is recognised by parsing it on its own, so that quoting and strings need no second reading of the grammar.
+    Each is recognised by parsing it separately, so that quoting and strings need no second implementation of the
+    grammar.
     """
     lines = text.replace("\r\n", "\n").split("\n")
     table: KeyPath = ()
@@ -122,10 +123,10 @@ def statements(text: str) -> Iterator[Statement]:
             return
         if line.startswith("["):
             table = _way(data)
-            yield Statement(at, end, table, ())
+            yield TomlStatement(at, end, table, ())
         else:
             statement = "\n".join(lines[at:end])
-            yield Statement(at, end, table, _way(parse_toml(statement[: key_end(statement)] + "= 0")))
+            yield TomlStatement(at, end, table, _way(parse_toml(statement[: key_end(statement)] + "= 0")))
         at = end
 
 
@@ -139,7 +140,7 @@ def _shortest_parse(lines: list[str], start: int) -> tuple[int, dict[str, Any] |
 
 
 def _way(data: object) -> KeyPath:
-    """The names on the way down a document that holds one key or one empty table."""
+    """Return the path to the only key, or the only empty table, of a document."""
     path: list[str] = []
     while isinstance(data, (dict, list)) and data:
         if isinstance(data, list):
@@ -151,7 +152,7 @@ def _way(data: object) -> KeyPath:
 
 
 def key_end(statement: str) -> int:
-    """Where the `=` of a `key = value` statement stands: the first one that ends a complete key."""
+    """Return the position of the `=` in a `key = value` statement: the first one that ends a complete key."""
     at = statement.find("=")
     while at != -1:
         try:

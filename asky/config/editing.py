@@ -1,4 +1,4 @@
-"""Setting one key in the text of a TOML file, leaving every other character, comments included, as it was."""
+"""Setting one key in the text of a TOML file, preserving every other character, including comments."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from asky.config.documents import Statement, key_end, parse_toml, statements
+from asky.config.documents import TomlStatement, key_end, parse_toml, statements
 from asky.config.keys import KeyPath, dotted
 from asky.errors import ConfigError
 
 
 def set_in_text(text: str, path: KeyPath, value: object, *, file: Path) -> str:
-    """`text`, which parses, with the key at `path` set to `value`, which has the type of a configuration key.
+    """Return valid TOML `text` with the key at `path` set to `value`, which has the type of a configuration key.
 
-    Raises `ConfigError`, naming `file`, where the file is laid out so that the key cannot be placed safely: the result
-    is parsed and must say what the file said before and the new value, and nothing else.
+    Raises `ConfigError`, naming `file`, if the layout does not allow placing the key safely: the result is parsed and
+    must contain the old content and the new value, and nothing else.
     """
     changed = _place(text, path, _toml(value))
     try:
@@ -25,7 +25,7 @@ def set_in_text(text: str, path: KeyPath, value: object, *, file: Path) -> str:
     except (ValueError, TypeError):
         sound = False
     if not sound:
-        raise ConfigError(f"{file}: cannot set {dotted(path)} in a file of this layout", hint="use: asky config edit")
+        raise ConfigError(f"{file}: cannot set {dotted(path)} in a file with this layout", hint="use: asky config edit")
     return changed
 
 
@@ -51,8 +51,8 @@ def _place(text: str, path: KeyPath, value: str) -> str:
     return "\n".join([*lines, *gap, f"[{dotted(tuple(table))}]{ending}", line, ""])
 
 
-def _end_of_table(known: list[Statement], table: KeyPath) -> int | None:
-    """The line after the last statement of `table`; for the root, the first line where it is empty."""
+def _end_of_table(known: list[TomlStatement], table: KeyPath) -> int | None:
+    """Return the line after the last statement of `table`; for the root, its first line if it is empty."""
     own = [s.end for s in known if s.table == table]
     if own:
         return max(own)
@@ -60,7 +60,7 @@ def _end_of_table(known: list[Statement], table: KeyPath) -> int | None:
 
 
 def _replaced(statement: str, value: str) -> str:
-    """The `key = value` statement with another value; a comment at the end of a one-line statement stays."""
+    """Return the `key = value` statement with another value; a comment after a one-line statement stays."""
     body = statement.removesuffix("\r")
     comment = "" if "\n" in body else _comment(body)
     return f"{body[: key_end(body)].rstrip()} = {value}{comment}{statement[len(body) :]}"
@@ -97,7 +97,7 @@ def _plain(value: object) -> object:
 
 
 def _toml(value: object) -> str:
-    """`value` as TOML: JSON's forms of text, numbers and lists are TOML's too, but for the delete character."""
+    """Return `value` as TOML: JSON's text, numbers and lists are valid TOML, except for the delete character."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{dotted((name,))} = {_toml(item)}" for name, item in value.items()) + "}"
     if isinstance(value, (list, tuple)):

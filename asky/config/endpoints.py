@@ -1,4 +1,4 @@
-"""What may stand in the table of a provider or a model. No message repeats a value: it may be a secret."""
+"""Validation of the table of a provider or a model. No message repeats a value: it may be a secret."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from asky.config.keys import KeyPath
 from asky.config.schema import EXTRACTIVE, Model, Provider, Settings
 
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,79}\Z")
-_LONGEST_PART = 16
+_MAX_PART_CHARS = 16
 
 OWNED_PARAMETERS: Mapping[str, str] = MappingProxyType(
     {
@@ -38,11 +38,11 @@ OWNED_PARAMETERS: Mapping[str, str] = MappingProxyType(
         "keys come from the variable that api_key_env names",
     )
 )
-"""Names that `parameters` may not hold, in lower case, and why not."""
+"""Names that `parameters` may not contain, in lower case, and the reasons."""
 
 
 def find_endpoint_faults(settings: Settings) -> Iterator[tuple[KeyPath, str]]:
-    """The key at fault and what is wrong with it, for each fault of a provider or a model."""
+    """Yield the key at fault and the problem, for each fault of a provider or a model."""
     for name, provider in settings.providers.items():
         yield from _check_provider(("providers", name), provider)
     for name, model in settings.models.items():
@@ -50,8 +50,8 @@ def find_endpoint_faults(settings: Settings) -> Iterator[tuple[KeyPath, str]]:
 
 
 def base_url_fault(url: str) -> str | None:
-    """Why `url` cannot be where an endpoint is; `None` where it can."""
-    from urllib.parse import urlsplit  # 10 ms where pathlib has not loaded it: not at import
+    """Return why `url` cannot be the address of an endpoint; `None` if it can."""
+    from urllib.parse import urlsplit  # 10 ms unless pathlib has loaded it: not at import
 
     try:
         parts = urlsplit(url)
@@ -70,7 +70,7 @@ def base_url_fault(url: str) -> str | None:
 
 
 def usable_base_url(url: str) -> str:
-    """`url`, or `""` where it cannot be where an endpoint is: what is refused may hold a secret and is not kept."""
+    """Return `url`, or `""` if it cannot be an endpoint's address: an invalid one may be a secret and is dropped."""
     return "" if base_url_fault(url) else url
 
 
@@ -88,10 +88,10 @@ def _check_provider(path: KeyPath, provider: Provider) -> Iterator[tuple[KeyPath
 
 
 def _names_variable(text: str) -> bool:
-    """Whether `text` is a name in capitals and not a key that happens to be written in capitals."""
+    """Return whether `text` is a variable name in capitals and not a key that happens to be written in capitals."""
     if not _VARIABLE.match(text):
         return False
-    return not any(len(part) > _LONGEST_PART and not part.isalpha() for part in text.split("_"))
+    return not any(len(part) > _MAX_PART_CHARS and not part.isalpha() for part in text.split("_"))
 
 
 def _check_model(path: KeyPath, model: Model, providers: Mapping[str, Provider]) -> Iterator[tuple[KeyPath, str]]:
@@ -101,11 +101,11 @@ def _check_model(path: KeyPath, model: Model, providers: Mapping[str, Provider])
         return
     provider = providers.get(model.provider)
     if provider is None:
-        from difflib import get_close_matches  # only where something is wrong already
+        from difflib import get_close_matches  # only if there is an error already
 
         close = get_close_matches(model.provider, (*providers, EXTRACTIVE), n=1)
-        meant = f"; did you mean {close[0]}?" if close else ""
-        yield (*path, "provider"), f"there is no provider of this name{meant}"
+        suggestion = f"; did you mean {close[0]}?" if close else ""
+        yield (*path, "provider"), f"there is no provider of this name{suggestion}"
     if model.id is None:
         yield path, "the key id is missing: what the endpoint calls the model"
     if (model.input_price is None) != (model.output_price is None):

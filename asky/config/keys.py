@@ -1,6 +1,6 @@
-"""The schema as a tree of keys: what may stand where, which names are close, and building the dataclasses back.
+"""The schema as a tree of keys: finding keys, suggesting close names, and building the dataclasses back.
 
-A path is a tuple of names, `("research", "max_turns")`; its dotted form quotes a name where TOML would.
+A path is a tuple of names, `("research", "max_turns")`; its dotted form quotes names as TOML requires.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from asky.config.schema import Settings
 
 KeyPath = tuple[str, ...]
 
-_LONGEST_NAME = 100
+_MAX_NAME_CHARS = 100
 _BARE = re.compile(r"[A-Za-z0-9_-]+\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A key that holds a value: of `type` `dict`, a table without a schema.
+    """A key that holds a value: with the `type` `dict`, a table without a schema.
 
-    `default` is `dataclasses.MISSING` where the key is required.
+    `default` is `dataclasses.MISSING` if the key is required.
     """
 
     type: Any
@@ -39,8 +39,8 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """A key that holds a table of the keys of `cls`."""
+class KeyTable:
+    """A key that holds a table with the keys of `cls`."""
 
     cls: type
     meaning: str
@@ -48,18 +48,18 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A key that holds tables under names of the user's choice, each with the keys of `cls`."""
+    """A key that holds tables under names chosen by the user, each with the keys of `cls`."""
 
     cls: type
     meaning: str
 
 
-Node = Leaf | Table | Family
+Node = Leaf | KeyTable | Family
 
 
-@functools.cache  # evaluating the annotations of a class again for every key took 8 ms of a start
+@functools.cache  # evaluating the annotations again for every key took 8 ms of startup
 def children(cls: type) -> Mapping[str, Node]:
-    """The keys of the dataclass `cls`, in order."""
+    """Return the keys of the dataclass `cls`, in order."""
     hints = get_type_hints(cls)
     return MappingProxyType({f.name: _node(f, hints[f.name]) for f in dataclasses.fields(cls)})
 
@@ -67,7 +67,7 @@ def children(cls: type) -> Mapping[str, Node]:
 def _node(field: dataclasses.Field[Any], hint: Any) -> Node:
     meaning = field.metadata["meaning"]
     if dataclasses.is_dataclass(hint):
-        return Table(hint, meaning)  # type: ignore[arg-type] # a hint is the class, not an instance
+        return KeyTable(hint, meaning)  # type: ignore[arg-type] # a hint is the class, not an instance
     if get_origin(hint) is Mapping and dataclasses.is_dataclass(get_args(hint)[1]):
         return Family(get_args(hint)[1], meaning)
     if get_origin(hint) is Mapping:
@@ -80,12 +80,12 @@ def _node(field: dataclasses.Field[Any], hint: Any) -> Node:
 
 
 def find(path: KeyPath, root: type = Settings) -> Node | None:
-    """The node at `path`, or `None` where there is no such key. A member of a family is a `Table`."""
-    node: Node | None = Table(root, "")
+    """Return the node at `path`, or `None` if there is no such key. A member of a family is a `KeyTable`."""
+    node: Node | None = KeyTable(root, "")
     for name in path:
         if isinstance(node, Family):
-            node = Table(node.cls, node.meaning) if name else None
-        elif isinstance(node, Table):
+            node = KeyTable(node.cls, node.meaning) if name else None
+        elif isinstance(node, KeyTable):
             node = children(node.cls).get(name)
         else:
             return None
@@ -93,7 +93,7 @@ def find(path: KeyPath, root: type = Settings) -> Node | None:
 
 
 def leaves(cls: type = Settings, path: KeyPath = ()) -> Iterator[tuple[KeyPath, Leaf]]:
-    """Every key that holds a value, in the order of the schema; a family contributes one member called `NAME`."""
+    """Yield every key that holds a value, in schema order; a family contributes one member called `NAME`."""
     for name, node in children(cls).items():
         if isinstance(node, Leaf):
             yield (*path, name), node
@@ -102,22 +102,22 @@ def leaves(cls: type = Settings, path: KeyPath = ()) -> Iterator[tuple[KeyPath, 
 
 
 def nearest(path: KeyPath) -> KeyPath | None:
-    """The valid key that the unknown `path` most likely meant, or `None`.
+    """Return the valid key that the unknown `path` most likely means, or `None`.
 
     That is one that differs only by dots and by the tables before it (`research.cache_ttl_hours`, `embedding_model`),
     else a sibling, else that name elsewhere: a bare name stands for the least deep of several keys, and one in a table
     (`search.ddgs.base_url`) for none of several.
     """
-    from difflib import get_close_matches  # only where something is wrong already
+    from difflib import get_close_matches  # only if there is an error already
 
-    path = tuple(name[:_LONGEST_NAME] for name in path)
+    path = tuple(name[:_MAX_NAME_CHARS] for name in path)
     known = sorted((path for path, _ in leaves()), key=len, reverse=True)
     endings = {"_".join(each[start:]): each for each in known for start in range(len(each)) if "NAME" not in each}
-    if (meant := endings.get("_".join(path).lower())) is not None:
-        return meant
+    if (suggested := endings.get("_".join(path).lower())) is not None:
+        return suggested
     for depth in range(len(path)):
         parent = find(path[:depth])
-        if isinstance(parent, Table) and path[depth] not in children(parent.cls):
+        if isinstance(parent, KeyTable) and path[depth] not in children(parent.cls):
             close = get_close_matches(path[depth], children(parent.cls), n=1)
             if close:
                 return (*path[:depth], close[0])
@@ -129,7 +129,7 @@ def nearest(path: KeyPath) -> KeyPath | None:
 
 
 def dotted(path: KeyPath) -> str:
-    """`path` as it is written in TOML: names joined by dots, quoted where they must be."""
+    """Return `path` as written in TOML: names joined by dots, quoted if necessary."""
     return ".".join(name if _BARE.match(name) else _quoted(name) for name in path)
 
 
@@ -140,14 +140,14 @@ def _quoted(name: str) -> str:
 
 
 def build(values: Mapping[KeyPath, Any], cls: Any = Settings, path: KeyPath = ()) -> Any:
-    """The dataclass `cls` with the given values below `path` and defaults elsewhere.
+    """Build the dataclass `cls` from the given values below `path` and defaults elsewhere.
 
-    Raises `TypeError` where a required key is missing; `missing` finds those first.
+    Raises `TypeError` if a required key is missing; `missing` finds those first.
     """
     arguments: dict[str, Any] = {}
     for name, node in children(cls).items():
         here = (*path, name)
-        if isinstance(node, Table):
+        if isinstance(node, KeyTable):
             arguments[name] = build(values, node.cls, here)
         elif isinstance(node, Family):
             members = {m: build(values, node.cls, (*here, m)) for m in members_of(values, here)}
@@ -158,16 +158,16 @@ def build(values: Mapping[KeyPath, Any], cls: Any = Settings, path: KeyPath = ()
 
 
 def members_of(values: Mapping[KeyPath, Any], family: KeyPath) -> list[str]:
-    """The names used below the family's path, in order of first use."""
+    """Return the names used below the family's path, in order of first use."""
     depth = len(family)
     return list(dict.fromkeys(p[depth] for p in values if len(p) > depth and p[:depth] == family))
 
 
 def missing(values: Mapping[KeyPath, Any], cls: type = Settings, path: KeyPath = ()) -> Iterator[KeyPath]:
-    """Required keys that have no value, in the order of the schema."""
+    """Yield required keys that have no value, in schema order."""
     for name, node in children(cls).items():
         here = (*path, name)
-        if isinstance(node, Table):
+        if isinstance(node, KeyTable):
             yield from missing(values, node.cls, here)
         elif isinstance(node, Family):
             for member in members_of(values, here):

@@ -1,4 +1,4 @@
-"""Gathering values from one layer after the other, each checked as it comes, with where it came from."""
+"""Collects values layer by layer, each validated when added, with its origin."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 from asky.config.checks import find_contradictions
 from asky.config.conversion import WrongValue, convert, expected, parse_text
-from asky.config.documents import Document, read_document
-from asky.config.keys import Family, KeyPath, Leaf, Table, build, children, dotted, find, leaves, missing, nearest
+from asky.config.documents import TomlDocument, read_document
+from asky.config.keys import Family, KeyPath, KeyTable, Leaf, build, children, dotted, find, leaves, missing, nearest
 from asky.config.paths import expand_user, user_file
 from asky.config.schema import FILES
 from asky.config.secrets import names_secret
@@ -19,7 +19,7 @@ from asky.errors import ConfigError
 
 Layer = Literal["packaged", "user", "project", "environment", "flag"]
 
-_LONGEST_NAME = 100
+_MAX_NAME_CHARS = 100
 SPECIAL_VARIABLES: Mapping[str, str] = MappingProxyType(
     {
         "ASKY_HOME": "folder that holds config, data, cache and state, instead of the XDG folders",
@@ -30,12 +30,12 @@ SPECIAL_VARIABLES: Mapping[str, str] = MappingProxyType(
     }
 )
 FOREIGN_BASE_URL = "OPENAI_BASE_URL"
-"""A variable that other programs read too: a value that asky cannot use is an error only where it would be used."""
+"""A variable that other programs read too: an invalid value is an error only if it would be used."""
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a value came from: the layer, the file, variable or flag in it, and the line, from 1, where it is known."""
+    """The origin of a value: the layer, the file, variable or flag in it, and the line, from 1, if known."""
 
     layer: Layer
     source: str
@@ -46,8 +46,8 @@ class Origin:
         return f"{self.layer} {place}"
 
 
-class Reading:
-    """Values, origins and problems, gathered layer by layer."""
+class LayerReader:
+    """Values, origins and problems, collected layer by layer."""
 
     def __init__(self, environ: Mapping[str, str], cwd: Path) -> None:
         self.problems: list[ConfigError] = []
@@ -57,7 +57,7 @@ class Reading:
         self._origins: dict[KeyPath, Origin] = {}
 
     def origins(self) -> dict[str, Origin]:
-        """The origin of each value by its dotted key."""
+        """Return the origin of each value by its dotted key."""
         return {dotted(path): origin for path, origin in self._origins.items()}
 
     def add_file(self, layer: Layer, path: Path, name: str) -> None:
@@ -70,8 +70,8 @@ class Reading:
         if document is not None:
             self.add_document(layer, document, name)
 
-    def add_document(self, layer: Layer, document: Document, name: str) -> None:
-        """Add what `document` says as `name` of `FILES`."""
+    def add_document(self, layer: Layer, document: TomlDocument, name: str) -> None:
+        """Add the content of `document` as `name` of `FILES`."""
         for key, raw in document.data.items():
             if key in FILES[name]:
                 self._add((key,), raw, layer, document)
@@ -80,7 +80,7 @@ class Reading:
             else:
                 self._unknown((key,), _origin(layer, document, (key,)))
 
-    def _add(self, path: KeyPath, raw: object, layer: Layer, document: Document) -> None:
+    def _add(self, path: KeyPath, raw: object, layer: Layer, document: TomlDocument) -> None:
         node = find(path)
         origin = _origin(layer, document, path)
         if node is None:
@@ -94,7 +94,7 @@ class Reading:
             self._problem(origin, f"{_name(path)}: expected a table, got a value")
         elif layer == "project" and isinstance(node, Family):
             self._refuse_in_project(path, origin)
-        elif not raw and isinstance(node, Table) and len(path) > 1 and isinstance(find(path[:-1]), Family):
+        elif not raw and isinstance(node, KeyTable) and len(path) > 1 and isinstance(find(path[:-1]), Family):
             self._problem(origin, f"{_name(path)}: the table is empty", hint=_keys_of(node.cls))
         else:
             for key, value in raw.items():
@@ -114,11 +114,11 @@ class Reading:
                 self._unknown_variable(variable, is_table=node is not None)
 
     def add_foreign_variable(self, variable: str, path: KeyPath, text: str) -> None:
-        """Add a variable that is not asky's own and sets the text at `path`; it is checked where it is used."""
+        """Add a variable not owned by asky that sets the text at `path`; it is validated on use."""
         self.values[path], self._origins[path] = text, Origin("environment", variable)
 
     def add_flag(self, key: str, value: object) -> None:
-        """Add a value of the command line. Raises `LookupError` where the program names a key that does not exist."""
+        """Add a value from the command line. Raises `LookupError` if the program names a key that does not exist."""
         path = tuple(key.split("."))
         node = find(path)
         if not isinstance(node, Leaf):
@@ -126,7 +126,7 @@ class Reading:
         self._set(path, node, value, Origin("flag", "command line"))
 
     def finish(self) -> None:
-        """Check what only the whole can show: required keys and keys that contradict each other."""
+        """Run the checks that need all values: required keys and contradictions."""
         if self.problems:
             return
         for path in missing(self.values):
@@ -157,7 +157,7 @@ class Reading:
         except WrongValue as error:
             self._problem(origin, f"{_name(path)}: {error}", hint=error.hint)
         else:
-            self._origins.pop(path, None)  # the last word stands last
+            self._origins.pop(path, None)  # the last layer to set a key is listed last
             self.values[path], self._origins[path] = value, origin
 
     def _unknown(self, path: KeyPath, origin: Origin) -> None:
@@ -171,7 +171,7 @@ class Reading:
             hint = f"did you mean {_name(close)}?"
         else:
             parent = find(path[:-1])
-            hint = _keys_of(parent.cls) if isinstance(parent, Table) else "see: asky config show"
+            hint = _keys_of(parent.cls) if isinstance(parent, KeyTable) else "see: asky config show"
         self._problem(origin, f"unknown key {_name(path)}", hint=hint)
 
     def _unknown_variable(self, variable: str, *, is_table: bool) -> None:
@@ -196,28 +196,28 @@ class Reading:
 
 
 def variable_of(path: KeyPath) -> str:
-    """The environment variable that sets the key at `path`."""
+    """Return the environment variable that sets the key at `path`."""
     return "ASKY_MODEL" if path == ("default",) else "ASKY_" + "__".join(name.upper() for name in path)
 
 
 def _nearest_variable(variable: str) -> str | None:
-    from difflib import get_close_matches  # only where something is wrong already
+    from difflib import get_close_matches  # only if there is an error already
 
     known = [*SPECIAL_VARIABLES, *(variable_of(path) for path, _ in leaves())]
     return next(iter(get_close_matches(variable, known, n=1)), None)
 
 
 def _name(path: KeyPath) -> str:
-    """The dotted key for a message; a key can be as long as its file."""
+    """Return the dotted key for a message; a key can be as long as its file."""
     name = dotted(path)
-    return name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + "..."
+    return name if len(name) <= _MAX_NAME_CHARS else name[:_MAX_NAME_CHARS] + "..."
 
 
 def _keys_of(cls: type) -> str:
     return "keys here: " + ", ".join(children(cls))
 
 
-def _origin(layer: Layer, document: Document, path: KeyPath) -> Origin:
+def _origin(layer: Layer, document: TomlDocument, path: KeyPath) -> Origin:
     if layer == "packaged":
         return Origin(layer, document.path.name)
     known = (document.lines.get(path[:depth]) for depth in range(len(path), 0, -1))

@@ -1,4 +1,4 @@
-"""Every value of a configuration with its origin, fit to be shown."""
+"""The values of a configuration with their origins, for display."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from asky.config.keys import Family, KeyPath, Table, children, dotted
+from asky.config.keys import Family, KeyPath, KeyTable, children, dotted
 from asky.config.layers import Origin
 from asky.config.loader import Config
 from asky.config.schema import Settings
@@ -15,29 +15,29 @@ from asky.config.secrets import MASK, names_secret, scrub
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A key, its value in the types of JSON with secrets masked, and its origin; `None` where nothing set it."""
+class ConfigEntry:
+    """A key, its value in JSON types with secrets masked, and its origin; `None` if nothing set it."""
 
     key: str
     value: Any
     origin: Origin | None
 
 
-def list_values(config: Config, environ: Mapping[str, str]) -> Iterator[Entry]:
-    """The entries of `config` in the order of the schema; a key that has no value anywhere is left out."""
+def list_values(config: Config, environ: Mapping[str, str]) -> Iterator[ConfigEntry]:
+    """Yield the entries of `config` in schema order; a key without any value is left out."""
     for path, value in _walk(config, Settings, ()):
         if value is not None and value != () and value != {}:
             name = dotted(path)
             masked = MASK if names_secret(path[-1]) else mask_value(value, environ)
-            yield Entry(name, masked, config.origins.get(name))
+            yield ConfigEntry(name, masked, config.origins.get(name))
         elif dotted(path) in config.origins:
-            yield Entry(dotted(path), mask_value(value, environ), config.origins[dotted(path)])
+            yield ConfigEntry(dotted(path), mask_value(value, environ), config.origins[dotted(path)])
 
 
 def _walk(owner: Any, cls: type, path: KeyPath) -> Iterator[tuple[KeyPath, Any]]:
     for name, node in children(cls).items():
         value = getattr(owner, name)
-        if isinstance(node, Table):
+        if isinstance(node, KeyTable):
             yield from _walk(value, node.cls, (*path, name))
         elif isinstance(node, Family):
             for member, table in value.items():
@@ -47,7 +47,7 @@ def _walk(owner: Any, cls: type, path: KeyPath) -> Iterator[tuple[KeyPath, Any]]
 
 
 def mask_value(value: Any, environ: Mapping[str, str]) -> Any:
-    """`value` in the types of JSON, with the secrets of `environ` masked."""
+    """Return `value` in JSON types, with the secrets of `environ` masked."""
     if isinstance(value, (tuple, list)):
         return [mask_value(item, environ) for item in value]
     if isinstance(value, Mapping):

@@ -1,8 +1,8 @@
-"""Layers of TOML, variables and flags to one `Config` that knows where each value came from.
+"""Merges layers of TOML, variables and flags into one `Config` that records where each value came from.
 
     packaged  <  user's config folder  <  project .asky.toml  <  ASKY_* variables  <  flags
 
-A later layer replaces a value; lists are replaced whole. Either every layer is in order or nothing is applied.
+A later layer replaces a value; lists are replaced whole. Either every layer is valid or nothing is applied.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
 
-from asky.config.documents import Document, parse_document, parse_toml
+from asky.config.documents import TomlDocument, parse_document, parse_toml
 from asky.config.endpoints import usable_base_url
 from asky.config.keys import build
-from asky.config.layers import FOREIGN_BASE_URL, Origin, Reading
+from asky.config.layers import FOREIGN_BASE_URL, LayerReader, Origin
 from asky.config.models import ChosenModel, choose_model
 from asky.config.packaged import packaged_text
 from asky.config.paths import user_file
@@ -28,28 +28,28 @@ PROJECT_FILE = ".asky.toml"
 
 @dataclass(frozen=True, slots=True)
 class Config(Settings):
-    """The configuration. `origins` maps each dotted key that a layer set to the layer that had the last word."""
+    """The configuration. `origins` maps each dotted key that was set to the last layer that set it."""
 
     origins: Mapping[str, Origin] = field(default_factory=dict)
 
     def model(self, name: str | None = None) -> ChosenModel:
-        """The model called `name`, an alias or `PROVIDER:MODEL_ID`, or the default one.
+        """Return the model called `name`, an alias or `PROVIDER:MODEL_ID`, or the default one.
 
-        Raises `NotConfigured` where there is none of that name, and `ConfigError` where `OPENAI_BASE_URL` gives the
-        model's provider an address that cannot be one.
+        Raises `NotConfigured` if there is none of that name, and `ConfigError` if `OPENAI_BASE_URL` gives the model's
+        provider an invalid address.
         """
         origin = self.origins.get("default")
-        asked_by = origin.source if not name and origin is not None else None
-        chosen = choose_model(self, name or self.default, asked_by=asked_by)
+        requested_by = origin.source if not name and origin is not None else None
+        chosen = choose_model(self, name or self.default, requested_by=requested_by)
         if chosen.provider is not None and not chosen.provider.base_url:
             raise ConfigError(
-                f"{FOREIGN_BASE_URL}: not an address that a model can be reached at",
+                f"{FOREIGN_BASE_URL}: not a valid address of a model",
                 hint='it must look like "http://localhost:8000/v1", without user name, password, ? and #',
             )
         return chosen
 
     def max_turns(self, chosen: ChosenModel) -> int:
-        """Model calls in one run, at most: what the command line says, else the model, else the rest."""
+        """Return the maximum number of model calls in a run: the flag's, else the model's, else the general one."""
         origin = self.origins.get("research.max_turns")
         if chosen.model.max_turns is None or (origin is not None and origin.layer == "flag"):
             return self.research.max_turns
@@ -57,11 +57,11 @@ class Config(Settings):
 
 
 def load_config(*, environ: Mapping[str, str], cwd: Path, flags: Mapping[str, object] | None = None) -> Config:
-    """The configuration for a process with this environment in the folder `cwd`.
+    """Load the configuration for a process with this environment in the folder `cwd`.
 
-    `flags` maps dotted keys to values of the type TOML would give; they come from the command line and win. Reads
-    files, writes none. Raises `ConfigError` for the first thing that is wrong anywhere: a file that is not TOML, an
-    unknown key, a wrong type, a key that a project file may not set. `check_config` lists them all.
+    `flags` maps dotted keys to values of the TOML type; they come from the command line and win. Reads files, writes
+    none. Raises `ConfigError` for the first error anywhere: a file that is not TOML, an unknown key, a wrong type, a
+    key that a project file may not set. `check_config` lists them all.
     """
     reading = _read_layers(environ, cwd, flags or {})
     if reading.problems:
@@ -70,7 +70,7 @@ def load_config(*, environ: Mapping[str, str], cwd: Path, flags: Mapping[str, ob
 
 
 def check_config(*, environ: Mapping[str, str], cwd: Path) -> list[AskyError]:
-    """Everything that is wrong with the configuration, in the order of the layers; empty where it is fine.
+    """Return all errors in the configuration, in the order of the layers; empty if it is valid.
 
     A default model that does not exist counts; a key that is not set does not.
     """
@@ -84,9 +84,9 @@ def check_config(*, environ: Mapping[str, str], cwd: Path) -> list[AskyError]:
 
 
 def find_key_variables(*, environ: Mapping[str, str], cwd: Path) -> frozenset[str]:
-    """The variables that hold keys of providers and search services, as far as the configuration can be read.
+    """Return the variables that hold keys of providers and search services, as far as the configuration can be read.
 
-    It need not be valid. Raises `ConfigError` where no configuration can be looked for.
+    It need not be valid. Raises `ConfigError` if the folders of the configuration cannot be determined.
     """
     values = _read_layers(environ, cwd, {}).values
     return frozenset(
@@ -95,7 +95,7 @@ def find_key_variables(*, environ: Mapping[str, str], cwd: Path) -> frozenset[st
 
 
 def find_project_file(*, environ: Mapping[str, str], cwd: Path) -> Path | None:
-    """The nearest `.asky.toml` in `cwd` or a folder above it, up to the home folder or the root; `None` without one."""
+    """Return the nearest `.asky.toml` in `cwd` or a folder above it, up to the home folder or the root, or `None`."""
     home = environ.get("HOME")
     for folder in (cwd, *cwd.parents):
         candidate = folder / PROJECT_FILE
@@ -108,7 +108,7 @@ def find_project_file(*, environ: Mapping[str, str], cwd: Path) -> Path | None:
 
 def check_user_text(path: Path, text: str, *, environ: Mapping[str, str]) -> None:
     """Check `text` as the content of the user's `path`, named as one of `FILES`. Raises the first `ConfigError`."""
-    reading = Reading(environ, path.parent)
+    reading = LayerReader(environ, path.parent)
     _read_packaged(reading)
     reading.add_document("user", parse_document(path, text), path.name)
     reading.finish()
@@ -116,8 +116,8 @@ def check_user_text(path: Path, text: str, *, environ: Mapping[str, str]) -> Non
         raise reading.problems[0]
 
 
-def _read_layers(environ: Mapping[str, str], cwd: Path, flags: Mapping[str, object]) -> Reading:
-    reading = Reading(environ, cwd)
+def _read_layers(environ: Mapping[str, str], cwd: Path, flags: Mapping[str, object]) -> LayerReader:
+    reading = LayerReader(environ, cwd)
     _read_packaged(reading)
     for name in FILES:
         reading.add_file("user", user_file(environ, name), name)
@@ -135,12 +135,12 @@ def _read_layers(environ: Mapping[str, str], cwd: Path, flags: Mapping[str, obje
     return reading
 
 
-def _read_packaged(reading: Reading) -> None:
+def _read_packaged(reading: LayerReader) -> None:
     for name in FILES:
-        reading.add_document("packaged", Document(Path(name), parse_toml(packaged_text(name)), {}), name)
+        reading.add_document("packaged", TomlDocument(Path(name), parse_toml(packaged_text(name)), {}), name)
 
 
-def _config(reading: Reading) -> Config:
+def _config(reading: LayerReader) -> Config:
     settings: Settings = build(reading.values)
     tables = {field.name: getattr(settings, field.name) for field in fields(settings)}
     return Config(**tables, origins=MappingProxyType(reading.origins()))

@@ -1,4 +1,4 @@
-"""The model that a name means: an alias of `models.toml`, or `PROVIDER:MODEL_ID`, with all that applies to it."""
+"""Resolution of model names: an alias of `models.toml`, or `PROVIDER:MODEL_ID`, with its effective settings."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any
 from asky.config.schema import EXTRACTIVE, Model, Provider, Settings
 from asky.errors import NotConfigured
 
-_LONGEST_NAME = 300
+_MAX_NAME_CHARS = 300
 
 
 @dataclass(frozen=True, slots=True)
 class ChosenModel:
-    """A model with its provider, which is `None` for the one that is built in.
+    """A model with its provider, which is `None` for the built-in one.
 
-    `name` is the alias, or the name as it was written; `model` holds what its own table says and nothing else, which is
-    little without an alias. The properties say what applies.
+    `name` is the alias, or the name as written; `model` holds only the settings of its own table, which are few without
+    an alias. The properties give the effective settings.
     """
 
     name: str
@@ -28,7 +28,7 @@ class ChosenModel:
 
     @property
     def context_tokens(self) -> int | None:
-        """The size of the context; `None` where the model has none. It is assumed where the model names none."""
+        """Return the context size, with a default if the model names none; `None` if the model has no context."""
         if self.model.context_tokens is not None or self.provider is None:
             return self.model.context_tokens
         return self.provider.context_tokens
@@ -45,25 +45,25 @@ class ChosenModel:
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """The provider's parameters, each replaced by the model's own of that name."""
+        """Return the provider's parameters, overridden by the model's own."""
         shared = {} if self.provider is None else self.provider.parameters
         return MappingProxyType({**shared, **self.model.parameters})
 
     @property
     def api_key_env(self) -> str | None:
-        """Name of the variable that holds the key; `None` where none is sent."""
+        """Return the name of the variable that holds the key; `None` if no key is sent."""
         return None if self.provider is None else self.provider.api_key_env
 
     def has_key(self, environ: Mapping[str, str]) -> bool | None:
-        """Whether the variable of the key is set; `None` where no key is sent."""
+        """Return whether the variable of the key is set; `None` if no key is sent."""
         return None if self.api_key_env is None else bool(environ.get(self.api_key_env, "").strip())
 
 
-def choose_model(settings: Settings, name: str, *, asked_by: str | None = None) -> ChosenModel:
-    """The model called `name`. An alias goes first; `PROVIDER:MODEL_ID` is split at its first colon.
+def choose_model(settings: Settings, name: str, *, requested_by: str | None = None) -> ChosenModel:
+    """Return the model called `name`. An alias takes precedence; `PROVIDER:MODEL_ID` is split at its first colon.
 
-    `asked_by` is the file or variable that named it, for the message. Raises `NotConfigured` where there is no such
-    alias or provider; whether a key is set does not matter here.
+    `requested_by` is the file or variable that named it, for the message. Raises `NotConfigured` if there is no such
+    alias or provider; whether a key is set is not checked.
     """
     own = settings.models.get(name)
     if own is not None:
@@ -71,28 +71,28 @@ def choose_model(settings: Settings, name: str, *, asked_by: str | None = None) 
     provider, colon, id_ = name.partition(":")
     if provider in settings.providers and is_model_id(id_):
         return ChosenModel(name, Model(provider=provider, id=id_), settings.providers[provider], is_alias=False)
-    where = f"{asked_by}: " if asked_by is not None else ""
-    shown = name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + "..."
+    where = f"{requested_by}: " if requested_by is not None else ""
+    shown = name if len(name) <= _MAX_NAME_CHARS else name[:_MAX_NAME_CHARS] + "..."
     if not colon:
         raise NotConfigured(f"{where}there is no model called {shown!r}", hint=_models_hint(settings, name))
     if provider in settings.providers:
         raise NotConfigured(f"{where}{shown!r} names no model of {provider}", hint=f"write {provider}:MODEL_ID")
     raise NotConfigured(
-        f"{where}there is no model called {shown!r}, and no provider {provider[:_LONGEST_NAME]!r}",
+        f"{where}there is no model called {shown!r}, and no provider {provider[:_MAX_NAME_CHARS]!r}",
         hint=_providers_hint(settings, provider, id_),
     )
 
 
 def is_model_id(text: str) -> bool:
-    """Whether `text` can be what an endpoint calls a model: printable, without white space; colons and slashes are."""
-    return 0 < len(text) <= _LONGEST_NAME and text.isprintable() and not any(c.isspace() for c in text)
+    """Return whether `text` can be a model id: printable, without white space; colons and slashes are allowed."""
+    return 0 < len(text) <= _MAX_NAME_CHARS and text.isprintable() and not any(c.isspace() for c in text)
 
 
 def read_api_key(chosen: ChosenModel, environ: Mapping[str, str]) -> str | None:
-    """The key for `chosen`, or `None` where none is sent.
+    """Return the key for `chosen`, or `None` if none is sent.
 
-    Raises `NotConfigured` where the variable is not set, or holds what cannot be sent in a header; the message names
-    the variable and never its value.
+    Raises `NotConfigured` if the variable is not set, or its value cannot be sent in a header; the message names the
+    variable and never its value.
     """
     variable = chosen.api_key_env
     if variable is None:
@@ -105,8 +105,8 @@ def read_api_key(chosen: ChosenModel, environ: Mapping[str, str]) -> str | None:
         )
     if not (key.isascii() and key.isprintable()) or " " in key:
         raise NotConfigured(
-            f"the value of {variable} cannot be a key: it holds white space or other characters that no key has",
-            hint=f"set {variable} again, to the key alone",
+            f"the value of {variable} is not a valid key: it contains white space or other invalid characters",
+            hint=f"set {variable} to the key alone",
         )
     return key
 
@@ -123,13 +123,13 @@ def _models_hint(settings: Settings, name: str) -> str:
 def _providers_hint(settings: Settings, provider: str, id_: str) -> str:
     close = _close(provider, settings.providers)
     if close:
-        return f"did you mean {close[0]}:{id_[:_LONGEST_NAME]}?"
+        return f"did you mean {close[0]}:{id_[:_MAX_NAME_CHARS]}?"
     if provider == EXTRACTIVE:
         return "extractive is one model: write extractive alone"
     return f"known providers: {', '.join(sorted(settings.providers))}"
 
 
 def _close(name: str, known: Mapping[str, Any]) -> list[str]:
-    from difflib import get_close_matches  # only where something is wrong already
+    from difflib import get_close_matches  # only if there is an error already
 
-    return get_close_matches(name[:_LONGEST_NAME], known, n=1)
+    return get_close_matches(name[:_MAX_NAME_CHARS], known, n=1)

@@ -1,4 +1,4 @@
-"""The configuration files that asky ships."""
+"""The default configuration files shipped with asky."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from pathlib import Path
 
 
 def packaged_text(name: str) -> str:
-    """The text of the packaged file `name`, such as `research.toml`.
+    """Return the text of the packaged file `name`, such as `research.toml`.
 
-    The wheel holds it beside this module; in a source checkout it lies at the repository's root.
+    The wheel contains it next to this module; in a source checkout it is in the repository's root.
     """
     beside = Path(__file__).with_name(name)
     at_root = Path(__file__).parents[2] / name

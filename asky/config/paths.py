@@ -1,4 +1,4 @@
-"""Where asky keeps its files, and making those places private: folders 0700, files 0600."""
+"""Locations of asky's files, which are kept private: folders 0700, files 0600."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from asky.errors import ConfigError, StoreFull
+from asky.errors import ConfigError, StoreFull, UsageError
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """The four folders, absolute; none need exist. `state` holds what is worth keeping but not worth moving."""
+    """The four folders, absolute; they need not exist. `state` holds data worth keeping but not worth moving."""
 
     config: Path
     data: Path
@@ -26,9 +26,10 @@ class Paths:
 
 
 def resolve_paths(environ: Mapping[str, str]) -> Paths:
-    """The folders under `ASKY_HOME`, or where the XDG variables or the platform put them; creates nothing.
+    """Return the folders under `ASKY_HOME`, or those of the XDG variables or the platform; creates nothing.
 
-    A relative XDG variable is ignored, as its specification asks. Raises `ConfigError` where no folder can be named.
+    A relative XDG variable is ignored, as its specification requires. Raises `ConfigError` if no folder can be
+    determined.
     """
     names = ("config", "data", "cache", "state")
     if home := environ.get("ASKY_HOME"):
@@ -40,7 +41,7 @@ def resolve_paths(environ: Mapping[str, str]) -> Paths:
 
 
 def user_file(environ: Mapping[str, str], name: str) -> Path:
-    """Where the user's own configuration file `name` lies, whether it exists or not."""
+    """Return the path of the user's configuration file `name`, whether it exists or not."""
     return resolve_paths(environ).config / name
 
 
@@ -48,36 +49,36 @@ def _xdg_folder(name: str, environ: Mapping[str, str]) -> Path:
     base = environ.get(f"XDG_{name.upper()}_HOME", "")
     if Path(base).is_absolute():
         return Path(base) / "asky"
-    from platformdirs import PlatformDirs  # 10 ms: only where neither ASKY_HOME nor XDG says it
+    from platformdirs import PlatformDirs  # 10 ms: only if neither ASKY_HOME nor XDG is set
 
     folder = Path(getattr(PlatformDirs("asky", appauthor=False), f"user_{name}_dir"))
     if not folder.is_absolute():
-        raise ConfigError("no home folder is known", hint="set HOME or ASKY_HOME")
+        raise ConfigError("the home folder is unknown", hint="set HOME or ASKY_HOME")
     return folder
 
 
 def expand_user(text: str, environ: Mapping[str, str]) -> Path:
-    """`text` as a path, with a leading `~` replaced by the home folder. Raises `ConfigError` where there is none."""
+    """Return `text` as a path, with a leading `~` expanded. Raises `ConfigError` without a home folder."""
     if text == "~" or text.startswith("~/"):
         return home_folder(environ) / text[2:]
     return Path(text)
 
 
 def home_folder(environ: Mapping[str, str]) -> Path:
-    """The user's home folder. Raises `ConfigError` where neither `HOME` nor the user database knows one."""
+    """Return the user's home folder. Raises `ConfigError` if neither `HOME` nor the user database has one."""
     if home := environ.get("HOME"):
         return Path(home)
     try:
         return Path.home()
     except RuntimeError:
-        raise ConfigError("no home folder is known", hint="set HOME or ASKY_HOME") from None
+        raise ConfigError("the home folder is unknown", hint="set HOME or ASKY_HOME") from None
 
 
 def ensure_private_dir(path: Path) -> Path:
-    """Make the folder `path`, and the missing ones above it, readable by the user alone; returns `path`.
+    """Create the folder `path`, and missing parents, readable by the user alone; return `path`.
 
-    An existing folder is made private if it was not, unless it is somebody else's or on a read-only disk. Raises
-    `ConfigError` where it cannot be made, `StoreFull` when the disk is full.
+    An existing folder is made private, unless another user owns it or it is on a read-only disk. Raises `ConfigError`
+    if it cannot be created, `StoreFull` if the disk is full.
     """
     try:
         for folder in (*reversed(path.parents), path):
@@ -93,17 +94,17 @@ def ensure_private_dir(path: Path) -> Path:
 def _close_to_others(folder: Path) -> None:
     try:
         folder.chmod(0o700)
-    except PermissionError:  # somebody else's folder: its owner decides
+    except PermissionError:  # another user's folder: its owner decides
         return
     except OSError as error:
-        if error.errno != errno.EROFS:  # what is on a read-only disk can still be read
+        if error.errno != errno.EROFS:  # files on a read-only disk can still be read
             raise
 
 
 def write_private(path: Path, text: str) -> None:
-    """Replace the file at `path` by `text` in one step, mode 0600; a symlink is kept and its target replaced.
+    """Replace the file at `path` by `text` atomically, mode 0600; a symlink is kept and its target replaced.
 
-    Raises `ConfigError` where it cannot be written and `StoreFull` when the disk is full; the old file is then intact.
+    Raises `ConfigError` if it cannot be written and `StoreFull` if the disk is full; the old file is then intact.
     """
     target = path.resolve()
     _prepare_folder(path, target)
@@ -114,15 +115,15 @@ def write_private(path: Path, text: str) -> None:
 
 
 def replace_text(target: Path, text: str, *, mode: int | None = None) -> None:
-    """`replace_bytes` with `text` as UTF-8."""
+    """Call `replace_bytes` with `text` as UTF-8."""
     replace_bytes(target, text.encode("utf-8"), mode=mode)
 
 
 def replace_bytes(target: Path, data: bytes, *, mode: int | None = None) -> None:
-    """Make `data` the content of the file `target`, which is no symlink, in one step or not at all.
+    """Make `data` the content of the file `target`, which is no symlink, atomically.
 
-    `mode` holds the permission bits of the file; without it they stay as they are, or become what the umask says.
-    Raises `OSError`; the old file is then intact.
+    `mode` sets the permission bits; without it they are unchanged, or follow the umask for a new file. Raises
+    `OSError`; the old file is then intact.
     """
     kept = target.stat().st_mode & 0o777 if mode is None and target.exists() else None
     first = kept if mode is None else mode
@@ -131,7 +132,7 @@ def replace_bytes(target: Path, data: bytes, *, mode: int | None = None) -> None
     try:
         with os.fdopen(handle, "wb") as file:
             if kept is not None:
-                os.fchmod(handle, kept)  # whatever the umask is
+                os.fchmod(handle, kept)  # regardless of the umask
             file.write(data)
             file.flush()
             os.fsync(handle)
@@ -143,13 +144,13 @@ def replace_bytes(target: Path, data: bytes, *, mode: int | None = None) -> None
 
 
 def update_private(path: Path, change: Callable[[str | None], str]) -> None:
-    """Replace the file at `path` by what `change` makes of its text (`None` without one), alone among processes.
+    """Replace the file at `path` by the result of `change` on its text (`None` without one), under a process lock.
 
     Raises what `change`, `read_text` and `write_private` raise; the old file is then intact.
     """
     import fcntl  # POSIX only, as this package is
 
-    from asky.config.documents import read_text
+    from asky.config.documents import read_text  # 30 ms: only to edit a file
 
     target = path.resolve()
     _prepare_folder(path, target)
@@ -166,7 +167,7 @@ def update_private(path: Path, change: Callable[[str | None], str]) -> None:
 
 
 def _prepare_folder(path: Path, target: Path) -> None:
-    """Make the folder of a file of ours private; one that a symlink leads to is the user's own and stays as it is."""
+    """Make the folder of one of our files private; one behind a symlink is the user's and stays."""
     if target.parent == path.parent.resolve():
         ensure_private_dir(target.parent)
 
@@ -176,3 +177,11 @@ def _unwritable(path: Path, error: OSError) -> ConfigError | StoreFull:
         return StoreFull(f"disk full while saving to {path}; nothing was changed")
     reason = (error.strerror or type(error).__name__).lower()
     return ConfigError(f"cannot write {path}: {reason}", hint="set ASKY_HOME to a folder that you can write")
+
+
+def current_folder() -> Path:
+    """The folder that asky was called in. Raises `UsageError` where it has been deleted."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        raise UsageError("the current folder does not exist any more", hint="change to another one") from None

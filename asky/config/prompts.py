@@ -1,4 +1,4 @@
-"""What `[prompts]` may say: texts under names that can be typed."""
+"""Validation of `[prompts]`: saved texts under short names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from asky.config.keys import KeyPath
 
 MAX_QUESTION_CHARS = 20_000
-"""The longest question, and so the longest text of a prompt."""
+"""The maximum length of a question, and so of the text of a prompt."""
 
 FILE_PREFIX = "file://"
 
@@ -18,7 +18,7 @@ _NAME = re.compile(r"[a-z0-9_-]{1,64}")
 
 
 def find_prompt_faults(prompts: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
-    """What is wrong with the saved prompts."""
+    """Yield the key at fault and the problem, for each fault of the saved prompts."""
     path = ("prompts",)
     for name, text in prompts.items():
         shown = name if len(name) <= 64 else f"{name[:64]}..."

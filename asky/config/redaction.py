@@ -1,4 +1,4 @@
-"""Keeping keys and e-mail addresses out of what comes back: services, proxies and programs repeat what they know."""
+"""Redaction of keys and e-mail addresses from incoming text: services, proxies and programs echo them."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ if TYPE_CHECKING:
     from asky.errors import AskyError
 
 HIDDEN = "[hidden]"
-_SHORTEST = 8
-"""Hiding shorter ones would garble ordinary words."""
+_MIN_SECRET_CHARS = 8
+"""Masking shorter ones would garble ordinary words."""
 _WORD = re.compile("[A-Za-z_. -]{0,19}")
 _ESCAPE = re.compile("%[0-9A-F]{2}")
 
 
 class Redactor:
-    """Hides some secrets in any of the spellings in which an address or JSON may have them; has no `repr` of them.
+    """Masks secrets in any of their spellings in an address or JSON; its `repr` contains none.
 
-    They are found letter for letter, in small and in capitals, whole: what has been cut or encoded otherwise stays.
+    Matches are literal, in lower and upper case, and complete: secrets that were cut or encoded otherwise stay.
     """
 
     def __init__(self, secrets: Iterable[str | None]) -> None:
         found = {secret.strip() for secret in secrets if secret is not None}
         self._spellings = tuple(
             sorted(
-                {each for secret in found if len(secret) >= _SHORTEST for each in _spellings(secret)},
+                {each for secret in found if len(secret) >= _MIN_SECRET_CHARS for each in _spellings(secret)},
                 key=lambda spelling: (-len(spelling), spelling),
             )
         )
 
     def mask(self, text: str) -> str:
-        """`text` with the secrets hidden, the first one first and of two that begin together the longer one."""
+        """Return `text` with the secrets masked, leftmost first, and the longer of two that start together."""
         return self._pattern.sub(HIDDEN, text) if self._is_in(text) else text
 
     def mask_json(self, value: Any) -> Any:
-        """A value in the types of JSON with the secrets hidden in each text and each name."""
+        """Return a JSON value with the secrets masked in each text and each name."""
         if isinstance(value, str):
             return self.mask(value)
         if isinstance(value, Mapping):
@@ -48,13 +48,13 @@ class Redactor:
         return [self.mask_json(each) for each in value] if isinstance(value, list) else value
 
     def clean(self, error: AskyError) -> None:
-        """Hide them in an error, in place."""
+        """Mask the secrets in an error, in place."""
         error.message = self.mask(error.message)
         error.hint = None if error.hint is None else self.mask(error.hint)
         error.args = (error.message,)
 
     def certain_length(self, text: str) -> int:
-        """How much of `text` hides the same way whatever follows it."""
+        """Return the length of the beginning of `text` whose masking does not depend on what follows."""
         end = self._open_at(text, 0)
         if end and self._is_in(text):
             for match in self._pattern.finditer(text):
@@ -65,14 +65,14 @@ class Redactor:
         return end
 
     def may_begin_in(self, text: str) -> bool:
-        """Whether a secret may begin in `text`, which some more may follow."""
+        """Return whether a secret may begin in `text`, which may be continued."""
         return self._begin is not None and self._begin.search(text) is not None
 
     def _is_in(self, text: str) -> bool:
         return any(spelling in text for spelling in self._spellings)
 
     def _open_at(self, text: str, start: int) -> int:
-        """Where, from `start` on, the end of `text` may be the beginning of a secret; its length where nowhere."""
+        """Return where, from `start` on, the end of `text` may begin a secret; its length if nowhere."""
         if self._begin is None:
             return len(text)
         longest = len(self._spellings[0])
@@ -84,19 +84,19 @@ class Redactor:
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        return re.compile("|".join(map(re.escape, self._spellings)))  # 0.1 ms a key: only where one was found
+        return re.compile("|".join(map(re.escape, self._spellings)))  # 0.1 ms per key: only if one was found
 
     @cached_property
     def _begin(self) -> re.Pattern[str] | None:
-        """The first two characters of any spelling, or the first one at the end of a text."""
+        """Return a pattern for the first two characters of any spelling, or the first one at the end of a text."""
         firsts = {f"{re.escape(spelling[0])}(?={re.escape(spelling[1])}|\\Z)" for spelling in self._spellings}
         return re.compile("|".join(sorted(firsts))) if firsts else None
 
 
 class RedactedText:
-    """Hides the secrets of `redactor` in a text that comes in pieces; what it gives back adds up to the whole masked.
+    """Masks the secrets of `redactor` in a stream; its results add up to the whole masked text.
 
-    Nothing is held back but what may be the beginning of a secret.
+    It holds back only what may be the beginning of a secret.
     """
 
     def __init__(self, redactor: Redactor) -> None:
@@ -104,7 +104,7 @@ class RedactedText:
         self._held = ""
 
     def feed(self, text: str) -> str:
-        """The part of the text that is certain now."""
+        """Return the part of the text that is now certain."""
         if not self._held and not self._redactor.may_begin_in(text):
             return text
         text = self._held + text
@@ -113,16 +113,16 @@ class RedactedText:
         return self._redactor.mask(text[:end])
 
     def end(self) -> str:
-        """The rest of it."""
+        """Return the rest of it."""
         rest, self._held = self._held, ""
         return self._redactor.mask(rest)
 
 
 def key_values(settings: Settings, environ: Mapping[str, str]) -> Iterator[str]:
-    """The keys that asky could send: what the variables hold that `settings` name, and those with the usual names.
+    """Yield the keys that asky could send: values of the variables in `settings` and of those with the usual names.
 
-    Other secrets of the environment are not among them: a password may be an ordinary word, and answers hold those. So
-    are placeholders left out.
+    Other secrets of the environment are excluded, since a password may be an ordinary word that occurs in answers.
+    Placeholders are excluded too.
     """
     services = (getattr(settings.search, each.name) for each in fields(settings.search))
     senders = [each for each in (*settings.providers.values(), *services) if hasattr(each, "api_key_env")]
@@ -133,15 +133,15 @@ def key_values(settings: Settings, environ: Mapping[str, str]) -> Iterator[str]:
 
 
 def is_placeholder(key: str) -> bool:
-    """Whether a key is a word, such as `lm-studio`, for servers that want one and do not look at it.
+    """Return whether a key is a word, such as `lm-studio`, for servers that require one but ignore it.
 
-    Keys that services hand out have digits, or are longer than this.
+    Keys issued by services have digits, or are longer than this.
     """
     return _WORD.fullmatch(key.strip()) is not None
 
 
 def _spellings(secret: str) -> Iterator[str]:
-    from urllib.parse import quote  # 5 ms: only where there is a secret
+    from urllib.parse import quote  # 5 ms: only if there is a secret
 
     quoted = [quote(secret, safe=""), quote(secret)]
     for each in (secret, *quoted, json.dumps(secret)[1:-1]):

@@ -1,4 +1,4 @@
-"""Keeping secrets out of what is shown: which names hold one, and removing known ones from a text."""
+"""Protection of secrets in output: recognizing names of secrets, and masking known ones in a text."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 
 MASK = "***"
-_SHORTEST = 8
+_MIN_SECRET_CHARS = 8
 _NAME = re.compile(r"(?:^|_)(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD)\Z", re.IGNORECASE)
 _USERINFO = re.compile(r"(?<=://)[^\s/?#@]+@")
 
 
 def names_secret(name: str) -> bool:
-    """Whether a key or variable of this name holds a secret."""
+    """Return whether a key or variable of this name holds a secret."""
     return _NAME.search(name) is not None
 
 
 def secret_values(environ: Mapping[str, str], key_variables: Collection[str] = ()) -> Iterator[str]:
-    """The values of the variables of `environ` whose names say that they hold a secret, and of `key_variables`."""
+    """Yield the values of the variables of `environ` with names of secrets, and of `key_variables`."""
     return (value for name, value in environ.items() if names_secret(name) or name in key_variables)
 
 
 def scrub(text: str, environ: Mapping[str, str], key_variables: Collection[str] = ()) -> str:
-    """`text` with the secrets of `environ` and the credentials inside addresses masked.
+    """Return `text` with the secrets of `environ` and the credentials inside addresses masked.
 
-    A secret is the value of a variable whose name says so or is one of `key_variables`, if it has at least eight
+    A secret is the value of a variable with the name of a secret or in `key_variables`, if it has at least eight
     characters: masking shorter ones would garble ordinary words.
     """
     secrets = {value.strip() for value in secret_values(environ, key_variables)}
-    for secret in sorted((secret for secret in secrets if len(secret) >= _SHORTEST), key=len, reverse=True):
+    for secret in sorted((secret for secret in secrets if len(secret) >= _MIN_SECRET_CHARS), key=len, reverse=True):
         text = text.replace(secret, MASK)
     return _USERINFO.sub(f"{MASK}@", text)

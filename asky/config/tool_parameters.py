@@ -1,9 +1,9 @@
-"""The part of JSON Schema in which the parameters of tools are written, ours and those of the user's own.
+"""The subset of JSON Schema for the parameters of tools, built-in and user-defined.
 
-A schema may say `type` (one of string, integer, number, boolean, array, object), `description`, `default` (shown to the
-model, never filled in), `enum`, `properties`, `required`, `additionalProperties: false`, `items`, `minimum`, `maximum`,
-`minLength`, `maxLength`, `minItems` and `maxItems`. Anything else is refused when the tool is made, so that no rule is
-written down that nobody enforces; `asky.chat.arguments` enforces these.
+A schema may contain `type` (one of string, integer, number, boolean, array, object), `description`, `default` (shown to
+the model, never filled in), `enum`, `properties`, `required`, `additionalProperties: false`, `items`, `minimum`,
+`maximum`, `minLength`, `maxLength`, `minItems` and `maxItems`. Anything else is refused when the tool is created, so
+that no rule goes unenforced; `asky.llm.arguments` enforces these.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TYPES: Mapping[str, type | tuple[type, ...]] = MappingProxyType(
         "object": dict,
     }
 )
-"""The types of a schema, and what Python makes of them."""
+"""The types of a schema, with their Python types."""
 
 _FOR_ANY = {"type", "description", "default", "enum"}
 _FOR_TYPE: Mapping[str, set[str]] = MappingProxyType(
@@ -34,18 +34,18 @@ _FOR_TYPE: Mapping[str, set[str]] = MappingProxyType(
         "object": {"properties", "required", "additionalProperties"},
     }
 )
-_DEEPEST = 16
-_LONGEST_SHOWN = 40
+_MAX_DEPTH = 16
+_MAX_SHOWN_CHARS = 40
 
 
 def check_schema(schema: object, where: str = "parameters") -> None:
-    """Raise `ValueError` naming the place when `schema` says what is not enforced, or says it in a wrong form."""
-    _check(schema, where, _DEEPEST)
+    """Raise `ValueError` naming the place if `schema` has a keyword that is not enforced, or an invalid one."""
+    _check(schema, where, _MAX_DEPTH)
 
 
 def _check(schema: object, where: str, depth: int) -> None:
     if depth == 0:
-        raise ValueError(f"{where[:_LONGEST_SHOWN]}: nested deeper than {_DEEPEST} levels")
+        raise ValueError(f"{where[:_MAX_SHOWN_CHARS]}: nested deeper than {_MAX_DEPTH} levels")
     if not isinstance(schema, Mapping):
         raise ValueError(f"{where}: must be a table")  # noqa: TRY004 - whoever calls catches one error
     kind = schema.get("type")
@@ -105,4 +105,4 @@ _FORMS: Mapping[str, tuple[Callable[[object], bool], str]] = MappingProxyType(
 
 def _shown(value: object) -> str:
     text = repr(value)
-    return text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "..."
+    return text if len(text) <= _MAX_SHOWN_CHARS else text[:_MAX_SHOWN_CHARS] + "..."

@@ -1,4 +1,4 @@
-"""The finished answer: its citations, and the JSON object that stands for it everywhere outside."""
+"""The finished answer: its citations, and the JSON object that represents it outside this program."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ SCHEMA = "asky.answer/1"
 
 
 def build_citations(order: Sequence[str], shown: Mapping[str, Evidence]) -> tuple[Citation, ...]:
-    """The citations `[1]`, `[2]`, ... for the keys of `order`, as `number_citations` gives them.
+    """Return the citations `[1]`, `[2]`, ... for the keys of `order`, as returned by `number_citations`.
 
     Raises `KeyError` for a key that was not shown, and `ValueError` for a passage whose text does not fill its span: a
-    quote that cannot resolve is a fault of ours and must not reach a reader.
+    quote that cannot be resolved is a bug and must not reach a reader.
     """
     return tuple(_citation(n, shown[key]) for n, key in enumerate(order, start=1))
 
 
 def answer_json(answer: Answer) -> dict[str, Any]:
-    """`answer` as the object of the contract `asky.answer/1`, every key present, in the contract's order."""
+    """Return `answer` as an `asky.answer/1` object: every key is present, in the contract's order."""
     return {
         "schema": SCHEMA,
         "run": answer.run,

@@ -17,7 +17,7 @@ from typing import Any
 
 
 def check_export(export: Any) -> Iterator[tuple[Any, str | None]]:
-    """`(n, what is wrong)` of each citation in order, `None` where nothing is. Raises `ValueError` for no export."""
+    """Yield `(n, fault)` for each citation in order, `fault` being `None` if it is ok. Raises `ValueError` if none."""
     # in an answer itself, "answer" is its text
     answer = export["answer"] if isinstance(_member(export, "answer"), dict) else export
     citations, documents = _member(answer, "citations"), _member(export, "documents")

@@ -1,4 +1,4 @@
-"""Passage keys: the opaque names under which a run shows passages to a model."""
+"""Passage keys: the opaque names under which passages are shown to a model."""
 
 from __future__ import annotations
 
@@ -11,28 +11,30 @@ from asky.values import Span
 MIN_DIGITS = 4
 MAX_DIGITS = 8
 KEY = re.compile(rf"P[0-9a-f]{{{MIN_DIGITS},{MAX_DIGITS}}}")
-"""A key as it is handed out. `asky.evidence.citation_forms` knows how models may write one; `asky.text` and `asky.llm`,
-which lie below, say it once more each."""
+"""A key as issued. `asky.evidence.citations.citation_forms` knows the variants that models write.
+
+`asky.text` and `asky.llm`, which are lower layers, each define the pattern again.
+"""
 
 
 class KeyRing:
-    """Hands out the keys of one run.
+    """Issues the keys of one run.
 
-    A key is `P` and the first 4 hexadecimal digits of a hash over the run, the document and the span; where another
-    passage already has that key, up to 8 digits. It says nothing about the passage or its rank, cannot be guessed from
-    the passage alone, and asking again for the same passage gives the same key. Threads may share a ring.
+    A key is `P` and the first 4 hexadecimal digits of a hash over the run, the document and the span, or up to 8 digits
+    if another passage already has that key. It reveals nothing about the passage or its rank, cannot be guessed from
+    the passage alone, and is the same whenever the same passage is shown. Thread-safe.
     """
 
     def __init__(self, run_id: str) -> None:
         self._run_id = run_id
-        self._lock = threading.Lock()  # or two passages that are shown at once could get one key
+        self._lock = threading.Lock()  # otherwise two passages shown at once could get the same key
         self._passage_of: dict[str, tuple[str, Span]] = {}
         self._key_of: dict[tuple[str, Span], str] = {}
 
     def key_for(self, sha256_of_document: str, span: Span) -> str:
-        """The key of the characters `span` of the document with this hash.
+        """Return the key of the characters `span` of the document with this hash.
 
-        Raises `ValueError` when even 8 digits collide, which needs tens of thousands of passages in one run.
+        Raises `ValueError` if even 8 digits collide, which takes tens of thousands of passages in one run.
         """
         passage = (sha256_of_document, span)
         with self._lock:
@@ -49,9 +51,9 @@ class KeyRing:
         raise ValueError(f"no key is left for passage {span.start}-{span.end} of {sha256_of_document[:12]}")
 
     def hold(self, key: str, sha256_of_document: str, span: Span) -> None:
-        """Keep `key` for this passage, which had it before: it is handed out for no other.
+        """Reserve `key` for this passage, which had it before, so that it is issued for no other.
 
-        Of two keys for one passage the first stays its key, and of two passages with one key the first has it.
+        Of two keys for one passage the first is used, and of two passages with one key the first keeps it.
         """
         passage = (sha256_of_document, span)
         with self._lock:

@@ -1,4 +1,4 @@
-"""The marks that asky itself puts into an answer."""
+"""The marks that asky itself adds to an answer."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ WARNING_SIGN = "⚠"
 """Begins every note and mark that asky itself adds to an answer."""
 
 MARKED: tuple[Verdict, ...] = ("uncited", "unsupported", "contradicted")
-"""The verdicts that are shown in the answer itself."""
+"""The verdicts that are marked in the answer itself."""
 
 _MARK = re.compile(rf" {WARNING_SIGN} (?:uncited|unsupported|contradicted)\b")
 
 
 def mark(verdict: str) -> str:
-    """What stands in a marked answer after a claim with this verdict."""
+    """Return the mark that follows a claim with this verdict."""
     return f" {WARNING_SIGN} {verdict}"
 
 
 def without_marks(answer: str) -> str:
-    """`answer` as it was before it was marked."""
+    """Return `answer` without the marks that were added to it."""
     return _MARK.sub("", answer)
 
 
 def struck(text: str) -> str:
-    """`text`, which has no tilde in it, struck out as Markdown shows it."""
+    """Return `text`, which must not contain a tilde, struck out in Markdown."""
     return f"~~{text}~~"

@@ -1,14 +1,13 @@
-"""How passages are shown to a model, and how a model inside this process reads them back.
+"""The form in which passages are shown to a model, and how a model inside this process parses them.
 
     <passage 9f3c2a71d0b4e865 P7f3a title="Tides" section="Causes" page=3 page_label="iii">
     The text of the passage.
     </passage 9f3c2a71d0b4e865>
 
-The marker is random and made once a run, so that no stored text can know it. Beyond that, whatever in a text could be
-taken for a fence, for a control token of a chat template or for an invisible instruction is shown in a visible form
-that does no harm: a backslash after its first bracket (`<\\|im_start|>`), or the code point of an invisible character
-(`<U+202E>`). The stored text stays as it is, and `parse_passages` gives it back exactly. A path of this machine is
-never shown.
+The marker is random for each run, so that no stored text can know it. In addition, anything in a text that resembles a
+fence, a control token of a chat template or an invisible instruction is shown in a visible, harmless form: with a
+backslash after its first bracket (`<\\|im_start|>`), or as the code point of an invisible character (`<U+202E>`). The
+stored text is unchanged, and `parse_passages` restores it exactly. Paths of this machine are never shown.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ from asky.values import Evidence, Location, Source
 _MAX_HEADING_CHARS = 200
 _MARKER = re.compile(r"[0-9a-f]{8,32}")
 
-# What follows the first bracket of a control token: ChatML and Llama 3 (`<|...|>`), DeepSeek (full-width bar), Llama 2
-# and Mistral (`[INST]`, `<<SYS>>`, `<s>`), Gemma (`<start_of_turn>`), tool-call and reasoning tags; then our own forms.
+# The rest of a control token after its first bracket: ChatML and Llama 3 (`<|...|>`), DeepSeek (full-width bar),
+# Llama 2 and Mistral (`[INST]`, `<<SYS>>`, `<s>`), Gemma (`<start_of_turn>`), tool-call and reasoning tags; asky's own.
 _ANGLED = (
     r"\||｜|/?s>|/?SYS>|/?(?:bos|eos|pad|unk|think|thinking|start_of_turn|end_of_turn|tools?|tool_calls?|tool_response|"
     r"tool_result|function_calls?|function_results?|functions?|invoke|system|user|assistant|passage)\b|U\+[0-9A-F]{4,6}>"
@@ -35,7 +34,7 @@ _SQUARE = r"/?(?:INST|SYS|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS|SYSTEM_PROMPT|
 _TOKEN = re.compile(rf"(<)(\\*)(?={_ANGLED})|(\[)(\\*)(?={_SQUARE})", re.IGNORECASE)
 _ESCAPED_TOKEN = re.compile(rf"(<)\\(\\*)(?={_ANGLED})|(\[)\\(\\*)(?={_SQUARE})", re.IGNORECASE)
 
-# Control characters but tab, line ends and form feed; bidirectional overrides; lone surrogates; Unicode tags.
+# Control characters except tab, line ends and form feed; bidirectional overrides; lone surrogates; Unicode tags.
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\U000e007f]"
 )
@@ -52,7 +51,7 @@ _OPENING = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ShownPassage:
-    """A passage as a model sees it: its key, where it is from, and the stored text."""
+    """A passage as a model sees it: its key, its origin, and the stored text."""
 
     key: str
     title: str
@@ -61,15 +60,15 @@ class ShownPassage:
 
 
 def new_marker() -> str:
-    """A marker for the fences of one run: 16 random hexadecimal digits."""
+    """Return a marker for the fences of one run: 16 random hexadecimal digits."""
     return secrets.token_hex(8)
 
 
 def render_passages(evidence: Sequence[Evidence], *, marker: str) -> str:
-    """The passages as fenced blocks in the order given, with a blank line between them; linear time.
+    """Return the passages as fenced blocks in the given order, separated by blank lines; linear time.
 
-    Titles, headings and page labels are cut at 200 characters. Raises `ValueError` when `marker` is not 8 to 32
-    lowercase hexadecimal digits.
+    Titles, headings and page labels are cut at 200 characters. Raises `ValueError` if `marker` is not 8 to 32 lowercase
+    hexadecimal digits.
     """
     if not _MARKER.fullmatch(marker):
         raise ValueError(f"not a marker: {marker!r}")
@@ -77,14 +76,14 @@ def render_passages(evidence: Sequence[Evidence], *, marker: str) -> str:
 
 
 def fence(text: str, marker: str, label: str) -> str:
-    """Text from outside that is no passage, fenced like one, under a `label` of ours: it can be read but not cited."""
+    """Fence untrusted text that is not a passage, with a `label`, so that a model can read but not cite it."""
     return f"<data {marker} {label}>\n{_defuse(text)}\n</data {marker}>"
 
 
 def parse_passages(text: str) -> list[ShownPassage]:
-    """The passages that `render_passages` put into `text`, in order, whatever prose stands around them; linear time.
+    """Return the passages that `render_passages` put into `text`, in order, ignoring other text; linear time.
 
-    All of them carry the marker of the first; a fence with another marker is not ours, and a passage without its
+    All of them carry the marker of the first; a fence with another marker is not asky's, and a passage without its
     closing fence was cut and is left out.
     """
     shown: list[ShownPassage] = []
@@ -116,7 +115,7 @@ def _block(item: Evidence, marker: str) -> str:
 
 
 def shown_title(source: Source) -> str:
-    """The title of a source as a model may see it: at most 200 characters, and no path of this machine."""
+    """Return the title of a source as a model may see it: at most 200 characters, and no path of this machine."""
     title = source.title
     if _LOCAL_PATH.match(title):
         title = re.split(r"[/\\]", title.rstrip("/\\"))[-1]
@@ -134,7 +133,7 @@ def _shown(opening: re.Match[str], body: str) -> ShownPassage:
 
 
 def _defuse(text: str) -> str:
-    """`text` with control tokens and invisible characters in their visible form; `_restore` is its inverse."""
+    """Return `text` with control tokens and invisible characters in their visible form; `_restore` is its inverse."""
     escaped = _TOKEN.sub(lambda m: f"{m[1] or m[3]}\\{m[2] or m[4] or ''}", text)
     return _INVISIBLE.sub(lambda m: f"<U+{ord(m[0]):04X}>", escaped)
 

@@ -1,4 +1,4 @@
-"""Markdown as a reader sees it: the words without their markup."""
+"""Plain text of Markdown: the words that a reader sees, without markup."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _EMPHASIS = re.compile(r"[*`]+|(?<![^\W_])_+|_+(?![^\W_])|~~")
 
 
 def plain_text(markdown: str) -> str:
-    """`without_markup` in one line."""
+    """Return `without_markup` on one line."""
     return " ".join(without_markup(markdown).split())
 
 
 def without_markup(markdown: str) -> str:
-    """`markdown` as a reader sees it: without emphasis, tags, link targets and bare addresses.
+    """Return `markdown` without emphasis, tags, link targets and bare addresses.
 
-    References go too, those of the answer (`[1]`, `[7?]`) and those of a source's own (`[12]`, `[3, 4]`), so that a
+    References are removed too, both the answer's (`[1]`, `[7?]`) and a source's own (`[12]`, `[3, 4]`), so that a
     quotation is the same in both.
     """
     text = _QUOTED_LINE.sub("\n", _REFERENCE.sub("", markdown))
@@ -28,5 +28,5 @@ def without_markup(markdown: str) -> str:
 
 
 def without_links(markdown: str) -> str:
-    """`markdown` without its links, their texts included."""
+    """Return `markdown` without its links and their texts."""
     return _LINK.sub(" ", markdown)

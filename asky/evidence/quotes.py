@@ -1,4 +1,4 @@
-"""Finding a quotation in the text that it is said to come from."""
+"""Search for a quotation in the text that it is attributed to."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _BOUNDARY = "\x00"
 
 
 class Quotable:
-    """A text in which any number of quotations can be looked up."""
+    """A text in which many quotations can be searched."""
 
     def __init__(self, text: str, *, ignore_case: bool = False) -> None:
         self._ignore_case = ignore_case
         self._normal, self._origins = _normalised(text, ignore_case)
 
     def find(self, quote: str) -> Span | None:
-        """`find_quote` in this text."""
+        """Search like `find_quote` in this text."""
         return self.find_prepared(prepare_quote(quote, ignore_case=self._ignore_case))
 
     def find_prepared(self, wanted: str) -> Span | None:
-        """`find` for what `prepare_quote` gives of a quotation, with the same `ignore_case`."""
+        """Search like `find` for the result of `prepare_quote`, with the same `ignore_case`."""
         if not wanted:
             return None
         start = self._normal.find(wanted)
@@ -39,26 +39,26 @@ class Quotable:
 
 
 def prepare_quote(quote: str, *, ignore_case: bool = False) -> str:
-    """The form in which a quotation is looked up, for one that is looked up in many texts."""
+    """Return the normalised form of a quotation, for one that is searched in many texts."""
     wanted, _ = _normalised(quote.strip(), ignore_case)
     return wanted if wanted.strip(_BOUNDARY + " ") else ""
 
 
 def find_quote(quote: str, text: str, *, ignore_case: bool = False) -> Span | None:
-    """Where `quote` first stands in `text` word for word, as a span of `text`; `None` where it doesn't; linear time.
+    """Return the span of the first occurrence of `quote` in `text`, word for word, or `None`; linear time.
 
-    It is compared after normalisation: white space and dashes are one space, and any quotation mark is the same; a
-    hyphen inside a word does not count, neither does one at the end of a line with the line end, nor soft hyphens,
-    zero-width characters and asterisks; next to a digit all dashes are the same; ligatures and accents are decomposed.
-    The quotation begins and ends at word boundaries. An empty one is found nowhere.
+    Both are normalised first: white space and dashes are one space, and all quotation marks are the same; a hyphen
+    inside a word is ignored, and so are one at the end of a line with the line end, soft hyphens, zero-width characters
+    and asterisks; next to a digit all dashes are the same; ligatures and accents are decomposed. The quotation begins
+    and ends at word boundaries. An empty one is never found.
     """
     return Quotable(text, ignore_case=ignore_case).find(quote)
 
 
 def _normalised(text: str, ignore_case: bool) -> tuple[str, list[int]]:
-    """The form in which texts are compared, and for each of its characters the index it comes from.
+    """Return the normalised text, and for each of its characters the index in `text` that it comes from.
 
-    A boundary mark stands between a character of a word and any other, so that a plain search finds whole words only.
+    A boundary mark separates word characters from others, so that a plain search finds whole words only.
     """
     characters: list[str] = []
     origins: list[int] = []
@@ -79,7 +79,7 @@ def _normalised(text: str, ignore_case: bool) -> tuple[str, list[int]]:
 
 
 def _characters(text: str) -> Iterator[tuple[str, int]]:
-    """The characters that count, with their index."""
+    """Yield the significant characters with their index."""
     last = " "
     held = ""  # white space and dashes since `last`
     held_at = 0
@@ -99,7 +99,7 @@ def _characters(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _separator(held: str, before: str, after: str) -> str:
-    """What stands for `held`, the white space and dashes between two characters."""
+    """Return the replacement for `held`, the white space and dashes between two characters."""
     visible = held.replace("\u00ad", "")
     if not visible:
         return ""

@@ -1,1 +1,3 @@
-"""Whether asky can work here. Rule: a check looks and reports; it changes nothing unless a repair was asked for."""
+"""Health checks of this installation. Rule: a check inspects and reports; it changes nothing unless a repair is
+requested.
+"""

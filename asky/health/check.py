@@ -1,4 +1,4 @@
-"""What a check found."""
+"""The result of a health check."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ State = Literal["ok", "note", "problem"]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One line of a check-up. A note is worth knowing; a problem makes something fail or give wrong results."""
+    """One line of the report: a `note` is informational; a `problem` causes failures or wrong results."""
 
     name: str
     state: State
@@ -19,15 +19,15 @@ class Check:
 
 
 def ok(name: str, message: str) -> Check:
-    """A check that found nothing."""
+    """Return a check that found nothing wrong."""
     return Check(name, "ok", message)
 
 
 def note(name: str, message: str, hint: str | None = None) -> Check:
-    """A check that found something worth knowing."""
+    """Return a check that found something the user should know."""
     return Check(name, "note", message, hint)
 
 
 def problem(name: str, message: str, hint: str | None = None) -> Check:
-    """A check that found something that fails or misleads."""
+    """Return a check that found something that fails or gives wrong results."""
     return Check(name, "problem", message, hint)

@@ -1,1 +1,1 @@
-"""Chat models behind one port. Rule: nothing here knows of sources, storage or the terminal."""
+"""Chat models behind one port. Rule: nothing here depends on sources, storage or the terminal."""

@@ -1,8 +1,7 @@
-"""What a run may spend: tokens, money and time, for itself and for the day.
+"""Spending limits of a run: tokens, money and time, per run and per day.
 
-A limit is checked before each call and never cuts one short, apart from time. So a run spends at most what its limit
-says and the call that was under way when it was reached; and a call whose prompt alone is sure to go over it is not
-made.
+A limit is checked before each call and, except for time, never cuts a call short. So a run spends at most its limit
+plus the call in progress when it was reached; and a call whose prompt alone is sure to exceed it is not made.
 """
 
 from __future__ import annotations
@@ -14,20 +13,20 @@ from typing import TYPE_CHECKING, Protocol
 
 from asky.errors import BudgetExceeded, ConfigError
 from asky.llm.port import Message, ModelUsage, ToolSpec
-from asky.llm.tokens import TokenCounter, least_tokens
+from asky.llm.tokens import TokenCounter, min_tokens
 
 if TYPE_CHECKING:
-    from asky.llm.endpoint import Prices
+    from asky.llm.endpoint.endpoint import Prices
 
-# What a call is taken to need until calls of the run have shown it: a reply of some length, and what a search adds to
-# the prompt of the next call.
+# Assumed needs of a call until calls of the run have shown them: a reply of some length, and the tokens that a search
+# adds to the prompt of the next call.
 REPLY_TOKENS = 800
 _GROWTH_TOKENS = 1_500
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """The most that a run, and all runs of a day together, may spend; `None` is no limit.
+class BudgetLimits:
+    """Limits on the spending of a run, and of all runs of a day together; `None` is no limit.
 
     Raises `ValueError` for a limit that is negative or not a number.
     """
@@ -46,17 +45,17 @@ class Limits:
 
     @property
     def cap_cost(self) -> bool:
-        """Whether any limit is one of money."""
+        """Return whether any limit is on money."""
         return self.max_cost_usd is not None or self.max_cost_per_day_usd is not None
 
     @property
     def cap_day(self) -> bool:
-        """Whether any limit is one of the day."""
+        """Return whether any limit is per day."""
         return self.max_tokens_per_day is not None or self.max_cost_per_day_usd is not None
 
 
-class Spent(Protocol):
-    """What was spent, prompts and replies together."""
+class SpentTotal(Protocol):
+    """An amount spent, prompts and replies together."""
 
     @property
     def tokens(self) -> int: ...
@@ -66,7 +65,7 @@ class Spent(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Meter:
-    """One limit and what is spent of it; `unit` is a field of `_Need`."""
+    """One limit and the amount spent of it; `unit` is a field of `_Amount`."""
 
     unit: str
     spent: float
@@ -74,9 +73,9 @@ class _Meter:
     name: str
     flag: str
 
-    def refuse(self, least: _Need) -> BudgetExceeded | None:
-        """Why a call that spends `least` or more may not be made; `None` where it may."""
-        show, needed = _SHOWN[self.unit], getattr(least, self.unit)
+    def refuse(self, minimum: _Amount) -> BudgetExceeded | None:
+        """Return why a call that spends `minimum` or more may not be made; `None` if it may."""
+        show, needed = _SHOWN[self.unit], getattr(minimum, self.unit)
         limit, left = f"the limit of {show(self.allowed)} {self.name}", self.allowed - self.spent
         if left <= 0:
             message = f"{limit} is reached: {show(self.spent)} spent"
@@ -88,8 +87,8 @@ class _Meter:
 
 
 @dataclass(frozen=True, slots=True)
-class _Need:
-    """What calls spend."""
+class _Amount:
+    """The expected spending of calls."""
 
     tokens: float
     cost_usd: float
@@ -99,24 +98,24 @@ class _Need:
 class RunBudget:
     """The budget of one run: a `Budget`. Calls are checked and recorded one after the other.
 
-    `spent_today` reads what all other runs have spent since the day began. It is called before each call, because other
-    processes spend too. `clock` is in seconds; the run's time counts from the making of this object, unless more is
-    added. Raises `ConfigError` when a limit of money is set and there are no prices to count it with.
+    `spent_today` returns the spending of all other runs since the day began. It is called before each call, because
+    other processes spend too. `clock` is in seconds; the run's time counts from the creation of this object, plus any
+    time added. Raises `ConfigError` if a limit on money is set and there are no prices.
     """
 
     def __init__(
         self,
-        limits: Limits,
+        limits: BudgetLimits,
         *,
         prices: Prices | None,
         counter: TokenCounter,
-        spent_today: Callable[[], Spent],
+        spent_today: Callable[[], SpentTotal],
         clock: Callable[[], float],
     ) -> None:
         if limits.cap_cost and prices is None:
             raise ConfigError(
-                "a limit of cost is set, but the price of this model is not known",
-                hint="set its prices in models.toml (0 where it costs nothing), or limit it with --max-tokens",
+                "a cost limit is set, but the price of this model is unknown",
+                hint="set its prices in models.toml (0 where it costs nothing), or use --max-tokens instead",
             )
         self._limits = limits
         self._prices = prices
@@ -127,78 +126,78 @@ class RunBudget:
         self._earlier_s = 0.0
         self._tokens = 0
         self._cost_usd = 0.0
-        self._habits = _Habits()
-        self._asked: tuple[Sequence[Message], Sequence[ToolSpec]] = ((), ())
+        self._maxima = _Maxima()
+        self._last_prompt: tuple[Sequence[Message], Sequence[ToolSpec]] = ((), ())
         self._checked_at: float | None = None
-        self._counting = Lock()  # calls that are made beside each other are counted in threads
+        self._counting = Lock()  # concurrent calls are counted in threads
 
     @property
     def tokens(self) -> int:
-        """Tokens of the calls so far."""
+        """Return the tokens of the calls so far."""
         return self._tokens
 
     @property
     def cost_usd(self) -> float:
-        """Known cost of the calls so far, in US dollars."""
+        """Return the known cost of the calls so far, in US dollars."""
         return self._cost_usd
 
     def deadline_s(self) -> float | None:
-        """Seconds from now until the run's time is over, never negative; `None` without such a limit."""
+        """Return the seconds until the run's time is over, never negative; `None` without such a limit."""
         allowed = self._limits.max_time_s
         return None if allowed is None else max(0.0, allowed - self._elapsed())
 
     def check(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> None:
-        """Raise `BudgetExceeded` when a limit is reached, or has less room than `messages` take at the very least.
+        """Raise `BudgetExceeded` if a limit is reached, or leaves less than `messages` cost at least.
 
-        Else the call may be made. The error names the limit, what is spent or left, and what is allowed; of several
-        limits, the first in the order of `Limits`.
+        Otherwise the call may be made. The error names the limit, the amount spent or left, and the amount allowed; of
+        several limits, the first in the order of `BudgetLimits`.
         """
         meters = self._meters()
-        least = self._least(messages) if meters else _Need(0, 0, 0)
+        minimum = self._minimum(messages) if meters else _Amount(0, 0, 0)
         for meter in meters:
-            if (error := meter.refuse(least)) is not None:
+            if (error := meter.refuse(minimum)) is not None:
                 raise error
         now = self._clock()
         if self._checked_at is not None:
-            self._habits.note_turn(now - self._checked_at)
-        self._asked, self._checked_at = (tuple(messages), tuple(tools)), now
+            self._maxima.note_turn(now - self._checked_at)
+        self._last_prompt, self._checked_at = (tuple(messages), tuple(tools)), now
 
     def nearly_spent(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> bool:
-        """Whether after the next call there would be no room for one more, which is to be the answer.
+        """Return whether the budget allows only one more call, which must then be the answer.
 
         A call is expected to use its prompt and a reply like the longest of the run so far (800 tokens at least); the
         one after it the same reply again, after a prompt that has grown as much as it ever did in this run (1,500
-        tokens at least). As to time, a turn and a call are expected to last as long as the slowest so far.
+        tokens at least). For time, a turn and a call are expected to last as long as the slowest so far.
         """
-        if self._limits == Limits():
+        if self._limits == BudgetLimits():
             return False
         need = self._need(messages, tools)
         return any(meter.spent + getattr(need, meter.unit) > meter.allowed for meter in self._meters())
 
     def record(self, usage: ModelUsage) -> None:
-        """Count what the call used that was checked last; an estimate counts like a report."""
-        messages, tools = self._asked
+        """Record the usage of the call checked last; an estimate counts like a report."""
+        messages, tools = self._last_prompt
         self._counter.learn(messages, tools, usage)
         if self._checked_at is not None:
-            self._habits.note_call(usage, self._clock() - self._checked_at)
+            self._maxima.note_call(usage, self._clock() - self._checked_at)
         self.add(usage)
 
     def add(self, usage: ModelUsage) -> None:
-        """Count what a call used that was made beside those that are checked, and is not like them."""
+        """Record the usage of a call outside the checked sequence, which is not used to predict others."""
         with self._counting:
             self._tokens += max(0, usage.prompt_tokens) + max(0, usage.completion_tokens)
             self._cost_usd += max(0.0, self._cost_of(usage))
 
     def add_time(self, seconds: float) -> None:
-        """Count what the run had taken before this object was made."""
+        """Add the time that the run took before this object was created."""
         self._earlier_s += seconds
 
     def record_partial(self, text: str) -> ModelUsage:
-        """Count the call that was checked last and ended without a report after `text`; returns the estimate.
+        """Record the call checked last, which ended without a report after `text`; return the estimate.
 
         The endpoint has read the prompt and written at least that much.
         """
-        messages, tools = self._asked
+        messages, tools = self._last_prompt
         usage = ModelUsage(self._counter.count(messages, tools), self._counter.count_text(text), estimated=True)
         if self._prices is not None:
             usage = ModelUsage(usage.prompt_tokens, usage.completion_tokens, self._cost_of(usage), estimated=True)
@@ -206,7 +205,7 @@ class RunBudget:
         return usage
 
     def _meters(self) -> list[_Meter]:
-        """A meter for each limit that is set, in the order of `Limits`."""
+        """Return a meter for each limit that is set, in the order of `BudgetLimits`."""
         limits = self._limits
         today = self._spent_today() if limits.cap_day else None
         tokens_today = self._tokens + (today.tokens if today else 0)
@@ -224,18 +223,18 @@ class RunBudget:
             if allowed is not None
         ]
 
-    def _least(self, messages: Sequence[Message]) -> _Need:
-        """What a call is sure to spend: all of its prompt may be in the endpoint's cache, and its reply be nothing."""
-        tokens = least_tokens(messages)
+    def _minimum(self, messages: Sequence[Message]) -> _Amount:
+        """Return the least cost of a call: all of its prompt may be in the endpoint's cache, and its reply empty."""
+        tokens = min_tokens(messages)
         calls = [ModelUsage(tokens, cached_tokens=cached) for cached in (0, tokens)]
-        return _Need(tokens, min(map(self._cost_of, calls)), 0)
+        return _Amount(tokens, min(map(self._cost_of, calls)), 0)
 
-    def _need(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> _Need:
-        """What the next call and one more after it are expected to spend."""
-        prompt, habits = self._counter.count(messages, tools), self._habits
-        calls = [ModelUsage(prompt + grown, habits.reply_tokens) for grown in (0, habits.growth_tokens)]
+    def _need(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> _Amount:
+        """Return the expected cost of the next call and one more after it."""
+        prompt, maxima = self._counter.count(messages, tools), self._maxima
+        calls = [ModelUsage(prompt + grown, maxima.reply_tokens) for grown in (0, maxima.growth_tokens)]
         tokens = sum(each.prompt_tokens + each.completion_tokens for each in calls)
-        return _Need(tokens, sum(map(self._cost_of, calls)), habits.turn_s + habits.call_s)
+        return _Amount(tokens, sum(map(self._cost_of, calls)), maxima.turn_s + maxima.call_s)
 
     def _cost_of(self, usage: ModelUsage) -> float:
         if usage.cost_usd is not None:
@@ -248,8 +247,8 @@ class RunBudget:
         return self._earlier_s + self._clock() - self._started
 
 
-class _Habits:
-    """The most that calls of this run have taken so far, as a guess at the next one."""
+class _Maxima:
+    """The maxima over the calls of this run, used to predict the next one."""
 
     def __init__(self) -> None:
         self.reply_tokens = REPLY_TOKENS
@@ -259,11 +258,11 @@ class _Habits:
         self._prompt_tokens: int | None = None
 
     def note_turn(self, seconds: float) -> None:
-        """From one check to the next: a call and the tools after it."""
+        """Record the time from one check to the next: a call and the tools after it."""
         self.turn_s = max(self.turn_s, seconds)
 
     def note_call(self, usage: ModelUsage, seconds: float) -> None:
-        """What a call used, and how long it took."""
+        """Record the usage and the duration of a call."""
         if self._prompt_tokens is not None:
             self.growth_tokens = max(self.growth_tokens, usage.prompt_tokens - self._prompt_tokens)
         self._prompt_tokens = usage.prompt_tokens

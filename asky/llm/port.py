@@ -1,7 +1,7 @@
 """The `ChatModel` port: messages and tool specifications in, text deltas and one reply out.
 
-The shapes follow the chat-completions dialect that most endpoints speak, in the smallest form that the loop needs. What
-an endpoint sent is kept verbatim in `Message.raw`, because some endpoints refuse the next turn without it.
+The types follow the chat-completions dialect that most endpoints speak, in the smallest form that the loop needs. The
+endpoint's message is kept verbatim in `Message.raw`, because some endpoints refuse the next turn without it.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ Finish = Literal["stop", "tool_calls", "length", "cut"]
 ToolChoice = Literal["auto", "none"]
 
 ABSTENTION = "I could not find an answer in the sources."
-"""The first line of a reply that does not answer because the sources do not; drivers recognise it."""
+"""The first line of a reply that abstains because the sources hold no answer; drivers recognise it."""
 
 
 def is_abstention(text: str) -> bool:
-    """Whether a reply begins by saying that the sources do not answer."""
+    """Return whether a reply begins with an abstention."""
     return text.lstrip().startswith(ABSTENTION)
 
 
@@ -40,7 +40,7 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call that a model asked for. `arguments` is the JSON text as it came: unchecked, perhaps not JSON at all."""
+    """A call that a model requested. `arguments` is the received JSON text: unchecked, perhaps not JSON at all."""
 
     id: str
     name: str
@@ -63,7 +63,7 @@ class ModelUsage:
     """Tokens of one call.
 
     `cached_tokens` of the prompt were read from the endpoint's cache. `cost_usd` is `None` without a known price;
-    `estimated` where the endpoint reported no tokens.
+    `estimated` is set if the endpoint reported no tokens.
     """
 
     prompt_tokens: int = 0
@@ -84,10 +84,10 @@ class TextDelta:
 class Reply:
     """The complete assistant message of one call.
 
-    `finish` is `tool_calls` exactly when `message.tool_calls` is not empty and complete; `length` when the model's
-    limit cut the reply; `cut` when the stream ended without saying so. A reply that was cut inside a tool call holds
-    what came of it, which is never run. `warnings` are for the user: a prompt that the endpoint cut silently, a
-    parameter that it refused.
+    `finish` is `tool_calls` exactly if `message.tool_calls` is not empty and complete; `length` if the model's limit
+    cut the reply; `cut` if the stream ended prematurely. A reply cut inside a tool call contains the partial call,
+    which is never run. `warnings` are for the user: a prompt that the endpoint cut silently, a parameter that it
+    refused.
     """
 
     message: Message
@@ -97,21 +97,21 @@ class Reply:
 
 
 class ChatModel(Protocol):
-    """Something that continues a conversation."""
+    """A model that continues a conversation."""
 
     @property
     def name(self) -> str:
-        """The name shown to users and kept in the ledger."""
+        """Return the name shown to users and stored in the ledger."""
         ...
 
     @property
     def host(self) -> str | None:
-        """The host that a call reaches, or `None` for a model inside this process."""
+        """Return the host that a call contacts, or `None` for a model inside this process."""
         ...
 
     @property
     def context_tokens(self) -> int:
-        """The largest prompt plus answer, in the model's own tokens."""
+        """Return the largest prompt plus answer, in the model's own tokens."""
         ...
 
     def stream(
@@ -124,18 +124,17 @@ class ChatModel(Protocol):
     ) -> AsyncGenerator[TextDelta | Reply, None]:
         """Yield any number of `TextDelta`, then exactly one `Reply`.
 
-        With the tool choice `none` the tools are named, because a conversation that used them must name them and a
-        prompt that keeps its beginning stays cached, but none may be called. `schema` (a JSON Schema) asks for a reply
-        that is one JSON value of that shape; the model may still send something else.
+        With the tool choice `none` the tools are still listed, because a conversation that used them must list them and
+        a prompt that keeps its beginning stays cached, but none may be called. `schema` (a JSON Schema) asks for a
+        reply that is one JSON value of that shape; the model may still send something else.
 
-        The concatenated deltas equal `Reply.message.content`. Raises an `AskyError` when the call fails:
-        `NotConfigured`, `AuthenticationFailed`, `Unreachable`, `RateLimited`, `TimedOut`, `ContextOverflow`,
-        `ProviderError`. Nothing waits beyond the deadline of the surrounding cancel scope. Closing the generator early
-        closes the call.
+        The concatenated deltas equal `Reply.message.content`. Raises an `AskyError` if the call fails: `NotConfigured`,
+        `AuthenticationFailed`, `Unreachable`, `RateLimited`, `TimedOut`, `ContextOverflow`, `ProviderError`. Nothing
+        waits beyond the deadline of the surrounding cancel scope. Closing the generator early closes the call.
         """
         ...
 
 
 def connected(model: ChatModel) -> AbstractAsyncContextManager[object]:
-    """A context in which the calls of `model` share a connection, where it keeps any."""
+    """Return a context in which the calls of `model` share a connection, if it keeps any."""
     return model if isinstance(model, AbstractAsyncContextManager) else nullcontext()

@@ -1,4 +1,4 @@
-"""What a run spends, as those who make its calls see it: the budget that they heed, and what a failed call had used."""
+"""Spending of a run from the caller's side: the budget to respect, and the usage of failed calls."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from asky.llm.port import Message, ModelUsage, ToolSpec
 
 
 class Budget(Protocol):
-    """What a run may still spend."""
+    """The remaining budget of a run."""
 
     def check(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> None:
-        """Raise `BudgetExceeded` when the next call, which would send these, may not be made."""
+        """Raise `BudgetExceeded` if the next call, which would send these, may not be made."""
         ...
 
     def nearly_spent(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> bool:
-        """Whether the next call should be the last one, so that it ends with an answer."""
+        """Return whether the next call should be the last one, so that it ends with an answer."""
         ...
 
     def record(self, usage: ModelUsage) -> None:
-        """Take note of what the call used that was checked last."""
+        """Record the usage of the call checked last."""
         ...
 
     def add(self, usage: ModelUsage) -> None:
-        """Take note of what a call used that was made beside those that are checked, one after the other."""
+        """Record the usage of a call outside the checked sequence."""
         ...
 
     def add_time(self, seconds: float) -> None:
-        """Take note of what the run had taken before this object was made, in a process that is gone."""
+        """Add the time that the run took before this object was created, in an earlier process."""
         ...
 
     def record_partial(self, text: str) -> ModelUsage:
-        """Take note of the call that was checked last and ended without a report after `text`; returns the estimate."""
+        """Record the call checked last, which ended without a report after `text`; return the estimate."""
         ...
 
     def deadline_s(self) -> float | None:
-        """Seconds from now until the time is over; `None` without such a limit."""
+        """Return the seconds until the time is over; `None` without such a limit."""
         ...
 
 
@@ -45,36 +45,36 @@ class NoBudget:
     """A budget without limits."""
 
     def check(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> None:
-        """Every call may be made."""
+        """Allow every call."""
 
     def nearly_spent(
         self,
         messages: Sequence[Message],  # noqa: ARG002 - the port's parameters
         tools: Sequence[ToolSpec],  # noqa: ARG002 - the port's parameters
     ) -> bool:
-        """Never."""
+        """Return `False`."""
         return False
 
     def record(self, usage: ModelUsage) -> None:
-        """Nothing to count."""
+        """Do nothing."""
 
     def add(self, usage: ModelUsage) -> None:
-        """Nothing to count."""
+        """Do nothing."""
 
     def add_time(self, seconds: float) -> None:
-        """Nothing to count."""
+        """Do nothing."""
 
     def record_partial(self, text: str) -> ModelUsage:  # noqa: ARG002 - the port's parameter
-        """Nothing to count."""
+        """Do nothing."""
         return ModelUsage(estimated=True)
 
     def deadline_s(self) -> float | None:
-        """Never."""
+        """Return `None`."""
         return None
 
 
 def add_usage(earlier: ModelUsage | None, usage: ModelUsage) -> ModelUsage:
-    """Two tries of one call together: an estimate, for no endpoint has reported it of one prompt."""
+    """Add the usage of two attempts of one call: an estimate, as no endpoint reported it for one prompt."""
     if earlier is None:
         return usage
     is_priced = earlier.cost_usd is not None and usage.cost_usd is not None
@@ -88,21 +88,21 @@ def add_usage(earlier: ModelUsage | None, usage: ModelUsage) -> ModelUsage:
 
 
 def note_spending(error: BaseException, usage: ModelUsage) -> None:
-    """Let `error`, an `AskyError` or a cancellation that ends a call, carry what the call had used."""
+    """Attach the usage of a call to `error`, the `AskyError` or cancellation that ended it."""
     vars(error)["spent"] = usage
 
 
 def spending_of(error: BaseException) -> ModelUsage | None:
-    """What the call that `error` ended had used, `None` where its model did not say."""
+    """Return the usage of the call that `error` ended, `None` if its model reported none."""
     spent = getattr(error, "spent", None)
     return spent if isinstance(spent, ModelUsage) else None
 
 
 def count_failed(budget: Budget, error: BaseException, text: str) -> ModelUsage | None:
-    """Count in `budget` the call that `error`, an `AskyError` or a cancellation, ended after `text`.
+    """Record in `budget` the call that `error`, an `AskyError` or a cancellation, ended after `text`.
 
-    Returns what was counted: what the model says of the call; else an estimate where text came of it or somebody
-    stopped it; and `None` for a call that failed before anybody would charge for it.
+    Returns what was recorded: the usage that the model reports; else an estimate if the call produced text or was
+    stopped; and `None` for a call that failed before anyone would charge for it.
     """
     spent = spending_of(error)
     if spent is None and (text or not isinstance(error, AskyError)):

@@ -1,7 +1,7 @@
-"""A reply that is one JSON value: asked for with a schema, read leniently, checked strictly, mended once.
+"""A reply that is one JSON value: requested with a schema, parsed leniently, checked strictly, corrected once.
 
-Endpoints that know schemas send the value alone. Others put words or a code fence around it, which is why the value is
-looked for; whether it is right is for the caller's `validate` to say.
+Endpoints that support schemas send the value alone. Others add words or a code fence around it, so the value is
+searched for; the caller's `validate` decides whether it is acceptable.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _MAX_CHARACTERS = 1_000_000
 _MAX_BEGINNINGS = 1_000
 _SHOWN_REFUSAL = 200
 _OPENING: Mapping[str, str] = {"object": "{", "array": "["}
-_MEND = "Your reply cannot be used: {problem}\nReply with the corrected JSON value and nothing else."
+_CORRECTION = "Your reply cannot be used: {problem}\nReply with the corrected JSON value and nothing else."
 
 
 @dataclass(frozen=True, slots=True)
 class Structured(Generic[T]):
-    """A validated value, and what each call for it used: one, or two where the first reply had to be mended."""
+    """A validated value, and the usage of each call for it: two if the first reply had to be corrected."""
 
     value: T
     calls: tuple[ModelUsage, ...]
@@ -44,15 +44,15 @@ async def ask_for_json(
     validate: Callable[[Any], T],
     budget: Budget | None = None,
 ) -> Structured[T]:
-    """Ask `model` to answer `messages` with a JSON value of `schema`, and return what `validate` makes of it.
+    """Ask `model` to answer `messages` with a JSON value of `schema`; return the result of `validate`.
 
-    `validate` raises `ValueError`, in words for the model, for a value that is not acceptable; the model is then told
-    and asked once more, as it is after a reply without a JSON value. `messages` should say that JSON is wanted and of
-    what shape, for endpoints that know no schemas.
+    `validate` raises `ValueError`, worded for the model, for a value that is not acceptable; the model is then shown
+    the message and asked once more, as it is after a reply without a JSON value. `messages` should ask for JSON and
+    describe its shape, for endpoints that do not support schemas.
 
-    Raises `ProviderError` when the model refuses, when its reply is cut off, and when the second reply is no better
-    than the first; `BudgetExceeded` when `budget` allows no call; and what `ChatModel.stream` raises. `budget` has been
-    told of every call, of one that failed or was cancelled too.
+    Raises `ProviderError` if the model refuses, if its reply is cut off, and if the second reply is no better than the
+    first; `BudgetExceeded` if `budget` allows no call; and what `ChatModel.stream` raises. `budget` records every call,
+    including one that failed or was cancelled.
     """
     budget = budget or NoBudget()
     conversation = list(messages)
@@ -66,18 +66,18 @@ async def ask_for_json(
             return Structured(validate(find_json(reply.message.content, schema)), tuple(calls))
         except ValueError as error:
             problem = str(error)
-        raw = None if reply.message.tool_calls else reply.message.raw  # calls would have to be answered
+        raw = None if reply.message.tool_calls else reply.message.raw  # calls would require answers
         answer = Message("assistant", reply.message.content, raw=raw)
-        conversation += [answer, Message("user", _MEND.format(problem=problem))]
+        conversation += [answer, Message("user", _CORRECTION.format(problem=problem))]
     raise ProviderError(
-        f"{model.name} gave no usable JSON in two replies: {problem}", hint="choose another model with -m"
+        f"{model.name} returned no usable JSON in two replies: {problem}", hint="choose another model with -m"
     )
 
 
 def find_json(text: str, schema: Mapping[str, Any]) -> Any:
-    """The first JSON value in `text` that is whole, whatever surrounds it.
+    """Return the first complete JSON value in `text`, whatever surrounds it.
 
-    For a schema of an object or array only those are looked for, so that `[1]` before an object is not taken for the
+    For a schema of an object or array only those are searched for, so that `[1]` before an object is not taken for the
     value; for any other type, the text must be the value, in a code fence or not. Raises `ValueError` without one.
     """
     if len(text) > _MAX_CHARACTERS:
@@ -98,7 +98,7 @@ def find_json(text: str, schema: Mapping[str, Any]) -> Any:
 
 
 async def _reply(model: ChatModel, messages: Sequence[Message], schema: Mapping[str, Any], budget: Budget) -> Reply:
-    """The reply to one call, which `budget` allows and counts."""
+    """Return the reply to one call that `budget` allows and counts."""
     messages = tuple(messages)
     await in_thread(budget.check, messages, ())
     text: list[str] = []
@@ -119,7 +119,7 @@ async def _reply(model: ChatModel, messages: Sequence[Message], schema: Mapping[
 
 
 def _refuse_what_is_no_answer(model: ChatModel, reply: Reply) -> None:
-    """Raise `ProviderError` for a reply that asking again would not better."""
+    """Raise `ProviderError` for a reply that a retry would not improve."""
     if reply.finish == "length":
         raise ProviderError(
             f"{model.name} reached its output limit before its JSON was complete",

@@ -1,4 +1,4 @@
-"""A model's own tokenizer, from the `tokenizer.json` that is published with open models."""
+"""A model's own tokenizer, from the `tokenizer.json` published with open models."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from asky.errors import ConfigError
 
 
 def load_tokenizer(path: Path) -> Callable[[str], int]:
-    """Counts the tokens of a text, special ones that frame a conversation left out.
+    """Return a function that counts the tokens of a text, without special ones that frame a conversation.
 
-    Half of a surrogate pair counts as the replacement character, as it is sent. Takes 0.1 to 0.6 s for vocabularies of
-    30,000 to 200,000 entries, so it is loaded where prompts are first counted. Raises `ConfigError` for a file that
-    cannot be read or is no tokenizer.
+    A lone surrogate counts as the replacement character, as it is sent. Takes 0.1 to 0.6 s for vocabularies of 30,000
+    to 200,000 entries, so load it only when prompts are first counted. Raises `ConfigError` for a file that cannot be
+    read or is no tokenizer.
     """
     from tokenizers import Tokenizer  # 0.1 s: only for models that name one
 
@@ -33,4 +33,4 @@ def load_tokenizer(path: Path) -> Callable[[str], int]:
     return count
 
 
-_HINT = "`tokenizer` of the model's entry names a tokenizer.json; without it tokens are estimated"
+_HINT = "set the model's `tokenizer` to a tokenizer.json, or remove it to have tokens estimated"

@@ -1,1 +1,1 @@
-"""How asky reaches the network. Rule: nothing here knows what is asked for or what an answer means."""
+"""Network access. Rule: nothing here depends on what is requested or what a response means."""

@@ -1,8 +1,8 @@
-"""Which addresses belong to the public internet.
+"""Classification of IP addresses: which belong to the public internet.
 
 Source: the special-purpose registries of IANA for IPv4 and IPv6 (RFC 6890 and its updates), and addresses that clouds
 answer on inside their networks. `ipaddress.is_global` of Python 3.11 calls NAT64, 6to4, ::/96, fec0::/10, multicast,
-168.63.129.16 and 192.0.0.192 global, so it is not asked.
+168.63.129.16 and 192.0.0.192 global, so it is not used.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _CLOSED_V4 = tuple(
     )
 )
 _OPEN_V6 = IPv6Network("2000::/3")
-"""All that is assigned for global unicast; everything else is closed, by whatever name it goes."""
+"""All space assigned for global unicast; everything else is blocked."""
 
 _CLOSED_V6 = tuple(
     IPv6Network(text)
@@ -49,7 +49,7 @@ _NAT64 = IPv6Network("64:ff9b::/96")
 
 
 def parse_ip(text: str) -> Address | None:
-    """The address in `text`, or `None` where it is a name. A zone (`%eth0`) stays with the address."""
+    """Parse the address in `text`; return `None` if it is a name. A zone (`%eth0`) stays with the address."""
     try:
         return ip_address(text)
     except ValueError:
@@ -57,9 +57,9 @@ def parse_ip(text: str) -> Address | None:
 
 
 def is_public(address: Address) -> bool:
-    """Whether `address` can only be a host of the public internet.
+    """Return whether `address` can only be a host of the public internet.
 
-    An IPv4 address inside one of IPv6 (mapped, or behind NAT64) is judged as itself.
+    An IPv4 address inside an IPv6 one (mapped, or behind NAT64) is classified as IPv4.
     """
     if isinstance(address, IPv4Address):
         return not any(address in network for network in _CLOSED_V4)
@@ -69,7 +69,7 @@ def is_public(address: Address) -> bool:
 
 
 def plain(address: Address) -> Address:
-    """`address`, or the IPv4 address that it maps."""
+    """Return `address`, or the IPv4 address that it maps."""
     if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
         return address.ipv4_mapped
     return address

@@ -1,4 +1,4 @@
-"""The body of an answer, decoded, in bounded memory: at most one gzip, and never more than a cap of bytes."""
+"""Response bodies, decoded in bounded memory: at most one gzip layer, and never more than a cap of bytes."""
 
 from __future__ import annotations
 
@@ -7,20 +7,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from asky.errors import SourceUnreadable
-from asky.net.exchange import Opened
+from asky.net.connection import OpenConnection
 
 _STEP = 1 << 18
-_MOST_INFLATION = 100
-"""What packs better than this is no text: pages pack 3 to 20 times. Source: RFC 1951; its own limit is 1,032 times."""
+_MAX_INFLATION = 100
+"""Data that compresses better than this is no text: pages compress 3 to 20 times. Source: RFC 1951, whose limit is
+1,032 times.
+"""
 
 _PDF = b"%PDF-"
 _PDF_WITHIN = 1024
-"""Where a PDF's own mark is looked for. Source: implementation note 13 of the PDF Reference 1.7."""
+"""The PDF signature must start within so many bytes. Source: implementation note 13 of the PDF Reference 1.7."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caps:
-    """Most bytes of a body, decoded: of a PDF, and of anything else."""
+    """Maximum decoded size of a body in bytes: of a PDF, and of anything else."""
 
     page: int
     pdf: int
@@ -28,30 +30,33 @@ class Caps:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """`is_cut` says that more followed, which was not read."""
+    """A body. `is_cut` says that there was more, which was not read."""
 
     data: bytes = field(repr=False)
     is_cut: bool = False
 
 
-async def read_body(opened: Opened, host: str, caps: Caps) -> Body:
-    """The decoded body, cut at the cap for pages.
+async def read_body(opened: OpenConnection, host: str, caps: Caps) -> Body:
+    """Return the decoded body, cut at the cap for pages.
 
-    Raises `SourceUnreadable`: `too_large` for a PDF beyond its cap and for what inflates beyond one, `truncated` for
-    one that ends early, `failed` for an encoding that was not asked for or that is damaged.
+    Raises `SourceUnreadable`: `too_large` for a PDF beyond its cap and for data that inflates beyond one, `truncated`
+    for one that ends early, `failed` for an encoding that was not requested or that is damaged.
     """
     collected = _Collected()
     decoder = _Gzip(host) if _is_packed(opened, host) else _Plain()
     async for piece in opened.pieces:
         for part in decoder.decode(piece):
             collected.add(part)
-            if collected.size > caps.page and collected.size > _MOST_INFLATION * decoder.used:
-                raise SourceUnreadable(f"{host} sent what inflates past {_megabytes(caps.page)}", verdict="too_large")
+            if collected.size > caps.page and collected.size > _MAX_INFLATION * decoder.used:
+                raise SourceUnreadable(
+                    f"{host} sent compressed data that expands to more than {_megabytes(caps.page)}",
+                    verdict="too_large",
+                )
             if collected.is_pdf and collected.size > caps.pdf:
                 raise SourceUnreadable(
                     f"{host} sent a PDF of more than {_megabytes(caps.pdf)}",
                     verdict="too_large",
-                    hint="set network.max_pdf_mb higher",
+                    hint="raise network.max_pdf_mb",
                 )
             if not collected.is_pdf and collected.size > caps.page:
                 return Body(collected.join()[: caps.page], is_cut=True)
@@ -133,14 +138,14 @@ def _new_member() -> zlib._Decompress:
     return zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
 
 
-def _is_packed(opened: Opened, host: str) -> bool:
+def _is_packed(opened: OpenConnection, host: str) -> bool:
     values = ",".join(opened.head.headers.get("content-encoding", ())).lower().split(",")
     named = [name for value in values if (name := value.strip()) not in ("", "identity")]
     if not named:
         return False
     if len(named) == 1 and named[0] in ("gzip", "x-gzip"):
         return True
-    raise SourceUnreadable(f"could not read {host}: it answered in an encoding that was not asked for")
+    raise SourceUnreadable(f"could not read {host}: it used an encoding that was not requested")
 
 
 def _megabytes(size: int) -> str:

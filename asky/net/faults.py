@@ -1,4 +1,4 @@
-"""What it means that a request did not go through."""
+"""Explanation of requests that did not go through."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TransportFault:
-    """Why there is no response, as the end of a sentence, and whether another try may fare better."""
+    """The reason for a missing response, as the end of a sentence, and whether a retry may succeed."""
 
     why: str
     may_retry: bool
 
 
 def transport_fault(error: httpx2.HTTPError) -> TransportFault:
-    """What the client's `error` means. The text holds nothing of the address, which may hold a key."""
+    """Explain the client's `error`. The text contains nothing of the address, which may hold a key."""
     import httpx2  # the error comes from it
 
     causes = list(_causes(error))
     if isinstance(error, httpx2.TimeoutException):
         return TransportFault("no connection came about in time", may_retry=True)
     if isinstance(error, httpx2.LocalProtocolError | httpx2.UnsupportedProtocol):
-        return TransportFault("the request could not be written", may_retry=False)
+        return TransportFault("the request could not be sent", may_retry=False)
     if isinstance(error, httpx2.DecodingError):
         return TransportFault("its compression is damaged", may_retry=False)
     if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
         return TransportFault("its certificate is not valid", may_retry=False)
     if any(isinstance(cause, ssl.SSLError) for cause in causes):
-        return TransportFault("no TLS connection came about", may_retry=False)
+        return TransportFault("no TLS connection could be established", may_retry=False)
     unknown = next((cause for cause in causes if isinstance(cause, gaierror)), None)
     if unknown is not None:
         return TransportFault("its name cannot be resolved", may_retry=unknown.errno == EAI_AGAIN)
@@ -47,7 +47,7 @@ def transport_fault(error: httpx2.HTTPError) -> TransportFault:
 
 
 def _causes(error: BaseException, depth: int = 0) -> Iterator[BaseException]:
-    """The error, and what led to it, groups opened."""
+    """Yield the error and its causes, with groups expanded."""
     yield error
     if depth > 8:
         return

@@ -1,4 +1,4 @@
-"""Fetching content from the web, from addresses that anybody may have chosen.
+"""Fetching content from the web, from untrusted addresses.
 
 fetch       one deadline for all of it, up to five redirects
 hop         the guard, robots.txt
@@ -14,18 +14,17 @@ from dataclasses import dataclass
 
 import anyio
 
-from asky import __version__
 from asky.config.schema import Network
 from asky.errors import AskyError, SourceRefused, SourceUnreadable, TimedOut, Unreachable
 from asky.net.bodies import Body, Caps, read_body
-from asky.net.exchange import exchange
-from asky.net.fetching import Fetched, Reached, unheard
+from asky.net.connection import exchange
+from asky.net.fetching import Fetched, Reached, ignore_host
 from asky.net.guard import Guard
-from asky.net.manners import turn_at
+from asky.net.host_policy import policy_for
 from asky.net.pace import Pace
 from asky.net.replies import (
     RETRIED,
-    Reply,
+    PageReply,
     is_page,
     is_sendable,
     leads_to,
@@ -38,6 +37,7 @@ from asky.net.retry import Pauses, Retry, RetryBudget, Waiting
 from asky.net.robots import MAX_BYTES as ROBOTS_BYTES
 from asky.net.robots import Robots
 from asky.text.urls import WebAddress
+from asky.version import __version__
 
 MAX_REDIRECTS = 5
 _ROBOTS_S = 10.0
@@ -45,8 +45,8 @@ _ACCEPT = "text/html,application/xhtml+xml,application/pdf;q=0.9,text/*;q=0.8,*/
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """What one fetch may cost, and how hard a host is asked."""
+class FetchLimits:
+    """Limits of one fetch, and of the load on a host."""
 
     timeout_s: float = 20.0
     max_page_bytes: int = 10 << 20
@@ -59,15 +59,15 @@ class GuardedFetcher:
     """The `Fetcher` of asky.
 
     Sends no cookies, no referrer and no credentials, uses no proxy of the environment, and opens a connection for every
-    request. `budget` is what tries may cost, shared with whoever else asks. `context` makes the TLS context, once, when
-    it is needed.
+    request. `budget` limits retries, shared with all other callers. `context` makes the TLS context, once, when it is
+    needed.
     """
 
     def __init__(
         self,
         guard: Guard,
         pace: Pace,
-        limits: Limits | None = None,
+        limits: FetchLimits | None = None,
         *,
         robots: bool = True,
         retry: Retry | None = None,
@@ -77,7 +77,7 @@ class GuardedFetcher:
     ) -> None:
         self._guard = guard
         self._pace = pace
-        self._limits = limits or Limits()
+        self._limits = limits or FetchLimits()
         self._waiting = waiting or Waiting()
         self._pauses = Pauses(retry or Retry(), self._waiting)
         self._budget = budget or RetryBudget()
@@ -91,28 +91,28 @@ class GuardedFetcher:
         *,
         etag: str | None = None,
         last_modified: str | None = None,
-        asked_for: bool = False,
-        reached: Reached = unheard,
+        named_by_user: bool = False,
+        reached: Reached = ignore_host,
     ) -> Fetched:
-        """What is at `url`; see `asky.net.fetching.Fetcher`."""
+        """Fetch `url`; see `asky.net.fetching.Fetcher`."""
         start = self._guard.check(url)
         conditions = _conditions(etag, last_modified)
         try:
             with anyio.fail_after(self._limits.timeout_s):
-                return await self._follow(url, start, conditions, reached, asked_for=asked_for)
+                return await self._follow(url, start, conditions, reached, named_by_user=named_by_user)
         except TimeoutError:
             raise TimedOut(
                 f"{start.host} did not send the page within {self._limits.timeout_s:g} s",
-                hint="try again later, or set network.timeout_s higher",
+                hint="try again later, or raise network.timeout_s",
             ) from None
 
     async def _follow(
-        self, url: str, start: WebAddress, conditions: Headers, reached: Reached, *, asked_for: bool
+        self, url: str, start: WebAddress, conditions: Headers, reached: Reached, *, named_by_user: bool
     ) -> Fetched:
         address, passed = start, list[str]()
         while True:
             gap_s = self._limits.host_gap_s
-            if self._robots is not None and not asked_for:
+            if self._robots is not None and not named_by_user:
                 gap_s = max(gap_s, await self._robots.delay_for(address, reached))
             reply = await self._try(address, conditions, gap_s, reached)
             place = leads_to(reply.head, address.host)
@@ -122,21 +122,21 @@ class GuardedFetcher:
             address = self._next(address, place, len(passed))
 
     def _next(self, address: WebAddress, place: str, redirects: int) -> WebAddress:
-        """The address of a redirect's place. Raises `SourceRefused`, and `SourceUnreadable` after too many."""
+        """Return the target of a redirect. Raises `SourceRefused`, and `SourceUnreadable` after too many."""
         if redirects > MAX_REDIRECTS:
             raise SourceUnreadable(f"could not read {address.host}: more than {MAX_REDIRECTS} redirects, or a loop")
         try:
             following = self._guard.check(place, address)
         except SourceRefused as error:
-            raise SourceRefused(f"{error.message} ({address.host} leads there)", hint=error.hint) from None
+            raise SourceRefused(f"{error.message} ({address.host} redirects there)", hint=error.hint) from None
         if address.scheme == "https" and following.scheme == "http":
             raise SourceRefused(
-                f"refused: {address.host} leads from https to http, where anybody could change the page"
+                f"refused: {address.host} redirects from https to http, where the page could be altered"
             )
         return following
 
-    async def _try(self, address: WebAddress, conditions: Headers, gap_s: float, reached: Reached) -> Reply:
-        """The answer that is a page, a redirect or a 304, after as many tries as it takes."""
+    async def _try(self, address: WebAddress, conditions: Headers, gap_s: float, reached: Reached) -> PageReply:
+        """Return a response that is a page, a redirect or a 304, after as many attempts as needed."""
         self._budget.count()
         tries = 1
         while True:
@@ -145,14 +145,14 @@ class GuardedFetcher:
                 reply = await self._request(address, conditions, gap_s, reached)
             except Unreachable as error:
                 failure: AskyError = error
-                is_passing = error.retryable
+                is_transient = error.retryable
             else:
                 wait_s = named_wait(reply.head, self._waiting.wall_clock())
                 refused = refusal(reply.head, address.host, wait_s, is_conditional=bool(conditions))
                 if refused is None:
                     return reply
-                failure, is_passing = refused, reply.status in RETRIED
-            if not is_passing or tries >= self._pauses.policy.max_tries or not self._budget.take():
+                failure, is_transient = refused, reply.status in RETRIED
+            if not is_transient or tries >= self._pauses.policy.max_tries or not self._budget.take():
                 raise failure
             await self._pauses.wait(
                 failure, self._pauses.backoff_s(tries) if wait_s is None else wait_s, until=float("inf")
@@ -161,16 +161,16 @@ class GuardedFetcher:
 
     async def _request(
         self, address: WebAddress, conditions: Headers, gap_s: float, reached: Reached, caps: Caps | None = None
-    ) -> Reply:
-        """One request; the body of a page is read."""
-        key, gap_s, at_once = turn_at(address.host, gap_s=gap_s, at_once=self._limits.per_host)
+    ) -> PageReply:
+        """Send one request; the body of a page is read."""
+        key, gap_s, at_once = policy_for(address.host, gap_s=gap_s, at_once=self._limits.per_host)
         async with self._pace.turn(key, gap_s=gap_s, at_once=at_once):
             ips = await self._guard.locate(address)
             reached(address.host)
             async with exchange(address, ips, (*_HEADERS, *conditions), self._context_for(address)) as opened:
                 if not is_page(opened.head):
-                    return Reply(opened.head, Body(b""))
-                return Reply(opened.head, await read_body(opened, address.host, caps or self._caps))
+                    return PageReply(opened.head, Body(b""))
+                return PageReply(opened.head, await read_body(opened, address.host, caps or self._caps))
 
     @property
     def _caps(self) -> Caps:
@@ -182,7 +182,7 @@ class GuardedFetcher:
         return self._context
 
     async def _get_robots(self, address: WebAddress, reached: Reached) -> bytes | None:
-        """The robots.txt at `address`, or where it leads; `None` for 4xx, and where it leads on and on."""
+        """Return the robots.txt at `address`, or where it redirects; `None` for 4xx, and for endless redirects."""
         try:
             with anyio.fail_after(min(_ROBOTS_S, self._limits.timeout_s / 2)):
                 return await self._follow_robots(address, reached)
@@ -218,8 +218,8 @@ _HEADERS: Headers = (
 
 
 def open_fetcher(network: Network, pace: Pace, budget: RetryBudget | None = None) -> GuardedFetcher:
-    """The fetcher that the configuration asks for. Raises `ConfigError` for an entry of `allow_private`."""
-    limits = Limits(
+    """Return the configured fetcher. Raises `ConfigError` for an invalid entry of `allow_private`."""
+    limits = FetchLimits(
         timeout_s=network.timeout_s,
         max_page_bytes=network.max_page_mb << 20,
         max_pdf_bytes=network.max_pdf_mb << 20,
@@ -229,7 +229,7 @@ def open_fetcher(network: Network, pace: Pace, budget: RetryBudget | None = None
     return GuardedFetcher(Guard(network.allow_private), pace, limits, robots=network.robots, budget=budget)
 
 
-def _fetched(url: str, address: WebAddress, reply: Reply, redirects: tuple[str, ...]) -> Fetched:
+def _fetched(url: str, address: WebAddress, reply: PageReply, redirects: tuple[str, ...]) -> Fetched:
     media_type, charset = media_type_of(reply.head)
     return Fetched(
         requested=url,
@@ -251,6 +251,6 @@ def _conditions(etag: str | None, last_modified: str | None) -> Headers:
 
 
 def _system_context() -> ssl.SSLContext:
-    import httpx2  # 0.09 s; the certificates that the machine trusts, as for everything else
+    import httpx2  # 0.09 s; the machine's trusted certificates, as everywhere else
 
     return httpx2.create_ssl_context()

@@ -1,6 +1,6 @@
-"""Where content may be fetched from: the public internet, and what the user has allowed within private networks.
+"""The addresses that content may be fetched from: the public internet, and private networks that the user allows.
 
-A decision is made on the address that a name resolves to, never on how it is written, and before any packet is sent.
+The decision is based on the address that a name resolves to, never on its spelling, and made before any packet is sent.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from asky.text.scrub import one_line
 from asky.text.urls import WebAddress, parse_address
 
 PORTS = frozenset({80, 443, 8080, 8443})
-"""Where web servers listen; on others are services that a request might do something to."""
+"""The usual ports of web servers; other ports have services that a request might trigger actions in."""
 
 Resolve = Callable[[str], Awaitable[Sequence[str]]]
-"""The addresses of a name, best first. Raises `OSError`, `socket.gaierror` above all, where it has none."""
+"""Returns the addresses of a name, best first. Raises `OSError`, usually `socket.gaierror`, if it has none."""
 
 _RESOLVING_AT_ONCE = 32
 
@@ -47,8 +47,8 @@ class Guard:
     """The policy for one user.
 
     `allow_private` holds names, addresses and networks ("wiki.lan", "192.168.1.5", "10.1.0.0/16", "[fd00::5]"), each
-    with a port or without: "127.0.0.1:8123" allows that port alone, an entry without one allows the usual ports. A name
-    allows whatever addresses it has. Raises `ConfigError` for an entry that is none of these.
+    with or without a port: "127.0.0.1:8123" allows that port alone, an entry without one allows the usual ports. A name
+    allows whatever addresses it has. Raises `ConfigError` for any other entry.
     """
 
     def __init__(self, allow_private: Sequence[str] = (), *, resolve: Resolve | None = None) -> None:
@@ -57,9 +57,9 @@ class Guard:
         self._resolve = resolve or self._resolve_by_system
 
     def check(self, url: str, base: WebAddress | None = None) -> WebAddress:
-        """`url` as an address that may be asked for, as far as can be told without resolving its name.
+        """Return `url` as an address that may be requested, as far as can be decided without resolving its name.
 
-        A relative one is taken from `base`. Raises `SourceRefused`.
+        A relative one is resolved against `base`. Raises `SourceRefused`.
         """
         try:
             address = parse_address(url, base)
@@ -72,10 +72,10 @@ class Guard:
         return address
 
     async def locate(self, address: WebAddress) -> tuple[str, ...]:
-        """The IP addresses of a checked address, each of which may be connected to; never none.
+        """Return the IP addresses of a checked address, each of which may be connected to; never empty.
 
-        Its name is resolved once. Raises `SourceRefused` where any of the addresses may not be connected to, whatever
-        the others are, and `Unreachable` where there are none.
+        Its name is resolved once. Raises `SourceRefused` if any of the addresses is forbidden, whatever the others are,
+        and `Unreachable` if there are none.
         """
         literal = parse_ip(address.host)
         found = [literal] if literal else await self._look_up(address.host)
@@ -91,7 +91,7 @@ class Guard:
         return any(grant.covers_port(port) and grant.covers_ip(ip) for grant in self._grants)
 
     def _may_cover(self, grant: Grant, address: WebAddress) -> bool:
-        """Whether the grant may be about this host: a name can turn out to be in any network."""
+        """Return whether the grant may cover this host: a name can turn out to be in any network."""
         if grant.name is not None:
             return grant.name == _bare(address.host)
         literal = parse_ip(address.host)
@@ -121,7 +121,7 @@ class Guard:
         return addresses
 
     async def _resolve_by_system(self, host: str) -> Sequence[str]:
-        # Not the event loop's own: its few threads are for everybody, and a name can hold one for half a minute.
+        # Not the event loop's own: its few threads are shared, and a name can occupy one for half a minute.
         return await in_thread(_ask_system, host, limiter=self._resolver)
 
 
@@ -151,7 +151,7 @@ def _parse_grant(entry: str) -> Grant:
 
 def _no_grant(entry: str) -> ConfigError:
     return ConfigError(
-        f"network.allow_private: {entry!r} is no name, address or network",
+        f"network.allow_private: {entry!r} is not a name, address or network",
         hint='write "wiki.lan", "192.168.1.5:8123" or "10.1.0.0/16"',
     )
 
@@ -168,5 +168,5 @@ def _bare(host: str) -> str:
 
 
 def _shown(url: str) -> str:
-    """`url` on one line, without the password that it may hold."""
+    """Return `url` on one line, without any password in it."""
     return re.sub(r"//[^/?#]*@", "//", one_line(url, 100)) or "an empty address"

@@ -1,6 +1,6 @@
 """The one HTTP client: no redirects, TLS verified, proxies from the environment, no timeouts of its own.
 
-A caller sets deadlines with cancel scopes around what it awaits; two kinds of timers would only race.
+A caller sets deadlines with cancel scopes; two kinds of timers would only race.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from asky import __version__
+from asky.version import __version__
 
 if TYPE_CHECKING:
     import httpx2
@@ -21,35 +21,35 @@ _CLOSING_S = 1.0
 
 
 class Connecting:
-    """The connection of a request until its TLS handshake is over: where that is given up, the client leaves it open.
+    """The connection of a request until its TLS handshake is over: a client abandoned before that leaves it open.
 
-    `trace` is to hear the client's events of the request, and `aclose` to be awaited however the request ends.
+    Pass `trace` to the client as its trace callback, and await `aclose` however the request ends.
     """
 
     def __init__(self) -> None:
         self._stream: Any = None
 
     async def trace(self, event: str, info: Any) -> None:
-        """An event of the client, see `extensions={"trace": ...}` of httpx2."""
+        """Handle an event of the client, see `extensions={"trace": ...}` of httpx2."""
         if event.endswith("connect_tcp.complete"):
             self._stream = info["return_value"]
         elif event.endswith("send_request_headers.started"):
             self._stream = None
 
     async def aclose(self) -> None:
-        """Close the connection if no request went out over it."""
+        """Close the connection if no request was sent over it."""
         if self._stream is not None:
-            import anyio  # what asks only whether a host is this machine needs none of it
+            import anyio  # checking whether a host is local needs none of it
 
             with anyio.move_on_after(_CLOSING_S, shield=True):
                 await self._stream.aclose()
 
 
 def client_factory(base_url: str) -> Callable[[], httpx2.AsyncClient]:
-    """A function that opens a client for `base_url`; the clients share one TLS context, made on the first call.
+    """Return a function that opens a client for `base_url`; the clients share one TLS context, made on the first call.
 
-    Follows no redirects. A host on this machine is reached without the proxies of the environment. The caller closes
-    each client, in the event loop that used it.
+    Follows no redirects. A local host is reached without the proxies of the environment. The caller closes each client,
+    in the event loop that used it.
     """
     parts = urlsplit(base_url)
     is_tls = parts.scheme.lower() == "https"
@@ -60,7 +60,7 @@ def client_factory(base_url: str) -> Callable[[], httpx2.AsyncClient]:
         import httpx2  # 0.09 s and 13 MB: only where the network is used
 
         if not contexts:
-            contexts.append(_tls_context(uses_environment) if is_tls else _trusting_nobody())
+            contexts.append(_tls_context(uses_environment) if is_tls else _empty_trust_context())
         return httpx2.AsyncClient(
             verify=contexts[0],
             trust_env=uses_environment,
@@ -73,7 +73,7 @@ def client_factory(base_url: str) -> Callable[[], httpx2.AsyncClient]:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether `host` (a name or an address, without port) is this machine."""
+    """Return whether `host` (a name or an address, without port) is this machine."""
     if host.lower().rstrip(".") == "localhost" or host.lower().endswith(".localhost"):
         return True
     try:
@@ -88,6 +88,6 @@ def _tls_context(uses_environment: bool) -> ssl.SSLContext:
     return httpx2.create_ssl_context(trust_env=uses_environment)
 
 
-def _trusting_nobody() -> ssl.SSLContext:
-    """A context for plain HTTP: reading the machine's certificates takes 0.05 s that such a call never needs."""
+def _empty_trust_context() -> ssl.SSLContext:
+    """Return a context for plain HTTP: reading the machine's certificates would take 0.05 s for nothing."""
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

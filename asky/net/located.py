@@ -1,4 +1,4 @@
-"""A network in which every name is at addresses that are known already. Imported where something is fetched."""
+"""A network backend with fixed addresses for every name. Imported only if something is fetched."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ import anyio
 import httpcore2
 
 CONNECT_S = 5.0
-"""Most time for a connection: a first packet that is lost is sent again after 1 s and after 3 s. Source: RFC 6298."""
+"""Connection timeout: a first packet that is lost is sent again after 1 s and after 3 s. Source: RFC 6298."""
 
 _STAGGER_S = 0.25
-"""Before the next address of a host is tried beside the one before. Source: RFC 8305, section 5."""
+"""Delay before the next address of a host is tried in parallel. Source: RFC 8305, section 5."""
 
-_MOST_ADDRESSES = 4
+_MAX_ADDRESSES = 4
 
 
 class Located(httpcore2.AsyncNetworkBackend):
-    """Connects to whichever of `ips` answers first, whatever host is asked for. Resolves nothing."""
+    """Connects to whichever of `ips` answers first, whatever the host name. Resolves nothing."""
 
     def __init__(self, ips: Sequence[str]) -> None:
-        self._ips = ips[:_MOST_ADDRESSES]
+        self._ips = ips[:_MAX_ADDRESSES]
         self._network = httpcore2.AnyIOBackend()
 
     async def connect_tcp(self, host: str, port: int, *_: Any, **__: Any) -> httpcore2.AsyncNetworkStream:  # noqa: ARG002
-        """Raises `httpcore2.ConnectError` where no address answers within `CONNECT_S`."""
+        """Connect to the first responding address. Raises `httpcore2.ConnectError` if none does in `CONNECT_S`."""
         winners: list[httpcore2.AsyncNetworkStream] = []
         failures: list[httpcore2.ConnectError] = []
 

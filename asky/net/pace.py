@@ -1,7 +1,7 @@
-"""How often, and how many at once, one host or service is asked: over all processes of this user.
+"""Rate and concurrency limits per host or service, over all processes of this user.
 
-A key has as many places as it may be asked at once, each a lock in a shared folder, and one note of when it may be
-asked next. Whoever has a place takes the next free moment from the note and waits for it.
+A key has as many slots as concurrent requests are allowed, each a lock in a shared folder, and one record of when the
+next request may begin. Whoever has a slot reserves the next free moment and waits for it.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from asky.net.retry import Waiting
 from asky.net.state_files import Facts, Hold, StateFiles
 
 _POLL_S = 0.01
-_LONGEST_POLL_S = 0.1
-_LONGEST_GAP_S = 3600.0
+_MAX_POLL_S = 0.1
+_MAX_GAP_S = 3600.0
 _GAP = "gap"
 
 
 @dataclass
 class _Lane:
-    """The tasks of this process that wait for one key, in the order in which they came."""
+    """The tasks of this process that wait for one key, in order of arrival."""
 
     first: anyio.Lock = field(default_factory=anyio.Lock)
     freed: anyio.Event = field(default_factory=anyio.Event)
@@ -34,11 +34,10 @@ class _Lane:
 
 
 class Pace:
-    """The turns of every key. Files are kept in `folder`; without one, or where it cannot be written, the pace holds
-    within this process alone.
+    """The turns of every key. Files are kept in `folder`; without a usable one, the limits apply to this process alone.
 
-    Moments are on the clock of the machine since it started, which no change of the time of day moves; what an earlier
-    start of the machine left behind delays nobody by more than the gaps of those who have a place.
+    Moments are on the clock of the machine since boot, which no change of the time of day affects; records from an
+    earlier boot delay nobody by more than the gaps of those who have a slot.
     """
 
     def __init__(self, folder: Path | None, waiting: Waiting | None = None) -> None:
@@ -48,10 +47,10 @@ class Pace:
 
     @asynccontextmanager
     async def turn(self, key: str, *, gap_s: float, at_once: int) -> AsyncIterator[None]:
-        """Be one of at most `at_once` that use `key` now; the next one begins at least `gap_s` seconds after this one.
+        """Take one of at most `at_once` slots of `key`; the next one begins at least `gap_s` seconds after this one.
 
-        Tasks of one process get their turns in the order in which they ask. Raises `RateLimited`, at once, where the
-        turn would come after the deadline of the surrounding cancel scope, and `ValueError` for `at_once` below 1.
+        Tasks of one process get their turns in order of arrival. Raises `RateLimited`, at once, if the turn would come
+        after the deadline of the surrounding cancel scope, and `ValueError` for `at_once` below 1.
         """
         if at_once < 1 or gap_s < 0:
             raise ValueError(f"not a pace: {at_once} at once, {gap_s} s apart")
@@ -62,12 +61,12 @@ class Pace:
             try:
                 yield
             finally:
-                hold.let_go()
+                hold.release()
                 lane.freed.set()
         finally:
             lane.users -= 1
             if not lane.users:
-                self._lanes.pop(key, None)  # what belongs to an event loop does not outlive its use
+                self._lanes.pop(key, None)  # objects of an event loop must not outlive their use
 
     async def _wait_in(self, lane: _Lane, key: str, gap_s: float, at_once: int) -> Hold:
         self._expect(key, self._next_moment(key, gap_s, at_once) + lane.waiting * gap_s)
@@ -81,7 +80,7 @@ class Pace:
             try:
                 await self._wait_for_moment(key, gap_s, at_once)
             except BaseException:
-                hold.let_go()
+                hold.release()
                 raise
             return hold
         finally:
@@ -95,9 +94,9 @@ class Pace:
                 if hold := self._files.try_hold(key, f"place{place}"):
                     return hold
             self._expect(key, self._waiting.clock() + 2 * pause_s)
-            with anyio.move_on_after(pause_s):  # another process frees a place without a word
+            with anyio.move_on_after(pause_s):  # another process frees a slot without notice
                 await lane.freed.wait()
-            pause_s = min(_LONGEST_POLL_S, 1.5 * pause_s)
+            pause_s = min(_MAX_POLL_S, 1.5 * pause_s)
 
     async def _wait_for_moment(self, key: str, gap_s: float, at_once: int) -> None:
         self._expect(key, self._next_moment(key, gap_s, at_once))
@@ -108,7 +107,7 @@ class Pace:
             delay_s = 0.0
 
     def _begin(self, key: str, gap_s: float) -> float:
-        """Note that the turn begins, and return 0; or the seconds still to wait, as the one before began late."""
+        """Record that the turn begins, and return 0; or return the seconds left to wait if the last one began late."""
         delays: list[float] = []
 
         def note(facts: Facts) -> Facts:
@@ -123,7 +122,7 @@ class Pace:
         return delays[0]
 
     def _reserve(self, key: str, gap_s: float, at_once: int) -> float:
-        """The next free moment, which then is nobody else's."""
+        """Reserve and return the next free moment."""
         moments: list[float] = []
 
         def take(facts: Facts) -> Facts:
@@ -139,21 +138,21 @@ class Pace:
     def _free(self, facts: Facts, gap_s: float, at_once: int) -> float:
         now = self._waiting.clock()
         moment = max(now, _number(facts.get("next"), now))
-        return min(moment, now + max(gap_s, _gap(facts)) * (at_once + 1))  # later is only what another start left
+        return min(moment, now + max(gap_s, _gap(facts)) * (at_once + 1))  # anything later is from another boot
 
     def _expect(self, key: str, moment: float) -> None:
         delay_s = moment - self._waiting.clock()
         if delay_s > 0 and anyio.current_time() + delay_s >= anyio.current_effective_deadline():
             raise RateLimited(
-                f"{key}: requests to it are spaced out, and no time was left for this one",
-                hint="ask for less at once, or try again later",
+                f"{key}: its request rate is limited, and there was no time left for this request",
+                hint="send fewer requests at once, or try again later",
             )
 
 
 def _gap(facts: Facts) -> float:
-    return min(_LONGEST_GAP_S, max(0.0, _number(facts.get("gap"), 0.0)))
+    return min(_MAX_GAP_S, max(0.0, _number(facts.get("gap"), 0.0)))
 
 
 def _number(noted: object, default: float) -> float:
-    """What a file says, which anybody may have damaged."""
+    """Return a number from a file, which may be damaged."""
     return float(noted) if isinstance(noted, (int, float)) and abs(noted) < 1e15 else default

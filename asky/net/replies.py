@@ -1,4 +1,4 @@
-"""What an answer to a request for a page means: a page, a way to another one, or an error."""
+"""Interpretation of a response to a page request: a page, a redirect, or an error."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from dataclasses import dataclass
 
 from asky.errors import AskyError, RateLimited, SourceUnreadable
 from asky.net.bodies import Body
-from asky.net.exchange import Head
+from asky.net.connection import Head
 from asky.net.retry import named_wait_s
 
 RETRIED = frozenset({408, 425, 429, 500, 502, 503, 504})
-"""Answers that the same request may not get again a moment later."""
+"""Statuses that may differ when the same request is repeated a moment later."""
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _PAGES = frozenset({200, 203})
 _MISSING = frozenset({404, 410})
 _BLOCKED = frozenset({401, 402, 403, 407, 451, 511, 999})
-_LONGEST_VALIDATOR = 1024
+_MAX_VALIDATOR_CHARS = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
-    """An answer whose connection is closed. `body` is that of a page, empty for everything else."""
+class PageReply:
+    """A response whose connection is closed. `body` is that of a page, empty for everything else."""
 
     head: Head
     body: Body
@@ -37,43 +37,43 @@ def is_page(head: Head) -> bool:
 
 
 def leads_to(head: Head, host: str) -> str | None:
-    """Where a redirect leads, as it says it; `None` for an answer that is none. Raises `SourceUnreadable`."""
+    """Return the target of a redirect as given; `None` for any other response. Raises `SourceUnreadable`."""
     if head.status not in _REDIRECTS:
         return None
     places = set(head.headers.get("location", ()))
     if len(places) != 1 or not (place := places.pop()):
-        raise SourceUnreadable(f"could not read {host}: it leads elsewhere without saying where")
+        raise SourceUnreadable(f"could not read {host}: it redirects without giving an address")
     try:
-        return place.encode("latin-1").decode()  # what is no ASCII is UTF-8 wherever it means anything
+        return place.encode("latin-1").decode()  # non-ASCII locations are UTF-8 wherever they are valid
     except UnicodeDecodeError:
         return place
 
 
 def named_wait(head: Head, now: float) -> float | None:
-    """The seconds that the host asks to wait, if it does."""
+    """Return the seconds that the host asks to wait, if any."""
     return named_wait_s(head.single(), lambda: now)
 
 
 def refusal(head: Head, host: str, wait_s: float | None = None, *, is_conditional: bool = False) -> AskyError | None:
-    """The error that an answer is; `None` for a page, a redirect, and for a 304 that was asked for."""
+    """Return the error for a response; `None` for a page, a redirect, and a 304 to a conditional request."""
     status = head.status
     if status in _PAGES or status in _REDIRECTS or (status == 304 and is_conditional):
         return None
     if status == 429 or (status == 503 and wait_s is not None):
-        asks = f"asks to wait {_span(wait_s)}" if wait_s is not None else "asks for a pause"
+        asks = f"asks to wait {_span(wait_s)}" if wait_s is not None else "asks clients to wait"
         return RateLimited(f"{host} {asks} (HTTP {status})", hint="try again later")
     if status in _MISSING:
         return SourceUnreadable(f"{host} has no such page (HTTP {status})", verdict="missing")
     if status in _BLOCKED:
-        return SourceUnreadable(f"{host} does not let this page be read (HTTP {status})", verdict="blocked")
+        return SourceUnreadable(f"{host} does not allow access to this page (HTTP {status})", verdict="blocked")
     if status == 206:
         return SourceUnreadable(f"{host} sent only a part of the page (HTTP 206)", verdict="truncated")
-    what = "has a failure of its own" if status >= 500 else "sent no page"
+    what = "failed" if status >= 500 else "did not send a page"
     return SourceUnreadable(f"{host} {what} (HTTP {status})")
 
 
 def media_type_of(head: Head) -> tuple[str | None, str | None]:
-    """The media type and the charset that the head names, lower case; `None` for what it does not name."""
+    """Return the media type and the charset in the head, lower case; `None` for each that is missing."""
     kind, _, rest = (head.first("content-type") or "").partition(";")
     charset = re.search(r"""(?:^|;)\s*charset\s*=\s*["']?([^\s;"']{1,40})""", rest, re.IGNORECASE)
     named = kind.strip().lower()
@@ -82,14 +82,14 @@ def media_type_of(head: Head) -> tuple[str | None, str | None]:
 
 
 def validator(head: Head, name: str) -> str | None:
-    """A header that says which version a page is, if it can be sent back as it came."""
+    """Return a header that identifies the version of a page, if it can be sent back unchanged."""
     value = head.first(name)
     return value if is_sendable(value) else None
 
 
 def is_sendable(value: str | None) -> bool:
-    """Whether `value` can stand in a header."""
-    return bool(value) and re.fullmatch(rf"[\x20-\x7e\xa0-\xff]{{1,{_LONGEST_VALIDATOR}}}", value or "") is not None
+    """Return whether `value` is a valid header value."""
+    return bool(value) and re.fullmatch(rf"[\x20-\x7e\xa0-\xff]{{1,{_MAX_VALIDATOR_CHARS}}}", value or "") is not None
 
 
 def _span(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""When and how long to wait before a request is tried again."""
+"""Retry policy: when and how long to wait before repeating a request."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ import anyio
 
 from asky.errors import AskyError
 
-_MOST_DOUBLINGS = 64
-"""Far above any ceiling, and far below what a float can hold."""
+_MAX_DOUBLINGS = 64
+"""Far above any ceiling, and far below the limit of a float."""
 
 _ROUNDING = 1e-9
-"""Five fifths are one, whatever floats make of it."""
+"""Five fifths must be one despite float rounding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """How often to try, and how long to wait between tries.
+    """The number of attempts, and the waits between them.
 
     `max_tries` counts the first one. The wait before try n + 1 is drawn evenly between 0 and the smaller of `max_s` and
-    `base_s * 2**(n - 1)`. A server that names a wait gets it, up to `max_named_s`; one that names a longer one is not
-    tried again.
+    `base_s * 2**(n - 1)`. A wait named by the server is used, up to `max_named_s`; after a longer one there is no
+    retry.
 
     Source: "Exponential Backoff and Jitter", AWS Architecture Blog, 2015 (full jitter); the limits are those that
     clients of such endpoints commonly use.
@@ -39,7 +39,7 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Time as a caller sees it; tests put their own in its place.
+    """The time sources of a caller; tests replace them.
 
     `clock` is monotonic and in seconds, `wall_clock` in seconds since 1970, `jitter` draws evenly from [0, 1).
     """
@@ -51,26 +51,26 @@ class Waiting:
 
 
 class RetryBudget:
-    """Requests that tries may add: `allowance` at first, and `share` of one for each request that is no such addition.
+    """A budget of retries: `allowance` at first, and `share` of one for each request that is no retry.
 
-    No more than `most` are saved up, so that a long time without trouble does not pay for a storm of tries. One object
-    is for all that a process asks, pages and services together.
+    At most `max_saved` are saved up, so that a long time without failures does not pay for a storm of retries. One
+    object serves all requests of a process, pages and services together.
 
-    Source: "Addressing Cascading Failures", Site Reliability Engineering, 2016 (a budget of a client's tries); gRPC
-    proposal A6, 2017 (what is saved up has an upper end). 20 % is common; three let a small run get over a hiccup.
+    Source: "Addressing Cascading Failures", Site Reliability Engineering, 2016 (a client-side retry budget); gRPC
+    proposal A6, 2017 (an upper bound on saved retries). 20 % is common; three let a small run recover from a hiccup.
     """
 
-    def __init__(self, share: float = 0.2, allowance: float = 3.0, most: float = 10.0) -> None:
+    def __init__(self, share: float = 0.2, allowance: float = 3.0, max_saved: float = 10.0) -> None:
         self._share = share
-        self._most = most
+        self._max_saved = max_saved
         self._left = allowance
 
     def count(self) -> None:
-        """Note a request that is the first try of something."""
-        self._left = min(self._most, self._left + self._share)
+        """Record a request that is a first attempt."""
+        self._left = min(self._max_saved, self._left + self._share)
 
     def take(self) -> bool:
-        """Use an additional request, if there is one."""
+        """Take one retry from the budget, if there is one."""
         if self._left < 1 - _ROUNDING:
             return False
         self._left -= 1
@@ -79,21 +79,21 @@ class RetryBudget:
 
 @dataclass(frozen=True, slots=True)
 class Pauses:
-    """Waits between tries that keep to a policy and never pass a deadline."""
+    """Waits between attempts that follow a policy and never pass a deadline."""
 
     policy: Retry
     waiting: Waiting
 
     def backoff_s(self, tries: int) -> float:
-        """The wait after that many tries, where the server named none."""
-        ceiling = min(self.policy.max_s, self.policy.base_s * 2.0 ** min(max(0, tries - 1), _MOST_DOUBLINGS))
+        """Return the wait after that many attempts, if the server named none."""
+        ceiling = min(self.policy.max_s, self.policy.base_s * 2.0 ** min(max(0, tries - 1), _MAX_DOUBLINGS))
         return self.waiting.jitter() * ceiling
 
     async def wait(self, error: AskyError, delay_s: float, *, until: float) -> None:
         """Wait `delay_s` seconds because of `error`.
 
-        Raises `error` at once when the wait would pass `until` (on `Waiting.clock`), the deadline of the surrounding
-        cancel scope, or what the policy lets a server name.
+        Raises `error` at once if the wait would pass `until` (on `Waiting.clock`), the deadline of the surrounding
+        cancel scope, or the policy's limit on waits named by a server.
         """
         ends_late = self.waiting.clock() + delay_s >= until
         if ends_late or delay_s > self.policy.max_named_s:
@@ -104,10 +104,10 @@ class Pauses:
 
 
 def named_wait_s(headers: Mapping[str, str], wall_clock: Callable[[], float]) -> float | None:
-    """The seconds that a response asks its client to wait; `None` where it names none that can be read.
+    """Return the seconds that a response asks its client to wait; `None` if it names none that can be read.
 
     `headers` has lower-case names. `retry-after-ms` comes first, then `retry-after` as seconds, fractions included, or
-    as an HTTP date; a moment that has passed is 0.
+    as an HTTP date; a past date is 0.
     """
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
@@ -121,12 +121,12 @@ def named_wait_s(headers: Mapping[str, str], wall_clock: Callable[[], float]) ->
 
 
 def demands_retry(headers: Mapping[str, str]) -> bool | None:
-    """What `x-should-retry` says; `None` where it says nothing."""
+    """Return the value of `x-should-retry`; `None` if it is missing."""
     return {"true": True, "false": False}.get(headers.get("x-should-retry", "").strip().lower())
 
 
 def _number(text: str | None) -> float | None:
-    """A plain decimal number that is not negative."""
+    """Return a plain non-negative decimal number."""
     if text is None or not re.fullmatch(r"\d{1,12}(\.\d*)?|\.\d+", text.strip()):
         return None
     return float(text)

@@ -1,7 +1,7 @@
-"""Small files that processes share, each under a lock of the system: who has a turn, and what happened last.
+"""Small state files shared by processes, each under a system lock: who has a turn, and what happened last.
 
-A lock ends with its process, however that ends. Where the folder cannot be used, on a read-only disk or a file system
-without locks, the same questions are answered within this process alone.
+A lock ends with its process, however that ends. If the folder cannot be used, on a read-only disk or a file system
+without locks, the state is kept within this process alone.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from asky.config.paths import ensure_private_dir
 from asky.errors import AskyError
 
 _KEPT_S = 7 * 86_400.0
-"""How long a file that nobody touches stays: longer than anything that is written in one matters."""
+"""How long an untouched file is kept: longer than its content is relevant."""
 
 _MAX_BYTES = 4096
 
@@ -28,10 +28,10 @@ Facts = dict[str, Any]
 
 
 class StateFiles:
-    """The files of one folder, which is made with the first of them; `None` keeps everything in this process.
+    """The files of one folder, which is created with the first of them; `None` keeps everything in this process.
 
-    A file is named by the hash of its key, so that a folder tells nobody at a glance which hosts were asked, and a key
-    can be any text. `kind` is a suffix that keeps the files of different users of the folder apart.
+    A file is named by the hash of its key, so that a folder does not reveal at a glance which hosts were contacted, and
+    a key can be any text. `kind` is a suffix that separates the files of different users of the folder.
     """
 
     def __init__(self, folder: Path | None, *, wall_clock: Callable[[], float] = time.time) -> None:
@@ -42,7 +42,7 @@ class StateFiles:
         self._facts: dict[str, Facts] = {}
 
     def try_hold(self, key: str, kind: str) -> Hold | None:
-        """The lock of `key`, or `None` while somebody else has it: another process, or another task of this one."""
+        """Return the lock of `key`, or `None` while another process or another task of this one holds it."""
         name = _name(key, kind)
         try:
             descriptor = self._open_locked(name, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -53,33 +53,33 @@ class StateFiles:
         return Hold(lambda: os.close(descriptor))
 
     def update(self, key: str, kind: str, change: Callable[[Facts], Facts]) -> Facts:
-        """Replace the facts of `key` by what `change` makes of them (`{}` at first), alone; returns the new ones.
+        """Replace the facts of `key` by the result of `change` (given `{}` at first), exclusively; return the new ones.
 
         A file that cannot be read counts as empty. `change` must be quick and is called once.
         """
         name = _name(key, kind)
         try:
-            descriptor = self._open_locked(name, fcntl.LOCK_EX)  # held for microseconds, by whoever has it
+            descriptor = self._open_locked(name, fcntl.LOCK_EX)  # any holder has it for microseconds
         except OSError:
             facts = self._facts[name] = change(self._facts.get(name, {}))
             return facts
         try:
             facts = change(_read(descriptor))
-            with suppress(OSError):  # a full disk: the next one finds what was there before
+            with suppress(OSError):  # a full disk: the next reader finds the old content
                 _write(descriptor, facts)
             return facts
         finally:
             os.close(descriptor)
 
     def read(self, key: str, kind: str) -> Facts:
-        """The facts of `key`, `{}` where there are none. Makes no file."""
+        """Return the facts of `key`, `{}` if there are none. Creates no file."""
         name = _name(key, kind)
         if self._folder is None:
             return dict(self._facts.get(name, {}))
         return self._read_file(self._folder / name) or dict(self._facts.get(name, {}))
 
     def all_of(self, kind: str) -> Iterator[Facts]:
-        """The facts of every key of one kind, those of other processes included, in no order."""
+        """Yield the facts of every key of one kind, those of other processes included, in no order."""
         names = {name for name in self._facts if name.endswith(f".{kind}")}
         if self._folder is not None:
             with suppress(OSError):
@@ -105,7 +105,7 @@ class StateFiles:
         return Hold(lambda: self._held.discard(name))
 
     def _open_locked(self, name: str, mode: int) -> int:
-        """A descriptor of the file with its lock. Raises `BlockingIOError` when it is taken, `OSError` otherwise."""
+        """Return a descriptor of the locked file. Raises `BlockingIOError` if it is taken, `OSError` otherwise."""
         if self._folder is None:
             raise OSError("there is no folder")
         if not self._is_swept:
@@ -114,7 +114,7 @@ class StateFiles:
             descriptor = os.open(self._folder / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
             try:
                 fcntl.flock(descriptor, mode)
-                if os.fstat(descriptor).st_nlink:  # or another process has just swept it away
+                if os.fstat(descriptor).st_nlink:  # else another process has just deleted it
                     os.utime(descriptor)
                     return descriptor
             except OSError:
@@ -135,12 +135,12 @@ class StateFiles:
 
 
 class Hold:
-    """A lock that is held until `let_go`, which can be called twice."""
+    """A lock that is held until `release`, which may be called twice."""
 
     def __init__(self, release: Callable[[], None]) -> None:
         self._release: Callable[[], None] | None = release
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         release, self._release = self._release, None
         if release is not None:
             release()
@@ -168,7 +168,7 @@ def _read(descriptor: int) -> Facts:
 
 
 def _write(descriptor: int, facts: Mapping[str, Any]) -> None:
-    """One call writes it all, over what was there: a process that is killed leaves the old or the new."""
+    """Write everything in one call, over the old content: a killed process leaves the old or the new."""
     data = json.dumps(facts).encode()
     size = os.fstat(descriptor).st_size
     os.pwrite(descriptor, data.ljust(size), 0)

@@ -1,1 +1,3 @@
-"""Bytes to Document. Rule: CPU only, no network, no store; bytes are parsed in a child process that can be killed."""
+"""Conversion of bytes to a Document. Rule: CPU only, no network, no store; a killable child process does the
+parsing.
+"""

@@ -1,4 +1,4 @@
-"""CSV: one line for each row, every value with its column's name, so that row 900 can be read alone."""
+"""CSV: one line per row, every value with its column's name, so that row 900 can be read alone."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _NUMBER_SIGNS = str.maketrans("", "", "+-.,% ")
 
 
 def read(data: bytes, name: str) -> Document:  # noqa: ARG001 - every reader has this signature
-    """The rows of a table, one a line: `name: value; name: value` below a line of names, or `value; value`.
+    """Return the rows of a table, one per line: `name: value; name: value` below a line of names, or `value; value`.
 
     Comma, semicolon, tab and bar are recognised. The first row is a header if its cells are filled, distinct and not
     numbers. Empty cells and empty rows are left out; white space within a cell becomes one space.
     """
     text, invisible = scrub_counted(decode(data))
-    csv.field_size_limit(_FIELD_CHARS)  # the default refuses cells above 128 KiB
+    csv.field_size_limit(_FIELD_CHARS)  # the default rejects cells above 128 KiB
     rows = csv.reader(io.StringIO(text), delimiter=_delimiter(text))
     builder = TextBuilder(invisible)
     header: list[str] = []
@@ -59,7 +59,7 @@ def _is_header(values: Sequence[str]) -> bool:
 
 
 def _delimiter(text: str) -> str:
-    """The delimiter that gives most sample rows the same number of columns, more than one; at a tie, more columns."""
+    """Return the delimiter that gives most sample rows the same number of columns, over one; ties: more columns."""
     lines = text[:_SAMPLE_CHARS].split("\n", _SAMPLE_LINES)[:_SAMPLE_LINES]
     return max(_DELIMITERS, key=lambda delimiter: _regularity(lines, delimiter))
 

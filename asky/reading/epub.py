@@ -19,24 +19,24 @@ from asky.values import Document
 _MAX_ENTRIES = 2000
 _MAX_UNPACKED_BYTES = 100 * MIB
 _MAX_RATIO = 100
-# Below this any ratio is harmless, and a picture of one colour packs better than 1,000 to 1.
+# Below this any ratio is harmless, and an image of one colour compresses better than 1,000 to 1.
 _RATIO_COUNTS_FROM = 10 * MIB
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
 _ENCRYPTION_BYTES = 4 * MIB
 _METHOD = re.compile(r"<[\w:]*EncryptionMethod\b[^>]*\bAlgorithm\s*=\s*[\"']([^\"']*)")
-# These scramble fonts only; the text can be read.
+# These obfuscate fonts only; the text is readable.
 _FONT_METHODS = {"http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC"}
-# A sheet so wide that a paragraph is one line, so that the line ends are the book's own.
+# A page so wide that a paragraph is one line, so that line ends are the book's own.
 _SHEET_POINTS = (100_000, 1_000_000)
 _FONT_POINTS = 10
 
 
 def read(data: bytes, name: str) -> Document:
-    """The text of a book: a line for each paragraph, a blank line after it, a section for each entry of its contents.
+    """Return the text of a book: a line per paragraph, a blank line after it, a section per entry of the contents.
 
-    Books have no pages: those of a reader depend on its screen.
-    Raises SourceUnreadable: too_large (a zip bomb), encrypted (DRM), unsupported (another kind of zip), empty, failed.
+    Books have no pages: those of a reader depend on its screen. Raises SourceUnreadable: too_large (a zip bomb),
+    encrypted (DRM), unsupported (another kind of zip), empty, failed.
     """
     _check_archive(data, name)
     with open_document(data, "epub", name) as document:
@@ -74,17 +74,19 @@ def _check_entries(entries: Sequence[zipfile.ZipInfo], packed: int, name: str) -
         )
     if unpacked > _MAX_UNPACKED_BYTES or (unpacked > _RATIO_COUNTS_FROM and unpacked > _MAX_RATIO * packed):
         raise SourceUnreadable(
-            f"{name}: unpacks from {packed:,} to {unpacked:,} bytes, which is more than a book needs",
+            f"{name}: unpacks from {packed:,} to {unpacked:,} bytes, which is too much for a book",
             verdict="too_large",
         )
     for entry in entries:
         path = PurePosixPath(entry.filename.replace("\\", "/"))
         if path.is_absolute() or ".." in path.parts:
-            raise SourceUnreadable(f"{name}: a file in it is named outside the book")
+            raise SourceUnreadable(f"{name}: a file in it has a path outside the book")
     if any(entry.flag_bits & 1 for entry in entries):
         raise SourceUnreadable(f"{name}: needs a password", verdict="encrypted")
     if not any(entry.filename == _CONTAINER for entry in entries):
-        raise SourceUnreadable(f"{name}: a zip archive, but no EPUB ({_CONTAINER} is missing)", verdict="unsupported")
+        raise SourceUnreadable(
+            f"{name}: a zip archive, but not an EPUB ({_CONTAINER} is missing)", verdict="unsupported"
+        )
 
 
 def _check_encryption(archive: zipfile.ZipFile, name: str) -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from asky.errors import SourceUnreadable
 from asky.reading.charset import decode
-from asky.reading.html_links import absolute_url
-from asky.reading.html_survey import survey_page
+from asky.reading.html.links import absolute_url
+from asky.reading.html.survey import survey_page
 from asky.reading.limits import MAX_LINKS
 from asky.reading.text_builder import TextBuilder
 from asky.text.scrub import one_line, scrub_counted, strip_sequences
@@ -27,9 +27,9 @@ _DATES = ("pubDate", "published", "updated", "date")
 
 
 def read(data: bytes, name: str, url: str | None = None) -> Document:
-    """The entries of a feed in its order, a section each; links without `url` only where they are absolute.
+    """Return the entries of a feed in order, a section each; without `url` only absolute links are kept.
 
-    Raises SourceUnreadable: failed for what is not XML or declares a document type, empty for a feed without entries.
+    Raises SourceUnreadable: failed for invalid XML or a document type declaration, empty for a feed without entries.
     """
     root, invisible = _parse(data, name)
     is_rss = _tag(root) != "feed"
@@ -48,7 +48,7 @@ def read(data: bytes, name: str, url: str | None = None) -> Document:
 
 
 def _parse(data: bytes, name: str) -> tuple[_Element, int]:
-    from lxml import etree  # 25 ms: only where XML is read
+    from lxml import etree  # 25 ms: only if XML is read
 
     declared = _DECLARED.match(data)
     source = strip_sequences(decode(data, declared[1].decode("ascii") if declared else None))
@@ -63,7 +63,7 @@ def _parse(data: bytes, name: str) -> tuple[_Element, int]:
     except (etree.LxmlError, ValueError) as error:
         raise SourceUnreadable(f"{name}: not a feed ({one_line(str(error), 100)})") from None
     if root is None or _tag(root) not in ("rss", "RDF", "feed"):
-        raise SourceUnreadable(f"{name}: XML, but no feed", verdict="unsupported")
+        raise SourceUnreadable(f"{name}: XML, but not a feed", verdict="unsupported")
     return root, invisible
 
 
@@ -83,7 +83,7 @@ def _write(entry: _Element, builder: TextBuilder) -> None:
 
 
 def _plain(summary: str, builder: TextBuilder) -> str:
-    """The text of a summary, which is HTML."""
+    """Return the text of a summary, which is HTML."""
     html, invisible = scrub_counted(summary)
     survey = survey_page(html)
     builder.invisible += invisible + survey.builder.invisible

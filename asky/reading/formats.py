@@ -1,4 +1,4 @@
-"""Which files can be read, and by which module: one row a format."""
+"""The registry of readable formats: one row per format, with its reader module."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ HEAD_BYTES = 8192
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """`module` holds `read(data: bytes, name: str) -> Document`; `magic` must stand near the start of the bytes.
+    """`module` holds `read(data: bytes, name: str) -> Document`; `magic` must occur near the start of the bytes.
 
-    With `links`, `read` takes the address that the bytes came from as a third argument, `url: str | None`.
+    With `links`, `read` takes the address of the bytes as a third argument, `url: str | None`.
     """
 
     media_type: str
@@ -26,38 +26,38 @@ class Format:
 FORMATS = (
     Format("text/plain", (".txt",), "asky.reading.plain_text"),
     Format("text/markdown", (".md", ".markdown"), "asky.reading.markdown"),
-    Format("text/html", (".html", ".htm"), "asky.reading.html_page", links=True),
+    Format("text/html", (".html", ".htm"), "asky.reading.html.page", links=True),
     Format("application/json", (".json",), "asky.reading.json_tree"),
     Format("text/csv", (".csv",), "asky.reading.csv_table"),
     Format("application/pdf", (".pdf",), "asky.reading.pdf", magic=b"%PDF-"),
     Format("application/epub+zip", (".epub",), "asky.reading.epub", magic=b"PK\x03\x04"),
-    # Only from the web: no file is known by a suffix of theirs.
+    # Only from the web: no file suffix maps to them.
     Format("application/rss+xml", (), "asky.reading.feed", links=True),
     Format("application/atom+xml", (), "asky.reading.feed", links=True),
 )
 
-# Files that are not text and yet may look like it in their first bytes; `_BINARY_SHARE` finds the others.
+# Binary files whose first bytes may look like text; `_BINARY_SHARE` finds the others.
 _BINARY_STARTS = (b"%PDF-", b"PK\x03\x04", b"PK\x05\x06")
-# Viewers accept as many bytes before a PDF's mark (PDF Reference 1.7, appendix H.3, implementation note 13).
+# Viewers accept as many bytes before a PDF's signature (PDF Reference 1.7, appendix H.3, implementation note 13).
 _MAGIC_WITHIN = 1024
 _CONTROLS = bytes(set(range(0x20)) - set(b"\t\n\v\f\r\x1b"))
-# Random bytes hold 10 % of these and text none; a few stray ones are scrubbed instead.
+# Random bytes contain 10 % of these and text none; a few stray ones are scrubbed instead.
 _BINARY_SHARE = 0.02
 
 
 def format_of(name: str) -> Format | None:
-    """The row for a file's name, by its suffix in any case; `None` where no reader takes it."""
+    """Return the row for a file name, by its suffix in any case; `None` if there is no reader for it."""
     dot = name.rfind(".")
     suffix = name[dot:].lower() if dot > 0 else ""
     return next((row for row in FORMATS if suffix in row.suffixes), None)
 
 
 def media_type_of(name: str, head: bytes) -> str | None:
-    """The media type of a file, from its name and its first bytes (`HEAD_BYTES` are enough).
+    """Return the media type of a file, from its name and its first bytes (`HEAD_BYTES` are enough).
 
-    `None` means that no reader takes it: an unknown suffix, or bytes that are not what the suffix says (a zip called
-    `.txt`, a web page called `.pdf`). UTF-16 and UTF-32 count as text only with a byte order mark. An empty `head` says
-    nothing against the suffix.
+    `None` means that there is no reader: an unknown suffix, or bytes that do not match the suffix (a zip named `.txt`,
+    a web page named `.pdf`). UTF-16 and UTF-32 count as text only with a byte order mark. An empty `head` is consistent
+    with any suffix.
     """
     row = format_of(name)
     if row is None or not head:
@@ -73,7 +73,7 @@ def _holds_magic(row: Format, head: bytes) -> bool:
 
 
 def is_text(head: bytes) -> bool:
-    """Whether the first bytes of a file are those of a text; UTF-16 and UTF-32 need a byte order mark."""
+    """Return whether the first bytes of a file are text; UTF-16 and UTF-32 need a byte order mark."""
     if head.startswith(_BINARY_STARTS):
         return False
     if has_mark(head):

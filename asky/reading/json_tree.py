@@ -1,4 +1,4 @@
-"""JSON: one line for each value, under its full path, so that any passage says what it is about.
+"""JSON: one line for each value, under its full path, so that any passage is self-explanatory.
 
 The file's own text would do for small indented files, but not for the common ones: a line of 1 MB without a break, and
 `\\u00e9` where a reader searches for é. One rule for all files keeps citations predictable.
@@ -17,11 +17,11 @@ from asky.values import Document
 
 
 def read(data: bytes, name: str) -> Document:
-    """The values of a JSON file as lines `path.to[3].key: value`, in the file's order.
+    """Return the values of a JSON file as lines `path.to[3].key: value`, in file order.
 
-    Numbers are written as in the file, repeated keys are all kept, empty containers are left out. A blank line parts
-    the members of the outermost array. The title is the string under the outermost key `title`.
-    Raises SourceUnreadable (failed) for malformed JSON and for nesting beyond the interpreter's recursion limit.
+    Numbers are written as in the file, repeated keys are all kept, empty containers are left out. A blank line
+    separates the members of the outermost array. The title is the string under the outermost key `title`. Raises
+    SourceUnreadable (failed) for malformed JSON and for nesting beyond the interpreter's recursion limit.
     """
     root = _parse(decode(data), name)
     builder = TextBuilder()
@@ -51,7 +51,7 @@ def _title(root: object) -> str | None:
 
 
 def _lines(root: object) -> Iterator[str]:
-    # An explicit stack: the depth of the file is not ours to choose.
+    # An explicit stack: the depth of the file is untrusted.
     stack: list[Iterator[tuple[str, object]]] = [iter([("", root)])]
     while stack:
         path, value = next(stack[-1], (None, None))

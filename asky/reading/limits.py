@@ -1,15 +1,15 @@
-"""What reading one file may cost."""
+"""Resource limits for reading one file."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 MIB = 1024 * 1024
-# Of one page: addresses that are kept of it, and characters of each. Generous for people, small for a hostile page.
+# Per page: stored addresses, and characters of each. Generous for people, small for a hostile page.
 MAX_LINKS = 2_000
 MAX_URL_CHARS = 2_048
 OMITTED = "omitted_characters"
-"""The key of a document's metadata that says how much of its text was not kept."""
+"""The metadata key with the number of characters of a document that were not kept."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,8 @@
-"""Markdown: stored as it is, with the offsets of its headings.
+"""Markdown: stored unchanged, with the offsets of its headings.
 
-A line scanner for the part of CommonMark that decides what is a heading: ATX and setext headings, and what may look
-like one and is not (fenced and indented code, HTML blocks and comments, front matter, lists, quotes).
-Headings inside lists and quotes divide the item and not the document; they are no sections.
-Source: CommonMark 0.31.2, sections 4.1 to 4.6.
+A line scanner for the part of CommonMark that determines headings: ATX and setext headings, and constructs that only
+look like them (fenced and indented code, HTML blocks and comments, front matter, lists, quotes). Headings inside lists
+and quotes divide the item and not the document; they are no sections. Source: CommonMark 0.31.2, sections 4.1 to 4.6.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from asky.reading.charset import decode
-from asky.reading.text_builder import Heading, nest, tell_invisible
+from asky.reading.text_builder import Heading, invisible_metadata, nest
 from asky.text.scrub import one_line, scrub_counted, scrub_marked
 from asky.values import Document
 
@@ -31,7 +30,7 @@ _BLOCK_TAGS = (
     "|menuitem|nav|noframes|ol|optgroup|option|p|param|search|section|summary|table|tbody|td|tfoot|th|thead|title|tr"
     "|track|ul"
 )
-# HTML blocks: what opens each kind, and what ends it (`None`: a blank line).
+# HTML blocks: the start of each kind, and its end (`None`: a blank line).
 _HTML_BLOCKS: tuple[tuple[re.Pattern[str], re.Pattern[str] | None], ...] = (
     (
         re.compile(r" {0,3}<(?:script|pre|style|textarea)(?:\s|>|$)", re.IGNORECASE),
@@ -56,7 +55,7 @@ _EMPHASIS = re.compile(r"[*`]+|(?<!\w)_+|_+(?!\w)")
 
 
 def read(data: bytes, name: str) -> Document:  # noqa: ARG001 - every reader has this signature
-    """The text of a Markdown file, untouched but for scrubbing, with a section for each heading of the document.
+    """Return the text of a Markdown file, only scrubbed, with a section for each heading of the document.
 
     The title is the front matter's, else the first heading of level 1.
     """
@@ -70,12 +69,12 @@ def read(data: bytes, name: str) -> Document:  # noqa: ARG001 - every reader has
         media_type="text/markdown",
         title=(one_line(title) or None) if title else None,
         sections=nest(headings, len(text)),
-        metadata=tell_invisible(scrub_counted(source)[1]),
+        metadata=invisible_metadata(scrub_counted(source)[1]),
     )
 
 
 def _front_matter(text: str) -> tuple[int, str | None]:
-    """Where the body begins, and the title that the front matter gives."""
+    """Return where the body begins, and the title in the front matter."""
     front = _FRONT_MATTER.match(text)
     if front is None or (front[1] and not _KEY.search(front[1])):
         return 0, None
@@ -84,7 +83,7 @@ def _front_matter(text: str) -> tuple[int, str | None]:
 
 
 def find_headings(text: str, start: int = 0) -> Iterator[Heading]:
-    """The headings of Markdown from offset `start` on, in order, with their markup taken off."""
+    """Yield the headings of Markdown from offset `start` on, in order, without their markup."""
     scanner = _Scanner(text)
     for line in _LINE.finditer(text, start):
         heading = scanner.feed(line[0].rstrip("\n"), line.start())
@@ -93,14 +92,14 @@ def find_headings(text: str, start: int = 0) -> Iterator[Heading]:
 
 
 class _Scanner:
-    """Knows, line by line, which block of the document it is in."""
+    """Tracks, line by line, the current block of the document."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._fence = ""
         self._html_end: re.Pattern[str] | None = None
         self._in_html = False
-        self._paragraph: int | None = None  # where the open paragraph began
+        self._paragraph: int | None = None  # start of the open paragraph
         self._item: int | None = None  # in a list item or quote: the column from which lines belong to it
 
     def feed(self, line: str, start: int) -> Heading | None:
@@ -139,7 +138,7 @@ class _Scanner:
         self._item = item
 
     def _continue_paragraph(self, start: int) -> None:
-        # Text below an item's first line goes on with the item; it cannot become a setext heading.
+        # Text below an item's first line continues the item; it cannot become a setext heading.
         if self._paragraph is None and self._item is None:
             self._paragraph = start
 

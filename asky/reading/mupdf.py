@@ -1,4 +1,4 @@
-"""What the PDF and the EPUB reader share of PyMuPDF."""
+"""PyMuPDF helpers shared by the PDF and the EPUB reader."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _TITLE_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """Lines that the file sets together; `x0` and `x1` are its left and right edge in points."""
+class TextBlock:
+    """Lines that the file groups together; `x0` and `x1` are its left and right edge in points."""
 
     text: str
     x0: float
@@ -30,11 +30,11 @@ class Block:
 
 @contextmanager
 def open_document(data: bytes, filetype: str, name: str) -> Iterator[pymupdf.Document]:
-    """The document, closed afterwards.
+    """Open a document, and close it afterwards.
 
-    Raises SourceUnreadable: encrypted where it asks for a password, failed where MuPDF cannot read it.
+    Raises SourceUnreadable: encrypted if it requires a password, failed if MuPDF cannot read it.
     """
-    import pymupdf  # 0.1 s: only where a PDF or EPUB is read
+    import pymupdf  # 0.1 s: only if a PDF or EPUB is read
 
     pymupdf.TOOLS.mupdf_display_errors(False)
     pymupdf.TOOLS.mupdf_display_warnings(False)
@@ -50,14 +50,14 @@ def open_document(data: bytes, filetype: str, name: str) -> Iterator[pymupdf.Doc
 
 
 def mupdf_errors() -> tuple[type[Exception], ...]:
-    """What PyMuPDF raises for a file that it cannot read: errors of the library below, and its own."""
+    """Return the exceptions that PyMuPDF raises for an unreadable file: the library's and its own."""
     import pymupdf
 
     return pymupdf.mupdf.FzErrorBase, RuntimeError, ValueError
 
 
 def refuse_memory_errors(error: Exception) -> None:
-    """Raise MemoryError if that is what MuPDF ran into: the file is not at fault and must not be read in part."""
+    """Raise MemoryError if MuPDF ran out of memory: the file is not at fault and must not be read in part."""
     if "alloc" in str(error):
         raise MemoryError from error
 
@@ -68,26 +68,26 @@ def _unreadable(error: Exception, filetype: str, name: str) -> SourceUnreadable:
     return SourceUnreadable(f"{name}: not a readable {filetype.upper()} ({reason})")
 
 
-def page_blocks(page: pymupdf.Page) -> list[Block]:
-    """The page's blocks of text in the order of the file, line ends kept, blank ones left out.
+def page_blocks(page: pymupdf.Page) -> list[TextBlock]:
+    """Return the page's text blocks in file order, with line ends kept, without blank ones.
 
-    Ligatures are spelled out (`ﬁ` becomes `fi`), else a search for a word would miss it. A glyph without a known
-    character is U+FFFD, not a guess. Text outside the page's box is left out. Hyphens at line ends stay.
+    Ligatures are spelled out (`ﬁ` becomes `fi`), so that a word search finds them. A glyph without a known character is
+    U+FFFD, not a guess. Text outside the page's box is left out. Hyphens at line ends stay.
     """
     import pymupdf
 
     flags = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP
     return [
-        Block(text.strip("\n"), x0, x1)
+        TextBlock(text.strip("\n"), x0, x1)
         for x0, _, x1, _, text, _, kind in page.get_text("blocks", flags=flags, sort=False)
         if kind == 0 and text.strip()
     ]
 
 
 def outline(document: pymupdf.Document) -> Iterator[tuple[int, str, int]]:
-    """The outline's entries that lead to a page, in its order: level from 1, title, page index from 0.
+    """Yield the outline's entries that lead to a page, in order: level from 1, title, page index from 0.
 
-    A damaged outline has none: the text can be read without it.
+    A damaged outline yields none: the text can be read without it.
     """
     try:
         entries = document.get_toc(simple=True)
@@ -102,11 +102,11 @@ def outline(document: pymupdf.Document) -> Iterator[tuple[int, str, int]]:
 def mark_outline(
     builder: TextBuilder, entries: Sequence[tuple[int, str, int]], pages: Sequence[str], starts: Sequence[int]
 ) -> None:
-    """Mark the outline's titles as headings: where each stands on its page, else at the page's start.
+    """Mark the outline's titles as headings: at their position on the page, else at the page's start.
 
     `pages` are the pages' texts and `starts` the offsets at which they were added.
     """
-    after: dict[int, int] = {}  # of each page: where its last title began, so that equal titles are told apart
+    after: dict[int, int] = {}  # per page: the start of its last title, so that equal titles are distinguished
     for level, title, number in entries:
         found = _find_title(pages[number], title, after.get(number, 0))
         if found is None:
@@ -116,9 +116,9 @@ def mark_outline(
 
 
 def _find_title(text: str, title: str, start: int) -> int | None:
-    """Where `title` stands in `text[start:]`, whatever its case and white space; `None` where it does not.
+    """Return the position of `title` in `text[start:]`, ignoring case and white space; `None` if it is not there.
 
-    A line of its own, perhaps numbered, is preferred to the start of a line, and that to any place.
+    A separate line, possibly numbered, is preferred to the start of a line, and that to any other position.
     """
     words = title[:_TITLE_CHARS].split()
     if not words:

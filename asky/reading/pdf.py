@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from asky.errors import SourceUnreadable
 from asky.reading.mupdf import (
-    Block,
+    TextBlock,
     mark_outline,
     mupdf_errors,
     open_document,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     import pymupdf
 
 _PAGE_BREAK = "\f"
+_UTF16_HEX = re.compile(r"<FEFF((?:[0-9A-F]{4})*)>", re.IGNORECASE)
 _READABLE_SHARE = 0.5
 _SENTENCE_ENDS = (".", "?", "!", ":", "…", "。", "！", "？", '."', ".”", ".)", ".]")
 _BULLETS = tuple("•‣◦▪●–—*-")
@@ -33,12 +35,12 @@ _ALIGNED_POINTS = 2.0
 
 
 def read(data: bytes, name: str) -> Document:
-    """The text of a PDF. The pages tile it; all but the last end with a form feed.
+    """Return the text of a PDF. The pages tile it; all but the last end with a form feed.
 
-    Within a page stand the lines of the file in the file's order, hyphens at their ends included, with a blank line
-    where a paragraph seems to end. Sections are the outline's: from where the title stands on its page, else from the
-    page's start. `metadata["pages_without_text"]` says `3 of 12` where some pages have none.
-    Raises SourceUnreadable: encrypted, no_text_layer (scans; fonts that give no characters), empty (no page), failed.
+    A page contains the lines of the file in file order, including hyphens at their ends, with a blank line where a
+    paragraph seems to end. Sections are the outline's: from the position of the title on its page, else from the page's
+    start. `metadata["pages_without_text"]` is set, as in `3 of 12`, if some pages have none. Raises SourceUnreadable:
+    encrypted, no_text_layer (scans; fonts that give no characters), empty (no page), failed.
     """
     with open_document(data, "pdf", name) as document:
         count = document.page_count
@@ -65,7 +67,7 @@ def _page_text(document: pymupdf.Document, number: int) -> tuple[str, int]:
         return scrub_counted(join_blocks(page_blocks(document.load_page(number))))
     except mupdf_errors() as error:
         refuse_memory_errors(error)
-        return "", 0  # a broken page among good ones is counted with those that have no text
+        return "", 0  # a broken page among good ones counts as one without text
 
 
 def _require_text(text: str, count: int, name: str) -> None:
@@ -81,17 +83,23 @@ def _require_text(text: str, count: int, name: str) -> None:
 
 
 def _labels(document: pymupdf.Document) -> list[str | None]:
-    """The printed number of each page; `None` where the file defines none."""
+    """Return the printed number of each page; `None` if the file defines none."""
     try:
         if document.get_page_labels():
-            return [document.load_page(number).get_label() or None for number in range(document.page_count)]
+            labels = (document.load_page(number).get_label() for number in range(document.page_count))
+            return [decode_label(label) or None for label in labels]
     except mupdf_errors() as error:
         refuse_memory_errors(error)
     return [None] * document.page_count
 
 
+def decode_label(label: str) -> str:
+    """Return a page label with its UTF-16 part as text: MuPDF gives a prefix `3` as `<FEFF0033>`."""
+    return _UTF16_HEX.sub(lambda match: bytes.fromhex(match[1]).decode("utf-16-be", "replace"), label)
+
+
 def _add_pages(builder: TextBuilder, pages: Sequence[str], labels: Sequence[str | None]) -> list[int]:
-    """Add the pages; the offset at which each begins."""
+    """Add the pages; return the offset at which each begins."""
     starts = []
     for number, (page, label) in enumerate(zip(pages, labels, strict=True), start=1):
         starts.append(len(builder))
@@ -103,17 +111,17 @@ def _add_pages(builder: TextBuilder, pages: Sequence[str], labels: Sequence[str 
 
 
 def _outline_title(entries: Sequence[tuple[int, str, int]]) -> str | None:
-    """The one outermost entry under which all others stand, if it is on the first page."""
+    """Return the one outermost entry above all others, if it is on the first page."""
     outermost = [entry for entry in entries if entry[0] == 1]
     if len(outermost) == 1 and len(entries) > 1 and entries[0] == outermost[0] and entries[0][2] == 0:
         return outermost[0][1]
     return None
 
 
-def join_blocks(blocks: Sequence[Block]) -> str:
-    """Blocks to lines, with a blank line between two of them unless the second seems to go on with the first.
+def join_blocks(blocks: Sequence[TextBlock]) -> str:
+    """Join blocks to lines, with a blank line between two of them unless the second seems to continue the first.
 
-    Files set one paragraph in one block or, with wide leading, each line in its own.
+    Files put one paragraph in one block or, with wide leading, each line in a separate one.
     """
     parts: list[str] = []
     for number, block in enumerate(blocks):
@@ -123,7 +131,7 @@ def join_blocks(blocks: Sequence[Block]) -> str:
     return "".join(parts)
 
 
-def _goes_on(block: Block, following: Block) -> bool:
+def _goes_on(block: TextBlock, following: TextBlock) -> bool:
     ends, begins = block.text.rstrip(), following.text.lstrip()
     if begins[0].islower():
         return ends[-1] not in ".?!"

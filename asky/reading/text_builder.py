@@ -1,4 +1,4 @@
-"""Text that is put together piece by piece, with the offsets of its headings and pages."""
+"""Incremental construction of text, with the offsets of its headings and pages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Heading:
 
 
 def nest(headings: Sequence[Heading], end: int) -> tuple[Section, ...]:
-    """The section of each heading: up to the next heading of its level or above, at most up to `end`.
+    """Return the section of each heading: up to the next heading of the same or a higher level, at most up to `end`.
 
     `headings` must be in order of start; the sections are in the same order. Headings without text are left out.
     """
@@ -36,15 +36,15 @@ def nest(headings: Sequence[Heading], end: int) -> tuple[Section, ...]:
     )
 
 
-def tell_invisible(count: int) -> dict[str, str]:
-    """What the metadata of a document say of invisible characters that were removed: nothing, or how many."""
+def invisible_metadata(count: int) -> dict[str, str]:
+    """Return the metadata about removed invisible characters: empty, or their number."""
     return {"invisible_characters": str(count)} if count else {}
 
 
 class TextBuilder:
     """Collects scrubbed pieces of text; `len()` is the offset at which the next one begins.
 
-    `invisible` is how many invisible characters were removed from what the pieces were made of, and goes on here.
+    `invisible` counts the invisible characters removed from the source of the pieces, and is increased here.
     """
 
     def __init__(self, invisible: int = 0) -> None:
@@ -59,7 +59,7 @@ class TextBuilder:
 
     def add(self, text: str) -> None:
         """Append `text`, scrubbed."""
-        if text.isascii() and text.lstrip("\n").isprintable():  # most blocks, known in a third of the time
+        if text.isascii() and text.lstrip("\n").isprintable():  # most blocks, recognised in a third of the time
             clean = text
         else:
             clean, invisible = scrub_counted(text)
@@ -69,23 +69,23 @@ class TextBuilder:
             self._length += len(clean)
 
     def text(self) -> str:
-        """What has been added so far."""
+        """Return the text so far."""
         return "".join(self._pieces)
 
     def mark_heading(self, text: str, level: int, start: int | None = None) -> None:
-        """Say that a heading begins at `start`, or with the next piece."""
+        """Mark a heading that begins at `start`, or with the next piece."""
         self._headings.append(Heading(self._length if start is None else start, level, text))
 
     def start_page(self, label: str | None) -> None:
-        """Say that a page begins with the next piece; it lasts until the next call or the end."""
+        """Begin a page with the next piece; it lasts until the next call or the end."""
         self._pages.append((self._length, one_line(label) or None if label else None))
 
     def build(
         self, media_type: str, *, title: str | None = None, metadata: Mapping[str, str | None] | None = None
     ) -> Document:
-        """The document. Empty titles and empty metadata values are left out.
+        """Return the document. Empty titles and empty metadata values are left out.
 
-        `metadata["invisible_characters"]` says how many were removed, where there were any.
+        `metadata["invisible_characters"]` is set if any were removed.
         """
         ends = [start for start, _ in self._pages[1:]] + [self._length]
         pages = tuple(
@@ -100,5 +100,5 @@ class TextBuilder:
             title=(one_line(title) or None) if title else None,
             sections=nest(headings, self._length),
             pages=pages,
-            metadata={**found, **tell_invisible(self.invisible)},
+            metadata={**found, **invisible_metadata(self.invisible)},
         )

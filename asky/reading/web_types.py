@@ -1,4 +1,4 @@
-"""What a response is: its content decides, for servers often say otherwise."""
+"""The media type of a response, decided by its content, as servers are often wrong."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HEAD_BYTES = 8192
 _PDF_WITHIN = 1024
 _UNKNOWN = "application/octet-stream"
 
-# First bytes, and where they begin. Source: WHATWG MIME Sniffing, 6; the lists of formats' own specifications.
+# First bytes, and their offset. Source: WHATWG MIME Sniffing, 6; the lists of formats' own specifications.
 _MAGIC = (
     (0, b"\x89PNG\r\n\x1a\n", "image/png"),
     (0, b"\xff\xd8\xff", "image/jpeg"),
@@ -45,8 +45,8 @@ _MAGIC = (
     (0, b"wOF", "font/woff"),
     (0, b"SQLite format 3\x00", "application/vnd.sqlite3"),
 )
-_WITH_CONTROLS = frozenset({"image/bmp"})  # their magic is two letters: text may begin so too
-_EPUB_MARKS = (b"mimetype", b"META-INF/container.xml")  # files of its own; OpenDocument has the first of them too
+_WITH_CONTROLS = frozenset({"image/bmp"})  # their magic is two letters: text may begin the same way
+_EPUB_MARKS = (b"mimetype", b"META-INF/container.xml")  # files of EPUB; OpenDocument has the first of them too
 _SPACE_AND_COMMENTS = re.compile(r"(?:\s+|<!--.*?-->|<\?.*?\?>)*", re.DOTALL)
 _PAGE = re.compile(r"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
 # Source: WHATWG MIME Sniffing, 7.1, the tags of "identifying a resource with an unknown MIME type".
@@ -69,12 +69,12 @@ _HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 
 
 def media_type_of_response(url: str, declared: str | None, charset: str | None, head: bytes) -> str:
-    """The media type of what begins with `head` (`HEAD_BYTES` are enough), as the readers name it.
+    """Return the media type of content that begins with `head` (`HEAD_BYTES` are enough), as the readers name it.
 
-    `declared` and `charset` are those of the header. Content comes first: a page that is called a PDF is a page, and
-    a PDF that is called a page is a PDF. The declared type, then the address, decide between kinds of text. What no
-    reader takes keeps its own name, so that a refusal can say it: an image, an archive, XML that is no feed;
-    `application/octet-stream` where nothing is known. Never raises.
+    `declared` and `charset` are those of the header. Content comes first: a page declared as a PDF is a page, and a PDF
+    declared as a page is a PDF. The declared type, then the address, decide between kinds of text. Content without a
+    reader keeps its own type for the error message: an image, an archive, XML that is no feed;
+    `application/octet-stream` if nothing is known. Never raises.
     """
     declared = (declared or "").strip().lower()
     if b"%PDF-" in head[:_PDF_WITHIN]:

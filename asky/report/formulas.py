@@ -1,4 +1,4 @@
-"""Formulas in Markdown: kept letter for letter, as nothing here sets them.
+"""Formulas in Markdown, kept verbatim: a report does not typeset them.
 
 Source: the rules of Pandoc's tex_math_dollars and tex_math_single_backslash.
 """
@@ -17,7 +17,7 @@ _FENCES = (("$$", "$$"), ("\\[", "\\]"), ("\\(", "\\)"), ("$", "$"))
 
 
 def keep_math(parser: MarkdownIt) -> None:
-    """Make `parser` give tokens `math` for `$a$`, `$$a$$`, `\\(a\\)` and `\\[a\\]`, all of that as their content."""
+    """Make `parser` emit a `math` token with its source for each `$a$`, `$$a$$`, `\\(a\\)` and `\\[a\\]`."""
     parser.inline.ruler.before("escape", "math", _math)
 
 
@@ -36,7 +36,7 @@ def _math(state: StateInline, silent: bool) -> bool:
 
 
 def _is_formula(text: str, start: int, end: int) -> bool:
-    """Whether two dollars stand around a formula, not before two prices."""
+    """Return whether two dollars enclose a formula rather than precede two prices."""
     inside = text[start + 1 : end]
     if not inside or inside[0].isspace() or inside[-1].isspace() or text[end + 1 : end + 2].isdigit():
         return False

@@ -1,4 +1,4 @@
-"""What a report is made of: an answer, and the passage behind each citation in its context, checked again."""
+"""The contents of a report: an answer, and the passage behind each citation in its context, checked again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from asky.errors import UsageError
-from asky.evidence.opening import Surroundings, surroundings
+from asky.evidence.citation_lookup import PassageContext, passage_context
 from asky.values import Span
 
 if TYPE_CHECKING:
@@ -20,17 +20,17 @@ _CONTEXT_CHARS = 300
 
 @dataclass(frozen=True, slots=True)
 class ReportedPassage:
-    """The passage of a citation: what stands around it in the stored text, and whether that text has its hash."""
+    """The passage of a citation: its context in the stored text, and whether that text has the cited hash."""
 
-    around: Surroundings
+    around: PassageContext
     hash_matches: bool
 
 
 @dataclass(frozen=True, slots=True)
 class ReportedAnswer:
-    """An `asky.answer/1` object, and the passage of each citation, by its number, whose stored text has its quote.
+    """An `asky.answer/1` object, and the passages of its citations by number, where the stored text has the quote.
 
-    `asked_at` is a time as the store writes it; `added` is what the user said to the run while it was under way.
+    `asked_at` is a timestamp of the store; `added` holds the notes that the user added during the run.
     """
 
     answer: Mapping[str, Any]
@@ -40,10 +40,10 @@ class ReportedAnswer:
 
 
 def report_run(run: Run, *, runs: RunStore, documents: DocumentStore) -> ReportedAnswer:
-    """A run of the store. Each document that is cited is read once. Raises `UsageError` for one without an answer."""
+    """Gather the report of a stored run, reading each cited document once. Raises `UsageError` without an answer."""
     if run.answer is None:
         raise UsageError(
-            f"run {run.id} has no answer: it is {run.status}", hint="`asky runs list` shows those that have one"
+            f"run {run.id} has no answer: it is {run.status}", hint="`asky runs list` shows the runs with an answer"
         )
     ids = {documents.digest(each)[0]: each for each in dict.fromkeys(p.document_id for p in runs.passages(run.id))}
     passages = _passages(run.answer["citations"], lambda sha256: documents.text(ids[sha256]) if sha256 in ids else None)
@@ -51,7 +51,7 @@ def report_run(run: Run, *, runs: RunStore, documents: DocumentStore) -> Reporte
 
 
 def report_export(export: Mapping[str, Any]) -> ReportedAnswer:
-    """An `asky.run/1` object, as `export_run` makes it. Raises `UsageError` for one without an answer."""
+    """Gather the report of an `asky.run/1` object, as made by `export_run`. Raises `UsageError` without an answer."""
     if export["answer"] is None:
         raise UsageError(f"the exported run {export['run']['id']} has no answer")
     texts = {each["sha256"]: each["text"] for each in export["documents"]}
@@ -63,7 +63,7 @@ def report_export(export: Mapping[str, Any]) -> ReportedAnswer:
 def _passages(
     citations: Sequence[Mapping[str, Any]], text_of: Callable[[str], str | None]
 ) -> dict[int, ReportedPassage]:
-    """The passages whose text `text_of` has by its hash; each text is asked for once, and let go before the next."""
+    """Return the passages whose text `text_of` finds by hash; each text is read once and released before the next."""
     found: dict[int, ReportedPassage] = {}
     by_text: dict[str, list[Mapping[str, Any]]] = {}
     for each in citations:
@@ -76,5 +76,5 @@ def _passages(
         for each in cited:
             if text[each["start"] : each["end"]] == each["quote"]:
                 span = Span(each["start"], each["end"])
-                found[each["n"]] = ReportedPassage(surroundings(text, span, _CONTEXT_CHARS), matches)
+                found[each["n"]] = ReportedPassage(passage_context(text, span, _CONTEXT_CHARS), matches)
     return found

@@ -1,4 +1,4 @@
-"""Addresses in a report: shown with their host, and followed only where the answer's sources stand behind them."""
+"""Links in a report: shown with their host, and active only if the answer's sources contain the address."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from asky.report.markup import Html, join, tag
 from asky.text.scrub import one_line
 from asky.text.urls import canonical_url, parse_address, readable_host
 
-_LONGEST_SHOWN = 120
+_MAX_SHOWN_CHARS = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
-    """The addresses that an answer may lead to: those of its sources, and those that stand in its passages.
+class AllowedLinks:
+    """The addresses that an answer may link to: those of its sources, and those that occur in its passages.
 
-    Any other is an invention of a model, or carries away what it knows as soon as somebody clicks.
+    Any other address was invented by a model, or would transmit what it knows as soon as it is clicked.
     """
 
     pages: Collection[str]
     passages: tuple[str, ...]
 
     def has(self, url: str) -> bool:
-        """Whether `url` is one of them. Only http, https and mail addresses are."""
+        """Return whether `url` is allowed. Only http, https and mail addresses are."""
         if url.lower().startswith("mailto:"):
             address = url[len("mailto:") :]
             return "@" in address and "?" not in address and self._is_written(address)
@@ -38,14 +38,14 @@ class Offered:
         return any(address in passage for passage in self.passages)
 
 
-def offered_by(answer: Mapping[str, Any]) -> Offered:
-    """What an answer's sources offer."""
+def allowed_links(answer: Mapping[str, Any]) -> AllowedLinks:
+    """Return the addresses that an answer's sources allow."""
     urls = [each["url"] for each in (*answer["citations"], *answer["sources"]) if each["url"]]
-    return Offered(frozenset(_canonical(urls)), tuple(each["quote"] for each in answer["citations"]))
+    return AllowedLinks(frozenset(_canonical(urls)), tuple(each["quote"] for each in answer["citations"]))
 
 
 def page_link(url: str, *label: str) -> Html:
-    """A link to a page that was read, or its label alone where the address is none of a page."""
+    """Return a link to a page that was read, or its label alone if the address is invalid."""
     try:
         parse_address(url)
     except ValueError:
@@ -53,17 +53,17 @@ def page_link(url: str, *label: str) -> Html:
     return _anchor(url, *label)
 
 
-def answer_link(url: str, label: Html, said: str, offered: Offered) -> Html:
-    """A link of an answer's text, which reads `said`; its host is shown unless the text is the address."""
-    if not offered.has(url):
-        return join([label, *([] if said == url else [" ", tag("span", f"({_brief(url)})", class_="host")])])
-    if said in (url, url.removeprefix("mailto:")):
+def answer_link(url: str, label: Html, text: str, allowed: AllowedLinks) -> Html:
+    """Return a link in an answer with the visible `text`; its host is shown unless the text is the address."""
+    if not allowed.has(url):
+        return join([label, *([] if text == url else [" ", tag("span", f"({_brief(url)})", class_="host")])])
+    if text in (url, url.removeprefix("mailto:")):
         return _anchor(url, label)
     return join([_anchor(url, label), " ", tag("span", f"({host_of(url)})", class_="host")])
 
 
 def host_of(url: str) -> str:
-    """The host of a page as people read it, or the address itself where it has none."""
+    """Return the host of a page in readable form, or the address itself if it has none."""
     try:
         return readable_host(url)
     except ValueError:
@@ -75,7 +75,7 @@ def _anchor(url: str, *label: str) -> Html:
 
 
 def _brief(url: str) -> str:
-    return one_line(url, _LONGEST_SHOWN)
+    return one_line(url, _MAX_SHOWN_CHARS)
 
 
 def _canonical(urls: Iterable[str]) -> Iterable[str]:

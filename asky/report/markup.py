@@ -1,4 +1,4 @@
-"""HTML by construction: a string is text until `tag` or `escape` made it HTML, so that none is forgotten."""
+"""HTML by construction: a string is plain text until `tag` or `escape` converts it, so that none is left unescaped."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ _VOID = frozenset({"br", "hr", "link", "meta"})
 
 
 class Html(str):
-    """A piece of HTML, made by the functions of this module. What is put together by other means is text again."""
+    """A piece of HTML, made by the functions of this module. The result of any other string operation is text again."""
 
     __slots__ = ()
 
 
 def escape(text: str) -> Html:
-    """`text` as a reader sees it: scrubbed, and safe between tags and in quoted attributes."""
+    """Return `text` scrubbed and escaped for element content and quoted attributes."""
     return Html(html.escape(scrub(text), quote=True))
 
 
 def tag(name: str, /, *children: str, **attributes: str | int | bool | None) -> Html:
-    """The element `name`; of the `children` those that are no `Html` are escaped, as are all values.
+    """Return the element `name`; `children` that are not `Html` are escaped, and so are all attribute values.
 
-    In the names of attributes `_` stands for `-`, and one at the end for nothing (`class_`). `True` is an attribute
-    without a value; `None` and `False` are none.
+    In attribute names `_` stands for `-`, and a trailing one is dropped (`class_`). `True` makes an attribute without a
+    value; `None` and `False` make none.
     """
     written = "".join(map(_attribute, attributes, attributes.values()))
     if name in _VOID:
@@ -34,12 +34,12 @@ def tag(name: str, /, *children: str, **attributes: str | int | bool | None) -> 
 
 
 def join(parts: Iterable[str]) -> Html:
-    """The parts one after another; those that are no `Html` are escaped."""
+    """Concatenate the parts; those that are not `Html` are escaped."""
     return Html("".join(part if isinstance(part, Html) else escape(part) for part in parts))
 
 
 def own(text: str) -> Html:
-    """Text of this package's files, as it stands. Raises `ValueError` for one that could end a script or a style."""
+    """Return text from this package's files, unescaped. Raises `ValueError` if it could end a script or style."""
     if "</" in text or "<!" in text:
         raise ValueError("no text for an element of a script or style")
     return Html(text)

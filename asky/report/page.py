@@ -1,4 +1,4 @@
-"""The page of a report: one file that holds all it shows, runs no script but its own, and asks no host for anything."""
+"""The HTML page of a report: one self-contained file that runs only its own script and sends no requests."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from asky import __version__
 from asky.report.gathering import ReportedAnswer
 from asky.report.markup import Html, join, own, tag
 from asky.report.sections import answer_section
 from asky.text.scrub import one_line
+from asky.version import __version__
 
 
 def render_report(
     answers: Sequence[ReportedAnswer], *, title: str | None = None, tool: str = f"asky {__version__}"
 ) -> str:
-    """`answers`, one or more, as an HTML document in their order.
+    """Render one or more `answers`, in order, as an HTML document.
 
     `title` stands above several answers; by default a report of one is titled by its question, and one of several by
-    their number. `tool` says who made the page, with a version. The document can be encoded as UTF-8 whatever the
-    answers hold. Linear time.
+    their number. `tool` names the program that made the page, with its version. The document can always be encoded as
+    UTF-8. Linear time.
     """
     is_single = len(answers) == 1 and title is None
     title = title or (answers[0].answer["question"] if is_single else f"{len(answers)} answers")
@@ -45,7 +45,7 @@ def _head(title: str, tool: str) -> Html:
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("meta", name="generator", content=tool),
-        tag("link", rel="icon", href="data:,"),  # or a browser may ask for one
+        tag("link", rel="icon", href="data:,"),  # otherwise a browser may request one
         tag("title", title),
         _element("style", "report.css"),
     )
@@ -60,7 +60,7 @@ def _contents(answers: Sequence[ReportedAnswer]) -> Html:
 
 
 def _panel() -> Html:
-    """Where a script shows a passage beside the text. Without scripts a citation leads to its passage below."""
+    """Return the panel in which the script shows a passage. Without it, citations link to the list of sources."""
     close = tag("button", "Close", type="button", class_="close", title="Esc")
     return tag(
         "aside",
@@ -88,7 +88,7 @@ def _element(name: str, file: str) -> Html:
 
 
 def _digest(file: str) -> str:
-    """The hash by which the policy lets this file's text be used in the page, and no other."""
+    """Return the hash by which the content security policy allows this file's text, and no other, on the page."""
     return "sha256-" + base64.b64encode(hashlib.sha256(_text(file).encode()).digest()).decode()
 
 

@@ -1,4 +1,4 @@
-"""The sources of an answer in a report: each passage in its context, with what rests on it."""
+"""The sources of an answer in a report: each passage in its context, with the claims that cite it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from asky.evidence.citing import page_text, section_text
+from asky.evidence.export.citing import page_text, section_text
 from asky.evidence.plain_text import plain_text
 from asky.report.gathering import ReportedAnswer, ReportedPassage
 from asky.report.links import host_of, page_link
@@ -17,20 +17,20 @@ from asky.text.scrub import one_line
 
 
 def passage_list(reported: ReportedAnswer, *, prefix: str, level: int) -> Html:
-    """Every citation of an answer, in order, each in an element with the id `{prefix}-c{n}`."""
+    """Render every citation of an answer, in order, each in an element with the id `{prefix}-c{n}`."""
     answer = reported.answer
-    resting: dict[int, list[Mapping[str, Any]]] = {}
+    claims_by_citation: dict[int, list[Mapping[str, Any]]] = {}
     for claim in answer["claims"]:
         for n in claim["citations"]:
-            resting.setdefault(n, []).append(claim)
+            claims_by_citation.setdefault(n, []).append(claim)
     return join(
-        _passage(each, reported.passages.get(each["n"]), resting.get(each["n"], ()), prefix, level)
+        _passage(each, reported.passages.get(each["n"]), claims_by_citation.get(each["n"], ()), prefix, level)
         for each in answer["citations"]
     )
 
 
 def source_name(url: str | None, path: str | None) -> str:
-    """Where a source is, in a word or two: the host of a page, the name of a file."""
+    """Return a short name of a source: the host of a page, or the name of a file."""
     if url:
         return host_of(url)
     return one_line(PurePath(path).name) if path else ""
@@ -52,8 +52,8 @@ def _passage(
         tag("div", tag("span", str(n), class_="number"), tag(f"h{level}", named, dir="auto"), class_="title"),
         tag("p", *_between(_place(citation)), class_="place"),
         _quotation(citation["quote"], passage),
-        _resting(claims),
-        _particulars(citation, passage),
+        _claims_on_passage(claims),
+        _details(citation, passage),
         tag("p", back),
         id=f"{prefix}-c{n}",
         class_="passage",
@@ -63,7 +63,7 @@ def _passage(
 
 
 def _place(citation: Mapping[str, Any]) -> Iterator[Html]:
-    """The host or the file, the section and the page, as far as each is known."""
+    """Yield the host or file name, the section and the page, as far as known."""
     name = source_name(citation["url"], citation["path"])
     section = section_text(citation)
     for text in (name, one_line(section) if section else "", page_text(citation)):
@@ -86,18 +86,18 @@ def _quotation(quote: str, passage: ReportedPassage | None) -> Html:
     return tag("blockquote", before, marked, after, class_="context", dir="auto", lang="")
 
 
-def _resting(claims: Sequence[Mapping[str, Any]]) -> Html:
-    """What the answer says with this passage behind it, with the verdict on each."""
+def _claims_on_passage(claims: Sequence[Mapping[str, Any]]) -> Html:
+    """Render the claims that cite this passage, with the verdict on each."""
     if not claims:
         return Html()
     rows = (
         tag("li", chip(each["verdict"]), " ", tag("q", plain_text(each["text"]), dir="auto", lang=""))
         for each in claims
     )
-    return tag("div", tag("p", "What the answer says with it", class_="label"), tag("ul", *rows), class_="resting")
+    return tag("div", tag("p", "Cited for", class_="label"), tag("ul", *rows), class_="resting")
 
 
-def _particulars(citation: Mapping[str, Any], passage: ReportedPassage | None) -> Html:
+def _details(citation: Mapping[str, Any], passage: ReportedPassage | None) -> Html:
     rows: list[tuple[str, str]] = []
     if citation["url"]:
         rows.append(("address", page_link(citation["url"], one_line(citation["url"], None))))
@@ -111,12 +111,12 @@ def _particulars(citation: Mapping[str, Any], passage: ReportedPassage | None) -
         ("checked", _check(passage)),
     ]
     listed = (join([tag("dt", name), tag("dd", value)]) for name, value in rows)
-    return tag("details", tag("summary", "Where exactly"), tag("dl", *listed), class_="exact")
+    return tag("details", tag("summary", "Exact location"), tag("dl", *listed), class_="exact")
 
 
 def _check(passage: ReportedPassage | None) -> str:
     if passage is None:
-        return "⚠ not found again: the stored text is not there, or does not hold this passage at these characters"
+        return "⚠ not found again: the stored text is missing, or does not contain this passage at this position"
     if not passage.hash_matches:
-        return "⚠ the stored text has another hash"
-    return "when this page was made: the stored text had this hash, and the passage stood in it at these characters"
+        return "⚠ the stored text has a different hash"
+    return "when this page was made, the stored text had this hash and contained the passage at this position"

@@ -1,6 +1,6 @@
-"""The Markdown of an answer as HTML: its citations lead to their passages, its doubtful claims are marked.
+"""Rendering of an answer's Markdown as HTML: citations link to their passages, doubtful claims are marked.
 
-Nothing of the text is lost: HTML is shown as it stands, an image is its description, a formula is its source.
+No text is lost: HTML is shown verbatim, an image as its description, a formula as its source.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from asky.evidence.marks import WARNING_SIGN
-from asky.report.links import Offered, answer_link
+from asky.report.links import AllowedLinks, answer_link
 from asky.report.marking import Marked
 from asky.report.markup import Html, escape, join, tag
 from asky.report.parsing import parse_answer
@@ -20,7 +20,7 @@ from asky.report.verdicts import chip
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-_NARROW = "\u202f"  # keeps a citation in the line of what it belongs to
+_NARROW = "\u202f"  # keeps a citation on the line of the text before it
 _ELEMENTS: Mapping[str, str] = MappingProxyType(
     {
         "paragraph_open": "p",
@@ -39,39 +39,39 @@ _ELEMENTS: Mapping[str, str] = MappingProxyType(
         "s_open": "s",
     }
 )
-_READ_BY_ITSELF = frozenset({"p", "blockquote", "li", "th", "td"})  # may be in another direction than what is around it
+_READ_BY_ITSELF = frozenset({"p", "blockquote", "li", "th", "td"})  # may have a text direction of their own
 _ALIGNED: Mapping[str, str] = MappingProxyType({"text-align:center": "center", "text-align:right": "right"})
 
 
-def render_prose(answer: Mapping[str, Any], offered: Offered, *, prefix: str, level: int) -> Html:
-    """The text of an `asky.answer/1` object; linear time.
+def render_prose(answer: Mapping[str, Any], allowed: AllowedLinks, *, prefix: str, level: int) -> Html:
+    """Render the text of an `asky.answer/1` object; linear time.
 
-    `[n]` leads to the element `{prefix}-c{n}`, and is `{prefix}-r{n}` itself where it stands first; a doubtful claim
-    leads to `{prefix}-k{number}`, counted from 1. The highest headings become those of `level`.
+    `[n]` links to the element `{prefix}-c{n}`, and its first occurrence has the id `{prefix}-r{n}`; a doubtful claim
+    links to `{prefix}-k{number}`, counted from 1. The highest headings become those of `level`.
     """
     claims = answer["claims"]
     tokens, marked = parse_answer(answer["answer"], claims)
     levels = [int(token.tag[1]) for token in tokens if token.type == "heading_open"]
     numbers = frozenset(citation["n"] for citation in answer["citations"])
-    return _Writer(marked, claims, numbers, offered, prefix, level - min(levels, default=1)).write(tokens)
+    return _Writer(marked, claims, numbers, allowed, prefix, level - min(levels, default=1)).write(tokens)
 
 
 class _Writer:
-    """Writes the tokens of one answer, knowing which claim it is in."""
+    """Writes the tokens of one answer, keeping track of the current claim."""
 
     def __init__(
         self,
         marked: Marked,
         claims: Sequence[Mapping[str, Any]],
         numbers: frozenset[int],
-        offered: Offered,
+        allowed: AllowedLinks,
         prefix: str,
         shift: int,
     ) -> None:
         self._marked = marked
         self._claims = claims
         self._numbers = numbers
-        self._offered = offered
+        self._allowed = allowed
         self._prefix = prefix
         self._shift = shift
         sign = f"[{marked.begin}{marked.end}]" if marked.claims else "(?!)"
@@ -84,31 +84,31 @@ class _Writer:
         self._open: list[Token] = []
 
     def write(self, tokens: Sequence[Token]) -> Html:
-        """The HTML of block tokens or of those in a line."""
+        """Return the HTML of block or inline tokens."""
         parts: list[list[Html]] = [[]]
-        said: list[str] = [""]
+        texts: list[str] = [""]
         for token in tokens:
             if token.nesting > 0:
                 self._open.append(token)
                 parts.append([])
-                said.append("")
+                texts.append("")
             elif token.nesting < 0:
-                html, words = join(parts.pop()), said.pop()
+                html, words = join(parts.pop()), texts.pop()
                 parts[-1].append(self._element(self._open.pop(), html, words))
-                said[-1] += words
+                texts[-1] += words
             else:
                 parts[-1].append(self._leaf(token))
-                said[-1] += self._marked.plain(token.content)
+                texts[-1] += self._marked.plain(token.content)
         return join(parts[0])
 
-    def _element(self, token: Token, content: Html, said: str) -> Html:
+    def _element(self, token: Token, content: Html, text: str) -> Html:
         if token.hidden:  # a paragraph in a list without blank lines
             return content
         if token.type == "heading_open":
             level = min(6, int(token.tag[1]) + self._shift)
             return tag(f"h{level}", content, dir="auto")
         if token.type == "link_open":
-            return answer_link(str(token.attrs.get("href", "")), content, said, self._offered)
+            return answer_link(str(token.attrs.get("href", "")), content, text, self._allowed)
         name = _ELEMENTS[token.type]
         written = tag(
             name,
@@ -131,12 +131,12 @@ class _Writer:
             shown = tag("span", f"[image: {content}]", class_="image")
         elif token.type in ("fence", "code_block"):
             code = tag("pre", tag("code", content), tabindex=0)
-            return join([code, *self._passing(token.info + token.content)])
+            return join([code, *self._cross_signs(token.info + token.content)])
         elif token.type == "math":
             shown = tag("span", content, class_="math")
         else:
             shown = tag("code", content)
-        return join([shown, *self._passing(token.content)])
+        return join([shown, *self._cross_signs(token.content)])
 
     def _text(self, text: str) -> Html:
         return join(self._runs(text))
@@ -147,19 +147,19 @@ class _Writer:
             sign, number, verdict = found.groups()
             before = text[position : found.start()]
             glued = bool(number) and before.endswith(" ")
-            yield from self._said(before[:-1] if glued else before)
+            yield from self._prose(before[:-1] if glued else before)
             if glued:
                 yield escape(_NARROW)
             if sign:
-                yield from self._passing(sign)
+                yield from self._cross_signs(sign)
             elif number:
                 yield self._citation(found.group(), int(number))
             elif not self._has_chip:
                 yield join([" ", chip(verdict, target=f"{self._prefix}-checks")])
             position = found.end()
-        yield from self._said(text[position:])
+        yield from self._prose(text[position:])
 
-    def _said(self, text: str) -> Iterator[Html]:
+    def _prose(self, text: str) -> Iterator[Html]:
         if not text:
             return
         self._has_chip = False
@@ -168,8 +168,8 @@ class _Writer:
         else:
             yield tag("span", text, class_=f"claim {self._claims[self._claim]['verdict']}")
 
-    def _passing(self, text: str) -> Iterator[Html]:
-        """Note the signs in `text`, and give what follows a claim that ends there."""
+    def _cross_signs(self, text: str) -> Iterator[Html]:
+        """Process the marks in `text`, and yield what follows a claim that ends there."""
         for sign in self._sign.findall(text):
             if sign == self._marked.begin:
                 self._claim = next(self._pending, None)

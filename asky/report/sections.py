@@ -1,4 +1,4 @@
-"""One answer in a report: the question, the text, its sources, how it was checked, and what it took."""
+"""One answer in a report: the question, the text, its sources, how it was checked, and its usage."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from asky.evidence.markdown import ADDED
+from asky.evidence.export.markdown import ADDED
 from asky.evidence.plain_text import plain_text
 from asky.report.gathering import ReportedAnswer
-from asky.report.links import offered_by, page_link
+from asky.report.links import allowed_links, page_link
 from asky.report.markup import Html, join, tag
 from asky.report.passages import passage_list, source_name
 from asky.report.prose import render_prose
@@ -21,9 +21,9 @@ from asky.text.scrub import one_line
 
 _STOPPED: Mapping[str, str] = MappingProxyType(
     {
-        "budget": "This answer was stopped at a limit of its budget before everything was looked up.",
-        "max_turns": "This answer was stopped at its limit of model calls before everything was looked up.",
-        "cancelled": "This answer was cancelled: it is what had been written by then.",
+        "budget": "This answer reached a limit of its budget before the research was complete.",
+        "max_turns": "This answer reached its limit of model calls before the research was complete.",
+        "cancelled": "This answer was cancelled and ends with what had been written by then.",
         "no_evidence": "The sources hold too little to answer this.",
     }
 )
@@ -31,9 +31,9 @@ _UNCITED = "This answer cites no source."
 
 
 def answer_section(reported: ReportedAnswer, *, prefix: str, level: int) -> Html:
-    """An answer under a heading of `level` that is its question; the ids of its elements begin with `prefix`."""
+    """Render an answer below a heading of `level` with its question; element ids begin with `prefix`."""
     answer = reported.answer
-    prose = render_prose(answer, offered_by(answer), prefix=prefix, level=level + 1)
+    prose = render_prose(answer, allowed_links(answer), prefix=prefix, level=level + 1)
     added = (tag("p", ADDED, " ", tag("q", one_line(each, None), dir="auto", lang="")) for each in reported.added)
     return tag(
         "section",
@@ -63,23 +63,23 @@ def _byline(reported: ReportedAnswer) -> str:
 
 
 def _notes(answer: Mapping[str, Any]) -> Html:
-    """What a reader has to know before the answer."""
-    said = [_STOPPED.get(answer["stopped_by"] or "", ""), *answer["warnings"]]
+    """Render what a reader has to know before the answer."""
+    texts = [_STOPPED.get(answer["stopped_by"] or "", ""), *answer["warnings"]]
     if not answer["citations"] and answer["stopped_by"] != "no_evidence":
-        said.append(_UNCITED)
-    notes = [tag("li", one_line(each, None)) for each in said if each]
+        texts.append(_UNCITED)
+    notes = [tag("li", one_line(each, None)) for each in texts if each]
     return tag("ul", *notes, class_="notes", role="note") if notes else Html()
 
 
 def _summary(answer: Mapping[str, Any], prefix: str) -> Html:
-    """How many statements there are of each verdict."""
+    """Render the number of statements with each verdict."""
     claims = answer["claims"]
     if not claims:
         return Html()
     counts = Counter(each["verdict"] for each in claims)
-    said = (f"{counts[verdict]:,} {label}" for verdict, label in LABELS.items() if counts[verdict])
+    texts = (f"{counts[verdict]:,} {label}" for verdict, label in LABELS.items() if counts[verdict])
     link = tag("a", f"{counted(len(claims), 'statement')} checked", href=f"#{prefix}-checks")
-    return tag("p", link, ": ", ", ".join(said))
+    return tag("p", link, ": ", ", ".join(texts))
 
 
 def _titled(title: str, content: Html, *, level: int, class_: str) -> Html:
@@ -90,7 +90,7 @@ def _checks(claims: Sequence[Mapping[str, Any]], prefix: str) -> Html:
     if not claims:
         return Html()
     rows = [_check(number, claim, prefix) for number, claim in enumerate(claims, start=1)]
-    note = tag("p", "Words and numbers were compared with those of the passages; meaning was not understood.")
+    note = tag("p", "Words and numbers were compared with those of the passages; meaning was not.")
     return _folded(
         f"How {counted(len(claims), 'statement was', 'statements were')} checked",
         join([note, tag("ol", *rows, class_="checks")]),
@@ -100,7 +100,7 @@ def _checks(claims: Sequence[Mapping[str, Any]], prefix: str) -> Html:
 
 def _check(number: int, claim: Mapping[str, Any], prefix: str) -> Html:
     cited = (tag("a", f"[{n}]", class_="cite", href=f"#{prefix}-c{n}") for n in claim["citations"])
-    said = findings(claim)
+    details = findings(claim)
     return tag(
         "li",
         chip(claim["verdict"]),
@@ -108,7 +108,7 @@ def _check(number: int, claim: Mapping[str, Any], prefix: str) -> Html:
         tag("q", plain_text(claim["text"]), dir="auto", lang=""),
         " ",
         *cited,
-        *([tag("span", f" ({said})", class_="why")] if said else []),
+        *([tag("span", f" ({details})", class_="why")] if details else []),
         id=f"{prefix}-k{number}",
     )
 

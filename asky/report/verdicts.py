@@ -1,4 +1,4 @@
-"""What checking a claim found, in words."""
+"""The verdict on a claim, and what checking it found, in words."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ LABELS: Mapping[str, str] = MappingProxyType(
         "uncited": "uncited",
     }
 )
-"""The verdicts, the best first."""
+"""The verdicts with their labels, best first."""
 
 _MEANINGS: Mapping[str, str] = MappingProxyType(
     {
-        "supported": "The passages that it cites hold what it says, as far as words and numbers tell.",
-        "partial": "The passages that it cites hold some of what it says.",
-        "unsupported": "The passages that it cites do not hold what it says.",
-        "contradicted": "A passage that it cites says otherwise.",
+        "supported": "The cited passages support it, as far as words and numbers show.",
+        "partial": "The cited passages support part of it.",
+        "unsupported": "The cited passages do not support it.",
+        "contradicted": "A cited passage contradicts it.",
         "uncited": "It cites no passage.",
     }
 )
@@ -36,7 +36,7 @@ def is_doubtful(claim: Mapping[str, Any]) -> bool:
 
 
 def chip(verdict: str, *, target: str | None = None) -> Html:
-    """The verdict with a sign that needs no colour, leading to `target`, an id, where there is one."""
+    """Render the verdict with an icon that does not depend on colour, linked to the id `target` if given."""
     sign = "✓" if verdict == "supported" else WARNING_SIGN
     content = (tag("span", sign, aria_hidden="true"), f" {LABELS.get(verdict, verdict)}")
     kind = verdict if verdict in LABELS else "uncited"
@@ -45,13 +45,15 @@ def chip(verdict: str, *, target: str | None = None) -> Html:
 
 
 def findings(claim: Mapping[str, Any]) -> str:
-    """What was missing or otherwise in the passages of a claim, in a sentence; empty where nothing was."""
+    """Describe what is missing or different in the passages of a claim, in a phrase; empty if nothing is."""
     checks = claim["checks"]
-    said = []
+    problems = []
     if numbers := checks.get("missing_numbers"):
-        said.append(f"not in the passages: {', '.join(map(str, numbers))}")
+        problems.append(f"not in the passages: {', '.join(map(str, numbers))}")
     if quotes := checks.get("missing_quotes"):
-        said.append(f"not quoted from them: {', '.join(f'“{quote}”' for quote in quotes)}")
+        problems.append(f"not quoted from them: {', '.join(f'“{quote}”' for quote in quotes)}")
     if against := checks.get("contradicted_by"):
-        said.append(f"a passage has another {against}" if against == "number" else f"a passage differs by a {against}")
-    return "; ".join(said)
+        problems.append(
+            f"a passage has a different {against}" if against == "number" else f"a passage differs by a {against}"
+        )
+    return "; ".join(problems)

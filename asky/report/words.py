@@ -12,7 +12,7 @@ _TIME = re.compile(r"(\d{4})-(0[1-9]|1[0-2])-(\d\d)T(\d\d:\d\d)[^+]*Z?")
 
 
 def day_and_time(time: str) -> str:
-    """`14 March 2026, 09:15 UTC` of a time as the store writes it; any other as it stands."""
+    """Format a timestamp of the store as `14 March 2026, 09:15 UTC`; return any other text unchanged."""
     found = _TIME.fullmatch(time)
     if found is None:
         return time

@@ -1,1 +1,1 @@
-"""The retrieval core: acquire, chunk, embed, index, retrieve, synthesize. Rule: nothing here knows its product."""
+"""The retrieval core: acquire, chunk, embed, index, retrieve, synthesize. Rule: nothing here depends on a product."""

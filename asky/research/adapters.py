@@ -1,4 +1,4 @@
-"""Sources that are not web pages: programs configured for a prefix, and local documents where folders are granted."""
+"""Sources other than web pages: programs configured for a prefix, and local documents in granted folders."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import Protocol
 
 from asky.errors import ConfigError, SourceRefused, SourceUnreadable
 from asky.reading.formats import HEAD_BYTES, media_type_of
-from asky.research.adapter_tool import run_tool
-from asky.research.local_discovery import Found, Unread, discover
-from asky.research.local_files import LocalRoots
-from asky.research.local_names import MAX_TARGET_CHARACTERS, is_local_target, show_target
-from asky.research.programs import ProgramLimits
+from asky.research.local.adapter_tool import run_tool
+from asky.research.local.discovery import DiscoveredFile, Unread, discover
+from asky.research.local.files import LocalRoots
+from asky.research.local.names import MAX_TARGET_CHARACTERS, is_local_target, show_target
+from asky.research.local.programs import ProgramLimits
 from asky.text.scrub import one_line, scrub
 from asky.values import Document
 
@@ -26,14 +26,14 @@ MAX_LINKS = 10_000
 
 
 class DocumentReader(Protocol):
-    """Makes a document of a file's bytes; raises `SourceUnreadable`."""
+    """Converts a file's bytes to a document; raises `SourceUnreadable`."""
 
     def __call__(self, data: bytes, *, name: str, media_type: str) -> Document: ...
 
 
 @dataclass(frozen=True, slots=True)
 class AdapterSettings:
-    """The programs for targets that begin with `prefix`: `tool` for all, or one each to discover and to read.
+    """The programs for targets that begin with `prefix`: `tool` for both, or separate ones to discover and to read.
 
     A program is an argument list, or a string that is split like one (no shell is involved). The target, prefix
     included, replaces the argument `{target}`; without that argument it comes last, so end the list with `--` if the
@@ -49,7 +49,7 @@ class AdapterSettings:
     max_output_bytes: int = 1 << 20
 
     def __post_init__(self) -> None:
-        """Raises `ConfigError` for a prefix or program that cannot work."""
+        """Check the settings. Raises `ConfigError` for a prefix or program that cannot work."""
         if not self.prefix or self.prefix.startswith("-"):
             raise self._wrong("prefix", "must be the beginning of a target, such as wiki://")
         split = bool(self.discover_tool) + bool(self.read_tool)
@@ -60,7 +60,7 @@ class AdapterSettings:
                 self._check(key, tool)
 
     def argv(self, *, discovers: bool, target: str) -> list[str]:
-        """The command for one target."""
+        """Return the command for one target."""
         tool = self.tool or (self.discover_tool if discovers else self.read_tool)
         argv = self._check("tool", tool or ())
         if TARGET_ARGUMENT in argv:
@@ -89,7 +89,7 @@ class AdapterSettings:
 
 @dataclass(frozen=True, slots=True)
 class AdapterLink:
-    """Where a source leads: a target or web address, and the text of the link."""
+    """A link of a source: a target or web address, and the text of the link."""
 
     url: str
     text: str
@@ -97,7 +97,7 @@ class AdapterLink:
 
 @dataclass(frozen=True, slots=True)
 class AdapterListing:
-    """What a discovery found: the links, and for local folders what is not among them and why."""
+    """The result of a discovery: the links, and for local folders the entries left out, with reasons."""
 
     links: tuple[AdapterLink, ...]
     unread: tuple[Unread, ...] = ()
@@ -105,7 +105,7 @@ class AdapterListing:
 
 @dataclass(frozen=True, slots=True)
 class AdapterPayload:
-    """A source that was read, and where it leads."""
+    """A source that was read, and its links."""
 
     document: Document
     links: tuple[AdapterLink, ...] = ()
@@ -129,8 +129,8 @@ class _ToolOutput:
 class SourceAdapters:
     """Finds and reads targets: the configured adapter with the longest matching prefix, else the local documents.
 
-    Local targets are handled only where `roots` grants something. `read_document` makes documents of local files, of at
-    most `max_file_bytes` each. `environ` is where programs get their few variables from; the default is this process's.
+    Local targets are handled only if `roots` grants something. `read_document` converts local files of at most
+    `max_file_bytes` each. `environ` provides the few variables that programs get; the default is this process's.
     """
 
     def __init__(
@@ -142,23 +142,23 @@ class SourceAdapters:
         max_file_bytes: int,
         environ: Mapping[str, str] | None = None,
     ) -> None:
-        self._settings = sorted(settings, key=lambda each: -len(each.prefix))  # stable: equal ones as configured
-        self._roots = roots
+        self._settings = sorted(settings, key=lambda each: -len(each.prefix))  # stable: equal ones in configured order
+        self.roots = roots
         self._read_document = read_document
         self._max_file_bytes = max_file_bytes
         self._environ = os.environ if environ is None else environ
 
     @property
     def prefixes(self) -> tuple[str, ...]:
-        """The prefixes of the configured adapters, the longest first."""
+        """Return the prefixes of the configured adapters, longest first."""
         return tuple(each.prefix for each in self._settings)
 
     def handles(self, target: str) -> bool:
-        """Whether `target` belongs here: an adapter's prefix, or a local target where folders are granted."""
-        return self._adapter(target) is not None or (bool(self._roots) and is_local_target(target))
+        """Return whether `target` is handled: by an adapter's prefix, or as a local target if folders are granted."""
+        return self._adapter(target) is not None or (bool(self.roots) and is_local_target(target))
 
     def discover(self, target: str) -> AdapterListing:
-        """What `target` leads to: an adapter's links, the files of a local folder (one level), or a local file itself.
+        """Return the links of `target`: those of an adapter, the files of a folder (one level), or a local file itself.
 
         Local links are `local://` targets. Raises `SourceRefused` and `SourceUnreadable`; see `read`.
         """
@@ -166,27 +166,27 @@ class SourceAdapters:
         if adapter is not None:
             return AdapterListing(self._run(adapter, target, discovers=True).links)
         self._check_local(target)
-        if self._roots.folder(target) is None:
-            with self._roots.open(target) as opened:
+        if self.roots.folder(target) is None:
+            with self.roots.open(target) as opened:
                 file = opened.file
-            return AdapterListing((AdapterLink(self._roots.link(file) or target, file.path.name),))
+            return AdapterListing((AdapterLink(self.roots.link(file) or target, file.path.name),))
         links: list[AdapterLink] = []
         unread: list[Unread] = []
-        for item in discover(self._roots, target, recursive=False):
+        for item in discover(self.roots, target, recursive=False):
             if isinstance(item, Unread):
                 unread.append(item)
-            elif (link := self._roots.link(item.file)) is None:
+            elif (link := self.roots.link(item.file)) is None:
                 unread.append(_unaddressable(item))
             else:
                 links.append(AdapterLink(link, item.file.path.name))
         return AdapterListing(tuple(links), tuple(unread))
 
     def read(self, target: str) -> AdapterPayload:
-        """The document that `target` names.
+        """Return the document that `target` names.
 
-        Raises `SourceRefused` for a target that policy forbids (see `LocalRoots.open`) or that belongs to nobody here,
+        Raises `SourceRefused` for a target that policy forbids (see `LocalRoots.open`) or that nothing here handles,
         `SourceUnreadable` for a file that cannot be read and for an adapter whose program fails ("failed"), takes too
-        long ("timed_out"), says too much ("too_large") or finds no text ("empty").
+        long ("timed_out"), prints too much ("too_large") or finds no text ("empty").
         """
         adapter = self._adapter(target)
         if adapter is not None:
@@ -195,11 +195,11 @@ class SourceAdapters:
                 raise SourceUnreadable(f"adapter {adapter.name}: {show_target(target)} has no text", verdict="empty")
             return AdapterPayload(Document(output.content, "text/plain", output.title), output.links)
         self._check_local(target)
-        with self._roots.open(target) as opened:
+        with self.roots.open(target) as opened:
             data, file = opened.read(self._max_file_bytes), opened.file
         media_type = media_type_of(file.path.name, data[:HEAD_BYTES])
         if media_type is None:
-            raise SourceUnreadable(f"{file.shown}: no reader takes this kind of file", verdict="unsupported")
+            raise SourceUnreadable(f"{file.shown}: no reader supports this kind of file", verdict="unsupported")
         return AdapterPayload(self._read_document(data, name=file.shown, media_type=media_type))
 
     def _adapter(self, target: str) -> AdapterSettings | None:
@@ -217,17 +217,20 @@ class SourceAdapters:
 
 
 def _check_argument(target: str) -> None:
-    """Raise `SourceRefused` for what no argument can hold. An option it cannot be: it begins with a prefix."""
+    """Raise `SourceRefused` for text that no argument can hold. It cannot be an option: it begins with a prefix."""
     if len(target) > MAX_TARGET_CHARACTERS or "\0" in target or re.search("[\ud800-\udfff]", target):
-        raise SourceRefused(f"{show_target(target)}: not a target that a program can be given")
+        raise SourceRefused(f"{show_target(target)}: not a target that can be passed to a program")
 
 
-def _unaddressable(item: Found) -> Unread:
+def _unaddressable(item: DiscoveredFile) -> Unread:
     return Unread(item.file.path, item.file.relative, "failed", "no link can name it beside the other folders' files")
 
 
 def _parse_output(name: str, output: bytes) -> _ToolOutput:
-    """`{"title": text?, "content": text?, "links": [text or {"url": text, "text": text?}]?}`; more keys are ignored."""
+    """Parse the output of a program; unknown keys are ignored.
+
+    `{"title": text?, "content": text?, "links": [text or {"url": text, "text": text?}]?}`
+    """
     try:
         value = json.loads(output.decode("utf-8"))
     except (ValueError, RecursionError) as error:

@@ -1,7 +1,7 @@
-"""`ResearchCache`: web pages that were read, with their links, so that no page is asked for twice without need.
+"""`ResearchCache`: a cache of web pages and their links, so that no page is requested again without need.
 
-A page is fresh for a while and then asked for again with its validators; what changed becomes a new document, and the
-vectors of the old one go with it. An address that could not be read is left alone for a minute.
+A page is fresh for a while and then revalidated; changed content becomes a new document, and the vectors of the old one
+are removed with it. An address that could not be read is not retried for a minute.
 """
 
 from __future__ import annotations
@@ -18,40 +18,40 @@ import anyio
 
 from asky.concurrency import failure, in_thread
 from asky.errors import AskyError, SourceRefused, SourceUnreadable, StorageError
-from asky.net.fetching import unheard
+from asky.net.fetching import ignore_host
 from asky.reading.limits import OMITTED
 from asky.reading.web_types import media_type_of_response
-from asky.research.web_page import WebPage
+from asky.research.page import WebPage
 from asky.storage.pages import CACHE_COLLECTION, PageRow
 from asky.text.urls import canonical_url, host_of
 from asky.values import Source, SourceKind, source_id
 
 if TYPE_CHECKING:
     from asky.net.fetching import Fetched, Fetcher, Reached
-    from asky.research.ingest import Ingester
+    from asky.research.corpus.ingest import Ingester
     from asky.storage.corpus import CorpusStore
     from asky.storage.documents import DocumentStore
     from asky.storage.pages import PageTable
     from asky.values import Document
 
-_FAILURE_S = 60.0  # a page that failed may be well in a minute, and a run may name it several times
-_USE_S = 600.0  # a page's last use is known to ten minutes, so that reading it again rarely waits for the disk
+_FAILURE_S = 60.0  # a page that failed may recover in a minute, and a run may name it several times
+_USE_S = 600.0  # last-use times are accurate to ten minutes, so that reading a page again rarely waits for the disk
 _GRACE_S = 0.1
 _SHOWN_PATH = 80
 _KEPT_CHARS = 1024 * 1024
-"""How much text is kept of a page, from its beginning, unless all of it is wanted: some 300 printed pages.
+"""The most text kept of a page, from its beginning, unless all of it is wanted: some 300 printed pages.
 
-Source: cutting so much into chunks takes .4 to 1 s, of Chinese 2.6 s, and one page is cut at a time; 10 MB of HTML took
-4 to 10 s, while all pages of a question together have 12 s.
+Source: chunking this much takes .4 to 1 s, of Chinese 2.6 s, and one page is chunked at a time; 10 MB of HTML took 4 to
+10 s, while all pages of a question together have 12 s.
 """
 
 
 class KnownFailure(SourceUnreadable):
-    """An address that is not asked again, because it failed a moment ago, or because nothing may be asked."""
+    """An address that is not requested, because it failed a moment ago or because the network is not allowed."""
 
 
 class ReadDocument(Protocol):
-    """Makes a document of a page's bytes; `asky.reading.pool.ReaderPool.read`."""
+    """Converts a page's bytes to a document; `asky.reading.process.pool.ReaderPool.read`."""
 
     def __call__(
         self,
@@ -62,27 +62,27 @@ class ReadDocument(Protocol):
         url: str | None = None,
         charset: str | None = None,
         keep_chars: int | None = None,
-        patience_s: float = math.inf,
+        wait_s: float = math.inf,
     ) -> Document: ...
 
 
 Browse = Callable[[str, "Reached"], Awaitable["Fetched"]]
-"""Fetches a page as a browser shows it; `asky.net.browser.BrowserFetcher.fetch`."""
+"""Fetches a page as rendered by a browser; `asky.net.browser.fetcher.BrowserFetcher.fetch`."""
 
 
 @dataclass(frozen=True, slots=True)
 class CacheSettings:
-    """How long a page is fresh, in seconds, and how much text is kept, in bytes."""
+    """How long a page is fresh, in seconds, and the limit on stored text, in bytes."""
 
     ttl_s: float
     max_bytes: int
 
 
 class ResearchCache:
-    """Reads pages, from what is kept where it can. While a host has trouble, what it held before is used.
+    """Reads pages, from the cache if possible. While a host fails, the older version is used.
 
-    Without a `fetcher` only what is kept is read, however old it is. `browse` fetches what a browser makes of a page
-    that needs JavaScript. `now` gives seconds since 1970.
+    Without a `fetcher` only cached pages are read, however old. `browse` renders a page that needs JavaScript in a
+    browser. `now` gives seconds since 1970.
     """
 
     def __init__(
@@ -108,25 +108,25 @@ class ResearchCache:
         self._browse = browse
         self._now = now
         self._reading: dict[str, anyio.Lock] = {}
-        # One page at a time is cut and kept: that is work for the interpreter, and takes memory.
+        # Chunk and store one page at a time: this is CPU-bound Python work, and takes memory.
         self._keeping = anyio.CapacityLimiter(1)
 
     async def cache_url(
         self,
         url: str,
         *,
-        asked_for: bool = False,
+        named_by_user: bool = False,
         whole: bool = False,
         kind: SourceKind = "web",
-        reached: Reached = unheard,
+        reached: Reached = ignore_host,
     ) -> WebPage:
-        """The page at `url`, fetched where it is not kept or not fresh any more.
+        """Return the page at `url`, fetched if it is not cached or no longer fresh.
 
-        `asked_for` says that the user named this address, `whole` that a page which is fetched now is kept to its end,
-        however long it is; `reached` is told of every host that is asked for it now, whatever comes of that. Readers of
-        one address wait for each other. Parsing a page ends with the deadline of the caller. Raises what the fetcher
-        and the readers raise; `KnownFailure` with the verdict of the first failure for an address that failed within
-        the last minute, and with `not_cached` where there is no fetcher.
+        `named_by_user` says that the user named this address, `whole` that a page fetched now is stored in full,
+        however long; `reached` is called for every host contacted now, whatever the result. Concurrent readers of one
+        address wait for each other. Parsing a page ends with the deadline of the caller. Raises what the fetcher and
+        the readers raise; `KnownFailure` with the verdict of the first failure for an address that failed within the
+        last minute, and with `not_cached` if there is no fetcher.
         """
         try:
             key = canonical_url(url)
@@ -138,15 +138,13 @@ class ResearchCache:
             if kept is not None:
                 return kept
             if self._fetcher is None:
-                raise KnownFailure(
-                    "it is not in the cache", verdict="not_cached", hint="leave --offline out to fetch it"
-                )
+                raise KnownFailure("it is not in the cache", verdict="not_cached", hint="omit --offline to fetch it")
             try:
                 return await self._fetch(
-                    self._fetcher, url, key, row, asked_for=asked_for, whole=whole, kind=kind, reached=reached
+                    self._fetcher, url, key, row, named_by_user=named_by_user, whole=whole, kind=kind, reached=reached
                 )
             except SourceRefused:
-                raise  # what is allowed may be changed at any time
+                raise  # the policy may change at any time
             except AskyError as error:
                 if isinstance(error, StorageError):
                     raise
@@ -157,7 +155,7 @@ class ResearchCache:
                 raise
 
     def _kept(self, row: PageRow) -> WebPage | None:
-        """The page of a row that can be used as it is. Raises for an address that failed a moment ago."""
+        """Return the page of a row if it is usable. Raises for an address that failed a moment ago."""
         now = self._now()
         is_fresh = row.fresh_until(self._settings.ttl_s) > now
         if row.failure is not None:
@@ -171,12 +169,12 @@ class ResearchCache:
         return self._page(row, was_cached=True)
 
     def _stale(self, row: PageRow) -> WebPage | None:
-        """What the address held before: better than nothing while its host has trouble."""
+        """Return the older version of an address: better than nothing while its host fails."""
         page = self._page(row, was_cached=True)
         return replace(page, is_stale=True) if page is not None else None
 
     def _page(self, row: PageRow, *, was_cached: bool) -> WebPage | None:
-        """The page of a row; `None` where its text was dropped meanwhile."""
+        """Return the page of a row; `None` if its text has been removed in the meantime."""
         if row.source_id is None:
             return None
         source = self._corpus.source(row.source_id)
@@ -193,7 +191,7 @@ class ResearchCache:
         key: str,
         row: PageRow | None,
         *,
-        asked_for: bool,
+        named_by_user: bool,
         whole: bool,
         kind: SourceKind,
         reached: Reached,
@@ -203,7 +201,7 @@ class ResearchCache:
             url,
             etag=row.etag if row is not None and has_text else None,
             last_modified=row.last_modified if row is not None and has_text else None,
-            asked_for=asked_for,
+            named_by_user=named_by_user,
             reached=reached,
         )
         if fetched.status == 304 and row is not None:
@@ -212,20 +210,20 @@ class ResearchCache:
             page = await in_thread(lambda: self._page(row, was_cached=False))
             if page is not None:
                 return page
-            fetched = await fetcher.fetch(url, asked_for=asked_for, reached=reached)
+            fetched = await fetcher.fetch(url, named_by_user=named_by_user, reached=reached)
         try:
             document = await in_thread(self._read, fetched, _left_s(), whole)
         except SourceUnreadable as error:
             if error.verdict != "needs_javascript" or self._browse is None:
                 raise
-            # asked for again: a browser pins the names of a whole visit
+            # requested again: a browser pins the addresses of a whole visit
             rendered = await self._browse(fetched.url, reached)
             fetched = replace(rendered, requested=fetched.requested)
             document = await in_thread(self._read, fetched, _left_s(), whole)
-        fetched = replace(fetched, body=b"")  # it may have to wait, and the bytes would with it
+        fetched = replace(fetched, body=b"")  # it may have to wait, and would keep the bytes in memory
         return await in_thread(self._keep, fetched, document, key, kind, limiter=self._keeping)
 
-    def _read(self, fetched: Fetched, patience_s: float, whole: bool) -> Document:
+    def _read(self, fetched: Fetched, wait_s: float, whole: bool) -> Document:
         return self._read_document(
             fetched.body,
             name=_shown(fetched.url),
@@ -233,7 +231,7 @@ class ResearchCache:
             url=fetched.url,
             charset=fetched.charset,
             keep_chars=None if whole else _KEPT_CHARS,
-            patience_s=patience_s,
+            wait_s=wait_s,
         )
 
     def _keep(self, fetched: Fetched, document: Document, key: str, kind: SourceKind) -> WebPage:
@@ -264,28 +262,28 @@ class ResearchCache:
         return WebPage(source, stored.id, document, was_cached=False, is_cut=is_cut)
 
     def _keep_failure(self, key: str, row: PageRow | None, error: AskyError) -> None:
-        """Remember that an address failed, unless it has a text, which is better than none."""
+        """Record that an address failed, unless it has a text, which is better than none."""
         if row is not None and row.source_id is not None:
             return
         now = self._now()
-        said = failure(error, key)
+        reported = failure(error, key)
         if isinstance(error, SourceUnreadable):
-            said = replace(said, code=error.verdict)
-        self._pages.put(PageRow(key, key, now, now + _FAILURE_S, now, failure=said))
+            reported = replace(reported, code=error.verdict)
+        self._pages.put(PageRow(key, key, now, now + _FAILURE_S, now, failure=reported))
 
 
 def _may_pass(error: AskyError) -> bool:
-    """Whether the host has trouble, rather than the page."""
+    """Return whether the failure is temporary: of the host rather than of the page."""
     return error.retryable or (isinstance(error, SourceUnreadable) and error.verdict in ("failed", "truncated"))
 
 
 def _left_s() -> float:
-    """The seconds that the caller still waits, and a little more: what comes of waiting too long is the caller's."""
+    """Return the seconds that the caller still waits, and a little more: exceeding them is left to the caller."""
     return anyio.current_effective_deadline() - anyio.current_time() + _GRACE_S
 
 
 def _shown(url: str) -> str:
-    """A page in a message: its host and path, because what comes after them may be secret."""
+    """Return a page for a message: host and path only, because the rest may be secret."""
     return host_of(url) + urlsplit(url).path[:_SHOWN_PATH]
 
 

@@ -1,8 +1,8 @@
-"""Cuts a document into chunks: spans of its stored text that fit an embedding model's window.
+"""Splits a document into chunks: spans of its stored text that fit an embedding model's window.
 
-Sentences are packed greedily. The text is tokenised once, a stretch of sentences at a time, and token counts of spans
-are sums over that. What is counted twice are only spans near the limit, because a tokenizer may see a word at the start
-of a text in another way than the same word inside one.
+Sentences are packed greedily. The text is tokenised once, a segment of sentences at a time, and token counts of spans
+are sums over that. Only spans near the limit are counted twice, because a tokenizer may treat a word at the start of a
+text differently from the same word inside one.
 """
 
 from __future__ import annotations
@@ -18,38 +18,38 @@ from asky.text.cuts import between_characters, cut_between
 from asky.text.sentences import iter_sentences
 from asky.values import Chunk, Document, Span
 
-_STRETCH_CHARS = 8192  # tokenised at once: a longer stretch costs more per token, and memory
-_MARGIN = 8  # tokens below the limit from where a span is counted by itself
+_SEGMENT_CHARS = 8192  # tokenised together: a longer segment costs more per token, and memory
+_MARGIN = 8  # tokens below the limit from which a span is counted separately
 _CHARS_PER_TOKEN = 16  # cap for text that a tokenizer maps to few tokens, such as a run of unknown characters
-_HEADING_FILL = 0.5  # a chunk that is this full ends where a section begins
+_HEADING_FILL = 0.5  # a chunk that is this full ends before a heading
 _SPACE = re.compile(r"\s*")
 _LINE_END = re.compile(r"[\n\r\u2028\u2029]|$")
 _MARKED_HEADING = re.compile(r"#{1,6}[ \t]")
 
 
 class Tokenizer(Protocol):
-    """Cuts text into an embedding model's tokens. Special tokens are never counted."""
+    """Splits text into an embedding model's tokens. Special tokens are never counted."""
 
     def offsets(self, text: str) -> Sequence[tuple[int, int]]:
-        """The tokens of `text` as half-open character ranges, in order; a character may lie in none or in several."""
+        """Return the tokens of `text` as half-open character ranges, in order; characters may be in none or several."""
         ...
 
     def count(self, texts: Sequence[str]) -> list[int]:
-        """The number of tokens of each text when it is tokenised by itself."""
+        """Return the number of tokens of each text when tokenised separately."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkSettings:
-    """The size of a chunk and of what it shares with the one before, in tokens of the embedder's tokenizer.
+    """The size of a chunk and of its overlap with the previous one, in tokens of the embedder's tokenizer.
 
-    `max_tokens` must not be more than the embedder's own `max_tokens`, less what is put before a chunk when it is
-    embedded, or the end of a chunk is not seen. Raises `ConfigError` unless it is at least 16 and `overlap_tokens` at
-    most half of it.
+    `max_tokens` must not exceed the embedder's own `max_tokens`, less the context added when a chunk is embedded, or
+    the end of a chunk is ignored. Raises `ConfigError` unless it is at least 16 and `overlap_tokens` at most half of
+    it.
 
     Source: on 276 questions with marked answers over 3 texts (0.2 MB), dense search with all-MiniLM-L6-v2, the share of
-    the answers' characters in the best 1,000 tokens: 200/0 .86, 200/32 .83, 200/64 .87, 254/0 .81, 254/32 .86,
-    254/64 .86, 100/0 .90; in the best 10 chunks: .95, .94, .93, .95, .97, .94, .89. One standard error is .02.
+    the answers' characters in the best 1,000 tokens: 200/0 .86, 200/32 .83, 200/64 .87, 254/0 .81, 254/32 .86, 254/64
+    .86, 100/0 .90; in the best 10 chunks: .95, .94, .93, .95, .97, .94, .89. One standard error is .02.
     """
 
     max_tokens: int = 200
@@ -60,7 +60,7 @@ class ChunkSettings:
             raise ConfigError(f"a chunk of {self.max_tokens} tokens is too small", hint="use 16 tokens or more")
         if not 0 <= self.overlap_tokens <= self.max_tokens // 2:
             raise ConfigError(
-                f"an overlap of {self.overlap_tokens} tokens does not suit chunks of {self.max_tokens}",
+                f"an overlap of {self.overlap_tokens} tokens is too large for chunks of {self.max_tokens}",
                 hint="use at most half of the chunk",
             )
 
@@ -85,15 +85,15 @@ class _Unit(NamedTuple):
 
 
 def chunk_document(document: Document, tokenizer: Tokenizer, settings: ChunkSettings) -> list[Chunk]:
-    """The chunks of `document`, in order of start and of end; none for a text of white space.
+    """Return the chunks of `document`, in order of start and of end; none for white space alone.
 
-    Between two chunks, before the first and after the last lies nothing but white space. A chunk holds whole sentences,
-    begins and ends with a character that is not white space, and has at most `settings.max_tokens` tokens when its text
-    is tokenised by itself. It shares the last sentences of the chunk before, up to `settings.overlap_tokens`, unless it
-    begins with a heading; a heading is in the chunk of what follows it, and ends the chunk before where that is half
-    full. No chunk crosses from one page to the next: each has one page to be cited by. A sentence that is longer than a
-    chunk is cut at a line break, else between words, else between characters.
-    The same document, tokenizer and settings give the same chunks.
+    Only white space lies between chunks, before the first and after the last. A chunk holds whole sentences, begins and
+    ends with a character that is not white space, and has at most `settings.max_tokens` tokens when tokenised
+    separately. It repeats the last sentences of the previous chunk, up to `settings.overlap_tokens`, unless it begins
+    with a heading; a heading is in the chunk of the text that follows it, and ends the previous chunk if that is half
+    full. No chunk crosses a page boundary: each is cited with one page. A sentence longer than a chunk is cut at a line
+    break, else between words, else between characters. The result is deterministic for the same document, tokenizer and
+    settings.
     """
     pages = [page.start for page in document.pages]
     counter = _Counter(document.text, tokenizer, settings.max_tokens, pages)
@@ -118,7 +118,7 @@ class _Counter:
         return self._tokenizer.count([self.text[start:end]])[0]
 
     def last_characters(self, start: int, end: int) -> list[int]:
-        """The offset of the last character of each token of the stretch `[start, end)`, in order."""
+        """Return the offset of the last character of each token of the segment `[start, end)`, in order."""
         return [start + max(a, b - 1) for a, b in self._tokenizer.offsets(self.text[start:end])]
 
     def same_page(self, one: _Unit, other: _Unit) -> bool:
@@ -128,7 +128,7 @@ class _Counter:
         return min(last.after - first.before, self.max_tokens)
 
     def fits(self, first: _Unit, last: _Unit) -> bool:
-        """Whether the span from `first` to `last` is within the limit when it is tokenised by itself."""
+        """Return whether the span from `first` to `last` is within the limit when tokenised separately."""
         tokens = last.after - first.before
         if tokens > self.max_tokens or last.end - first.start > self.max_chars:
             return False
@@ -138,16 +138,15 @@ class _Counter:
 
 def _pack(units: Iterable[_Unit], counter: _Counter, overlap_tokens: int) -> Iterator[list[_Unit]]:
     chunk: list[_Unit] = []
-    shared = 0  # that many units at its start are in the chunk before too
+    shared = 0  # this many units at its start are also in the previous chunk
     for unit in units:
         if chunk and not counter.same_page(chunk[-1], unit):
-            if len(chunk) > shared:
-                yield chunk
+            yield chunk
             chunk, shared = [], 0
         while len(chunk) > shared and _ends_before(unit, chunk, counter):
             held = _trailing_headings(chunk, shared)
             if held == len(chunk) - shared and shared:
-                chunk, shared = chunk[shared:], 0  # nothing new but headings: they need the room of the shared part
+                chunk, shared = chunk[shared:], 0  # nothing new but headings: they take the place of the overlap
                 continue
             done = chunk if held == len(chunk) else chunk[: len(chunk) - held]
             yield done
@@ -156,7 +155,7 @@ def _pack(units: Iterable[_Unit], counter: _Counter, overlap_tokens: int) -> Ite
                 chunk = _overlap(done, unit, counter, overlap_tokens)
                 shared = len(chunk)
         chunk.append(unit)
-    if len(chunk) > shared:
+    if chunk:
         yield chunk
 
 
@@ -176,7 +175,7 @@ def _trailing_headings(chunk: Sequence[_Unit], shared: int) -> int:
 
 
 def _overlap(done: Sequence[_Unit], unit: _Unit, counter: _Counter, overlap_tokens: int) -> list[_Unit]:
-    """The last units of the chunk `done` that the next one repeats before `unit`: fewer than all, and no heading."""
+    """Return the last units of the chunk `done` that the next one repeats before `unit`: not all, and no heading."""
     first = len(done)
     while first > 1 and not done[first - 1].heading and _is_short(done[first - 1], done[-1], overlap_tokens):
         first -= 1
@@ -191,10 +190,10 @@ def _is_short(first: _Unit, last: _Unit, max_tokens: int) -> bool:
 
 def _units(document: Document, counter: _Counter) -> Iterator[_Unit]:
     tokens = cuts = 0
-    for stretch in _stretches(_sentences(document)):
-        lasts = counter.last_characters(stretch[0][0], stretch[-1][1])
-        for i, (start, end, heading) in enumerate(stretch):
-            after = stretch[i + 1][0] if i + 1 < len(stretch) else end
+    for segment in _segments(_sentences(document)):
+        lasts = counter.last_characters(segment[0][0], segment[-1][1])
+        for i, (start, end, heading) in enumerate(segment):
+            after = segment[i + 1][0] if i + 1 < len(segment) else end
             counted = bisect_left(lasts, after) - bisect_left(lasts, start)
             unit = _Unit(start, end, heading, tokens, tokens + counted, False, cuts)
             for part in [unit] if counter.fits(unit, unit) else _parts(unit, lasts, counter):
@@ -202,19 +201,19 @@ def _units(document: Document, counter: _Counter) -> Iterator[_Unit]:
                 tokens, cuts = part.after, part.cuts
 
 
-def _stretches(sentences: Iterable[_Sentence]) -> Iterator[list[_Sentence]]:
-    stretch: list[_Sentence] = []
+def _segments(sentences: Iterable[_Sentence]) -> Iterator[list[_Sentence]]:
+    segment: list[_Sentence] = []
     for sentence in sentences:
-        if stretch and sentence[1] - stretch[0][0] > _STRETCH_CHARS:
-            yield stretch
-            stretch = []
-        stretch.append(sentence)
-    if stretch:
-        yield stretch
+        if segment and sentence[1] - segment[0][0] > _SEGMENT_CHARS:
+            yield segment
+            segment = []
+        segment.append(sentence)
+    if segment:
+        yield segment
 
 
 def _sentences(document: Document) -> Iterator[_Sentence]:
-    """The sentences, which also end where a page, a section or its heading's line does, in parts of bounded length."""
+    """Yield the sentences, which also end at a page, section or heading line, in parts of bounded length."""
     text = document.text
     headings = _heading_lines(document)
     starts = {start for start, _ in headings}
@@ -232,7 +231,7 @@ def _sentences(document: Document) -> Iterator[_Sentence]:
 
 
 def _heading_lines(document: Document) -> list[tuple[int, int]]:
-    """Where the lines lie that hold a section's heading. A section may also begin without one."""
+    """Return the lines that hold a section's heading. A section may also begin without one."""
     lines = []
     for section in document.sections:
         start = _skip_space(document.text, section.start, len(document.text))
@@ -245,8 +244,8 @@ def _heading_lines(document: Document) -> list[tuple[int, int]]:
 def _sentence(text: str, start: int, end: int, headings: Container[int]) -> Iterator[_Sentence]:
     start = _skip_space(text, start, end)
     heading = start in headings or _MARKED_HEADING.match(text, start) is not None
-    while end - start > _STRETCH_CHARS:
-        cut = cut_between(text, start, start + _STRETCH_CHARS)
+    while end - start > _SEGMENT_CHARS:
+        cut = cut_between(text, start, start + _SEGMENT_CHARS)
         yield start, cut, heading
         start = _skip_space(text, cut, end)
     if start < end:
@@ -254,7 +253,7 @@ def _sentence(text: str, start: int, end: int, headings: Container[int]) -> Iter
 
 
 def _parts(unit: _Unit, lasts: Sequence[int], counter: _Counter) -> Iterator[_Unit]:
-    """The parts of a unit that is too long, each of which fits."""
+    """Yield the parts of an overlong unit, each of which fits."""
     text, start, tokens, cuts = counter.text, unit.start, unit.before, unit.cuts
     while start < unit.end:
         end = _part_end(unit, start, lasts, counter)
@@ -269,7 +268,7 @@ def _parts(unit: _Unit, lasts: Sequence[int], counter: _Counter) -> Iterator[_Un
 
 
 def _part_end(unit: _Unit, start: int, lasts: Sequence[int], counter: _Counter) -> int:
-    """Where a part from `start` ends: as far as the limits allow, at the best place to cut before that."""
+    """Return the end of a part from `start`: as far as the limits allow, at the best cut before that."""
     beyond = bisect_left(lasts, start) + counter.max_tokens - _MARGIN
     end = min(unit.end, start + counter.max_chars, lasts[beyond] if beyond < len(lasts) else unit.end)
     if end >= unit.end:

@@ -1,8 +1,7 @@
-"""Text to vectors, on this machine.
+"""Local text embedding.
 
-A model is exported once to ONNX and from then on run by onnxruntime, which needs neither torch nor
-sentence-transformers and starts in a quarter of a second. sentence-transformers runs what can't be exported, and large
-jobs on a GPU.
+A model is exported once to ONNX and then run by onnxruntime, which needs neither torch nor sentence-transformers and
+starts in a quarter of a second. sentence-transformers runs models that can't be exported, and large jobs on a GPU.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from asky.errors import ConfigError, NotConfigured
 from asky.events import Listener, StageFinished, StageStarted, Warned, ignore
-from asky.research.embedding_cache import (
+from asky.research.embedding.cache import (
     TOKENIZER_FILE,
     ExportedModel,
     ExportFailed,
@@ -27,31 +26,31 @@ from asky.research.embedding_cache import (
     known_weights_hash,
     read_exported,
 )
-from asky.research.embedding_models import find_model_folder, model_key, model_name
-from asky.research.embedding_recipe import EmbeddingModel, describe, read_recipe
+from asky.research.embedding.models import find_model_folder, model_key, model_name
+from asky.research.embedding.recipe import EmbeddingModel, describe, read_recipe
+from asky.research.embedding.tokens import ModelTokenizer
 
 if TYPE_CHECKING:
-    from asky.research.embedder import Progress
-    from asky.research.embedding_onnx import Encoded, OnnxEncoder
-    from asky.research.embedding_tokens import ModelTokenizer
-    from asky.research.embedding_torch import TorchEncoder
+    from asky.research.embedding.embedder import Progress
+    from asky.research.embedding.onnx_backend import Encoded, OnnxEncoder
+    from asky.research.embedding.torch_backend import TorchEncoder
     from asky.research.vector_store_common import Vectors
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
-# Texts from which a GPU is worth the 5 to 8 s that torch and sentence-transformers take to import: what one core of the
-# measured machine embeds meanwhile.
+# The number of texts that justifies the 5 to 8 s to import torch and sentence-transformers for a GPU: as many as one
+# core of the measured machine embeds in that time.
 _GPU_TEXTS = 300
 _EXPORT_STAGE = "export of the embedding model"
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingSettings:
-    """Which model to run and how.
+    """The model to run and its options.
 
     `model` is a name (`all-MiniLM-L6-v2`, `BAAI/bge-small-en-v1.5`) or the path of a folder, absolute or beginning with
-    `.` or `~`. `device` is `auto`, `cpu`, `mps`, `cuda` or `cuda:N`. `batch_size` is the most texts in a batch.
-    `int8` is 1.9 times as fast and a little less exact. Exported models are kept below `cache_dir`.
-    Raises `ConfigError` for a value that is none of these.
+    `.` or `~`. `device` is `auto`, `cpu`, `mps`, `cuda` or `cuda:N`. `batch_size` is the maximum number of texts per
+    batch. `int8` is 1.9 times as fast and slightly less accurate. Exported models are stored below `cache_dir`. Raises
+    `ConfigError` for any other value.
     """
 
     cache_dir: Path
@@ -63,9 +62,9 @@ class EmbeddingSettings:
 
     def __post_init__(self) -> None:
         if self.device.split(":")[0] not in ("auto", "cpu", "cuda", "mps"):
-            raise ConfigError(f"{self.device!r} is no device for embeddings", hint="use auto, cpu, cuda or mps")
+            raise ConfigError(f"{self.device!r} is not a device for embeddings", hint="use auto, cpu, cuda or mps")
         if self.precision not in ("fp32", "int8"):
-            raise ConfigError(f"{self.precision!r} is no precision for embeddings", hint="use fp32 or int8")
+            raise ConfigError(f"{self.precision!r} is not a precision for embeddings", hint="use fp32 or int8")
         if self.precision == "int8" and self.device not in ("auto", "cpu"):
             raise ConfigError(f"int8 embeddings run on the CPU, not on {self.device}", hint="set the device to cpu")
         if self.batch_size < 1:
@@ -74,7 +73,7 @@ class EmbeddingSettings:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingUsage:
-    """What a client has embedded so far. `tokens` were seen by the model; `truncated` texts were longer than that."""
+    """A client's usage so far. `tokens` were read by the model; `truncated` texts were longer than its window."""
 
     texts: int = 0
     tokens: int = 0
@@ -86,14 +85,20 @@ class EmbeddingUsage:
 class EmbeddingClient:
     """An `Embedder` that runs a sentence-transformers model. Nothing is read or imported before the first use.
 
-    Every method and property may raise `NotConfigured` when the model is nowhere to be found. `listener` hears of a
-    download, of the one export, of a cache that had to be made anew and of texts that were cut. One client may serve
-    several threads.
+    Every method and property may raise `NotConfigured` if the model cannot be found. `listener` is notified of a
+    download, of the one-time export, of a rebuilt cache and of truncated texts. Thread-safe.
     """
 
-    def __init__(self, settings: EmbeddingSettings, *, listener: Listener = ignore) -> None:
+    def __init__(
+        self,
+        settings: EmbeddingSettings,
+        *,
+        listener: Listener = ignore,
+        may_download: Callable[[], bool] = lambda: True,
+    ) -> None:
         self._settings = settings
         self._listener = listener
+        self._may_download = may_download
         self._lock = threading.RLock()
         self._usage = EmbeddingUsage()
         self._model: EmbeddingModel | None = None
@@ -109,17 +114,17 @@ class EmbeddingClient:
 
     @property
     def fingerprint(self) -> str:
-        """Cheap once the model was exported: read from the cache, without opening the model."""
+        """Return the fingerprint. Cheap after the export: read from the cache, without opening the model."""
         return self._known().fingerprint
 
     @property
     def max_tokens(self) -> int:
         model, tokenizer = self._known(), self.tokenizer
-        return min(tokenizer.room(model.query_prefix), tokenizer.room(model.document_prefix))
+        return min(tokenizer.available_tokens(model.query_prefix), tokenizer.available_tokens(model.document_prefix))
 
     @property
     def tokenizer(self) -> ModelTokenizer:
-        """As cheap as `fingerprint`: cutting texts into chunks does not open the model."""
+        """Return the tokenizer. As cheap as `fingerprint`: chunking does not open the model."""
         with self._lock:
             if self._tokenizer is None:
                 model = self._known()
@@ -128,8 +133,8 @@ class EmbeddingClient:
 
     @property
     def device(self) -> str:
-        """The device of large jobs. Small ones run on the CPU, where starting costs less than the work."""
-        from asky.research.embedding_torch import choose_device  # imports numpy
+        """Return the device for large jobs. Small ones run on the CPU, where starting costs less than the work."""
+        from asky.research.embedding.torch_backend import choose_device  # imports numpy
 
         return "cpu" if self._settings.precision == "int8" else choose_device(self._settings.device)
 
@@ -139,13 +144,13 @@ class EmbeddingClient:
             return self._usage
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """The number of tokens of each text, special tokens left out."""
+        """Return the number of tokens of each text, without special tokens."""
         return self.tokenizer.count(texts)
 
     def embed(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
-        """As `Embedder.embed`. Texts that were cut are counted in `usage` and reported once a call.
+        """Embed like `Embedder.embed`. Truncated texts are counted in `usage` and reported once per call.
 
-        Raises `AskyError` when the model gives a vector that is not finite, and whatever `progress` raises.
+        Raises `AskyError` if the model returns a vector that is not finite, and whatever `progress` raises.
         """
         if isinstance(texts, str):
             raise TypeError("embed takes a sequence of texts")
@@ -160,7 +165,7 @@ class EmbeddingClient:
         return self._embed(texts, self._known().document_prefix, advance)
 
     def embed_query(self, text: str) -> Vectors:
-        """As `Embedder.embed_query`. Raises as `embed` does."""
+        """Embed like `Embedder.embed_query`. Raises as `embed` does."""
         vector: Vectors = self._embed([text], self._known().query_prefix, lambda _: None)[0]
         return vector
 
@@ -170,7 +175,7 @@ class EmbeddingClient:
         encoded = encoder.encode(texts, prefix, advance)
         self._count(len(texts), encoded, time.monotonic() - started)
         if encoded.truncated:
-            self._say(f"{encoded.truncated} of {len(texts)} texts were longer than the embedding model's window: cut")
+            self._warn(f"{encoded.truncated} of {len(texts)} texts were longer than the embedding model's window: cut")
         return encoded.vectors
 
     def _count(self, texts: int, encoded: Encoded, seconds: float) -> None:
@@ -184,7 +189,7 @@ class EmbeddingClient:
             )
 
     def _known(self) -> EmbeddingModel:
-        """What is known of the model; opens it only when no export of it is at hand."""
+        """Return the properties of the model; opens it only if there is no export."""
         with self._lock:
             if self._model is None:
                 with suppress(UnusableExport):
@@ -196,9 +201,7 @@ class EmbeddingClient:
             return self._model
 
     def _read_tokenizer(self, model: EmbeddingModel) -> ModelTokenizer:
-        """The tokenizer of the export; opens the model, which makes that anew, where it can't be used."""
-        from asky.research.embedding_tokens import ModelTokenizer
-
+        """Return the tokenizer of the export; if that is unusable, open the model, which exports it again."""
         try:
             definition = (self._folder / TOKENIZER_FILE).read_text("utf-8")
             tokenizer = ModelTokenizer(definition, window=model.window, lower_case=model.lower_case)
@@ -218,7 +221,7 @@ class EmbeddingClient:
         try:
             return self._open_torch(self.device) if self.device != "cpu" else None
         except NotConfigured as error:
-            self._say(f"{error}: the CPU embeds instead")
+            self._warn(f"{error}: the CPU embeds instead")
             return None
 
     def _small_encoder(self) -> OnnxEncoder | TorchEncoder:
@@ -232,16 +235,16 @@ class EmbeddingClient:
         return self._settings.cache_dir / model_key(self._settings.model) / self._settings.precision
 
     def _open_exported(self) -> OnnxEncoder | None:
-        """The model in the cache, or `None` when there is none that can be used."""
+        """Return the cached model, or `None` if there is no usable one."""
         try:
             self._exported = read_exported(self._folder)
             return self._open_onnx(self._folder, self._exported) if self._exported else None
         except UnusableExport as error:
-            self._say(f"the exported embedding model in {self._folder} {error}: making it anew")
+            self._warn(f"the exported embedding model in {self._folder} {error}: exporting it again")
             return None
 
     def _export(self) -> OnnxEncoder | None:
-        """Exports the model and opens that, or `None` when it can't be exported."""
+        """Export and open the model; return `None` if it can't be exported."""
         source = self._find()
         if not read_recipe(source).exportable:
             return None
@@ -254,18 +257,18 @@ class EmbeddingClient:
                 name=model_name(self._settings.model),
                 precision=self._settings.precision,
                 rejected=self._exported,
-                say=self._say,
+                warn=self._warn,
             ) as folder:
                 encoder = self._open_onnx(folder, read_exported(folder))
         except (ExportFailed, UnusableExport) as error:
-            self._say(f"the embedding model's export {error}: sentence-transformers runs it, which is slower")
+            self._warn(f"the embedding model's export {error}: sentence-transformers runs it, which is slower")
             return None
         finally:
             self._listener(StageFinished(_EXPORT_STAGE, time.monotonic() - started))
         return encoder
 
     def _open_onnx(self, folder: Path, made: ExportedModel | None) -> OnnxEncoder:
-        from asky.research.embedding_onnx import OnnxEncoder  # imports numpy
+        from asky.research.embedding.onnx_backend import OnnxEncoder  # imports numpy
 
         if made is None:
             raise UnusableExport("was removed by another process")
@@ -274,7 +277,7 @@ class EmbeddingClient:
         return encoder
 
     def _open_torch(self, device: str) -> TorchEncoder:
-        from asky.research.embedding_torch import TorchEncoder  # imports numpy
+        from asky.research.embedding.torch_backend import TorchEncoder  # imports numpy
 
         source = self._find()
         recipe = read_recipe(source)
@@ -286,8 +289,10 @@ class EmbeddingClient:
 
     def _find(self) -> Path:
         return find_model_folder(
-            self._settings.model, local_files_only=self._settings.local_files_only, listener=self._listener
+            self._settings.model,
+            local_files_only=self._settings.local_files_only or not self._may_download(),
+            listener=self._listener,
         )
 
-    def _say(self, message: str) -> None:
+    def _warn(self, message: str) -> None:
         self._listener(Warned(message))

@@ -1,4 +1,4 @@
-"""Where in a document a character lies, in words a reader can use."""
+"""Location of a character in a document, in terms a reader can use."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SEPARATOR = " › "
 
 
 def location_of(sections: Sequence[Section], pages: Sequence[Page], position: int) -> Location:
-    """The headings above the character at `position`, joined, and its page."""
+    """Return the headings above the character at `position`, joined, and its page."""
     path = [each.heading for each in sections if each.start <= position < each.end]
     page = next((each for each in pages if each.start <= position < each.end), None)
     return Location(

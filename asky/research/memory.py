@@ -1,4 +1,4 @@
-"""Findings as a model may leave and meet them: bounded, scrubbed, each with what it rests on, and always as data."""
+"""Findings as saved by and shown to a model: bounded, scrubbed, with supporting passages, and always as data."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from asky.errors import UsageError
 from asky.evidence.passages import fence, shown_title
-from asky.research.local_names import show_name, uri_path
+from asky.research.local.names import show_name, uri_path
 from asky.research.source_policy import parse_domains
 from asky.text.scrub import one_line, scrub, strip_sequences
 from asky.text.urls import canonical_url, host_of
-from asky.values import source_id
+from asky.values import PRIVATE_KINDS, source_id
 
 if TYPE_CHECKING:
     from asky.storage.findings import Finding, Trust
@@ -26,10 +26,10 @@ MAX_FINDING_CHARS = 2_000
 MAX_TAGS = 8
 MAX_TAG_CHARS = 40
 MAX_FINDINGS_OF_RUN = 20
-_SOURCES_NAMED = 3  # of one finding
+_SOURCES_NAMED = 3  # per finding
 
-Reach = Literal["session", "all"]
-"""Which findings a run recalls: those of its session, or of all. The user says so, never a model."""
+MemoryScope = Literal["session", "all"]
+"""The findings that a run recalls: those of its session, or all. Chosen by the user, never by a model."""
 
 _TRUST: Mapping[Trust, str] = MappingProxyType(
     {"user": "written by the user", "local": "from documents of the user", "web": "from web pages"}
@@ -41,7 +41,7 @@ _HEAD = (
 
 
 def clean_finding(text: str) -> str:
-    """`text` as it is kept. Raises `UsageError` where nothing is left of it, and where it is too long."""
+    """Return `text` in the form to store. Raises `UsageError` if nothing is left of it, or if it is too long."""
     kept = scrub(strip_sequences(text)).strip()
     if not kept:
         raise UsageError("the finding is empty")
@@ -54,7 +54,7 @@ def clean_finding(text: str) -> str:
 
 
 def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
-    """The tags as they are kept, none twice. Raises `UsageError` for an empty or long one, and for too many."""
+    """Return the tags in the form to store, without duplicates. Raises `UsageError` for an invalid tag or too many."""
     kept = tuple(dict.fromkeys(one_line(tag, None) for tag in tags))
     for tag in kept:
         if not 0 < len(tag) <= MAX_TAG_CHARS:
@@ -65,7 +65,7 @@ def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
 
 
 def passage_record(passage: Evidence) -> dict[str, Any]:
-    """What a finding keeps of a passage: enough to find it, to check it, and to know its source when that is gone.
+    """Return the record of a passage in a finding: enough to find it, to check it, and to know its source once deleted.
 
     `sha256` is the hash of the whole stored text, `quote_sha256` that of `text[start:end]`.
     """
@@ -84,15 +84,15 @@ def passage_record(passage: Evidence) -> dict[str, Any]:
 
 
 def is_private(finding: Finding) -> bool:
-    """Whether a finding may hold words of private documents."""
-    return finding.trust == "local" or any(each.get("kind") in ("file", "note") for each in finding.passages)
+    """Return whether a finding may contain words of private documents."""
+    return finding.trust == "local" or any(each.get("kind") in PRIVATE_KINDS for each in finding.passages)
 
 
 def render_findings(findings: Sequence[Finding], *, readable: Collection[str], marker: str) -> str:
-    """Findings as data for a model, in the order given, each on lines of its own.
+    """Format findings as data for a model, in the given order, each on separate lines.
 
-    Whose words they are stands before the words, which are quoted, so that none of them can pass for ours. Ids are
-    given of the `readable` sources only.
+    The author precedes the words, which are quoted, so that none of them can pass for instructions. Ids are given only
+    for the `readable` sources.
     """
     return f"{_HEAD}\n{fence(chr(10).join(_lines(each, readable) for each in findings), marker, 'findings')}"
 
@@ -118,22 +118,22 @@ def _origin(passage: Mapping[str, Any], readable: Collection[str]) -> str:
 
 
 def host_of_passage(passage: Mapping[str, Any]) -> str | None:
-    """The host of the page that a finding rests on, or `None`."""
+    """Return the host of the page that supports a finding, or `None`."""
     url = passage.get("url")
     with suppress(ValueError):
         return host_of(url) if url else None
     return None
 
 
-def source_test(given: str) -> Callable[[Mapping[str, Any]], bool]:
-    """Tells of a passage whether its source is what the user names.
+def source_test(name: str) -> Callable[[Mapping[str, Any]], bool]:
+    """Return a predicate that tells whether a passage's source matches `name`.
 
-    That is an id, the address of a page, a domain with all below it, or the path of a file or of a folder above it.
+    That is an id, the address of a page, a domain with its subdomains, or the path of a file or of a folder above it.
     """
-    url, domain = _canonical(given), _domain(given)
-    path = uri_path(given) or given
+    url, domain = _canonical(name), _domain(name)
+    path = uri_path(name) or name
     real = show_name(os.path.realpath(path)) if "\0" not in path else path
-    ids = {given, source_id(given), source_id(url or given)}
+    ids = {name, source_id(name), source_id(url or name)}
 
     def is_named(passage: Mapping[str, Any]) -> bool:
         if passage["source_id"] in ids or (url and url == _canonical(passage.get("url") or "")):
@@ -148,13 +148,13 @@ def source_test(given: str) -> Callable[[Mapping[str, Any]], bool]:
     return is_named
 
 
-def _canonical(given: str) -> str | None:
+def _canonical(name: str) -> str | None:
     with suppress(ValueError):
-        return canonical_url(given) if given else None
+        return canonical_url(name) if name else None
     return None
 
 
-def _domain(given: str) -> str | None:
+def _domain(name: str) -> str | None:
     with suppress(UsageError):
-        return parse_domains([given])[0]
+        return parse_domains([name])[0]
     return None

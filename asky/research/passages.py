@@ -1,4 +1,4 @@
-"""The passages that a model is shown, of ranked chunks or of a text that it reads: whole, and within a budget."""
+"""Passages to show to a model, from ranked chunks or from a text that it reads: whole, and within a budget."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SPACE = re.compile(r"\s+")
 
 @dataclass(slots=True)
 class _Passage:
-    """Neighbouring hits of one document on the way to a passage; `location` is that of the first in the text."""
+    """Adjacent hits of one document being joined to a passage; `location` is that of the first in the text."""
 
     source: Source
     document_id: int
@@ -32,7 +32,7 @@ class _Passage:
     score: float
 
     def takes(self, hit: Hit) -> bool:
-        """Whether `hit` touches the passage on the same page, and the two together are not too long to be one."""
+        """Return whether `hit` touches the passage on the same page, and both together are not too long."""
         if (self.document_id, self.location.page) != (hit.document_id, hit.location.page):
             return False
         touches = hit.span.start <= self.span.end and self.span.start <= hit.span.end
@@ -47,10 +47,10 @@ class _Passage:
 def join_hits(
     hits: Iterable[Hit], documents: DocumentStore, keys: KeyRing, *, budget: int, cost: Callable[[str], int], limit: int
 ) -> list[Evidence]:
-    """Passages in the order of their best hit; hits that touch in the text become one, up to `MAX_PASSAGE_CHARACTERS`.
+    """Return passages in the order of their best hit; adjacent hits are joined, up to `MAX_PASSAGE_CHARACTERS`.
 
     At most `limit` passages whose texts together cost at most `budget`, where `cost` counts a text's tokens: the first
-    always fits, the first that would exceed the budget ends the list.
+    always fits; the first that would exceed the budget ends the list.
     """
     passages: list[_Passage] = []
     for hit in hits:
@@ -72,7 +72,7 @@ def join_hits(
 
 
 def interleave(rankings: Sequence[Sequence[Hit]]) -> list[Hit]:
-    """One ranking of several: the first of each, then the second of each, and so on; each chunk once."""
+    """Merge several rankings round robin: the first of each, then the second of each, and so on; each chunk once."""
     seen: set[int] = set()
     merged: list[Hit] = []
     for place in range(max((len(each) for each in rankings), default=0)):
@@ -94,14 +94,14 @@ def read_passages(
     cost: Callable[[str], int],
     limit: int,
 ) -> tuple[list[Evidence], int | None]:
-    """The passages of a source's text from the character `start` on, and where the text goes on behind them, or `None`.
+    """Return the passages of a source's text from the character `start` on, and the offset after them, or `None`.
 
-    See `first_passages` and `cut_passages`; a passage also ends where its page does, as it is cited with one page.
-    Raises `UsageError` where nothing but white space is left to read.
+    See `first_passages` and `cut_passages`; a passage also ends with its page, as it is cited with one page. Raises
+    `UsageError` if only white space is left to read.
     """
     sha256, length = documents.digest(document_id)
     start = min(start, length)
-    # More than prose of the budget's length has, at four to five characters a token; and more than one passage.
+    # More than prose of the budget's length has, at four to five characters per token; and more than one passage.
     end = min(length, start + 8 * budget + MAX_PASSAGE_CHARACTERS)
     text = documents.text(document_id, Span(start, end))
     if end == length and not text.strip():
@@ -110,7 +110,7 @@ def read_passages(
     edges = [edge - start for page in pages for edge in (page.start, page.end)]
     spans = first_passages(text, edges, budget=budget, cost=cost, limit=limit)
     if end < length and len(spans) > 1 and not text[spans[-1].end :].strip():
-        spans.pop()  # it ends where the reading did, and not where a sentence does
+        spans.pop()  # it ends with the text read so far, not with a sentence
     evidence = []
     for each in spans:
         span = Span(start + each.start, start + each.end)
@@ -124,49 +124,49 @@ def read_passages(
 def first_passages(
     text: str, edges: Iterable[int] = (), *, budget: int, cost: Callable[[str], int], limit: int
 ) -> list[Span]:
-    """The first of the text's consecutive passages, at most `limit`, that together cost at most `budget`.
+    """Return the first of the text's consecutive passages, at most `limit`, that together cost at most `budget`.
 
-    `cost` counts a text's tokens. All passages are cut shorter where the first one would cost too much, down to single
+    `cost` counts a text's tokens. All passages are shortened if the first one would cost too much, down to single
     characters; there is always a first, unless the text is white space. See `cut_passages`.
     """
-    longest = MAX_PASSAGE_CHARACTERS
-    passages = cut_passages(text, edges, longest=longest)
-    while longest > 1 and passages and cost(text[passages[0].start : passages[0].end]) > budget:
-        longest //= 2
-        passages = cut_passages(text, edges, longest=longest)
+    max_chars = MAX_PASSAGE_CHARACTERS
+    passages = cut_passages(text, edges, max_chars=max_chars)
+    while max_chars > 1 and passages and cost(text[passages[0].start : passages[0].end]) > budget:
+        max_chars //= 2
+        passages = cut_passages(text, edges, max_chars=max_chars)
     passages = passages[:limit]
     spent = accumulate(cost(text[each.start : each.end]) for each in passages)
     return passages[: max(1, sum(each <= budget for each in spent))]
 
 
-def cut_passages(text: str, edges: Iterable[int] = (), *, longest: int = MAX_PASSAGE_CHARACTERS) -> list[Span]:
-    """The whole text as consecutive passages of at most `longest` characters, in order; linear time.
+def cut_passages(text: str, edges: Iterable[int] = (), *, max_chars: int = MAX_PASSAGE_CHARACTERS) -> list[Span]:
+    """Split the whole text into consecutive passages of at most `max_chars` characters, in order; linear time.
 
-    Before, between and behind them lies nothing but white space. None crosses an edge: an offset at which a page begins
-    or ends. A passage is as long as the limit lets it be, but ends with a paragraph where one ends in its second half,
-    else with a sentence; a sentence that is longer than a passage is cut between words, else between characters.
+    Only white space lies before, between and after them. None crosses an edge: an offset at which a page begins or
+    ends. A passage is as long as the limit allows, but ends with a paragraph if one ends in its second half, else with
+    a sentence; a sentence longer than a passage is cut between words, else between characters.
     """
     inner = sorted({each for each in edges if 0 < each < len(text)})
     return [
         passage
         for start, end in pairwise([0, *inner, len(text)])
-        for passage in _cut_page(text[start:end], start, longest)
+        for passage in _cut_page(text[start:end], start, max_chars)
     ]
 
 
-def _cut_page(page: str, offset: int, longest: int) -> Iterator[Span]:
+def _cut_page(page: str, offset: int, max_chars: int) -> Iterator[Span]:
     sentences = [each.end for each in iter_sentences(page)]
     paragraphs = [each.start() for each in _SPACE.finditer(page) if each.group().count("\n") > 1]
     start, last = len(page) - len(page.lstrip()), len(page.rstrip())
     while start < last:
-        end = last if last - start <= longest else _passage_end(page, start, start + longest, sentences, paragraphs)
+        end = last if last - start <= max_chars else _passage_end(page, start, start + max_chars, sentences, paragraphs)
         yield Span(offset + start, offset + end)
         space = _SPACE.match(page, end)
         start = space.end() if space else end
 
 
 def _passage_end(page: str, start: int, limit: int, sentences: Sequence[int], paragraphs: Sequence[int]) -> int:
-    """The best place in `(start, limit]` for a passage to end; text goes on behind `limit`."""
+    """Return the best place in `(start, limit]` for a passage to end; the text continues after `limit`."""
     if (paragraph := _last(paragraphs, limit)) > start + (limit - start) // 2:
         return paragraph
     if (sentence := _last(sentences, limit)) > start:
@@ -178,7 +178,7 @@ def _passage_end(page: str, start: int, limit: int, sentences: Sequence[int], pa
 
 
 def _last(ends: Sequence[int], limit: int) -> int:
-    """The last of `ends`, which are in order, that is not beyond `limit`; -1 if there is none."""
+    """Return the last of `ends`, which are in order, that is not beyond `limit`; -1 if there is none."""
     place = bisect_right(ends, limit)
     return ends[place - 1] if place else -1
 
@@ -188,7 +188,7 @@ def _around(one: Span, other: Span) -> Span:
 
 
 def _evidence(passage: _Passage, documents: DocumentStore, keys: KeyRing) -> Evidence:
-    """The passage without the white space around it, under its key."""
+    """Return the passage without surrounding white space, under its key."""
     text = documents.text(passage.document_id, passage.span)
     start = passage.span.start + len(text) - len(text.lstrip())
     text = text.strip()

@@ -1,6 +1,6 @@
-"""How candidates become a ranking: two scores made one, and repetition held back. Pure functions over arrays.
+"""Ranking of candidates: fusion of two scores, and diversification. Pure functions over arrays.
 
-Figures named as source are nDCG@10, averaged over ten retrieval sets with chunks of 200 tokens, all-MiniLM-L6-v2 and
+Figures given as source are nDCG@10, averaged over ten retrieval sets with chunks of 200 tokens, all-MiniLM-L6-v2 and
 FTS5's bm25; see `docs/decisions/0004-fusion.md`.
 """
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from asky.research.vector_store_common import Ids, Scores, Vectors
 
 PAIR_WEIGHT = 0.2
-"""What a point of bm25 over pairs adds to the bm25 of words. Source: 0 .7227, .15 .7286, .2 .7301, .3 .7293."""
+"""Weight of bm25 over pairs when added to the bm25 of words. Source: 0 .7227, .15 .7286, .2 .7301, .3 .7293."""
 
 REPEAT_FACTORS = (1.0, 0.96, 0.92)
 """Factor of a document's first, second and any later chunk.
@@ -28,22 +28,22 @@ DUPLICATE_COSINE = 0.95
 """Above it a chunk repeats a better one. Source: as `REPEAT_FACTORS`; .9 costs passages .001, .8 documents .005."""
 
 DUPLICATE_WINDOW = 100
-"""Best chunks among which repetition is looked for: the comparison is quadratic, and nobody reads further."""
+"""Number of best chunks compared for repetition: the comparison is quadratic, and nobody reads further."""
 
 
 def fuse(cosines: Scores, words: Scores, pairs: Scores, *, dense_weight: float) -> Scores:
-    """One score for each of n candidates, higher is better: float32[n].
+    """Return one score for each of n candidates, higher is better: float32[n].
 
     `dense_weight * cosine + (1 - dense_weight) * lexical / max lexical`, where the lexical score is the bm25 of the
     words plus `PAIR_WEIGHT` times that of the pairs. `cosines` holds NaN for a chunk without a vector, which gets the
     lowest of the others; `words` and `pairs` are 0 for a chunk that does not match. Both legs must have scored every
     candidate.
 
-    The cosine is taken as it is and the lexical score is divided by its maximum, so that a score does not depend on
-    which poor candidates came along, as it does with min-max scaling and with ranks.
+    The cosine is used unchanged and the lexical score is divided by its maximum, so that a score does not depend on
+    which poor candidates are included, as it does with min-max scaling and with ranks.
 
-    Source: bm25 .675, cosine .657, reciprocal ranks (k=60) .704, min-max (.5) .716, this .730; weights .5 .7126,
-    .6 .7173, .7 .7227, .8 .7184 before pairs.
+    Source: bm25 .675, cosine .657, reciprocal ranks (k=60) .704, min-max (.5) .716, this .730; weights .5 .7126, .6
+    .7173, .7 .7227, .8 .7184 before pairs.
     """
     lexical = words + np.float32(PAIR_WEIGHT) * pairs
     top = lexical.max(initial=0.0)
@@ -58,12 +58,13 @@ def fuse(cosines: Scores, words: Scores, pairs: Scores, *, dense_weight: float) 
 
 
 def diversify(scores: Scores, documents: Ids, vectors: Vectors | None) -> Ids:
-    """The order in which n candidates are shown: positions, best first, each exactly once.
+    """Return the display order of n candidates: positions, best first, each exactly once.
 
-    A document's second and later chunks are held back a little, and a chunk that nearly repeats a better one goes
+    A document's second and later chunks are demoted a little, and a chunk that nearly repeats a better one is moved
     behind the best `DUPLICATE_WINDOW`. Nothing is dropped: a corpus of one document fills as many places as one of
-    many. Ties keep the order of the input. `documents` tells chunks of one document by equal numbers; `vectors` are
-    unit vectors, float32[n, dim], a row of zeros for a chunk without one; without them nothing counts as a repetition.
+    many. Ties keep the order of the input. `documents` identifies chunks of one document by equal numbers; `vectors`
+    are unit vectors, float32[n, dim], a row of zeros for a chunk without one; without them nothing counts as a
+    repetition.
     """
     by_score = np.argsort(-scores, kind="stable")
     held_back = scores.copy()
@@ -71,7 +72,7 @@ def diversify(scores: Scores, documents: Ids, vectors: Vectors | None) -> Ids:
     for position in by_score.tolist():
         earlier = seen[int(documents[position])]
         seen[int(documents[position])] += 1
-        if scores[position] > 0:  # a factor below one would lift a negative score
+        if scores[position] > 0:  # a factor below one would raise a negative score
             held_back[position] *= REPEAT_FACTORS[min(earlier, len(REPEAT_FACTORS) - 1)]
     order = by_score[np.argsort(-held_back[by_score], kind="stable")]
     return order if vectors is None else _repetitions_last(order, vectors)
@@ -80,7 +81,7 @@ def diversify(scores: Scores, documents: Ids, vectors: Vectors | None) -> Ids:
 def _repetitions_last(order: Ids, vectors: Vectors) -> Ids:
     window = order[:DUPLICATE_WINDOW]
     nearest = vectors[window]
-    # `@` would share this small product out among BLAS threads that wait for each other: 5 to 25 ms of CPU, not 1.
+    # `@` would split this small product among BLAS threads that wait for each other: 5 to 25 ms of CPU, not 1.
     cosines = np.einsum("id,jd->ij", nearest, nearest)
     kept: list[int] = []
     repeated: list[int] = []

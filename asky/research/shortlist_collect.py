@@ -1,4 +1,4 @@
-"""The candidates of a shortlist: what the question names, what is searched for, and where named pages lead."""
+"""The candidates of a shortlist: addresses in the question, search results, and links of named pages."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from asky.research.keyphrases import keyphrases
-from asky.research.web_page import WebPage
+from asky.research.page import WebPage
+from asky.research.shortlist.keyphrases import keyphrases
 from asky.search.federation import merge
 from asky.search.identifiers import find_identifiers
 from asky.search.port import Candidate
@@ -22,32 +22,32 @@ if TYPE_CHECKING:
 
 QUERY_WORDS = 50
 QUERY_CHARS = 400
-"""What services take of a query (Brave's limits are the tightest); a question within both is searched for as it is.
+"""Query length limit of the services (Brave's are the tightest); a question within both limits is sent unchanged.
 
-Source: for questions of 10 to 45 words keyphrases beside the question, or instead of it, find less: nDCG@8 .470 to .446
-and .391 on MultiHop-RAG, .713 to .671 and .616 on SciFact (60 questions each, BM25).
+Source: for questions of 10 to 45 words keyphrases in addition to the question, or instead of it, find less: nDCG@8 .470
+to .446 and .391 on MultiHop-RAG, .713 to .671 and .616 on SciFact (60 questions each, BM25).
 """
 
 PHRASES = 12
-"""Keyphrases in the second query of a longer prompt.
+"""Number of keyphrases in the second query of a longer prompt.
 
 Source: the first 50 words and 12 phrases find more than the 50 words alone, recall of 20 candidates .593 and .519; 8
 phrases of up to three words .563 (DeepScholar, 20 abstracts of 189 words, BM25).
 """
 
 MAX_LINKS = 8
-"""Links of the pages that a question names which become candidates: named pages are a start, not a crawl."""
+"""Most links of named pages that become candidates: named pages are a start, not a crawl."""
 
 LINK_COSINE = 0.3
-"""How near a link's text must be to the question.
+"""The least cosine between a link's text and the question.
 
 Source: titles as links (HotpotQA, 80 questions): .83 of the relevant ones are as near, .29 of what else bm25 finds for
 the question, .02 of random ones; at .4 .68, .16 and .00.
 """
 
 _LINKS_COMPARED = 100  # 0.2 s of CPU
-_FEWEST_SHARED = 2
-_FEWEST_TERMS = 3  # of a question beside the addresses in it: "summarise URL" is not to be searched for
+_MIN_SHARED = 2
+_MIN_TERMS = 3  # of a question apart from its addresses: "summarise URL" is not to be searched for
 _COMPARED_CHARS = 1000  # what a small embedding model reads
 _MAX_ANCHOR_CHARS = 200
 
@@ -64,8 +64,8 @@ _URL = re.compile(
 _NEXT_URL = re.compile(r"[,;]https?://", re.IGNORECASE)
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 _TRAILING = ".,;:!?'*_~…’”»"
-_MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]*)\]\(\s*(?:\"[^\"]*\"|'[^']*')?\s*\)")  # whose address was taken out
-_LEFT_OVER = "()[]{}<>*_`'\",;.:|!"  # around an address that was taken out of a sentence
+_MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]*)\]\(\s*(?:\"[^\"]*\"|'[^']*')?\s*\)")  # with its address removed
+_LEFT_OVER = "()[]{}<>*_`'\",;.:|!"  # around an address that was removed from a sentence
 _HOMES = {
     "arxiv": "https://arxiv.org/abs/",
     "doi": "https://doi.org/",
@@ -75,18 +75,18 @@ _HOMES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
-    """A question taken apart: the addresses in it as candidates, in order, and the words around them."""
+class QuestionParts:
+    """A parsed question: the addresses in it as candidates, in order, and the words around them."""
 
     candidates: tuple[Candidate, ...]
     words: str
 
 
-def read_prompt(question: str) -> Prompt:
-    """Find what `question` names: http and https addresses, `www.` names, DOIs, arXiv ids, PMIDs and PMCIDs.
+def read_prompt(question: str) -> QuestionParts:
+    """Parse `question` for http and https addresses, `www.` names, DOIs, arXiv ids, PMIDs and PMCIDs.
 
     Addresses may be in Markdown, in brackets or followed by punctuation, none of which becomes part of them. A name
-    without a scheme counts where it begins with `www.`, or has one of the oldest top-level domains and a path:
+    without a scheme counts if it begins with `www.`, or has one of the oldest top-level domains and a path:
     `example.org/page` is an address, `amazon.com` a company and `docs/readme.md` a file.
     """
     candidates: list[Candidate] = []
@@ -107,34 +107,34 @@ def read_prompt(question: str) -> Prompt:
         home = _HOMES[one.kind] + one.value + (f"v{one.version}" if one.version else "")
         candidates.append(Candidate(home, origin="prompt", kind="paper"))
     words = (word for word in outside.split() if word.strip(_LEFT_OVER) or not candidates)
-    return Prompt(unite(candidates, ()), " ".join(words))
+    return QuestionParts(unite(candidates, ()), " ".join(words))
 
 
 def without_addresses(query: str) -> str:
-    """The words of a query: no passage is about an address. A query that has no others is left as it is."""
+    """Return the query without addresses: no passage is about one. A query of addresses alone is returned unchanged."""
     return (read_prompt(query).words or query) if "/" in query or "www." in query else query
 
 
-def search_queries(prompt: Prompt) -> tuple[str, ...]:
-    """What is searched for: the question itself, or two queries of a longer one, or nothing.
+def search_queries(prompt: QuestionParts) -> tuple[str, ...]:
+    """Return the search queries: the question itself, or two queries of a longer one, or none.
 
     A prompt of more than `QUERY_WORDS` words or `QUERY_CHARS` characters becomes its questions (or its first sentences
-    where it asks none), and its keyphrases. Nothing is searched for where a prompt holds addresses and fewer than three
-    content terms beside them.
+    if it asks none), and its keyphrases. There are no queries if a prompt contains addresses and fewer than three other
+    content terms.
     """
     words = prompt.words
     if not any(character.isalnum() for character in words):
         return ()
-    if prompt.candidates and len(set(content_terms(words))) < _FEWEST_TERMS:
+    if prompt.candidates and len(set(content_terms(words))) < _MIN_TERMS:
         return ()
     if not _is_long(words):
         return (words,)
-    queries = (_clip(asking_part(words)), _clip(" ".join(keyphrases(words, limit=PHRASES))))
+    queries = (_clip(question_part(words)), _clip(" ".join(keyphrases(words, limit=PHRASES))))
     return tuple(dict.fromkeys(query for query in queries if query))
 
 
-def asking_part(words: str) -> str:
-    """What pages are compared with: a prompt that is not long, or the questions of a longer one, or its beginning."""
+def question_part(words: str) -> str:
+    """Return the text to compare pages with: a short prompt, or the questions of a longer one, or its beginning."""
     if not _is_long(words):
         return words
     sentences = [words[span.start : span.end] for span in sentence_spans(words)]
@@ -142,19 +142,19 @@ def asking_part(words: str) -> str:
 
 
 def unite(named: Sequence[Candidate], found: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """The candidates that a question names, then what was `found`, in order; each work once, as it was named.
+    """Merge the candidates named in a question, then those `found`, in order; each work once, under its named address.
 
-    What is named under two addresses, or found as well, is one candidate that knows what all mentions say of it.
+    A candidate with several mentions combines the metadata of all of them.
     """
     united = merge([*((candidate,) for candidate in named), found])
     return tuple(sorted(united, key=lambda candidate: candidate.origin != "prompt"))
 
 
 def offered_links(pages: Sequence[WebPage], question: str, known: Iterable[str]) -> tuple[Candidate, ...]:
-    """Where the text of `pages` leads: at most a hundred links, those that share most terms with `question` first.
+    """Return the links in the text of `pages`: at most a hundred, those that share most terms with `question` first.
 
-    Links outside the text, such as menus, and those without a word to go by are left out; `known` are addresses that
-    are candidates already. Ties keep the order of the pages.
+    Links outside the text, such as menus, and those without words are left out; `known` are addresses that are
+    candidates already. Ties keep the order of the pages.
     """
     seen = {canonical_url(page.source.uri) for page in pages} | {canonical_url(url) for url in known}
     offered: list[Candidate] = []
@@ -166,28 +166,29 @@ def offered_links(pages: Sequence[WebPage], question: str, known: Iterable[str])
                     seen.add(address)
                     parent = page.source.url or page.source.uri
                     offered.append(Candidate(link.url, title=anchor, origin="link", parent=parent))
-    asked = set(content_terms(question))
-    return tuple(sorted(offered, key=lambda link: -_shared(asked, link)))[:_LINKS_COMPARED]
+    question_terms = set(content_terms(question))
+    return tuple(sorted(offered, key=lambda link: -_shared(question_terms, link)))[:_LINKS_COMPARED]
 
 
 def choose_links(offered: Sequence[Candidate], cosines: Sequence[float] | None, question: str) -> tuple[Candidate, ...]:
-    """The links that are about `question`, nearest first, at most `MAX_LINKS`.
+    """Return the links that are about `question`, nearest first, at most `MAX_LINKS`.
 
-    By their visible text: at least `LINK_COSINE` near the question, or with two of its terms where `cosines` is `None`.
+    Judged by their visible text: at least `LINK_COSINE` near the question, or with two of its terms if `cosines` is
+    `None`.
     """
     if cosines is None:
-        asked = set(content_terms(question))
-        return tuple(link for link in offered if _shared(asked, link) >= _FEWEST_SHARED)[:MAX_LINKS]
+        question_terms = set(content_terms(question))
+        return tuple(link for link in offered if _shared(question_terms, link) >= _MIN_SHARED)[:MAX_LINKS]
     near = [(cosine, link) for cosine, link in zip(cosines, offered, strict=True) if cosine >= LINK_COSINE]
     return tuple(link for _, link in sorted(near, key=lambda each: -each[0]))[:MAX_LINKS]
 
 
-def _shared(asked: set[str], link: Candidate) -> int:
-    return len(asked & set(content_terms(link.title)))
+def _shared(question_terms: set[str], link: Candidate) -> int:
+    return len(question_terms & set(content_terms(link.title)))
 
 
 def _address(url: str) -> str | None:
-    """The canonical address, or `None` for what only looks like one."""
+    """Return the canonical address, or `None` for text that only looks like one."""
     try:
         return canonical_url(url)
     except ValueError:
@@ -200,7 +201,7 @@ def _anchor(link: Link) -> str | None:
 
 
 def _trim(written: str) -> str:
-    """What of a run of characters is an address: up to a bracket that closes none of its own, or the next address."""
+    """Return the address in a run of characters: up to an unmatched closing bracket, or the next address."""
     if following := _NEXT_URL.search(written, 1):
         written = written[: following.start()]
     opened: list[str] = []

@@ -1,6 +1,6 @@
-"""How good a candidate is for a question: meaning, words, the place that search gave it, and what speaks against it.
+"""Scoring of candidates for a question: meaning, words, search rank, and penalties.
 
-Pure functions; the vectors come from outside. All weights are in `Weights`, with what they were measured on.
+Pure functions; the vectors are computed elsewhere. All weights are in `Weights`, with the data they were measured on.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from asky.research.shortlist_examine import Examined, Question
+from asky.research.shortlist_examine import Examined, ExaminedQuestion
 from asky.research.source_policy import latest_day
 from asky.search.port import Candidate
 from asky.text.terms import content_terms, words
@@ -23,12 +23,12 @@ _RECENT_YEARS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What a point of each feature is worth beside one of meaning, the highest cosine of a candidate's texts.
+    """The weight of each feature relative to meaning, the highest cosine of a candidate's texts.
 
     `rank` is 11 / (10 + place in the search results), `words` the bm25 of the page over the best page's, `title` the
-    share of the question's terms, weighed by rarity, in the title. These three are tuned. `recent` (where the question
-    asks for what is new), `links` (a page that is mostly links) and `site` are not: no set at hand has dates, links or
-    sites. They are set to what reorders neighbours and cannot lift a stranger.
+    share of the question's terms, weighted by rarity, in the title. These three are tuned. `recent` (if the question
+    asks for recent sources), `links` (a page that is mostly links) and `site` are not: no available set has dates,
+    links or sites. They are set so that they reorder neighbours but cannot promote an unrelated page.
 
     Source: eight sets (DeepScholar, MultiHop-RAG, HotpotQA, Anthropic docs, COVID-QA, SQuAD, MuSiQue, SciFact; 514
     questions, 40 candidates in bm25's order, 20 read), mean nDCG@8: search order .679, meaning alone .702, with these
@@ -45,8 +45,8 @@ class Weights:
 
 WEIGHTS = Weights()
 
-LEAST_MEANING = 0.2
-"""A candidate whose best cosine is below it is not about the question.
+MIN_MEANING = 0.2
+"""A candidate whose best cosine is below this is not about the question.
 
 Source: of 1,300 relevant documents in the eight sets none is below; of the others 2 to 16 %. A question in eighteen
 languages with a passage in the same that answers it: .47 to .83. In seventeen of them with the English passage: -.08 to
@@ -54,23 +54,23 @@ languages with a passage in the same that answers it: .47 to .83. In seventeen o
 """
 
 FREE_PER_SITE = 2
-"""Sources of one site that are taken without a cost; each further one loses `Weights.site` more. Papers are exempt: the
-site is a library. Diversity by vectors (MMR) is not used: weighed .05 it costs .002 nDCG@8, .3 costs .015.
+"""Sources of one site without a penalty; each further one loses `Weights.site` more. Papers are exempt: the site is a
+library. Diversity by vectors (MMR) is not used: weighted .05 it costs .002 nDCG@8, .3 costs .015.
 """
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
-    """A score and what it is made of, in words."""
+class CandidateScore:
+    """A score and its components, in words."""
 
     score: float
     reasons: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A candidate with all that is known of it. `place` counts from 0 in the search results, `None` for what no search
-    found; `meaning` is the highest cosine of its texts, `None` without an embedding model.
+class RankedCandidate:
+    """A candidate with its features. `place` counts from 0 in the search results, `None` if no search found it;
+    `meaning` is the highest cosine of its texts, `None` without an embedding model.
     """
 
     candidate: Candidate
@@ -80,11 +80,11 @@ class Entry:
     published: str | None = None
 
 
-def score(question: Question, entries: Sequence[Entry], today: date) -> list[Scored]:
-    """One score for each entry, higher is better, in their order; `Weights` says what it is made of.
+def score(question: ExaminedQuestion, entries: Sequence[RankedCandidate], today: date) -> list[CandidateScore]:
+    """Return one score for each entry, higher is better, in their order; see `Weights` for the components.
 
-    Without vectors the place in the search results counts as a point of meaning does, since words alone order pages
-    worse than any search engine: nDCG@8 .60, with the engine's order .68 to .69.
+    Without vectors the search rank is weighted as meaning is, since words alone order pages worse than any search
+    engine: nDCG@8 .60, with the engine's order .68 to .69.
     """
     words_of = _bm25(question, [entry.examined for entry in entries])
     best = max(words_of, default=0.0) or 1.0
@@ -95,25 +95,25 @@ def score(question: Question, entries: Sequence[Entry], today: date) -> list[Sco
 
 
 def counted_meaning(cosine: float, *, is_foreign: bool) -> float:
-    """What a cosine counts. In another language than the question's a low one says nothing, and counts as the least.
+    """Return the effective cosine. In another language than the question's a low one is meaningless; a minimum is used.
 
-    Such pages so keep the order of search among themselves, behind what is known to fit, unless the model knows both
-    languages.
+    Such pages thus keep their search order among themselves, behind those known to be relevant, unless the model knows
+    both languages.
     """
-    return max(cosine, LEAST_MEANING) if is_foreign else cosine
+    return max(cosine, MIN_MEANING) if is_foreign else cosine
 
 
 def preference(candidate_place: int | None, card_cosine: float | None) -> float:
-    """What decides which candidates are read: higher first.
+    """Return the priority of a candidate for reading: higher first.
 
-    Source: of the relevant documents, 20 of 40 read in the order of search hold .816, of the cards' cosine .835, of .7
-    and .3 of both .844 (the eight sets of `Weights`).
+    Source: of the relevant documents, 20 of 40 read in search order contain .816, in the order of the cards' cosine
+    .835, of .7 and .3 of both .844 (the eight sets of `Weights`).
     """
     rank = _rank(candidate_place)
     return rank if card_cosine is None else 0.7 * card_cosine + 0.3 * rank
 
 
-def _score(question: Question, entry: Entry, *, relative: float, today: date) -> Scored:
+def _score(question: ExaminedQuestion, entry: RankedCandidate, *, relative: float, today: date) -> CandidateScore:
     candidate, weights = entry.candidate, WEIGHTS
     title = _shared(question, candidate.title)
     in_title = math.fsum(question.weights[term] for term in title) / (question.total or 1.0)
@@ -123,7 +123,7 @@ def _score(question: Question, entry: Entry, *, relative: float, today: date) ->
         value += rank
     else:
         value += counted_meaning(entry.meaning, is_foreign=entry.examined.is_foreign) + weights.rank * rank
-    reasons = [*_said_of_search(candidate), *_said_of_words(question, entry, title)]
+    reasons = [*_search_reasons(candidate), *_word_reasons(question, entry, title)]
     if question.wants_recent and (latest := latest_day(entry.published)) is not None:
         years = max(0.0, (today - latest).days / 365.25)
         value += weights.recent * (1.0 - min(1.0, years / _RECENT_YEARS))
@@ -131,10 +131,10 @@ def _score(question: Question, entry: Entry, *, relative: float, today: date) ->
     if entry.examined.is_link_farm:
         value -= weights.links
         reasons.append("mostly links")
-    return Scored(round(value, 6), tuple(reasons))
+    return CandidateScore(round(value, 6), tuple(reasons))
 
 
-def _said_of_search(candidate: Candidate) -> list[str]:
+def _search_reasons(candidate: Candidate) -> list[str]:
     if candidate.origin == "prompt":
         return ["named in the question"]
     if candidate.origin == "link":
@@ -146,26 +146,26 @@ def _said_of_search(candidate: Candidate) -> list[str]:
     return [f"found by {' and '.join(providers)}, at best as number {best.rank}"]
 
 
-def _said_of_words(question: Question, entry: Entry, title: Sequence[str]) -> list[str]:
-    said = []
-    if entry.examined.is_foreign and (entry.meaning is None or entry.meaning < LEAST_MEANING):
-        said.append("in another language than the question: taken in search order")
+def _word_reasons(question: ExaminedQuestion, entry: RankedCandidate, title: Sequence[str]) -> list[str]:
+    reasons = []
+    if entry.examined.is_foreign and (entry.meaning is None or entry.meaning < MIN_MEANING):
+        reasons.append("in another language than the question: taken in search order")
     elif entry.meaning is not None:
-        said.append(f"meaning {entry.meaning:.2f}")
+        reasons.append(f"meaning {entry.meaning:.2f}")
     if title:
-        said.append(f"title has {_as_written(entry.candidate.title, title)}")
+        reasons.append(f"title has {_as_written(entry.candidate.title, title)}")
     if question.weights:
-        said.append(f"{len(entry.examined.counts)} of {len(question.weights)} terms of the question")
-    return said
+        reasons.append(f"{len(entry.examined.counts)} of {len(question.weights)} terms of the question")
+    return reasons
 
 
 def _as_written(title: str, stems: Sequence[str]) -> str:
-    """The words of `title` that have one of `stems`."""
+    """Return the words of `title` that have one of `stems`."""
     found = [word for word in dict.fromkeys(words(title)) if set(content_terms(word)) & set(stems)]
     return ", ".join(found[:_NAMED_TERMS])
 
 
-def _shared(question: Question, text: str) -> list[str]:
+def _shared(question: ExaminedQuestion, text: str) -> list[str]:
     return [term for term in dict.fromkeys(content_terms(text)) if term in question.weights]
 
 
@@ -173,7 +173,7 @@ def _rank(place: int | None) -> float:
     return 0.0 if place is None else (_RANK_DEPTH + 1) / (_RANK_DEPTH + 1 + place)
 
 
-def _bm25(question: Question, texts: Sequence[Examined]) -> list[float]:
+def _bm25(question: ExaminedQuestion, texts: Sequence[Examined]) -> list[float]:
     average = math.fsum(text.terms for text in texts) / (len(texts) or 1) or 1.0
     return [
         math.fsum(

@@ -1,4 +1,4 @@
-"""What a source shortlist is, and the callables that it is made with."""
+"""The types of a source shortlist, and the callables used to build it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from asky.research.web_page import WebPage
+from asky.research.page import WebPage
 from asky.search.port import Candidate
 from asky.values import Failure
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Searched(Protocol):
-    """What several services found for several queries, merged: best first, no address twice.
+    """The merged results of several services for several queries: best first, no duplicate addresses.
 
     `failures` names the services that could not search; those that searched and found nothing are not among them.
     """
@@ -28,10 +28,10 @@ class Searched(Protocol):
 
 
 SearchAll = Callable[[Sequence[str]], Awaitable[Searched]]
-"""Asks the services for all queries at once. An `AskyError` that it raises says that none of them could search."""
+"""Sends all queries to the services at once. Raises an `AskyError` if none of them could search."""
 
 EmbedTexts = Callable[[Sequence[str]], "Vectors | None"]
-"""Unit vectors, float32[n, dim], one a text and in their order, or `None` without an embedding model.
+"""Returns unit vectors, float32[n, dim], one per text and in order, or `None` without an embedding model.
 
 Called in worker threads, one call at a time. The same question over the same pages asks for the same texts.
 """
@@ -42,9 +42,8 @@ class Shortlisted:
     """A source that was chosen.
 
     `page` is `None` for a paper that could not be read but whose abstract is known: the candidate's `snippet` is then
-    its text, and `unread_because` says why there is no more. `score`, about 0 to 1.5, orders the sources that the
-    question does not name; `reasons` say in words what it is made of. `copies` are the addresses at which the same text
-    was found.
+    its text, and `unread_because` gives the reason. `score`, about 0 to 1.5, orders the sources that the question does
+    not name; `reasons` describe its components. `copies` are the addresses of duplicates.
     """
 
     candidate: Candidate
@@ -56,23 +55,23 @@ class Shortlisted:
 
     @property
     def url(self) -> str:
-        """Where it was at last; the candidate's address may have led there."""
+        """Return the final address; the candidate's address may have redirected there."""
         return self.candidate.url if self.page is None else self.page.source.url or self.candidate.url
 
     @property
     def text(self) -> str:
-        """What can be cited of it."""
+        """Return the text that can be cited."""
         return self.candidate.snippet if self.page is None else self.page.document.text
 
 
 @dataclass(frozen=True, slots=True)
 class Shortlist:
-    """Every candidate of a question, chosen or rejected; each address once.
+    """All candidates of a question, chosen or rejected; each address once.
 
-    `selected` is best first, `rejected` holds (address, reason) in the order of consideration. Of `read` candidates
-    there is a text, and among those texts are `origins` different ones. `failures` are those of searching: an empty
-    shortlist with failures means "could not search", one without "nothing found". `seconds` is what each step took:
-    `search` (with the reading of named pages), `read`, `score` and `total`.
+    `selected` is best first, `rejected` holds (address, reason) in the order of consideration. `read` counts candidates
+    with a text, and `origins` the different texts among them. `failures` are those of searching: an empty shortlist
+    with failures means "could not search", one without "nothing found". `seconds` is the duration of each step:
+    `search` (including named pages), `read`, `score` and `total`.
     """
 
     selected: tuple[Shortlisted, ...]
@@ -86,9 +85,9 @@ class Shortlist:
 
     @property
     def considered(self) -> int:
-        """How many candidates there were."""
+        """Return the number of candidates."""
         return len(self.selected) + len(self.rejected)
 
     def summary(self) -> str:
-        """One line for people, such as `8 of 40 candidates; 19 texts, 17 origins`."""
+        """Return a one-line summary, such as `8 of 40 candidates; 19 texts, 17 origins`."""
         return f"{len(self.selected)} of {self.considered} candidates; {self.read} texts, {self.origins} origins"

@@ -1,4 +1,4 @@
-"""Which sources may be read at all: by site, by age, by kind. Asked before anything is fetched."""
+"""The source policy: which sites, ages and kinds may be read. Applied before anything is fetched."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _NO_DOMAIN = re.compile(r"[\s/?#@*%\\]|^$|^[^\[]*:")
 
 @dataclass(frozen=True, slots=True)
 class SourcePolicy:
-    """What the user wants sources to be. Domains are as `parse_domains` gives them; each stands for its subdomains too.
+    """The user's restrictions on sources. Domains are as `parse_domains` returns them; each includes its subdomains.
 
-    `deny_domains` holds for everything. `allow_domains` (empty: all), `since`, the first day on which a source may have
-    been published, and `kinds` (empty: all) do not hold for what the question itself names: who writes an address into
-    a question wants it read. `recency` is what search services are asked for; it leaves out nothing from `since` on.
+    `deny_domains` applies to everything. `allow_domains` (empty: all), `since`, the earliest publication day, and
+    `kinds` (empty: all) do not apply to addresses in the question itself: the user wants those read. `recency` is
+    passed to search services; it excludes nothing from `since` on.
     """
 
     allow_domains: tuple[str, ...] = ()
@@ -36,11 +36,11 @@ class SourcePolicy:
     kinds: tuple[CandidateKind, ...] = ()
 
     def narrowed(self, sites: Iterable[str] = (), since: str | None = None, *, today: date) -> SourcePolicy:
-        """This policy with what one question adds to it.
+        """Return this policy with the restrictions of one question added.
 
-        `sites` are the only domains to use, in place of those allowed so far; one with a `-` before it is denied as
-        well. `since` is a date (`2024`, `2024-05`, `2024-05-01`) or a span up to `today` (`30d`, `2w`, `6m`, `1y`).
-        Raises `UsageError` for anything else.
+        `sites` replace the allowed domains; one with a `-` before it is denied in addition. `since` is a date (`2024`,
+        `2024-05`, `2024-05-01`) or a span up to `today` (`30d`, `2w`, `6m`, `1y`). Raises `UsageError` for anything
+        else.
         """
         given = [site.strip() for site in sites]
         allowed = parse_domains(site for site in given if not site.startswith("-"))
@@ -55,7 +55,7 @@ class SourcePolicy:
         )
 
     def words(self) -> tuple[str, ...]:
-        """What it says, for people; nothing where everything is wanted."""
+        """Return a readable description; empty if the policy restricts nothing."""
         return (
             *(f"only {domain}" for domain in self.allow_domains),
             *(f"not {domain}" for domain in self.deny_domains),
@@ -64,7 +64,7 @@ class SourcePolicy:
         )
 
     def refusal(self, candidate: Candidate) -> str | None:
-        """Why `candidate` must not be read, in a few words, or `None`. Its `pdf_url` is of the same source."""
+        """Return why `candidate` must not be read, in a few words, or `None`. Its `pdf_url` has the same source."""
         is_named = candidate.origin == "prompt"
         if reason := self.address_refusal(candidate.url, is_named=is_named):
             return reason
@@ -75,9 +75,9 @@ class SourcePolicy:
         return self.age_refusal(candidate.published)
 
     def address_refusal(self, url: str, *, is_named: bool = False) -> str | None:
-        """Why nothing may be read at `url`: where a candidate is, or where it led.
+        """Return why `url`, the address of a candidate or a redirect target, must not be read, or `None`.
 
-        Raises `ValueError` for what is no absolute http or https URL.
+        Raises `ValueError` for anything but an absolute http or https URL.
         """
         host = _plain_host(url)
         if denied := _covering(host, self.deny_domains):
@@ -87,7 +87,7 @@ class SourcePolicy:
         return None
 
     def age_refusal(self, published: str | None) -> str | None:
-        """Why something of that date is too old. What has no date is not: most pages of the web have none."""
+        """Return why a source of that date is too old, or `None`. Undated sources pass: most web pages have no date."""
         latest = latest_day(published)
         if self.since is None or latest is None or latest >= self.since:
             return None
@@ -95,22 +95,22 @@ class SourcePolicy:
 
 
 def parse_domains(given: Iterable[str]) -> tuple[str, ...]:
-    """Domains as users write them (`Example.org`, `*.example.org`, `www.example.org`, `bücher.example`) in one form.
+    """Normalize domains as users write them (`Example.org`, `*.example.org`, `www.example.org`, `bücher.example`).
 
-    A top-level domain alone (`gov`) stands for all below it. Raises `UsageError` for anything that is no domain.
+    A top-level domain alone (`gov`) covers everything below it. Raises `UsageError` for anything that is no domain.
     """
     return tuple(dict.fromkeys(_parse_domain(each) for each in given))
 
 
 def latest_day(published: str | None) -> date | None:
-    """The last day that an ISO date, or a year or month alone, can mean; `None` for what is none."""
+    """Return the last day that an ISO date, year or month can mean; `None` for anything else."""
     match = _DATE.match(published or "")
     if match is None:
         return None
     year, month, day = int(match[1]), int(match[2] or 12), int(match[3] or 0)
     try:
         return date(year, month, day or calendar.monthrange(year, month)[1])
-    except ValueError:  # calendar's error for month 13 is one too
+    except ValueError:  # calendar raises a ValueError for month 13 too
         return None
 
 
@@ -125,7 +125,7 @@ def _parse_since(given: str, today: date) -> date:
             if first <= today:
                 return first
     raise UsageError(
-        f"--since {given!r} is no day that has been", hint="write a date like 2024 or 2024-05-01, or 30d, 2w, 6m, 1y"
+        f"--since {given!r} is not a date in the past", hint="write a date like 2024 or 2024-05-01, or 30d, 2w, 6m, 1y"
     )
 
 
@@ -134,15 +134,15 @@ def _parse_domain(given: str) -> str:
     if not _NO_DOMAIN.search(text):
         with suppress(ValueError):
             return _plain_host(f"https://{text}/")
-    raise UsageError(f"{given!r} is no domain", hint="write it like example.org, without scheme, port and path")
+    raise UsageError(f"{given!r} is not a domain", hint="write it like example.org, without scheme, port and path")
 
 
 def _plain_host(url: str) -> str:
-    """The host without a leading `www.`, which tells no sites apart."""
+    """Return the host without a leading `www.`, which does not distinguish sites."""
     host = host_of(url)
     return host.removeprefix("www.") if host.count(".") > 1 else host
 
 
 def _covering(host: str, domains: Iterable[str]) -> str | None:
-    """The first of `domains` that is `host` or above it."""
+    """Return the first of `domains` that is `host` or one of its parents."""
     return next((domain for domain in domains if host == domain or host.endswith(f".{domain}")), None)

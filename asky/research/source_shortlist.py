@@ -16,21 +16,23 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 
 from asky.concurrency import error_of, gather, in_thread
-from asky.config.schema import Shortlist as ShortlistSettings
+from asky.config.schema import ShortlistSettings
 from asky.events import Listener, StageFinished, StageStarted, ignore
-from asky.research.shortlist_choose import Text, choose
+from asky.research.page import ReadPage, WebPage
+from asky.research.shortlist.choose import Text, choose
+from asky.research.shortlist.read import STAGE, Comparer, PageReader, published_of
 from asky.research.shortlist_collect import (
-    Prompt,
-    asking_part,
+    QuestionParts,
     choose_links,
     offered_links,
+    question_part,
     read_prompt,
     search_queries,
     unite,
 )
 from asky.research.shortlist_examine import (
     Examined,
-    Question,
+    ExaminedQuestion,
     asks_about_retraction,
     card_of,
     examine,
@@ -38,23 +40,21 @@ from asky.research.shortlist_examine import (
     has_abstract,
     read_question,
 )
-from asky.research.shortlist_read import STAGE, Comparer, PageReader, published_of
-from asky.research.shortlist_score import Entry, counted_meaning, preference, score
+from asky.research.shortlist_score import RankedCandidate, counted_meaning, preference, score
 from asky.research.shortlist_types import EmbedTexts, SearchAll, Searched, Shortlist
 from asky.research.source_policy import SourcePolicy
-from asky.research.web_page import ReadPage, WebPage
 from asky.search.port import Candidate
 from asky.values import Failure
 
 READING_S = 12.0
-"""Seconds for reading the candidates; what is not there by then is too slow.
+"""Seconds for reading the candidates; later ones are dropped as too slow.
 
 Twenty pages, eight at a time, are three rounds: most pages answer within a second or two, and one that needs longer
-than four is worth less than an answer. Named pages have as long again, while services search.
+than four is worth less than an answer. Named pages get the same time again, while services search.
 """
 
 PAGE_SHARE = 0.5
-"""Of `READING_S`, what one page may take, so that eight pages that hang leave time for those behind them."""
+"""The share of `READING_S` for one page, so that eight pages that hang leave time for the others."""
 
 
 async def source_shortlist(
@@ -70,29 +70,29 @@ async def source_shortlist(
     reading_s: float = READING_S,
     clock: Callable[[], float] = time.monotonic,
 ) -> Shortlist:
-    """Choose up to `settings.top_k` sources for `question` and say of every other candidate why not.
+    """Choose up to `settings.top_k` sources for `question`, and give a reason for rejecting every other candidate.
 
-    The pages that the question names are read while `search` is asked; links of theirs that are about the question
-    become candidates as well. Of at most `max_candidates` that `policy` lets pass, the `max_fetch_urls` that look
-    nearest are read, `concurrency` at a time, each looked over as it arrives. The same candidates, pages and vectors
-    give the same shortlist in whatever order pages arrive. What is named is before everything else, whatever its score;
-    equal scores keep the order of search.
+    The pages named in the question are read while `search` runs; those of their links that are about the question
+    become candidates too. Of at most `max_candidates` that `policy` allows, the `max_fetch_urls` that look nearest are
+    read, `concurrency` at a time, each examined as it arrives. The same candidates, pages and vectors give the same
+    shortlist, in whatever order pages arrive. Named sources come before all others, whatever their score; equal scores
+    keep the search order.
 
-    A service that fails, a page that cannot be read and a missing embedding model are results, not errors: see
-    `Shortlist.failures`, `rejected` and `warnings`. Raises `StorageError`, and what a collaborator raises that is no
-    `AskyError`.
+    A failing service, an unreadable page and a missing embedding model are results, not errors: see
+    `Shortlist.failures`, `rejected` and `warnings`. Raises `StorageError`, and any exception of a collaborator that is
+    no `AskyError`.
     """
     prompt = read_prompt(question)
     run = _Run(
         prompt=prompt,
-        compared=asking_part(prompt.words),
+        compared=question_part(prompt.words),
         settings=settings,
         policy=policy,
         today=today,
         reading_s=reading_s,
         clock=clock,
         reader=PageReader(read, policy, settings.concurrency, listener),
-        comparer=Comparer(asking_part(prompt.words), embed, listener),
+        comparer=Comparer(question_part(prompt.words), embed, listener),
     )
     listener(StageStarted(STAGE))
     shortlist = await run.shortlist(search)
@@ -102,9 +102,9 @@ async def source_shortlist(
 
 @dataclass
 class _Run:
-    """One shortlist in the making."""
+    """The state of one shortlist being built."""
 
-    prompt: Prompt
+    prompt: QuestionParts
     compared: str
     settings: ShortlistSettings
     policy: SourcePolicy
@@ -148,14 +148,14 @@ class _Run:
     async def _search_and_read(
         self, search: SearchAll, queries: Sequence[str], named: Sequence[Candidate]
     ) -> Searched | Failure:
-        """Ask the services and meanwhile read what is `named`."""
+        """Query the services, and read the `named` pages concurrently."""
 
         async def searching() -> Searched:
-            return await search(queries) if queries else _NOTHING
+            return await search(queries) if queries else _NO_RESULTS
 
         async def reading() -> Searched:
             await self.reader.read_all(named, within_s=self.reading_s, page_s=self.reading_s)
-            return _NOTHING
+            return _NO_RESULTS
 
         searched, read = await gather([searching, reading], lambda job: job(), limit=2, subject=lambda _: "search")
         if isinstance(read, Failure):
@@ -163,7 +163,7 @@ class _Run:
         return searched
 
     async def _candidates(self, found: Sequence[Candidate]) -> list[Candidate]:
-        """What is named, with the titles of the pages, then their links, then what was found."""
+        """Return the named candidates, with page titles, then their links, then those found."""
         united = [self._titled(candidate) for candidate in unite(self.prompt.candidates, found)]
         links: tuple[Candidate, ...] = ()
         if self.reader.pages and search_queries(self.prompt):
@@ -179,18 +179,18 @@ class _Run:
         return replace(candidate, title=candidate.title or (page.document.title or "" if page else ""))
 
     def _admit(self, candidates: Sequence[Candidate]) -> list[Candidate]:
-        """Those that the policy lets pass; it says why not of the others."""
+        """Return the candidates that the policy allows; record its reasons for the others."""
         reasons = {each.url: self.policy.refusal(each) for each in candidates}
         self.refused |= {url: reason for url, reason in reasons.items() if reason is not None}
         return [each for each in candidates if reasons[each.url] is None]
 
     def _bound(self, candidates: Sequence[Candidate]) -> list[Candidate]:
-        most = self.settings.max_candidates
-        self.refused |= {each.url: f"beyond the first {most} candidates" for each in candidates[most:]}
-        return list(candidates[:most])
+        limit = self.settings.max_candidates
+        self.refused |= {each.url: f"beyond the first {limit} candidates" for each in candidates[limit:]}
+        return list(candidates[:limit])
 
-    async def _read_best(self, candidates: Sequence[Candidate], places: dict[str, int]) -> Question:
-        """Read the candidates that look nearest, as many as are left to read, and look every page over."""
+    async def _read_best(self, candidates: Sequence[Candidate], places: dict[str, int]) -> ExaminedQuestion:
+        """Read the nearest-looking candidates, as many as are left to read, and examine every page."""
         cards = [card_of(candidate) for candidate in candidates]
         cosines = await self.comparer.cosines(cards)
         if cosines is not None:
@@ -199,37 +199,39 @@ class _Run:
         tried = {*self.reader.pages, *self.reader.unread}
         rest = [each for each in candidates if each.url not in tried]
         rest.sort(key=lambda each: -self._preference(each, places.get(each.url), question))
-        room = max(0, self.settings.max_fetch_urls - len(tried))
-        most = self.settings.max_fetch_urls
-        self.refused |= {each.url: f"not among the {most} pages that were read" for each in rest[room:]}
+        remaining = max(0, self.settings.max_fetch_urls - len(tried))
+        limit = self.settings.max_fetch_urls
+        self.refused |= {each.url: f"not among the {limit} pages that were read" for each in rest[remaining:]}
 
-        async def look_over(candidate: Candidate, page: WebPage) -> None:
-            await self._look_over(candidate, page, question)
+        async def examine_read(candidate: Candidate, page: WebPage) -> None:
+            await self._examine(candidate, page, question)
 
         await self.reader.read_all(
-            rest[:room], within_s=self.reading_s, page_s=PAGE_SHARE * self.reading_s, on_page=look_over
+            rest[:remaining], within_s=self.reading_s, page_s=PAGE_SHARE * self.reading_s, on_page=examine_read
         )
         for candidate in candidates:
             if candidate.url in tried and (page := self.reader.pages.get(candidate.url)):
-                await look_over(candidate, page)
+                await examine_read(candidate, page)
         return question
 
-    def _preference(self, candidate: Candidate, place: int | None, question: Question) -> float:
+    def _preference(self, candidate: Candidate, place: int | None, question: ExaminedQuestion) -> float:
         cosine = self.meanings.get(candidate.url)
         if cosine is not None:
             cosine = counted_meaning(cosine, is_foreign=question.is_foreign_to(card_of(candidate)))
         return preference(place, cosine)
 
-    async def _look_over(self, candidate: Candidate, page: WebPage, question: Question) -> None:
+    async def _examine(self, candidate: Candidate, page: WebPage, question: ExaminedQuestion) -> None:
         examined = await in_thread(examine_page, page.document, question)
         cosines = await self.comparer.cosines(examined.passages) if examined.passages else None
         if cosines:
             self.meanings[candidate.url] = max(*cosines, self.meanings.get(candidate.url, -1.0))
         self.examined[candidate.url] = examined
 
-    async def _texts(self, candidates: Sequence[Candidate], places: dict[str, int], question: Question) -> list[Text]:
-        """The candidates that have a text, scored: pages, and papers that were not read but have an abstract."""
-        entries: list[Entry] = []
+    async def _texts(
+        self, candidates: Sequence[Candidate], places: dict[str, int], question: ExaminedQuestion
+    ) -> list[Text]:
+        """Return the candidates that have a text, scored: pages, and unread papers with an abstract."""
+        entries: list[RankedCandidate] = []
         for candidate in candidates:
             page = self.reader.pages.get(candidate.url)
             examined = self.examined.get(candidate.url)
@@ -238,7 +240,7 @@ class _Run:
             if examined is not None:
                 meaning = self.meanings.get(candidate.url) if self.comparer.is_able else None
                 place = places.get(candidate.url)
-                entries.append(Entry(candidate, place, meaning, examined, published_of(candidate, page)))
+                entries.append(RankedCandidate(candidate, place, meaning, examined, published_of(candidate, page)))
         scored = await in_thread(score, question, entries, self.today)
         return [
             Text(
@@ -252,12 +254,12 @@ class _Run:
 
 
 @dataclass(frozen=True, slots=True)
-class _Nothing:
+class _NoResults:
     candidates: tuple[Candidate, ...] = ()
     failures: tuple[Failure, ...] = ()
 
 
-_NOTHING = _Nothing()
+_NO_RESULTS = _NoResults()
 
 
 def _spent(times: Sequence[float]) -> dict[str, float]:

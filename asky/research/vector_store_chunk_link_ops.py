@@ -1,4 +1,4 @@
-"""The store's search: over chunks, by words and by meaning, and over the links of a page."""
+"""Search over chunks, lexical and dense, and over the links of a page."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from asky.research.lexical_query import pair_expression, word_expression
+from asky.research.index.dense_leg import DenseLeg, nearest
+from asky.research.index.embed_chunks import embed_for_queries
+from asky.research.index.lexical_query import pair_expression, word_expression
 from asky.research.locations import location_of
 from asky.research.ranking import diversify, fuse
-from asky.research.vector_store_dense_leg import DenseLeg, nearest
-from asky.research.vector_store_embedding import embed_for_queries
 from asky.storage.scope import Scope
 from asky.storage.vectors import Coverage
 from asky.text.terms import content_terms
 from asky.values import Hit
 
 if TYPE_CHECKING:
-    from asky.research.vector_store import VectorStore
+    from asky.research.index.store_parts import StoreParts
     from asky.research.vector_store_common import Ids, Scores
     from asky.storage.chunks import StoredChunk
     from asky.values import Link
 
-_EMBEDDED_LINKS = 100  # those with most words of the query: a page of 1,000 links would take 10 s to embed
+_EMBEDDED_LINKS = 100  # those that share most words with the query: embedding 1,000 links would take 10 s
 _LINK_CHARACTERS = 200
 
 
@@ -34,7 +34,7 @@ _LINK_CHARACTERS = 200
 
 
 def search_content_chunks(
-    store: VectorStore, queries: Sequence[str], scope: Scope, limit: int, first: Sequence[str]
+    store: StoreParts, queries: Sequence[str], scope: Scope, limit: int, first: Sequence[str]
 ) -> list[list[Hit]]:
     """See `VectorStore.search_several`."""
     count = max(store.settings.candidates, limit)
@@ -51,9 +51,9 @@ def search_content_chunks(
 
 
 def _ranked(
-    store: VectorStore, query: str, scope: Scope, found: dict[int, float], leg: DenseLeg, limit: int
+    store: StoreParts, query: str, scope: Scope, found: dict[int, float], leg: DenseLeg, limit: int
 ) -> list[Hit]:
-    """What both legs propose, ranked by both: `found` is what the words of the query find."""
+    """Rank the candidates of both legs by both scores; `found` has the lexical hits."""
     lexical = store.tables.lexical
     ids = np.array(sorted({*found, *leg.ids}), dtype=np.int64)
     if not len(ids):
@@ -83,8 +83,8 @@ def _filled(ids: Ids, scores: Mapping[int, float]) -> Scores:
     return np.array([scores.get(each, 0.0) for each in ids.tolist()], dtype=np.float32)
 
 
-def _hits(store: VectorStore, scope: Scope, scored: _Scored, order: Ids, scores: Scores) -> list[Hit]:
-    """The chosen chunks with their texts, sources and places; chunks deleted meanwhile are left out."""
+def _hits(store: StoreParts, scope: Scope, scored: _Scored, order: Ids, scores: Scores) -> list[Hit]:
+    """Return the chosen chunks with their texts, sources and locations; chunks deleted in the meantime are left out."""
     chunks = store.tables.chunks.fetch(scored.ids[order].tolist())
     documents = sorted({each.document_id for each in chunks.values()})
     sources = store.tables.chunks.sources_of(documents, scope)
@@ -113,16 +113,14 @@ def _hits(store: VectorStore, scope: Scope, scored: _Scored, order: Ids, scores:
 
 
 def _first_character(chunk: StoredChunk) -> int:
-    """Where the chunk's text begins behind the white space it may start with."""
+    """Return the position of the chunk's first character that is not white space."""
     return chunk.span.start + len(chunk.text) - len(chunk.text.lstrip())
 
 
 # links
 
 
-def search_relevant_links(
-    store: VectorStore, query: str, links: Sequence[Link], limit: int
-) -> list[tuple[Link, float]]:
+def search_relevant_links(store: StoreParts, query: str, links: Sequence[Link], limit: int) -> list[tuple[Link, float]]:
     """See `VectorStore.search_relevant_links`. Ties are broken in favour of the earlier link."""
     wanted = set(content_terms(query))
     texts = [_link_text(each) for each in links]
@@ -131,7 +129,7 @@ def search_relevant_links(
     embedder = store.embedder()
     if embedder is None or not order:
         return [(links[at], by_words[at]) for at in order[:limit]]
-    remembered = store.remembered(embedder)
+    remembered = store.cached_embedder(embedder)
     near = remembered.embed([texts[at] for at in order]) @ remembered.embed_query(query)
     scores = {at: float(np.clip(score, 0.0, 1.0)) for at, score in zip(order, near, strict=True)}
     ranked = sorted(order, key=lambda at: (-scores[at], at))
@@ -139,6 +137,6 @@ def search_relevant_links(
 
 
 def _link_text(link: Link) -> str:
-    """What is known of where a link leads: its words, and those of its address."""
+    """Return the words that describe a link: its text, and the words of its address."""
     path = urlsplit(link.url).path
     return f"{link.text} {' '.join(re.findall('[A-Za-z]{3,}', path))}".strip()[:_LINK_CHARACTERS] or link.url

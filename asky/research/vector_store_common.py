@@ -1,4 +1,4 @@
-"""Vector arithmetic that the store's parts share. Everything is little-endian, whatever the machine."""
+"""Vector arithmetic shared by the parts of the store. Everything is little-endian on every machine."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ if TYPE_CHECKING:
 
 
 def ids_to_bytes(ids: Sequence[int] | Ids) -> bytes:
-    """int64[n] as bytes."""
+    """Encode int64[n] as bytes."""
     return np.asarray(ids, dtype="<i8").tobytes()
 
 
 def ids_from_bytes(data: bytes | bytearray) -> Ids:
-    """The int64[n] of `ids_to_bytes`."""
+    """Decode the int64[n] of `ids_to_bytes`."""
     return np.frombuffer(data, dtype="<i8")
 
 
 def vectors_to_bytes(vectors: Vectors) -> bytes:
-    """float32[n, dim] or float32[dim] as bytes."""
+    """Encode float32[n, dim] or float32[dim] as bytes."""
     return np.ascontiguousarray(vectors, dtype="<f4").tobytes()
 
 
 def vectors_from_bytes(data: bytes | bytearray, dim: int) -> Vectors:
-    """The float32[n, dim] of `vectors_to_bytes`."""
+    """Decode the float32[n, dim] of `vectors_to_bytes`."""
     return np.frombuffer(data, dtype="<f4").reshape(-1, dim)
 
 
 def check_vectors(vectors: Vectors, *, count: int, dim: int) -> None:
-    """Refuse vectors that would poison every comparison: wrong shape, NaN, infinite or zero. Raises `ProviderError`."""
+    """Raise `ProviderError` for vectors that are unfit for comparison: wrong shape, NaN, infinite or zero."""
     if vectors.shape != (count, dim):
-        raise ProviderError(f"the embedding model gave vectors of shape {vectors.shape}, not {(count, dim)}")
+        raise ProviderError(f"the embedding model returned vectors of shape {vectors.shape}, not {(count, dim)}")
     if not np.isfinite(vectors).all() or (count and not np.einsum("ij,ij->i", vectors, vectors).all()):
-        raise ProviderError("the embedding model gave a vector that is zero or not finite")
+        raise ProviderError("the embedding model returned a vector that is zero or not finite")
 
 
 def join_packs(packs: Iterable[Pack], dim: int) -> tuple[Ids, Vectors]:
-    """All ids and vectors of `packs`: int64[n] and float32[n, dim], in their order."""
-    ids, rows = bytearray(), bytearray()  # which grow in place: a list of packs would be held beside their sum
+    """Concatenate the ids and vectors of `packs`: int64[n] and float32[n, dim], in their order."""
+    ids, rows = bytearray(), bytearray()  # grow in place: a list of packs would double the memory
     for pack in packs:
         ids += pack.chunk_ids
         rows += pack.vectors
@@ -57,9 +57,9 @@ def join_packs(packs: Iterable[Pack], dim: int) -> tuple[Ids, Vectors]:
 
 
 def best(scores: Scores, limit: int) -> Ids:
-    """Positions of the `limit` largest scores, the largest first, ties by position."""
+    """Return the positions of the `limit` largest scores, largest first, ties by position."""
     if limit < len(scores):
-        # Everything that ties with the last place stays in, so that the cut does not depend on the partition.
+        # Everything that ties with the last place is kept, so that the cut does not depend on the partition.
         threshold = np.partition(scores, len(scores) - limit)[len(scores) - limit]
         positions = np.flatnonzero(scores >= threshold)
     else:

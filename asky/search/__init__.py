@@ -1,1 +1,1 @@
-"""Search services behind one port. Rule: what a service cannot answer is an error, never an empty list."""
+"""Search services behind one port. Rule: a service that cannot answer raises an error, never returns an empty list."""

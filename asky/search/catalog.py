@@ -1,11 +1,11 @@
-"""The search services that asky knows: what each is, what it needs, and how often it may be asked.
+"""The catalog of search services: what each is, what it needs, and its rate limits.
 
 Each name is a key of the configuration's table `search`, and a module of this package, which is imported when it is
 used, with
 
     def make(service: Service) -> SearchProvider
 
-A `finder` does not search, and its `make` returns what it is; `make_provider` refuses it, `make_service` does not.
+A `finder` does not search, and its `make` returns another type; `make_provider` refuses it, `make_service` does not.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from asky.config.endpoints import base_url_fault
-from asky.config.schema import Search, SearchPackage, SearchService
+from asky.config.schema import Search, SearchPackage, SearchServiceSettings
 from asky.errors import ConfigError, NotConfigured
-from asky.net.manners import ARXIV, WIKIPEDIA
+from asky.net.host_policy import ARXIV, WIKIPEDIA
 from asky.net.retry import Retry, RetryBudget, Waiting
 from asky.search.port import SearchProvider, SearchRequest, SearchResults
-from asky.search.service import Limits, Service
+from asky.search.service import RequestLimits, Service
 
 if TYPE_CHECKING:
     from asky.net.breaker import Breaker
@@ -32,16 +32,16 @@ Kind = Literal["web", "paper", "finder"]
 Need = Literal["none", "optional", "required"]
 
 AUTOMATIC = ("searxng", "brave", "tavily", "exa", "serper")
-"""The services that are asked where the user has set them up and named none, in this order."""
+"""The services used if they are configured and the user has named none, in this order."""
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """What is known of a service; the user's `SearchService` goes before it.
+class ServiceRow:
+    """What is known of a service; the user's `SearchServiceSettings` goes before it.
 
-    `base_url` is `None` where the user has to say it. `key` and `email` say whether they are of use, `key_variable` is
-    the usual name of the variable. `gap_s` and `at_once` are the pace that the service allows, `keyed_gap_s` that with
-    a key.
+    `base_url` is `None` if the user must provide it. `key` and `email` say whether they are used, `key_variable` is the
+    usual name of the variable. `gap_s` and `at_once` are the rate limits of the service, `keyed_gap_s` the gap with a
+    key.
     """
 
     summary: str
@@ -53,17 +53,17 @@ class Row:
     keyed_gap_s: float | None = None
     at_once: int = 2
     email: Need = "none"
-    limits: Limits = field(default_factory=Limits)
+    limits: RequestLimits = field(default_factory=RequestLimits)
     timeout_s: float = 30.0
     max_tries: int = 3
 
 
-ROWS: Mapping[str, Row] = MappingProxyType(
+ROWS: Mapping[str, ServiceRow] = MappingProxyType(
     {
-        "searxng": Row(
-            "a SearXNG instance of your own", "web", None, 1.0, limits=Limits(query_chars=2000, results=100)
+        "searxng": ServiceRow(
+            "a SearXNG instance of your own", "web", None, 1.0, limits=RequestLimits(query_chars=2000, results=100)
         ),
-        "brave": Row(
+        "brave": ServiceRow(
             "Brave Search; needs a paid plan",
             "web",
             "https://api.search.brave.com/res/v1",
@@ -71,18 +71,18 @@ ROWS: Mapping[str, Row] = MappingProxyType(
             key="required",
             key_variable="BRAVE_API_KEY",
             at_once=1,
-            limits=Limits(query_chars=400, query_words=50, results=20),
+            limits=RequestLimits(query_chars=400, query_words=50, results=20),
         ),
-        "tavily": Row(
+        "tavily": ServiceRow(
             "Tavily; 1000 searches a month are free",
             "web",
             "https://api.tavily.com",
             0.6,
             key="required",
             key_variable="TAVILY_API_KEY",
-            limits=Limits(query_chars=400, results=20),
+            limits=RequestLimits(query_chars=400, results=20),
         ),
-        "exa": Row(
+        "exa": ServiceRow(
             "Exa; needs a paid plan",
             "web",
             "https://api.exa.ai",
@@ -90,27 +90,27 @@ ROWS: Mapping[str, Row] = MappingProxyType(
             key="required",
             key_variable="EXA_API_KEY",
             at_once=4,
-            limits=Limits(query_chars=2000, results=100),
+            limits=RequestLimits(query_chars=2000, results=100),
         ),
-        "serper": Row(
+        "serper": ServiceRow(
             "Serper: results of Google; 2500 searches are free",
             "web",
             "https://google.serper.dev",
             0.2,
             key="required",
             key_variable="SERPER_API_KEY",
-            limits=Limits(query_chars=2000, results=100),
+            limits=RequestLimits(query_chars=2000, results=100),
         ),
-        "ddgs": Row(
+        "ddgs": ServiceRow(
             "the package ddgs, which scrapes DuckDuckGo: look at its terms first",
             "web",
             "https://html.duckduckgo.com",
             2.5,
             at_once=1,
-            limits=Limits(query_chars=400, results=50),
+            limits=RequestLimits(query_chars=400, results=50),
             max_tries=1,
         ),
-        "semantic_scholar": Row(
+        "semantic_scholar": ServiceRow(
             "Semantic Scholar: papers",
             "paper",
             "https://api.semanticscholar.org/graph/v1",
@@ -118,9 +118,9 @@ ROWS: Mapping[str, Row] = MappingProxyType(
             key="optional",
             key_variable="SEMANTIC_SCHOLAR_API_KEY",
             at_once=1,
-            limits=Limits(query_chars=300, results=100),
+            limits=RequestLimits(query_chars=300, results=100),
         ),
-        "pubmed": Row(
+        "pubmed": ServiceRow(
             "PubMed: biomedical papers",
             "paper",
             "https://eutils.ncbi.nlm.nih.gov/entrez/eutils",
@@ -129,62 +129,63 @@ ROWS: Mapping[str, Row] = MappingProxyType(
             key_variable="NCBI_API_KEY",
             keyed_gap_s=0.11,
             email="optional",
-            limits=Limits(query_chars=1000, results=100),
+            limits=RequestLimits(query_chars=1000, results=100),
         ),
-        "arxiv": Row(
+        "arxiv": ServiceRow(
             "arXiv: preprints",
             "paper",
             "https://export.arxiv.org/api",
             ARXIV.gap_s,
             at_once=ARXIV.at_once,
             email="optional",
-            limits=Limits(query_chars=300, results=100),
+            limits=RequestLimits(query_chars=300, results=100),
             timeout_s=60.0,
             max_tries=1,
         ),
-        "openalex": Row(
+        "openalex": ServiceRow(
             "OpenAlex: papers; a free key allows more",
             "paper",
             "https://api.openalex.org",
             0.1,
             key="optional",
             key_variable="OPENALEX_API_KEY",
-            limits=Limits(query_chars=1000, results=100),
+            limits=RequestLimits(query_chars=1000, results=100),
         ),
-        "crossref": Row(
+        "crossref": ServiceRow(
             "Crossref: papers",
             "paper",
             "https://api.crossref.org/v1",
             0.5,
             at_once=1,
             email="optional",
-            limits=Limits(query_chars=1000, results=100),
+            limits=RequestLimits(query_chars=1000, results=100),
         ),
-        "unpaywall": Row(
-            "Unpaywall: open copies of papers by their DOI; it does not search",
+        "unpaywall": ServiceRow(
+            "Unpaywall: open copies of papers by their DOI; it is not a search service",
             "finder",
             "https://api.unpaywall.org/v2",
             0.2,
             email="required",
         ),
-        "wikipedia": Row(
+        "wikipedia": ServiceRow(
             "Wikipedia",
             "web",
             "https://en.wikipedia.org",
             WIKIPEDIA.gap_s,
             at_once=WIKIPEDIA.at_once,
             email="optional",
-            limits=Limits(query_chars=300, results=50),
+            limits=RequestLimits(query_chars=300, results=50),
         ),
     }
 )
-"""By name. Source of limits and paces: the services' documentation in November 2026. The strictest paces are a little
-slower than that, as connections take unequally long to come about."""
+"""By name. Source of limits: the services' documentation in November 2026. The strictest are used slightly slower,
+as connections take varying time to open.
+"""
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What every service of a process shares: the environment with the keys, paces, breakers, time, tries."""
+class SearchContext:
+    """State shared by the services of a process: environment with keys, rate limits, breakers, time, retries."""
 
     environ: Mapping[str, str]
     pace: Pace
@@ -194,10 +195,10 @@ class Surroundings:
 
 
 def configured(search: Search, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The names of the services to search with: those that the user named, else those of `AUTOMATIC` that are set up.
+    """Return the names of the services to search with: those the user named, else the configured ones of `AUTOMATIC`.
 
-    Each once, in that order; `finders` has those that are named and do not search. Raises `ConfigError` for a name that
-    is none.
+    Each once, in that order; named services that do not search are in `finders`. Raises `ConfigError` for an unknown
+    name.
     """
     if named := _named(search, lambda row: row.kind != "finder"):
         return named
@@ -205,36 +206,36 @@ def configured(search: Search, environ: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def finders(search: Search) -> tuple[str, ...]:
-    """The finders that the user named, each once, in that order. Raises `ConfigError` as `configured` does."""
+    """Return the finders that the user named, each once, in that order. Raises `ConfigError` as `configured` does."""
     return _named(search, lambda row: row.kind == "finder")
 
 
-def make_providers(search: Search, surroundings: Surroundings) -> tuple[SearchProvider, ...]:
-    """The services of `configured`. One that cannot be used as it is set up says so when it is asked.
+def make_providers(search: Search, context: SearchContext) -> tuple[SearchProvider, ...]:
+    """Return the services of `configured`. One that is not usable as configured raises an error when called.
 
     Raises `ConfigError` as `configured` and `make_provider` do.
     """
-    return tuple(_make_or_excuse(name, search, surroundings) for name in configured(search, surroundings.environ))
+    return tuple(_make_or_unusable(name, search, context) for name in configured(search, context.environ))
 
 
-def make_provider(name: str, search: Search, surroundings: Surroundings) -> SearchProvider:
-    """The service `name`, as the user has set it up.
+def make_provider(name: str, search: Search, context: SearchContext) -> SearchProvider:
+    """Return the service `name`, as configured by the user.
 
-    Raises `ConfigError` for a name that is none or that does not search, `NotConfigured` for a package that is not
+    Raises `ConfigError` for a name that is unknown or does not search, `NotConfigured` for a package that is not
     installed, and what `make_service` raises.
     """
     if _row(name).kind == "finder":
-        raise ConfigError(f"{name} does not search", hint=f"services that do: {_listed(_searching())}")
-    service = make_service(name, search, surroundings)
-    provider: SearchProvider = import_module(f"asky.search.{name}").make(service)
+        raise ConfigError(f"{name} is not a search service", hint=f"search services: {_listed(_searching())}")
+    service = make_service(name, search, context)
+    provider: SearchProvider = import_module(f"asky.search.providers.{name}").make(service)
     return provider
 
 
-def make_service(name: str, search: Search, surroundings: Surroundings) -> Service:
-    """What asks the service `name`, for its adapter.
+def make_service(name: str, search: Search, context: SearchContext) -> Service:
+    """Return the client of the service `name`, for its adapter.
 
-    Raises `NotConfigured` naming the variable or key of the configuration that is missing, and `ConfigError` for an
-    unknown name or an address that is none.
+    Raises `NotConfigured` naming the variable or configuration key that is missing, and `ConfigError` for an unknown
+    name or an invalid address.
     """
     row, settings = _row(name), settings_of(search, name)
     base_url = settings.base_url or row.base_url
@@ -245,7 +246,7 @@ def make_service(name: str, search: Search, surroundings: Surroundings) -> Servi
     if row.email == "required" and not search.email:
         raise NotConfigured(f"{name} asks its users for an e-mail address", hint="set search.email to yours")
     variable = settings.api_key_env or row.key_variable
-    api_key = _read_key(variable, surroundings.environ)
+    api_key = _read_key(variable, context.environ)
     if api_key is None and (row.key == "required" or settings.api_key_env is not None):
         raise NotConfigured(
             f"{name} needs a key: the variable {variable} is not set",
@@ -255,8 +256,8 @@ def make_service(name: str, search: Search, surroundings: Surroundings) -> Servi
     return Service(
         name=name,
         base_url=base_url,
-        pace=surroundings.pace,
-        breaker=surroundings.breaker,
+        pace=context.pace,
+        breaker=context.breaker,
         api_key=api_key,
         key_variable=variable,
         email=None if row.email == "none" else search.email,
@@ -266,19 +267,19 @@ def make_service(name: str, search: Search, surroundings: Surroundings) -> Servi
         at_once=row.at_once,
         timeout_s=row.timeout_s if settings.timeout_s is None else settings.timeout_s,
         retry=Retry(max_tries=row.max_tries),
-        budget=surroundings.budget,
-        waiting=surroundings.waiting,
+        budget=context.budget,
+        waiting=context.waiting,
     )
 
 
-def settings_of(search: Search, name: str) -> SearchService | SearchPackage:
-    """What the user says of the service `name`, which must be one of `ROWS`."""
-    settings: SearchService | SearchPackage = getattr(search, name)
+def settings_of(search: Search, name: str) -> SearchServiceSettings | SearchPackage:
+    """Return the user's settings of the service `name`, which must be one of `ROWS`."""
+    settings: SearchServiceSettings | SearchPackage = getattr(search, name)
     return settings
 
 
 class _Unusable:
-    """A service that is named but not set up: asking it fails with what is missing, as others fail otherwise."""
+    """A service that is named but not configured: a search fails with what is missing, like any other failure."""
 
     def __init__(self, name: str, error: NotConfigured) -> None:
         self.name = name
@@ -289,22 +290,22 @@ class _Unusable:
         raise self._error
 
 
-def _make_or_excuse(name: str, search: Search, surroundings: Surroundings) -> SearchProvider:
+def _make_or_unusable(name: str, search: Search, context: SearchContext) -> SearchProvider:
     try:
-        return make_provider(name, search, surroundings)
+        return make_provider(name, search, context)
     except NotConfigured as error:
         return _Unusable(name, error)
 
 
-def _named(search: Search, is_wanted: Callable[[Row], bool]) -> tuple[str, ...]:
+def _named(search: Search, is_wanted: Callable[[ServiceRow], bool]) -> tuple[str, ...]:
     rows = {name: _row(name) for name in search.providers}
     return tuple(name for name, row in rows.items() if is_wanted(row))
 
 
-def _row(name: str) -> Row:
+def _row(name: str) -> ServiceRow:
     row = ROWS.get(name)
     if row is None:
-        from difflib import get_close_matches  # only where something is wrong already
+        from difflib import get_close_matches  # only if there is an error already
 
         close = get_close_matches(name[:100].lower(), ROWS, n=2)
         hint = f"did you mean {' or '.join(close)}?" if close else f"known services: {_listed(_searching())}"
@@ -320,7 +321,7 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(names)
 
 
-def _is_set_up(name: str, settings: SearchService | SearchPackage, environ: Mapping[str, str]) -> bool:
+def _is_set_up(name: str, settings: SearchServiceSettings | SearchPackage, environ: Mapping[str, str]) -> bool:
     row = ROWS[name]
     variable = settings.api_key_env or row.key_variable
     has_key = variable is not None and bool(environ.get(variable, "").strip())
@@ -328,13 +329,13 @@ def _is_set_up(name: str, settings: SearchService | SearchPackage, environ: Mapp
 
 
 def _read_key(variable: str | None, environ: Mapping[str, str]) -> str | None:
-    """The key, `None` where the variable is not set. Raises `NotConfigured` for what no header can hold."""
+    """Return the key, `None` if the variable is not set. Raises `NotConfigured` for a value that no header can hold."""
     key = environ.get(variable, "").strip() if variable else ""
     if not key:
         return None
     if not (key.isascii() and key.isprintable()) or " " in key:
         raise NotConfigured(
-            f"the value of {variable} cannot be a key: it holds white space or other characters that no key has",
-            hint=f"set {variable} again, to the key alone",
+            f"the value of {variable} is not a valid key: it contains white space or other invalid characters",
+            hint=f"set {variable} to the key alone",
         )
     return key

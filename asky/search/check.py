@@ -1,4 +1,4 @@
-"""Whether a search service works as it is set up: one tiny search, and what came of it."""
+"""Check of a search service: one tiny search, and its result."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _QUERY = "wikipedia"
 
 @dataclass(frozen=True, slots=True)
 class ServiceCheck:
-    """What a service did: `results` of the search, or its `error`. No results and no error is an odd service.
+    """The result of a check: `results` of the search, or its `error`. No results and no error is suspicious.
 
-    `seconds` are those of the whole search, the wait for its turn included.
+    `seconds` cover the whole search, including the wait for its turn.
     """
 
     name: str
@@ -28,12 +28,12 @@ class ServiceCheck:
 
     @property
     def works(self) -> bool:
-        """Whether it found anything."""
+        """Return whether it found anything."""
         return self.error is None and self.results > 0
 
 
 async def check_service(provider: SearchProvider, clock: Callable[[], float]) -> ServiceCheck:
-    """Search once with `provider`, which may cost what a search costs. Raises nothing that the service causes."""
+    """Search once with `provider`, at the cost of a search. Raises nothing that the service causes."""
     started_at = clock()
     try:
         found = await provider.search(SearchRequest(_QUERY, max_results=3))

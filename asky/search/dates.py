@@ -1,4 +1,4 @@
-"""Dates as services write them, in ISO 8601."""
+"""Conversion of the services' dates to ISO 8601."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _AGO = re.compile(
 
 
 def iso_date(value: object, today: date | None = None) -> str | None:
-    """`value` as an ISO 8601 date, or a year, or year and month, as exact as it is; `None` where it is no date.
+    """Return `value` as an ISO 8601 date, year and month, or year, as exact as given; `None` if it is no date.
 
-    Reads ISO dates and times, `March 3, 2026`, `Tue, 03 Mar 2026 10:00:00 GMT`, `2026 Mar 3`, `Mar 2026`, and, where
+    Reads ISO dates and times, `March 3, 2026`, `Tue, 03 Mar 2026 10:00:00 GMT`, `2026 Mar 3`, `Mar 2026`, and, if
     `today` is given, `3 days ago`. A number is a year. English only, whatever the locale.
     """
     text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
@@ -73,15 +73,15 @@ def _before(today: date, ago: re.Match[str]) -> str | None:
 
 
 def first_day_of(recency: Recency, today: date) -> date:
-    """The first day of what is as recent as that."""
+    """Return the first day covered by `recency`."""
     return today - timedelta(days=_RECENT_DAYS[recency])
 
 
 def recency_since(first: date, today: date) -> Recency | None:
-    """The shortest recency that has everything from `first` on; `None` where none does."""
+    """Return the shortest recency that covers everything from `first` on; `None` if none does."""
     return next((recency for recency in _RECENT_DAYS if first_day_of(recency, today) <= first), None)
 
 
 def shorter(one: Recency | None, other: Recency | None) -> Recency | None:
-    """The one of the two that has less; `None` stands for all there is."""
+    """Return the shorter of the two; `None` stands for no limit."""
     return next((recency for recency in _RECENT_DAYS if recency in (one, other)), None)

@@ -1,4 +1,4 @@
-"""Asking several services together, and making one list of what they find."""
+"""Search over several services, with merged results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TypeAlias, TypeVar
 
 from asky.concurrency import error_of, failure, gather
 from asky.errors import AskyError, NotConfigured, ProviderError, StorageError
-from asky.net.breaker import Resting
+from asky.net.breaker import CircuitOpen
 from asky.search.identifiers import work_keys
 from asky.search.port import Candidate, SearchProvider, SearchRequest, SearchResults
 from asky.text.urls import canonical_url
@@ -25,20 +25,20 @@ _AT_ONCE = 8
 Value = TypeVar("Value")
 _Search: TypeAlias = tuple[SearchProvider, SearchRequest]
 
-Ask = Callable[[SearchProvider, SearchRequest], Awaitable[SearchResults]]
+AskService = Callable[[SearchProvider, SearchRequest], Awaitable[SearchResults]]
 """Searches once with one service. Raises what that raises."""
 
 
 async def ask_service(provider: SearchProvider, request: SearchRequest) -> SearchResults:
-    """The plain way to search: sends the request."""
+    """Send the request to the service: the plain `AskService`."""
     return await provider.search(request)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """One search of one service: `results` is how many it found, `None` where it failed; `notes` are for people.
+class ServiceSearch:
+    """One search of one service: `results` counts the results, `None` if it failed; `notes` are for people.
 
-    `host` is empty where nothing was sent: the service had failed too often before, or had answered already.
+    `host` is empty if nothing was sent: the service had failed too often before, or had answered already.
     """
 
     provider: str
@@ -50,15 +50,15 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class FederatedResults:
-    """What several services found: best first, no source twice.
+    """The merged results of several services: best first, no duplicate sources.
 
     `failures` are about services by name, none twice; a service that failed for one query may have answered another.
-    `asked` is every search, query by query, in the order of the services.
+    `searches` is every search, query by query, in the order of the services.
     """
 
     candidates: tuple[Candidate, ...]
     failures: tuple[Failure, ...]
-    asked: tuple[Asked, ...]
+    searches: tuple[ServiceSearch, ...]
 
 
 class Federation:
@@ -67,17 +67,17 @@ class Federation:
     def __init__(self, providers: Sequence[SearchProvider]) -> None:
         self.providers = tuple(providers)
 
-    async def search(self, requests: Sequence[SearchRequest], ask: Ask = ask_service) -> FederatedResults:
-        """`ask` every service every request, a few at a time, and merge what they find by `merge`.
+    async def search(self, requests: Sequence[SearchRequest], ask: AskService = ask_service) -> FederatedResults:
+        """Send every request to every service through `ask`, a few at a time, and `merge` the results.
 
-        A service that fails is among the `failures` while the others serve. Raises `NotConfigured` where there are no
-        services; and where every search failed the error of it, or one that names each service: an error of the class
-        that all have in common, else `ProviderError`. A `StorageError` of `ask` ends it.
+        A service that fails is listed in `failures` while the others continue. Raises `NotConfigured` if there are no
+        services; and if every search failed, its error, or one that names each service: an error of the class that all
+        have in common, else `ProviderError`. A `StorageError` of `ask` ends the search.
         """
         if not self.providers:
             raise NotConfigured(
                 "no search service is set up",
-                hint="set search.searxng.base_url, or the key of one of brave, tavily, exa, serper in its variable",
+                hint="set search.searxng.base_url, or the API key of brave, tavily, exa or serper",
             )
         searches = [(provider, request) for request in requests for provider in self.providers]
         outcomes = await gather(searches, partial(_search, ask), limit=_AT_ONCE)
@@ -91,18 +91,18 @@ class Federation:
         ]
         if errors and not found:
             raise _summary(errors)
-        asked = (_asked(search, outcome) for search, outcome in zip(searches, outcomes, strict=True))
+        made = (_service_search(search, outcome) for search, outcome in zip(searches, outcomes, strict=True))
         failures = dict.fromkeys(failure(error, name) for name, error in errors)
-        return FederatedResults(merge(found), tuple(failures), tuple(asked))
+        return FederatedResults(merge(found), tuple(failures), tuple(made))
 
 
 def merge(lists: Sequence[Sequence[Candidate]]) -> tuple[Candidate, ...]:
-    """One list of the candidates of several ranked lists, by reciprocal-rank fusion.
+    """Merge several ranked lists of candidates by reciprocal-rank fusion.
 
-    Candidates are one where their canonical addresses are equal or they name the same work. Of those, the one that
-    ranks best in its list says what it is, the earlier list first, and the others add what it leaves open; `found` has
-    all of them in the order of the lists. Order: the sum over the lists of 1 / (60 + rank), falling; equal sums by best
-    rank, then by the first list that has it.
+    Candidates are one if their canonical addresses are equal or they name the same work. The one that ranks best in its
+    list, the earlier list first, provides the fields, and the others fill in missing ones; `found` has all of them in
+    the order of the lists. Order: the sum over the lists of 1 / (60 + rank), descending; equal sums by best rank, then
+    by the first list that has it.
     """
     groups: dict[int, list[_Entry]] = {}
     group_of: dict[str, int] = {}
@@ -136,61 +136,61 @@ def _by_rank(entry: _Entry) -> tuple[int, int]:
 
 
 def _by_score(entries: Sequence[_Entry]) -> tuple[float, int, int]:
-    """Falling score first. A list that has a source under two addresses counts once, with the better rank."""
+    """Return a sort key by descending score. A list counts once per source, with its best rank."""
     best = {entry.place: entry.rank for entry in reversed(entries)}
     score = math.fsum(1 / (_K + rank) for rank in best.values())
     return -score, entries[0].rank, entries[0].place
 
 
 def _united(entries: Sequence[_Entry]) -> Candidate:
-    """The first candidate, with what the others add to it."""
+    """Return the first candidate, with missing fields filled in from the others."""
     first, *others = (entry.candidate for entry in entries)
-    everybody = (first, *others)
+    entries_by_rank = (first, *others)
     if not others:
         return first
     by_place = sorted(entries, key=lambda entry: (entry.place, entry.rank))
-    counts = [each.citations for each in everybody if each.citations is not None]
+    counts = [each.citations for each in entries_by_rank if each.citations is not None]
     return replace(
         first,
-        title=_first(each.title for each in everybody) or "",
-        snippet=_first(each.snippet for each in everybody) or "",
-        published=_first(each.published for each in everybody),
-        kind="paper" if any(each.kind == "paper" for each in everybody) else first.kind,
+        title=_first(each.title for each in entries_by_rank) or "",
+        snippet=_first(each.snippet for each in entries_by_rank) or "",
+        published=_first(each.published for each in entries_by_rank),
+        kind="paper" if any(each.kind == "paper" for each in entries_by_rank) else first.kind,
         found=tuple(dict.fromkeys(found for entry in by_place for found in entry.candidate.found)),
-        doi=_first(each.doi for each in everybody),
-        authors=_first(each.authors for each in everybody) or (),
-        venue=_first(each.venue for each in everybody),
-        pdf_url=_first(each.pdf_url for each in everybody),
+        doi=_first(each.doi for each in entries_by_rank),
+        authors=_first(each.authors for each in entries_by_rank) or (),
+        venue=_first(each.venue for each in entries_by_rank),
+        pdf_url=_first(each.pdf_url for each in entries_by_rank),
         citations=max(counts, default=None),
-        is_retracted=any(each.is_retracted for each in everybody),
+        is_retracted=any(each.is_retracted for each in entries_by_rank),
     )
 
 
 def _first(values: Iterable[Value | None]) -> Value | None:
-    """The first that says anything."""
+    """Return the first value that is set."""
     return next((value for value in values if value), None)
 
 
-async def _search(ask: Ask, search: _Search) -> SearchResults | AskyError:
+async def _search(ask: AskService, search: _Search) -> SearchResults | AskyError:
     provider, request = search
     try:
         return await ask(provider, request)
     except StorageError:
-        raise  # no failure of the service: what it found could not be recorded
+        raise  # no failure of the service: its results could not be recorded
     except AskyError as error:
         return error
 
 
-def _asked(search: _Search, outcome: SearchResults | AskyError | Failure) -> Asked:
+def _service_search(search: _Search, outcome: SearchResults | AskyError | Failure) -> ServiceSearch:
     provider, request = search
     if isinstance(outcome, SearchResults):
         host = provider.host if outcome.was_sent else ""
-        return Asked(provider.name, host, request.query, len(outcome.candidates), outcome.notes)
-    return Asked(provider.name, "" if isinstance(outcome, Resting) else provider.host, request.query, None)
+        return ServiceSearch(provider.name, host, request.query, len(outcome.candidates), outcome.notes)
+    return ServiceSearch(provider.name, "" if isinstance(outcome, CircuitOpen) else provider.host, request.query, None)
 
 
 def _summary(errors: Sequence[tuple[str, AskyError]]) -> AskyError:
-    """One error that says that all searches failed: the error itself where it is the only one."""
+    """Return one error saying that all searches failed: the error itself if it is the only one."""
     distinct = list({(name, error.message): error for name, error in errors}.values())
     if len(distinct) == 1:
         return distinct[0]

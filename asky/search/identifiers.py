@@ -1,4 +1,4 @@
-"""What names a paper: DOIs, arXiv ids, PMIDs and PMCIDs, found in text and addresses and brought to one form."""
+"""Identifiers of papers: DOIs, arXiv ids, PMIDs and PMCIDs, found in text and addresses and normalized."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ _DOI_HOST = re.compile(r"https?://(?:dx\.|www\.)?doi\.org/", re.IGNORECASE)
 _VIEW = re.compile(r"(?:/(?:full|fulltext|pdf|epdf|abstract|html|meta|summary)|\.full|\.pdf|/)+$", re.IGNORECASE)
 _ARXIV_DOI = re.compile(rf"10\.48550/arxiv\.{_ARXIV}", re.VERBOSE | re.IGNORECASE)
 _TRAILING = ".,;:!?'\"*_\u2018\u2019\u201c\u201d\u00bb\u2026\u3001\u3002\uff0c\uff1b\uff09"
-_FEWEST_TITLE_CHARS = 12
+_MIN_TITLE_CHARS = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Identifier:
-    """A paper's name in one registry, in its canonical form: without prefix and version, DOIs in lower case.
+    """A paper's id in one registry, in its canonical form: without prefix and version, DOIs in lower case.
 
-    `version` is the arXiv version that was named; without one the newest is meant.
+    `version` is the arXiv version given; without one the newest is meant.
     """
 
     kind: IdentifierKind
@@ -70,15 +70,15 @@ class Identifier:
 
     @property
     def key(self) -> str:
-        """What is equal for two names of one paper: the kind and the value."""
+        """Return the kind and the value, which are equal for two names of one paper."""
         return f"{self.kind}:{self.value}"
 
 
 def find_identifiers(text: str) -> tuple[Identifier, ...]:
-    """The identifiers in `text`, prose or an address, in order, none twice; linear time.
+    """Return the identifiers in `text`, prose or an address, in order, without duplicates; linear time.
 
-    An arXiv id without a prefix counts where its month and its number of digits go together; a PMID needs its prefix
-    or its address. An arXiv DOI is the arXiv id that it holds. A DOI with angle brackets in it is cut there.
+    An arXiv id without a prefix counts if its month and its number of digits are consistent; a PMID needs its prefix or
+    its address. An arXiv DOI is converted to its arXiv id. A DOI with angle brackets in it is cut there.
 
     Source: arXiv's "Understanding the arXiv identifier" (five digits from 1501 on); the DOI Handbook, 2.2.
     """
@@ -91,25 +91,25 @@ def find_identifiers(text: str) -> tuple[Identifier, ...]:
 
 
 def doi_of(text: object) -> str | None:
-    """The first DOI in `text`, such as `https://doi.org/10.5555/X1`, in lower case; arXiv's own DOIs included.
+    """Return the first DOI in `text`, such as `https://doi.org/10.5555/X1`, in lower case; arXiv's own DOIs included.
 
-    `None` where there is none, and for what is no text.
+    `None` if there is none, and for anything but text.
     """
     match = _DOI.search(scrub(unquote(text))) if isinstance(text, str) else None
     return _trim_doi(match.group()) if match else None
 
 
 def arxiv_id_of(text: object) -> Identifier | None:
-    """The first arXiv id in `text`; `None` where there is none, and for what is no text."""
+    """Return the first arXiv id in `text`; `None` if there is none, and for anything but text."""
     found = find_identifiers(text) if isinstance(text, str) else ()
     return next((one for one in found if one.kind == "arxiv"), None)
 
 
 def work_keys(candidate: Candidate) -> tuple[str, ...]:
-    """What identifies the work behind a candidate: two candidates that share a key are one work.
+    """Return the keys of the work behind a candidate: two candidates that share a key are one work.
 
-    Strongest first: DOI, arXiv id, PMID, PMCID (of `doi` and `url`), and then, where all three are known, title, year
-    and the first author's family name together, compared without case, accents and punctuation.
+    Strongest first: DOI, arXiv id, PMID, PMCID (of `doi` and `url`), and then, if all three are known, title, year and
+    the first author's family name together, compared without case, accents and punctuation.
     """
     named = [*find_identifiers(candidate.doi or ""), *find_identifiers(candidate.url)]
     order = ("doi", "arxiv", "pmid", "pmcid")
@@ -187,7 +187,7 @@ def _is_month(digits: str) -> bool:
 
 
 def _trim_doi(doi: str) -> str | None:
-    """A DOI without the punctuation of the sentence around it; `None` where nothing is left of its suffix."""
+    """Return a DOI without surrounding punctuation; `None` if nothing is left of its suffix."""
     while doi[-1] in _TRAILING or (doi[-1] == ")" and doi.count(")") > doi.count("(")):
         doi = doi[:-1]  # ends before the slash at the latest
     return None if doi.endswith("/") and doi.count("/") == 1 else doi.lower()
@@ -198,11 +198,11 @@ def _title_key(candidate: Candidate) -> str | None:
     year = (candidate.published or "")[:4]
     names = candidate.authors[0].split() if candidate.authors else []
     family = _plain(names[-1]) if names else ""
-    if len(title) < _FEWEST_TITLE_CHARS or not year or not family:
+    if len(title) < _MIN_TITLE_CHARS or not year or not family:
         return None
     return f"title:{title}:{year}:{family}"
 
 
 def _plain(text: str) -> str:
-    """Letters and digits alone, casefolded, without accents."""
+    """Return only letters and digits, casefolded, without accents."""
     return "".join(c for c in unicodedata.normalize("NFKD", text).casefold() if c.isalnum())

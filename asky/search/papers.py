@@ -1,4 +1,4 @@
-"""What the scholarly services have in common: a paper as a candidate, dates, abstracts, and how words are asked for."""
+"""Helpers shared by the scholarly services: papers as candidates, dates, abstracts, and query words."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OWN_TITLE = re.compile(
 )
 _TITLE_END = re.compile(r"[:.]?\s{0,99}</(?:jats:)?title>", re.IGNORECASE)
 _ESCAPED_MARKUP = re.compile(r"&lt;/?(?:jats:)?(?:p|i|b|em|strong|sub|sup|title|sec|italic|bold)\b", re.IGNORECASE)
-_LONGEST_ABSTRACT = 4 * MAX_SNIPPET_CHARS
+_MAX_ABSTRACT_CHARS = 4 * MAX_SNIPPET_CHARS
 
 
 def paper(
@@ -43,11 +43,11 @@ def paper(
     citations: int | None = None,
     is_retracted: bool = False,
 ) -> Candidate | None:
-    """A paper, or `None` where it has no title or no address.
+    """Return a paper, or `None` if it has no title or no address.
 
-    `page` is its address where it has neither an arXiv id nor a DOI, which go before it in this order, as arXiv's page
-    can be read by everyone; or always, where it `keeps_page`. `doi`, `page` and `pdf_url` are as they came, the other
-    texts are plain; authors have their family name last.
+    `page` is its address if it has neither an arXiv id nor a DOI, which take precedence in this order, as arXiv's page
+    can be read by everyone; or always, with `keeps_page`. `doi`, `page` and `pdf_url` are unprocessed, the other texts
+    are plain; authors have their family name last.
     """
     name = doi_of(doi)
     arxiv = arxiv or arxiv_id_of(name)
@@ -71,28 +71,28 @@ def paper(
 
 
 def arxiv_url(arxiv: Identifier, view: str = "abs") -> str:
-    """Where arXiv shows a paper: the version that is named, else the newest."""
+    """Return the arXiv page of a paper: the version named, else the newest."""
     version = f"v{arxiv.version}" if arxiv.version else ""
     return f"https://arxiv.org/{view}/{arxiv.value}{version}"
 
 
 def doi_url(doi: str) -> str:
-    """The address that a DOI stands for."""
+    """Return the address of a DOI."""
     return f"https://doi.org/{quote(doi, safe='/:;()._-')}"
 
 
 def plain_title(value: object) -> str:
-    """A title without markup; formulas once, not in each of their forms."""
+    """Return a title without markup; formulas once, not in each of their forms."""
     return plain(_FORMULA.sub("", value[: 4 * MAX_TITLE_CHARS]), MAX_TITLE_CHARS) if isinstance(value, str) else ""
 
 
 def plain_abstract(value: object) -> str:
-    """An abstract without markup, JATS or HTML, even where the markup is escaped; its headings end in a colon."""
+    """Return an abstract without markup, JATS or HTML, even if the markup is escaped; its headings end in a colon."""
     if not isinstance(value, str):
         return ""
-    text = value[:_LONGEST_ABSTRACT]
+    text = value[:_MAX_ABSTRACT_CHARS]
     if _ESCAPED_MARKUP.search(text):
-        import html  # only for this rare damage
+        import html  # only for this rare defect
 
         text = html.unescape(text)
     text = _TITLE_END.sub(": </title>", _OWN_TITLE.sub(" ", _FORMULA.sub("", text)))
@@ -100,7 +100,7 @@ def plain_abstract(value: object) -> str:
 
 
 def date_of(year: object, month: object = None, day: object = None) -> str | None:
-    """The date in ISO 8601, or as much of it as makes sense; a month is a number or an English name."""
+    """Return the date in ISO 8601, or as much of it as is valid; a month is a number or an English name."""
     exact_first = (
         (f"{year}-{month}-{day}", f"{month} {day}, {year}") if month and day else (),
         (f"{year}-{month}", f"{month} {year}") if month else (),
@@ -110,37 +110,37 @@ def date_of(year: object, month: object = None, day: object = None) -> str | Non
 
 
 def first_day(service: Service, request: SearchRequest) -> date | None:
-    """The first day of what is recent; `None` where that does not matter."""
+    """Return the first day of the requested recency; `None` without one."""
     return None if request.recency is None else first_day_of(request.recency, service.today())
 
 
 def joined_filters(service: Service, own: str | None) -> str | None:
-    """The user's parameter `filter` and one of the adapter's own, which both have to hold."""
+    """Return the user's parameter `filter` combined (AND) with one of the adapter's own."""
     return ",".join(filter(None, (str(service.parameters.get("filter") or ""), own))) or None
 
 
 def clean_query(service: Service, request: SearchRequest) -> tuple[str, tuple[str, ...]]:
-    """The query without operators, as the service takes it, and notes about what was cut.
+    """Return the query without operators, as the service takes it, and notes about what was cut.
 
-    Raises `ProviderError` (bad_request) where nothing is left to search for.
+    Raises `ProviderError` (bad_request) if nothing is left to search for.
     """
     return prepare(service, replace(request, query=without_operators(request.query)))
 
 
-def search_words(query: str, most: int) -> tuple[list[str], tuple[str, ...]]:
-    """The words of `query` that say what is looked for, none twice, at most `most`, and a note where some are left out.
+def search_words(query: str, max_words: int) -> tuple[list[str], tuple[str, ...]]:
+    """Return the content words of `query`, at most `max_words`, without duplicates, and a note if some are left out.
 
-    For services that want all words of a query: with every "what" and "of" nothing would be found. Stop words stay
-    where there are no others.
+    For services that require all words of a query: with every "what" and "of" nothing would be found. Stop words stay
+    if there are no others.
     """
     found = list(dict.fromkeys(words(query)))
-    telling = [word for word in found if word not in STOP_WORDS] or found
-    if len(telling) <= most:
-        return telling, ()
-    return telling[:most], (f"only {most} of the query's {len(telling)} words were searched for",)
+    content_words = [word for word in found if word not in STOP_WORDS] or found
+    if len(content_words) <= max_words:
+        return content_words, ()
+    return content_words[:max_words], (f"only {max_words} of the query's {len(content_words)} words were searched for",)
 
 
 def without_operators(query: str) -> str:
-    """`query` without what search languages take for operators: quotes, brackets, wildcards, capitals of AND and OR."""
+    """Return `query` without the operators of search languages: quotes, brackets, wildcards, capitals of AND and OR."""
     text = re.sub(r"(?<![^\W_])-|[^\w\s.,'+#&-]|_", " ", query)
     return " ".join(re.sub(r"\b(?:AND|OR|NOT|ANDNOT)\b", lambda match: match[0].lower(), text).split())

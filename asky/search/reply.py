@@ -1,4 +1,4 @@
-"""A service's response, and what its status alone says: where an adapter knows nothing better, this decides."""
+"""A service's response, and the default interpretation of its status, used if an adapter has no better one."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _SHOWN_BYTES = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
-    """What came back: `headers` have lower-case names, `body` is decoded of its compression and whole.
+class ServiceReply:
+    """A response: `headers` have lower-case names, `body` is decompressed and complete.
 
-    Neither is in the `repr`: some services repeat the key in what they say.
+    Neither is in the `repr`: some services echo the key.
     """
 
     status: int
@@ -31,13 +31,13 @@ class Reply:
 
     @property
     def is_page(self) -> bool:
-        """Whether this is a page for people: HTML, whatever the header calls it."""
+        """Return whether this is a page for people: HTML, whatever the header says."""
         return (
             "html" in self.headers.get("content-type", "").lower() or _PAGE.match(self.body[:_SHOWN_BYTES]) is not None
         )
 
     def text(self) -> str:
-        """The body as text: UTF-8, -16 or -32 as its first bytes tell, or what the header names. Raises nothing."""
+        """Return the body as text: UTF-8, -16 or -32 by its first bytes, or the header's charset. Raises nothing."""
         guessed = json.detect_encoding(self.body)
         try:
             return self.body.decode(guessed)
@@ -45,14 +45,14 @@ class Reply:
             return self.body.decode(self._declared_charset() or "utf-8", "replace")
 
     def json(self) -> Any:
-        """The body as JSON. Raises `ValueError` where it is none, or none that can be read."""
+        """Return the body as JSON. Raises `ValueError` if it is invalid or unreadable."""
         try:
             return json.loads(self.text())
         except RecursionError:
             raise ValueError("nested too deeply") from None
 
     def json_or_none(self) -> Any:
-        """The body as JSON, or `None`: for errors, which come in any form."""
+        """Return the body as JSON, or `None`: for errors, which come in any form."""
         try:
             return self.json()
         except ValueError:
@@ -66,17 +66,17 @@ class Reply:
             return None
 
 
-Explain = Callable[[Reply], AskyError | None]
-"""What a service means by a reply, where that takes knowing it; `None` leaves the decision to the status."""
+Explain = Callable[[ServiceReply], AskyError | None]
+"""Interprets a reply that needs knowledge of the service; `None` leaves the decision to the status."""
 
 
-def nothing_special(reply: Reply) -> AskyError | None:  # noqa: ARG001 - an `Explain`
-    """The `Explain` of services whose status says it all."""
+def nothing_special(reply: ServiceReply) -> AskyError | None:  # noqa: ARG001 - an `Explain`
+    """Return `None`: the `Explain` of services whose status suffices."""
     return None
 
 
 def quota_used_up(name: str, *, hint: str | None = None) -> RateLimited:
-    """The error for a quota: asking again does not help."""
+    """Return the error for a used-up quota: a retry does not help."""
     return RateLimited(
         f"{name}: the quota is used up",
         hint=hint or "wait until it is renewed, raise it with the service, or search with another one",
@@ -85,7 +85,7 @@ def quota_used_up(name: str, *, hint: str | None = None) -> RateLimited:
 
 
 def key_refused(name: str, *, variable: str | None, is_set: bool) -> AuthenticationFailed:
-    """The error for a key that is wrong, missing or not allowed to do this; `variable` names the one that holds it."""
+    """Return the error for a key that is wrong, missing or not allowed to do this; `variable` names its variable."""
     if not is_set:
         return AuthenticationFailed(
             f"{name} refused access without a key", hint=f"set {variable or f'search.{name}.api_key_env'}"
@@ -93,31 +93,31 @@ def key_refused(name: str, *, variable: str | None, is_set: bool) -> Authenticat
     return AuthenticationFailed(f"{name} refused the key", hint=f"check the value of {variable}")
 
 
-def bad_request(name: str, said: str = "") -> ProviderError:
-    """The error for a request that the service does not take; `said` is its own word for why."""
-    because = f": {said}" if said else ""
+def bad_request(name: str, reason: str = "") -> ProviderError:
+    """Return the error for a request that the service rejects, with its `reason` if given."""
+    because = f": {reason}" if reason else ""
     return ProviderError(f"{name} refused the request{because}", reason="bad_request", retryable=False)
 
 
 def unavailable(name: str, why: str) -> ProviderError:
-    """The error for a failure of the service's own."""
+    """Return the error for a failure of the service itself."""
     return ProviderError(f"{name}: {why}", hint="try again later", reason="unavailable", retryable=True)
 
 
 def malformed(name: str, why: str) -> ProviderError:
-    """The error for an answer that cannot be read."""
+    """Return the error for a response that cannot be read."""
     hint = f"check search.{name}.base_url; what answers there may be another service"
     return ProviderError(f"{name}: {why}", hint=hint, reason="malformed", retryable=False)
 
 
 def blocked(name: str, why: str) -> ProviderError:
-    """The error for a page for people in place of an answer."""
+    """Return the error for a page for people in place of a response."""
     hint = "open its address in a browser: a limiter, a captcha or a proxy may stand before it"
     return ProviderError(f"{name}: {why}", hint=hint, reason="blocked", retryable=False)
 
 
-def fault_of(reply: Reply, name: str) -> AskyError | None:
-    """What the status of a reply says, where no key was refused (`refuses_key`); `None` where it is an answer."""
+def fault_of(reply: ServiceReply, name: str) -> AskyError | None:
+    """Return the error for the status of a reply, unless the key was refused (`refuses_key`); `None` for a success."""
     status = reply.status
     if status == 200:
         return blocked(name, "a web page came instead of an answer") if reply.is_page else None
@@ -126,7 +126,7 @@ def fault_of(reply: Reply, name: str) -> AskyError | None:
     if 300 <= status < 400:
         return _redirected(reply, name)
     if status == 429:
-        return RateLimited(f"{name} was asked too often", hint="wait, or search with another service")
+        return RateLimited(f"{name} received too many requests", hint="wait, or search with another service")
     if status == 402:
         return quota_used_up(name)
     if status in _TRANSIENT or status >= 500:
@@ -138,12 +138,12 @@ def fault_of(reply: Reply, name: str) -> AskyError | None:
     return bad_request(name, f"status {status}")
 
 
-def refuses_key(reply: Reply) -> bool:
-    """Whether the status says that the key is wrong: 401, or 403 without a page for people, which a limiter shows."""
+def refuses_key(reply: ServiceReply) -> bool:
+    """Return whether the status says that the key is wrong: 401, or 403 without a page for people, as limiters send."""
     return reply.status == 401 or (reply.status == 403 and not reply.is_page)
 
 
-def _redirected(reply: Reply, name: str) -> ProviderError:
+def _redirected(reply: ServiceReply, name: str) -> ProviderError:
     from urllib.parse import urlsplit  # only for this rare error
 
     try:
@@ -151,8 +151,8 @@ def _redirected(reply: Reply, name: str) -> ProviderError:
     except ValueError:
         host = None
     return ProviderError(
-        f"{name} sent us elsewhere{f', to {host}' if host else ''} (status {reply.status}); redirects are not followed",
-        hint=f"check search.{name}.base_url: http instead of https is a usual cause",
+        f"{name} redirects{f' to {host}' if host else ''} (status {reply.status}); redirects are not followed",
+        hint=f"check search.{name}.base_url: http instead of https is a common cause",
         reason="bad_request",
         retryable=False,
     )

@@ -1,4 +1,6 @@
-"""From a service's rows to candidates: plain text, absolute addresses, ISO dates, and a count of what was left out."""
+"""Conversion of a service's rows to candidates: plain text, absolute addresses, ISO dates, and a count of dropped
+rows.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +10,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from asky.search.port import Candidate, Found, SearchRequest, SearchResults
+from asky.search.port import Candidate, SearchRequest, SearchResults, ServiceRank
 from asky.search.reply import bad_request, malformed
-from asky.search.service import Limits, Service
+from asky.search.service import RequestLimits, Service
 from asky.text.counting import counted
-from asky.text.scrub import scrub, strip_sequences
+from asky.text.scrub import plain_query, scrub, strip_sequences
 from asky.text.urls import canonical_url, parse_address
 
 MAX_TITLE_CHARS = 500
@@ -23,7 +25,7 @@ _BLOCK = re.compile(
     r"(?:</?(?:p|div|br|li|ul|ol|h[1-6]|td|tr|title|sec|jats:p|jats:title|jats:sec)\b[^<>]{0,1000}>)", re.I
 )
 
-# Addresses that count clicks and lead elsewhere: whoever reads them learns nothing of the page, and they expire.
+# Click-tracking addresses: they tell nothing about the target page, and they expire.
 _REDIRECTORS = re.compile(
     r"""
       (?:^|\.)google\.[a-z.]{2,6}/(?:url|aclk|imgres)\b
@@ -38,11 +40,11 @@ _REDIRECTORS = re.compile(
 )
 
 ReadRow = Callable[[Mapping[str, Any]], Candidate | None]
-"""What an adapter makes of a row; `None` where it is no source."""
+"""Converts a row to a candidate; `None` if it is no source."""
 
 
 class Adapter:
-    """What `SearchProvider` wants beside `search`, for a service that is asked by HTTP."""
+    """The parts of `SearchProvider` other than `search`, for a service with an HTTP API."""
 
     def __init__(self, service: Service) -> None:
         self.service = service
@@ -50,9 +52,9 @@ class Adapter:
         self.host = service.host
 
 
-def clip(query: str, limits: Limits) -> tuple[str, tuple[str, ...]]:
-    """`query` in one line, cut after a whole word to what `limits` allow, and a note where it was cut."""
-    words = scrub(strip_sequences(query)).split()
+def clip(query: str, limits: RequestLimits) -> tuple[str, tuple[str, ...]]:
+    """Return `query` in one line, cut after a whole word to `limits`, and a note if it was cut."""
+    words = plain_query(query).split()
     kept = words[: limits.query_words]
     while len(kept) > 1 and len(" ".join(kept)) > limits.query_chars:
         kept.pop()
@@ -63,7 +65,7 @@ def clip(query: str, limits: Limits) -> tuple[str, tuple[str, ...]]:
 
 
 def prepare(service: Service, request: SearchRequest) -> tuple[str, tuple[str, ...]]:
-    """The query as the service takes it, and notes about what was cut. Raises `ProviderError` where nothing is left."""
+    """Return the query as the service takes it, and notes about cuts. Raises `ProviderError` if nothing is left."""
     query, notes = clip(request.query, service.limits)
     if not query:
         raise bad_request(service.name, "the query is empty")
@@ -71,34 +73,34 @@ def prepare(service: Service, request: SearchRequest) -> tuple[str, tuple[str, .
 
 
 def results_wanted(service: Service, request: SearchRequest) -> int:
-    """How many results to ask for in one request."""
+    """Return how many results to request at once."""
     return max(1, min(request.max_results, service.limits.results))
 
 
 def language_of(request: SearchRequest) -> tuple[str, str | None] | None:
-    """The language as `("pt", "BR")` or `("pt", None)`; `None` where none is asked for, or none that can be read."""
+    """Return the language as `("pt", "BR")` or `("pt", None)`; `None` if none or an invalid one is requested."""
     match = re.fullmatch(r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{2}|\d{3}))?", (request.language or "").strip())
     return (match[1].lower(), match[2].upper() if match[2] else None) if match else None
 
 
 def table(name: str, value: object) -> Mapping[str, Any]:
-    """`value`, where it is a JSON object. Raises `ProviderError` (malformed) for anything else."""
+    """Return `value` if it is a JSON object. Raises `ProviderError` (malformed) for anything else."""
     if not isinstance(value, Mapping):
         raise malformed(name, "its answer is not an object")
     return value
 
 
 def within(value: object, *names: str) -> Any:
-    """What lies under these names, table in table; `None` where one of them is missing or no table."""
+    """Return the value under these names in nested objects; `None` if one is missing or not an object."""
     for name in names:
         value = value.get(name) if isinstance(value, Mapping) else None
     return value
 
 
 def rows_in(name: str, answer: object, *names: str) -> Any:
-    """What lies under these names, where an answer of the service `name` must have something.
+    """Return the value under these names, which a response of the service `name` must have.
 
-    Raises `ProviderError` (malformed): an answer without its list of results is not one that found nothing.
+    Raises `ProviderError` (malformed): a response without its list of results is not one that found nothing.
     """
     rows = within(answer, *names)
     if rows is None:
@@ -106,18 +108,18 @@ def rows_in(name: str, answer: object, *names: str) -> Any:
     return rows
 
 
-def said(*values: object) -> str:
-    """What an error body says, for a message: the first of `values` that is text, in one short line."""
+def error_text(*values: object) -> str:
+    """Return the message of an error body: the first of `values` that is text, in one short line."""
     return next((text for value in values if (text := plain(value, 200))), "")
 
 
 def collect(
     name: str, request: SearchRequest, rows: object, read: ReadRow, *, notes: Iterable[str] = ()
 ) -> SearchResults:
-    """What `read` makes of `rows`, ranked as they come, no address twice, no more than were asked for.
+    """Convert `rows` with `read`, ranked in order, without duplicate addresses, at most as many as requested.
 
-    A row that is no table, or that `read` makes nothing of, is left out and counted in the notes. `rows` that are
-    `None` are none at all. Raises `ProviderError` (malformed) where they are no list.
+    A row that is no object, or for which `read` returns `None`, is left out and counted in the notes. `rows` may be
+    `None` for none. Raises `ProviderError` (malformed) if they are not a list.
     """
     if rows is None:
         rows = []
@@ -133,7 +135,8 @@ def collect(
             kept.setdefault(canonical_url(candidate.url), candidate)
     best = list(kept.values())[: request.max_results]
     ranked = (
-        replace(candidate, found=(Found(name, rank, request.query),)) for rank, candidate in enumerate(best, start=1)
+        replace(candidate, found=(ServiceRank(name, rank, request.query),))
+        for rank, candidate in enumerate(best, start=1)
     )
     return SearchResults(tuple(ranked), (*notes, *_note_of(dropped)))
 
@@ -146,7 +149,7 @@ def page(
     published: str | None = None,
     authors: tuple[str, ...] = (),
 ) -> Candidate | None:
-    """A page of the web, `None` where `url` is no address of one. `url` and `title` are as they came."""
+    """Return a web page as a candidate, `None` if `url` is not a valid address. `url` and `title` are unprocessed."""
     address = web_url(url)
     if address is None:
         return None
@@ -154,9 +157,9 @@ def page(
 
 
 def plain(value: object, max_chars: int = MAX_SNIPPET_CHARS) -> str:
-    """`value` as plain text in one line: without markup, entities resolved; `""` for what is no text.
+    """Return `value` as plain text in one line: without markup, entities resolved; `""` for anything but text.
 
-    Markup goes before entities, so that what is written as `&lt;b&gt;` stays readable.
+    Markup is removed before entities are resolved, so that `&lt;b&gt;` stays readable.
     """
     if not isinstance(value, str):
         return ""
@@ -165,9 +168,9 @@ def plain(value: object, max_chars: int = MAX_SNIPPET_CHARS) -> str:
 
 
 def web_url(value: object) -> str | None:
-    """`value` where it is the address of a page: absolute, http or https, without a user, leading nowhere else.
+    """Return `value` if it is the address of a page: absolute, http or https, without a user, and no redirector.
 
-    As it stands, but for white space in it, which is escaped.
+    Unchanged, except that white space in it is escaped.
     """
     if not isinstance(value, str):
         return None
@@ -182,7 +185,7 @@ def web_url(value: object) -> str | None:
 
 
 def whole_number(value: object) -> int | None:
-    """`value` as a number that counts something; services send digits in text too."""
+    """Return `value` as a non-negative count; services send digits in text too."""
     if isinstance(value, bool):
         return None
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) <= 12:
@@ -191,7 +194,7 @@ def whole_number(value: object) -> int | None:
 
 
 def texts(values: object, max_chars: int = MAX_TITLE_CHARS) -> tuple[str, ...]:
-    """The texts of a list, plain, without empty ones; of a single text, that one."""
+    """Return the texts of a list, plain, without empty ones; of a single text, that one."""
     if isinstance(values, str):
         values = [values]
     if not isinstance(values, list):
@@ -200,12 +203,12 @@ def texts(values: object, max_chars: int = MAX_TITLE_CHARS) -> tuple[str, ...]:
 
 
 def passages(*values: object) -> str:
-    """Several texts, or lists of texts, as one snippet with ellipses between them."""
+    """Join several texts, or lists of texts, to one snippet with ellipses between them."""
     return shorten(" … ".join(text for value in values for text in texts(value, MAX_SNIPPET_CHARS)), MAX_SNIPPET_CHARS)
 
 
 def shorten(text: str, max_chars: int) -> str:
-    """`text` with an ellipsis where it is cut."""
+    """Return `text`, cut to `max_chars` with an ellipsis."""
     return text if len(text) <= max_chars else text[: max_chars - 1].rstrip() + "…"
 
 

@@ -1,10 +1,10 @@
-"""How an adapter asks its service: one deadline, one layer of tries, the service's pace, and no key in any message.
+"""The client of a search service: one deadline, one layer of retries, rate limits, and no key in any message.
 
     service = Service(name="brave", base_url="https://api.search.brave.com", ...)      # `catalog.make_service` does it
     found = await service.get_json("/res/v1/web/search", {"q": "..."}, headers={...}, explain=self._explain)
 
-What comes back is an answer or one of the errors of `asky.search.port`. An adapter adds two things: `explain`, for
-replies that mean something else than their status says, and the sense of the JSON that it gets.
+The result is a response or one of the errors of `asky.search.port`. An adapter adds two things: `explain`, for replies
+that mean something else than their status says, and the interpretation of the JSON.
 """
 
 from __future__ import annotations
@@ -20,17 +20,16 @@ from urllib.parse import urlsplit
 
 import anyio
 
-from asky import __version__
 from asky.config.redaction import Redactor
 from asky.errors import AskyError, RateLimited, TimedOut, Unreachable
-from asky.net.breaker import Resting
+from asky.net.breaker import CircuitOpen
 from asky.net.faults import TransportFault, transport_fault
+from asky.net.host_policy import policy_at
 from asky.net.http import Connecting, client_factory
-from asky.net.manners import manners_at
 from asky.net.retry import Pauses, Retry, RetryBudget, Waiting, named_wait_s
 from asky.search.reply import (
     Explain,
-    Reply,
+    ServiceReply,
     blocked,
     fault_of,
     key_refused,
@@ -38,6 +37,7 @@ from asky.search.reply import (
     nothing_special,
     refuses_key,
 )
+from asky.version import __version__
 
 if TYPE_CHECKING:
     import httpx2
@@ -48,15 +48,15 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 MAX_BYTES = 8 << 20
-"""What an answer may measure: a hundred papers with abstracts take 0.5 MB."""
+"""The maximum size of a response: a hundred papers with abstracts take 0.5 MB."""
 
 _CLEAN_SHARE = 0.9
-"""The part of the deadline at which the client gives up connecting: at that it closes the socket cleanly."""
+"""The share of the deadline after which the client stops connecting: it then closes the socket cleanly."""
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """What a service takes in one request: characters and words of a query, and results; `None` is no limit."""
+class RequestLimits:
+    """Limits of a service per request: characters and words of a query, and results; `None` is no limit."""
 
     query_chars: int = 1000
     query_words: int | None = None
@@ -64,7 +64,7 @@ class Limits:
 
 
 class _NoTurn(Exception):
-    """Our own pace kept a request back until its deadline. The service knows nothing of it, so no breaker counts it."""
+    """Our own rate limit held a request back until its deadline. No breaker counts it."""
 
     def __init__(self, error: AskyError) -> None:
         super().__init__(error.message)
@@ -72,19 +72,19 @@ class _NoTurn(Exception):
 
 
 class Service:
-    """A search service as the user has configured it; one for all searches of a process.
+    """A search service as configured by the user; one for all searches of a process.
 
-    Keys, pace and limits are those of `asky.search.catalog`, which makes it.
+    Keys and limits are those of `asky.search.catalog`, which creates it.
 
-    `api_key` is `None` where none is set, and `key_variable` names the variable that would hold it. `email` is `None`
-    for services that are not to know it. `parameters` are the user's, for every search: the adapter puts them between
-    its own defaults and what it must say. None of these is in the `repr`, and key and e-mail are struck out of every
+    `api_key` is `None` if none is set, and `key_variable` names the variable that would hold it. `email` is `None` for
+    services that must not get it. `parameters` are the user's, for every search: the adapter puts them between its own
+    defaults and the values it must send. None of these is in the `repr`, and key and e-mail are removed from every
     error that passes through here.
 
-    `key` names it to the breaker, and in messages about the connection. `gap_s` and `at_once` are the pace over all
-    processes, which it shares with the pages of its site where `asky.net.manners` knows that site; `budget` is what
-    tries may cost, shared with whoever else asks; `timeout_s` is for a whole call: the wait for its turn, all tries and
-    the pauses between them.
+    `key` identifies it to the breaker, and in messages about the connection. `gap_s` and `at_once` are the rate limits
+    over all processes, shared with the pages of its site if `asky.net.host_policy` knows that site; `budget` limits
+    retries, shared with all other callers; `timeout_s` is for a whole call: the wait for its turn, all attempts and the
+    pauses between them.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Service:
         key_variable: str | None = None,
         email: str | None = None,
         parameters: Mapping[str, Any] | None = None,
-        limits: Limits | None = None,
+        limits: RequestLimits | None = None,
         gap_s: float = 0.0,
         at_once: int = 4,
         timeout_s: float = 30.0,
@@ -111,13 +111,13 @@ class Service:
         self.base_url = base_url.rstrip("/")
         self.host = urlsplit(base_url).netloc.rpartition("@")[2]
         self.key = f"{name} at {self.host}"
-        known = manners_at(urlsplit(base_url).hostname or "")
+        known = policy_at(urlsplit(base_url).hostname or "")
         self._pace_key = self.key if known is None else known.domain
         self.api_key = api_key
         self.key_variable = key_variable
         self.email = email
         self.parameters: Mapping[str, Any] = dict(parameters or {})
-        self.limits = limits or Limits()
+        self.limits = limits or RequestLimits()
         self.timeout_s = timeout_s
         self.waiting = waiting or Waiting()
         self._pace, self._breaker = pace, breaker
@@ -139,7 +139,7 @@ class Service:
         headers: Mapping[str, str] | None = None,
         explain: Explain = nothing_special,
     ) -> Any:
-        """The JSON at `path` below the base URL. Parameters that are `None` are not sent, lists are sent repeatedly."""
+        """Return the JSON at `path` below the base URL. `None` parameters are not sent, lists are repeated."""
         return self.parse(await self.request("GET", path, params, headers=headers, explain=explain))
 
     async def post_json(
@@ -151,7 +151,7 @@ class Service:
         headers: Mapping[str, str] | None = None,
         explain: Explain = nothing_special,
     ) -> Any:
-        """The JSON that `path` answers to `content`, which is sent as JSON. Values that are `None` are not sent."""
+        """Return the JSON response of `path` to `content`, sent as JSON. Values that are `None` are not sent."""
         return self.parse(await self.request("POST", path, params, content=content, headers=headers, explain=explain))
 
     async def request(
@@ -163,14 +163,14 @@ class Service:
         content: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
         explain: Explain = nothing_special,
-    ) -> Reply:
-        """A reply with an answer in it. Raises the errors of `asky.search.port`; `explain` is asked before the status.
+    ) -> ServiceReply:
+        """Return a successful reply. Raises the errors of `asky.search.port`; `explain` overrides the status.
 
-        A failure that may pass is tried again, within `timeout_s` and after the wait that the service names.
+        A temporary failure is retried, within `timeout_s` and after the wait that the service names.
         """
         named_s: float | None = None
 
-        async def once() -> Reply:
+        async def once() -> ServiceReply:
             nonlocal named_s
             named_s = None
             reply = await self._exchange(client, method, path, params, content, headers)
@@ -180,15 +180,15 @@ class Service:
                 return reply
             raise _with_wait(error, named_s)
 
-        async with self._open_client() as client:  # before its turn: the first one takes 0.15 s, which would shift it
+        async with self._open_client() as client:  # before its turn: the first one takes 0.15 s, which would delay it
             return await self.ask(once, named_wait_s=lambda: named_s)
 
     async def ask(
         self, once: Callable[[], Awaitable[Result]], *, named_wait_s: Callable[[], float | None] = lambda: None
     ) -> Result:
-        """Await `once()` as one search: at the pace, within the deadline, tried again after an error that may pass.
+        """Await `once()` as one search: rate-limited, within the deadline, retried after a temporary error.
 
-        For services that are not reached by HTTP of ours; `request` is for the others. `named_wait_s` tells the wait
+        For services not reached through our HTTP client; `request` is for the others. `named_wait_s` returns the wait
         that the service asked for in its last reply.
         """
         until = self.waiting.clock() + self.timeout_s
@@ -202,8 +202,8 @@ class Service:
             except _NoTurn as error:
                 raise failed or error.error from None
             except AskyError as error:
-                if failed is not None and isinstance(error, Resting):
-                    raise failed from None  # this try never began: our own breaker has opened
+                if failed is not None and isinstance(error, CircuitOpen):
+                    raise failed from None  # this attempt never began: our own breaker has opened
                 if not error.retryable or tries >= self._pauses.policy.max_tries or not self._budget.take():
                     raise
                 named_s = named_wait_s()
@@ -213,16 +213,16 @@ class Service:
                 failed = error
         raise AssertionError("counting has no end")
 
-    def parameters_with(self, said: Mapping[str, Any]) -> dict[str, Any]:
-        """The user's parameters, and before them what is `said` of this search; `None` says nothing."""
-        return {**self.parameters, **_present(said)}
+    def parameters_with(self, overrides: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the user's parameters, overridden by `overrides` for this search; `None` values are ignored."""
+        return {**self.parameters, **_present(overrides)}
 
     def today(self) -> date:
-        """The day by universal time."""
+        """Return the current day in UTC."""
         return datetime.fromtimestamp(self.waiting.wall_clock(), tz=timezone.utc).date()
 
-    def parse(self, reply: Reply) -> Any:
-        """The JSON of a reply. Raises `ProviderError` for anything else."""
+    def parse(self, reply: ServiceReply) -> Any:
+        """Return the JSON of a reply. Raises `ProviderError` for anything else."""
         try:
             return reply.json()
         except ValueError:
@@ -231,11 +231,11 @@ class Service:
             raise malformed(self.name, "its answer is not JSON" if reply.body else "its answer is empty") from None
 
     def key_refused(self) -> AskyError:
-        """The error for a key that is wrong, missing, or not allowed to do this."""
+        """Return the error for a key that is wrong, missing, or not allowed to do this."""
         return key_refused(self.name, variable=self.key_variable, is_set=self.api_key is not None)
 
     async def _try(self, once: Callable[[], Awaitable[Result]], until: float) -> Result:
-        """`once()` in its turn. Raises `_NoTurn` where there was none, as nothing that the breaker would count."""
+        """Await `once()` in its turn. Raises `_NoTurn` if there was none, which the breaker does not count."""
         has_turn = False
         with anyio.CancelScope(deadline=anyio.current_time() + until - self.waiting.clock()) as scope:
             async with AsyncExitStack() as turn:
@@ -265,7 +265,7 @@ class Service:
         params: Mapping[str, Any] | None,
         content: Mapping[str, Any] | None,
         headers: Mapping[str, str] | None,
-    ) -> Reply:
+    ) -> ServiceReply:
         import httpx2  # the client has loaded it
 
         connecting = Connecting()
@@ -284,13 +284,13 @@ class Service:
                 body = await self._read(response)
             finally:
                 await response.aclose()
-        except httpx2.HTTPError as error:  # its request holds the key: it goes no further
+        except httpx2.HTTPError as error:  # its request contains the key: do not pass it on
             fault = transport_fault(error)
         except httpx2.InvalidURL:
             fault = TransportFault("its address is none", may_retry=False)
         else:
             names = {name.lower(): value for name, value in response.headers.items()}
-            return Reply(response.status_code, names, body)
+            return ServiceReply(response.status_code, names, body)
         finally:
             await connecting.aclose()
         hint = f"check the network and search.{self.name}.base_url, or search with another service"
@@ -312,12 +312,12 @@ class Service:
             own["Content-Type"] = "application/json"
         return {**own, **headers}
 
-    def _fault_of(self, reply: Reply) -> AskyError | None:
+    def _fault_of(self, reply: ServiceReply) -> AskyError | None:
         return self.key_refused() if refuses_key(reply) else fault_of(reply, self.name)
 
 
 def _with_wait(error: AskyError, named_s: float | None) -> AskyError:
-    """The error with the wait that the service asked for, where trying again is of use at all."""
+    """Return the error with the wait that the service asked for, if a retry is useful at all."""
     if error.retryable and named_s is not None:
         error.message += f"; it asks to wait {_duration(named_s)}"
         error.args = (error.message,)
@@ -336,7 +336,7 @@ def _present(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _sendable(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Query parameters as text, lists as several of one name, truth as `true` and `false`."""
+    """Return query parameters as text, lists as repeated names, booleans as `true` and `false`."""
     return {
         name: [_parameter(each) for each in value] if isinstance(value, list | tuple) else _parameter(value)
         for name, value in _present(params).items()

@@ -1,1 +1,3 @@
-"""SQLite is the truth. Rule: every write is one short BEGIN IMMEDIATE transaction; every index is rebuilt from it."""
+"""The SQLite store, the source of truth. Rule: every write is one short BEGIN IMMEDIATE transaction; every index is
+rebuilt from it.
+"""

@@ -1,4 +1,4 @@
-"""Chunks as retrieval needs them: looked up by id, with their text, document and source."""
+"""Chunks for retrieval: looked up by id, with their text, document and source."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from asky.values import Source, Span
 
 @dataclass(frozen=True, slots=True)
 class StoredChunk:
-    """A chunk with its text, and the text's place in its document."""
+    """A chunk with its text, and the position of that text in its document."""
 
     id: int
     document_id: int
@@ -31,7 +31,7 @@ class ChunkTable:
         self._db = database
 
     def fetch(self, chunk_ids: Sequence[int]) -> dict[int, StoredChunk]:
-        """The chunks that still exist, by id."""
+        """Return the chunks that still exist, by id."""
         with self._db.read() as connection:
             rows = connection.execute(
                 "SELECT c.id, c.document_id, c.ordinal, c.start, c.end, c.context, t.text FROM chunk AS c"
@@ -51,7 +51,7 @@ class ChunkTable:
             }
 
     def documents_of(self, chunk_ids: Sequence[int]) -> dict[int, int]:
-        """Chunk id to document id, for the chunks that still exist."""
+        """Map chunk id to document id, for the chunks that still exist."""
         with self._db.read() as connection:
             rows = connection.execute(
                 "SELECT id, document_id FROM chunk WHERE id IN (SELECT value FROM json_each(?))",
@@ -60,7 +60,7 @@ class ChunkTable:
             return {row["id"]: row["document_id"] for row in rows}
 
     def is_everything(self, scope: Scope) -> bool:
-        """Whether the scope leaves out no source of the store; searching it is then cheaper without a filter."""
+        """Return whether the scope includes every source of the store; searching is then cheaper unfiltered."""
         if scope.sources is not None:
             return False
         if scope.collections is None:
@@ -72,11 +72,11 @@ class ChunkTable:
             return bool(connection.execute(inside, scope.collections).fetchone()[0] == total)
 
     def count(self, scope: Scope) -> int:
-        """The number of chunks in scope."""
+        """Return the number of chunks in scope."""
         return self._number("count(*)", scope)
 
     def newest(self, scope: Scope) -> int:
-        """The highest id of a chunk in scope, 0 without one: what is added later has a higher one."""
+        """Return the highest chunk id in scope, 0 if there is none: chunks added later have higher ids."""
         return self._number("coalesce(max(id), 0)", scope)
 
     def _number(self, what: str, scope: Scope) -> int:
@@ -88,7 +88,7 @@ class ChunkTable:
             return int(connection.execute(sql, parameters).fetchone()[0])
 
     def sources_of(self, document_ids: Sequence[int], scope: Scope) -> dict[int, Source]:
-        """The source of each document that is in scope; of several with the same document the first by uri."""
+        """Return the source of each document in scope; of several with the same document the first by URI."""
         in_scope, parameters = scope.rows()
         with self._db.read() as connection:
             rows = connection.execute(

@@ -1,7 +1,7 @@
 """Sources and the collections that hold them.
 
-A source is where text came from and may change; its document is what was read there last. A source lives as long as
-a collection holds it.
+A source is the origin of a text and may change; its document is the latest version read. A source is kept as long as a
+collection holds it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DEFAULT_COLLECTION = "default"
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """What the store knows of a file without opening it."""
+    """The stored facts about a file, used without opening it."""
 
     source_id: str
     size: int | None
@@ -54,14 +54,14 @@ class CorpusStore:
     # collections
 
     def collection(self, name: str, *, create: bool = False) -> int:
-        """The id of the collection `name`. Raises `UsageError` if there is none and `create` is false."""
+        """Return the id of the collection `name`. Raises `UsageError` if there is none and `create` is false."""
         with self._db.read() as connection:
             row = connection.execute("SELECT id FROM collection WHERE name = ?", (name,)).fetchone()
         if row is not None:
             return int(row["id"])
         if not create:
             raise UsageError(
-                f"there is no collection {name!r}", hint="`asky corpus list --collections` shows what there is"
+                f"there is no collection {name!r}", hint="`asky corpus list --collections` lists the collections"
             )
         with self._db.write() as connection:
             connection.execute(
@@ -70,12 +70,12 @@ class CorpusStore:
             return int(connection.execute("SELECT id FROM collection WHERE name = ?", (name,)).fetchone()["id"])
 
     def collections(self) -> list[str]:
-        """The names of all collections, sorted."""
+        """Return the names of all collections, sorted."""
         with self._db.read() as connection:
             return [row["name"] for row in connection.execute("SELECT name FROM collection ORDER BY name")]
 
     def names(self, collection_ids: Iterable[int]) -> list[str]:
-        """The names of those of the collections that there are, sorted."""
+        """Return the names of those collections that exist, sorted."""
         with self._db.read() as connection:
             rows = connection.execute(
                 "SELECT name FROM collection WHERE id IN (SELECT value FROM json_each(?)) ORDER BY name",
@@ -84,12 +84,12 @@ class CorpusStore:
             return [row["name"] for row in rows]
 
     def add_root(self, collection_id: int, path: str) -> None:
-        """Remember that the collection follows `path` (a folder or file); known roots are left as they are."""
+        """Record that the collection follows `path` (a folder or file); known roots are unchanged."""
         with self._db.write() as connection:
             connection.execute("INSERT OR IGNORE INTO collection_root VALUES (?, ?)", (collection_id, path))
 
     def roots(self, collection_id: int) -> list[str]:
-        """The paths that the collection follows, sorted."""
+        """Return the paths that the collection follows, sorted."""
         with self._db.read() as connection:
             rows = connection.execute(
                 "SELECT path FROM collection_root WHERE collection_id = ? ORDER BY path", (collection_id,)
@@ -97,7 +97,7 @@ class CorpusStore:
             return [row["path"] for row in rows]
 
     def followers(self, path: str) -> list[str]:
-        """The names of the collections that follow the file at `path` or a folder that it is in, sorted."""
+        """Return the names of the collections that follow the file at `path` or a folder above it, sorted."""
         with self._db.read() as connection:
             rows = connection.execute(
                 "SELECT DISTINCT name FROM collection_root JOIN collection ON collection.id = collection_id"
@@ -108,7 +108,7 @@ class CorpusStore:
             return [row["name"] for row in rows]
 
     def remove_root(self, collection_id: int, path: str) -> bool:
-        """Follow `path` no longer; `False` if the collection did not."""
+        """Stop following `path`; return `False` if the collection did not follow it."""
         with self._db.write() as connection:
             cursor = connection.execute(
                 "DELETE FROM collection_root WHERE collection_id = ? AND path = ?", (collection_id, path)
@@ -116,7 +116,7 @@ class CorpusStore:
             return cursor.rowcount > 0
 
     def remove_collection(self, collection_id: int) -> int:
-        """Forget the collection, its roots and the sources that no other collection holds; returns their number."""
+        """Delete the collection, its roots and the sources only it holds; return the number of those sources."""
         with self._db.write() as connection:
             rows = connection.execute(
                 "SELECT source_id FROM collection_source WHERE collection_id = ?", (collection_id,)
@@ -127,7 +127,7 @@ class CorpusStore:
         return removed
 
     def status(self, collection_id: int) -> CollectionStatus:
-        """Counts of the collection."""
+        """Return the counts of the collection."""
         with self._db.read() as connection:
             name = connection.execute("SELECT name FROM collection WHERE id = ?", (collection_id,)).fetchone()["name"]
             verdicts = connection.execute(
@@ -162,9 +162,9 @@ class CorpusStore:
         content_sha256: str | None = None,
         metadata: dict[str, object] | None = None,
     ) -> None:
-        """Insert or update a source, put it into the collection, and drop the document that it had before.
+        """Insert or update a source, add it to the collection, and drop its previous document.
 
-        What `describe` keeps is not the source's to say: in `metadata` that name is passed over.
+        In `metadata`, the name under which `describe` stores its values is ignored.
         """
         own = {name: value for name, value in (metadata or {}).items() if name != OF_THE_WORK}
         with self._db.write() as connection:
@@ -189,7 +189,7 @@ class CorpusStore:
                 self._documents.release(connection, before["document_id"])
 
     def hold(self, collection_id: int, source_ids: Iterable[str]) -> None:
-        """Put sources that the store has into one more collection; ids that it has not are passed over."""
+        """Add existing sources to one more collection; unknown ids are ignored."""
         with self._db.write() as connection:
             connection.executemany(
                 "INSERT OR IGNORE INTO collection_source SELECT ?, id FROM source WHERE id = ?",
@@ -206,12 +206,12 @@ class CorpusStore:
         published_in: str | None = None,
         doi: str | None = None,
     ) -> None:
-        """Keep what somebody else says of the work that a source holds; it goes before what the source says itself.
+        """Store bibliographic data from elsewhere about a source; it takes precedence over the source's own.
 
-        What is not said stays as it is. `title` replaces the source's. A source that is not there is passed over.
+        Missing values leave the old ones. `title` replaces the source's. An unknown source is ignored.
         """
-        said = {"authors": list(authors) or None, "published": published, "published_in": published_in, "doi": doi}
-        work = {OF_THE_WORK: {name: value for name, value in said.items() if value is not None}}
+        fields = {"authors": list(authors) or None, "published": published, "published_in": published_in, "doi": doi}
+        work = {OF_THE_WORK: {name: value for name, value in fields.items() if value is not None}}
         with self._db.write() as connection:
             connection.execute(
                 "UPDATE source SET metadata = json_patch(metadata, ?), title = coalesce(?, title) WHERE id = ?",
@@ -219,13 +219,13 @@ class CorpusStore:
             )
 
     def source(self, source_id: str) -> Source | None:
-        """One source, in whatever collection."""
+        """Return one source, in whatever collection."""
         with self._db.read() as connection:
             row = connection.execute("SELECT * FROM source WHERE id = ?", (source_id,)).fetchone()
         return source_of(row) if row is not None else None
 
     def remove_sources(self, collection_id: int, source_ids: Iterable[str]) -> int:
-        """Take the sources out of the collection; those in no collection are forgotten. Returns how many were."""
+        """Remove the sources from the collection; delete those in no other collection, and return their number."""
         removed = 0
         with self._db.write() as connection:
             for source_id in source_ids:
@@ -245,7 +245,7 @@ class CorpusStore:
         return removed
 
     def sources(self, scope: Scope, *, limit: int | None = None) -> list[Source]:
-        """The sources in scope, readable or not, in order of uri; at most `limit`."""
+        """Return the sources in scope, readable or not, in order of URI; at most `limit`."""
         condition, parameters = _in_scope(scope)
         with self._db.read() as connection:
             rows = connection.execute(
@@ -255,7 +255,7 @@ class CorpusStore:
             return [source_of(row) for row in rows]
 
     def count_sources(self, scope: Scope, kinds: Sequence[SourceKind] | None = None) -> int:
-        """The number of `sources`, or of those of some kinds, without reading them."""
+        """Return the number of `sources`, or of those of some kinds, without reading them."""
         condition, parameters = _in_scope(scope)
         if kinds is not None:
             condition += " AND kind IN (SELECT value FROM json_each(?))"
@@ -264,7 +264,7 @@ class CorpusStore:
             return int(connection.execute(f"SELECT count(*) FROM source WHERE {condition}", parameters).fetchone()[0])
 
     def files(self, collection_id: int) -> dict[str, FileState]:
-        """What is known of every source of the collection, by uri."""
+        """Return the stored facts about every source of the collection, by URI."""
         with self._db.read() as connection:
             rows = connection.execute(
                 "SELECT s.id, s.uri, s.size, s.mtime_ns, s.verdict, s.why FROM collection_source AS cs"
@@ -277,7 +277,7 @@ class CorpusStore:
             }
 
     def file(self, source_id: str) -> FileState | None:
-        """What is known of one source, in whatever collection."""
+        """Return the stored facts about one source, in whatever collection."""
         with self._db.read() as connection:
             row = connection.execute(
                 "SELECT id, size, mtime_ns, verdict, why FROM source WHERE id = ?", (source_id,)
@@ -285,7 +285,7 @@ class CorpusStore:
         return FileState(*row) if row else None
 
     def same_content(self, content_sha256: str, suffix: str) -> int | None:
-        """A document read from the same bytes under a name with the same suffix, or `None`."""
+        """Return a document read from the same bytes under a name with the same suffix, or `None`."""
         with self._db.read() as connection:
             row = connection.execute(
                 "SELECT document_id FROM source WHERE content_sha256 = ? AND document_id IS NOT NULL"
@@ -295,14 +295,14 @@ class CorpusStore:
         return int(row["document_id"]) if row else None
 
     def current_document(self, source_id: str) -> int | None:
-        """The id of the source's document, or `None`."""
+        """Return the id of the source's document, or `None`."""
         with self._db.read() as connection:
             row = connection.execute("SELECT document_id FROM source WHERE id = ?", (source_id,)).fetchone()
         return row["document_id"] if row else None
 
 
 def _in_scope(scope: Scope) -> tuple[str, list[object]]:
-    """The condition for rows of the table `source`, readable or not, and its parameters."""
+    """Return the condition for rows of the table `source`, readable or not, and its parameters."""
     conditions = ["1"]
     parameters: list[object] = []
     if scope.collections is not None:
@@ -316,15 +316,15 @@ def _in_scope(scope: Scope) -> tuple[str, list[object]]:
 
 
 def source_of(row: sqlite3.Row) -> Source:
-    """The `Source` of a row of the table `source`."""
-    said = stored_json(row["metadata"], SOURCE_METADATA, f"the metadata of the source {row['id']}")
-    work = said.get(OF_THE_WORK, {})
-    authors = work.get("authors") or [name.strip() for name in str(said.get("author") or "").split(";")]
+    """Return the `Source` of a row of the table `source`."""
+    fields = stored_json(row["metadata"], SOURCE_METADATA, f"the metadata of the source {row['id']}")
+    work = fields.get(OF_THE_WORK, {})
+    authors = work.get("authors") or [name.strip() for name in str(fields.get("author") or "").split(";")]
     return Source(
         id=row["id"], kind=row["kind"], uri=row["uri"], title=row["title"], url=row["url"], path=row["path"],
         external_id=row["external_id"], fetched_at=row["fetched_at"],
         authors=tuple(name for name in authors if name),
-        published=work.get("published") or said.get("published"),
-        published_in=work.get("published_in") or said.get("published_in") or said.get("site_name"),
-        doi=work.get("doi") or said.get("doi"),
+        published=work.get("published") or fields.get("published"),
+        published_in=work.get("published_in") or fields.get("published_in") or fields.get("site_name"),
+        doi=work.get("doi") or fields.get("doi"),
     )  # fmt: skip

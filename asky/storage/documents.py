@@ -1,7 +1,7 @@
-"""Documents and their chunks: immutable texts, each indexed for words once, however many sources share it.
+"""Documents and their chunks: immutable texts, each indexed for full-text search once, however many sources share it.
 
-A document that no source has any more is dropped, unless a passage of it was shown in a run: then its text stays, out
-of every index, so that a citation can always be opened.
+A document without a source is dropped, unless a passage of it was shown in a run: then its text stays, out of every
+index, so that a citation can always be opened.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import Any
 from asky.errors import StorageError
 from asky.storage.database import Database
 from asky.storage.migrations import BLOCK_CHARACTERS
-from asky.storage.stored_json import SHAPES, stored_json
+from asky.storage.stored_json import stored_json, template_of
 from asky.values import Chunk, Document, Page, Section, Span
 
 
 @dataclass(frozen=True, slots=True)
 class StoredDocument:
-    """A document's row. `chunk_ids` are in order of ordinal; `is_new` is false where an equal one was there."""
+    """The row of a document. `chunk_ids` are in order of ordinal; `is_new` is false if an equal one existed."""
 
     id: int
     chunk_ids: tuple[int, ...]
@@ -36,7 +36,7 @@ class DocumentStore:
         self._db = database
 
     def put_document(self, document: Document, chunks: Sequence[Chunk], contexts: Sequence[str]) -> StoredDocument:
-        """Store a text with its structure and chunks, indexed for words; `contexts[i]` belongs to `chunks[i]`."""
+        """Store a text with its structure and chunks, with full-text index; `contexts[i]` belongs to `chunks[i]`."""
         fingerprint = _fingerprint(document, chunks, contexts)
         with self._db.write() as connection:
             row = connection.execute("SELECT id FROM document WHERE fingerprint = ?", (fingerprint,)).fetchone()
@@ -83,7 +83,7 @@ class DocumentStore:
         return document_id
 
     def document(self, document_id: int) -> Document:
-        """The whole document with its structure. Raises as `digest` does."""
+        """Return the whole document with its structure. Raises as `digest` does."""
         row = self._row(document_id, "*")
         sections, pages = _structure(row)
         return Document(
@@ -96,13 +96,13 @@ class DocumentStore:
         )
 
     def structure(self, document_id: int) -> tuple[tuple[Section, ...], tuple[Page, ...]]:
-        """The document's sections and pages, without its text. Raises as `digest` does."""
+        """Return the document's sections and pages, without its text. Raises as `digest` does."""
         return _structure(self._row(document_id, "id, sections, pages"))
 
     def digest(self, document_id: int) -> tuple[str, int]:
-        """The SHA-256 of the document's text, and its length in characters.
+        """Return the SHA-256 of the document's text, and its length in characters.
 
-        Raises `StorageError`, which a retry can help, for a document that another process has dropped meanwhile.
+        Raises a retryable `StorageError` if another process has dropped the document.
         """
         row = self._row(document_id, "sha256, characters")
         return row["sha256"], row["characters"]
@@ -114,14 +114,14 @@ class DocumentStore:
             ).fetchone()
         if row is None:
             raise StorageError(
-                f"document {document_id} is not in the store any more",
-                hint="another process has changed the corpus; run it again",
+                f"document {document_id} is no longer in the store",
+                hint="another process has changed the corpus; run the command again",
                 retryable=True,
             )
         return row
 
     def text(self, document_id: int, span: Span | None = None) -> str:
-        """The document's text, or the part of it in `span`; reads only the blocks that it needs."""
+        """Return the document's text, or the part of it in `span`; reads only the blocks that it needs."""
         first, last = (
             (0, -1) if span is None else (span.start // BLOCK_CHARACTERS, max(span.end - 1, 0) // BLOCK_CHARACTERS)
         )
@@ -137,13 +137,13 @@ class DocumentStore:
         )
 
     def chunk_ids(self, document_id: int) -> list[int]:
-        """The ids of the document's chunks, in order of ordinal."""
+        """Return the ids of the document's chunks, in order of ordinal."""
         with self._db.read() as connection:
             rows = connection.execute("SELECT id FROM chunk WHERE document_id = ? ORDER BY ordinal", (document_id,))
             return [row["id"] for row in rows]
 
     def chunk_inputs(self, chunk_ids: Sequence[int]) -> Iterator[tuple[int, str, str]]:
-        """`(chunk id, context, text)` of each chunk that exists, in order of id."""
+        """Yield `(chunk id, context, text)` of each chunk that exists, in order of id."""
         with self._db.read() as connection:
             yield from (
                 (row["id"], row["context"], row["text"])
@@ -154,7 +154,7 @@ class DocumentStore:
             )
 
     def release(self, connection: sqlite3.Connection, document_id: int) -> None:
-        """Take a document out of the indexes if no source has it, and delete it if no run showed it either."""
+        """Remove a document from the indexes if no source has it, and delete it if no run showed it either."""
         if connection.execute("SELECT 1 FROM source WHERE document_id = ? LIMIT 1", (document_id,)).fetchone():
             return
         connection.execute(
@@ -177,14 +177,14 @@ class DocumentStore:
 
 
 def _next_ids(connection: sqlite3.Connection, count: int) -> range:
-    """`count` chunk ids that no chunk ever had: an index that lags behind cannot mistake one for another."""
+    """Return `count` chunk ids that were never used: an index that lags behind cannot mistake one for another."""
     row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'chunk'").fetchone()
     first = (row["seq"] if row else 0) + 1
     return range(first, first + count)
 
 
 def _fingerprint(document: Document, chunks: Sequence[Chunk], contexts: Sequence[str]) -> str:
-    """A hash of all that is stored of a document: equal documents are stored once."""
+    """Return a hash of everything stored of a document: equal documents are stored once."""
     digest = hashlib.sha256(document.sha256.encode())
     parts = [
         document.title,
@@ -204,4 +204,4 @@ def _structure(row: sqlite3.Row) -> tuple[tuple[Section, ...], tuple[Page, ...]]
 
 
 def _stored(row: sqlite3.Row, column: str) -> Any:
-    return stored_json(row[column], SHAPES["document", column], f"the {column} of document {row['id']}")
+    return stored_json(row[column], template_of("document", column), f"the {column} of document {row['id']}")

@@ -1,4 +1,4 @@
-"""What was learned about endpoints: which parameters they refuse. It saves the next process the same refusal."""
+"""Learned facts about endpoints: which parameters they refuse. They save the next process the same refusal."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ from typing import Any
 
 from asky.errors import StorageError, StoreDamaged
 from asky.storage.database import Database
-from asky.storage.stored_json import SHAPES, stored_json
+from asky.storage.stored_json import stored_json, template_of
 
 
 class EndpointFacts:
-    """The repository of those facts; an `asky.llm.endpoint.EndpointMemory`.
+    """The repository of those facts; an `asky.llm.endpoint.endpoint.EndpointMemory`.
 
-    Nothing depends on it but a request that is repeated, so a store that cannot be written is no reason to fail,
-    and facts that cannot be read are not known.
+    Losing them only costs a repeated request, so a store that cannot be written is no error, and unreadable facts count
+    as unknown.
     """
 
     def __init__(self, database: Database) -> None:
         self._db = database
 
     def recall(self, base_url: str, model_id: str) -> Mapping[str, Any]:
-        """The facts by name; empty where nothing is known."""
+        """Return the facts by name; empty if nothing is known."""
         try:
             with self._db.read() as connection:
                 row = connection.execute(
                     "SELECT facts FROM endpoint WHERE base_url = ? AND model_id = ?", (base_url, model_id)
                 ).fetchone()
             what = f"what was learned about {base_url}"
-            return dict(stored_json(row["facts"], SHAPES["endpoint", "facts"], what)) if row else {}
-        except StoreDamaged:  # it is found out again, and then replaced
+            return dict(stored_json(row["facts"], template_of("endpoint", "facts"), what)) if row else {}
+        except StoreDamaged:  # it is learned again, and then replaced
             return {}
 
     def remember(self, base_url: str, model_id: str, facts: Mapping[str, Any]) -> None:
-        """Add `facts`, JSON values by name, in place of older ones of the same names."""
+        """Add `facts`, JSON values by name, replacing older ones of the same names."""
         with suppress(StorageError), self._db.write() as connection:
             known = dict(self.recall(base_url, model_id))
             connection.execute(
@@ -44,6 +44,6 @@ class EndpointFacts:
             )
 
     def forget(self, base_url: str, model_id: str) -> None:
-        """Drop what is known of an endpoint, so that it is found out anew."""
+        """Delete the facts about an endpoint, so that they are learned again."""
         with suppress(StorageError), self._db.write() as connection:
             connection.execute("DELETE FROM endpoint WHERE base_url = ? AND model_id = ?", (base_url, model_id))

@@ -1,4 +1,4 @@
-"""Findings: what was worked out and kept for later."""
+"""Findings: insights stored for later."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from typing import Any, Literal, get_args
 
 from asky.errors import StoreDamaged
 from asky.storage.database import Database
-from asky.storage.stored_json import SEE_DOCTOR, SHAPES, Unreadable, stored_json
+from asky.storage.stored_json import SEE_DOCTOR, stored_json, template_of
+from asky.values import Unreadable
 
 Trust = Literal["user", "local", "web"]
-"""Whose words a finding rests on: the user's own, documents of this machine, or pages that anybody may have written."""
+"""The origin of a finding's content: the user, local documents, or web pages that anybody may have written."""
 
 _TRUSTS = get_args(Trust)
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """An insight kept for later.
+    """An insight stored for later.
 
-    `passages` are objects: what `asky.research.memory.passage_record` makes of a passage.
+    `passages` are objects as returned by `asky.research.memory.passage_record`.
     """
 
     id: int
@@ -37,17 +38,17 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class FindingScope:
-    """Which findings may be seen: `all` of them, those of one `session`, or what a session `recalls`.
+    """The findings that may be seen: `all`, those of one `session`, or those that a session `recalls`.
 
-    That is its own, and what the user has written down for no session. A model cannot write for no session, so nothing
-    of one session gets into another by that way.
+    These are its own, and those that the user saved without a session. A model cannot save one without a session, so
+    nothing leaks from one session to another that way.
     """
 
     reach: Literal["all", "session", "recalled"] = "all"
     session_id: str | None = None
 
     def where(self) -> tuple[str, list[object]]:
-        """A condition on rows of `finding`, and its parameters."""
+        """Return a condition on rows of `finding`, and its parameters."""
         if self.reach == "all":
             return "1", []
         if self.reach == "session":
@@ -66,7 +67,7 @@ class FindingStore:
 
     @property
     def read_only(self) -> bool:
-        """Whether nothing can be kept, because the store can only be read."""
+        """Return whether nothing can be stored, because the store is read-only."""
         return self._db.read_only
 
     def add(
@@ -81,10 +82,10 @@ class FindingStore:
         space_id: int | None = None,
         vector: bytes | None = None,
     ) -> int:
-        """Keep a finding and return its id; it is on disk when this returns.
+        """Store a finding and return its id; it is on disk on return.
 
-        What its session has in the same words is not kept twice: the id is then that of the one which is there.
-        `vector` is float32[dim] as bytes.
+        A finding with the same words in the same session is not stored twice: its id is returned instead. `vector` is
+        float32[dim] as bytes.
         """
         with self._db.write() as connection:
             known = self.same(text, session_id=session_id)
@@ -103,7 +104,7 @@ class FindingStore:
             return cursor.lastrowid
 
     def same(self, text: str, *, session_id: str | None) -> int | None:
-        """The id of the finding of a session, or of none, that says the same in the same words."""
+        """Return the id of the finding with the same words in a session, or without one."""
         with self._db.read() as connection:
             row = connection.execute(
                 "SELECT id FROM finding WHERE session_id IS ? AND text = ? ORDER BY id LIMIT 1", (session_id, text)
@@ -111,7 +112,7 @@ class FindingStore:
             return int(row["id"]) if row is not None else None
 
     def recent(self, scope: FindingScope = EVERY_FINDING) -> list[Finding]:
-        """The findings in scope, the newest first."""
+        """Return the findings in scope, newest first."""
         where, parameters = scope.where()
         with self._db.read() as connection:
             return [
@@ -119,7 +120,7 @@ class FindingStore:
             ]
 
     def listed(self, scope: FindingScope = EVERY_FINDING) -> list[Finding | Unreadable]:
-        """What `recent` gives, with a finding that cannot be read in its place, named by its id, and no error."""
+        """Return the findings of `recent`, with an `Unreadable`, named by its id, in place of an error."""
         where, parameters = scope.where()
         with self._db.read() as connection:
             rows = connection.execute(f"SELECT id FROM finding WHERE {where} ORDER BY id DESC", parameters).fetchall()
@@ -133,7 +134,7 @@ class FindingStore:
             return Unreadable(str(id_), error.message)
 
     def get(self, ids: Sequence[int]) -> dict[int, Finding]:
-        """The findings with these ids, by id; one that is not there is left out."""
+        """Return the findings with these ids, by id; missing ones are left out."""
         with self._db.read() as connection:
             rows = connection.execute(
                 f"{_SELECT} WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),)
@@ -141,15 +142,15 @@ class FindingStore:
             return {row["id"]: _finding(row) for row in rows}
 
     def count_of_run(self, run_id: str) -> int:
-        """How many findings a run has kept."""
+        """Return the number of findings that a run saved."""
         with self._db.read() as connection:
             return int(connection.execute("SELECT count(*) FROM finding WHERE run_id = ?", (run_id,)).fetchone()[0])
 
     def remove(self, ids: Sequence[int]) -> int:
-        """Forget findings and return how many there were.
+        """Delete findings and return how many there were.
 
-        Their texts are overwritten in the store's file, where no other process is just reading it, and not only taken
-        out of its table.
+        Their texts are also overwritten in the store's file, unless another process is reading it, not only removed
+        from its table.
         """
         with self._db.read() as connection:
             connection.execute("PRAGMA secure_delete=ON")
@@ -161,10 +162,10 @@ class FindingStore:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return removed
 
-    # what search reads
+    # for search
 
     def vectors(self, scope: FindingScope, space_id: int, dim: int) -> tuple[list[int], bytes]:
-        """The ids of the findings in scope that have a vector in a space, the newest first, and float32[n, dim]."""
+        """Return the ids of the findings in scope with a vector in a space, newest first, and float32[n, dim]."""
         where, parameters = scope.where()
         with self._db.read() as connection:
             rows = connection.execute(
@@ -174,7 +175,7 @@ class FindingStore:
         return [row[0] for row in rows], b"".join([row[1] for row in rows])
 
     def without_vector(self, scope: FindingScope, space_id: int, dim: int) -> list[tuple[int, str]]:
-        """The ids and texts of the findings in scope that have none, or a damaged one, the newest first."""
+        """Return the ids and texts of the findings in scope with no vector, or a damaged one, newest first."""
         where, parameters = scope.where()
         with self._db.read() as connection:
             rows = connection.execute(
@@ -184,27 +185,27 @@ class FindingStore:
             return [(row["id"], row["text"]) for row in rows]
 
     def texts(self, scope: FindingScope) -> Iterator[tuple[int, str]]:
-        """The ids and texts of the findings in scope, the newest first."""
+        """Yield the ids and texts of the findings in scope, newest first."""
         where, parameters = scope.where()
         with self._db.read() as connection:
             for row in connection.execute(f"SELECT id, text FROM finding WHERE {where} ORDER BY id DESC", parameters):
                 yield row["id"], row["text"]
 
     def set_vectors(self, space_id: int, vectors: Mapping[int, bytes]) -> None:
-        """Give findings their vectors, by id: all of them or none. A finding has one vector, of one space."""
+        """Store the vectors of findings, by id: all or none. A finding has one vector, of one space."""
         with self._db.write() as connection:
             connection.executemany(
                 "UPDATE finding SET space_id = ?, vector = ? WHERE id = ?",
                 [(space_id, vector, id_) for id_, vector in vectors.items()],
             )
 
-    # whose words a new finding rests on
+    # the origin of a new finding
 
-    def may_rest_on_web(self, run_id: str, session_id: str | None) -> bool:
-        """Whether a model of that run has seen what others may have written, in it or earlier in its session.
+    def may_depend_on_web(self, run_id: str, session_id: str | None) -> bool:
+        """Return whether a model of that run has seen untrusted content, in it or earlier in its session.
 
-        That are results of searches, pages, what the user's own tools gave, and findings that rest on such; and records
-        that were damaged, of which nobody can tell.
+        That includes search results, pages, output of the user's own tools, findings based on such, and damaged
+        records, whose origin is unknown.
         """
         with self._db.read() as connection:
             row = connection.execute(_SAW_WEB, {"run": run_id, "session": session_id}).fetchone()
@@ -225,7 +226,9 @@ _SAW_WEB = """
 
 def _finding(row: sqlite3.Row) -> Finding:
     if row["trust"] not in _TRUSTS:
-        raise StoreDamaged(f"the store is damaged: the trust of finding {row['id']}: there is no such", hint=SEE_DOCTOR)
+        raise StoreDamaged(
+            f"the store is damaged: the trust of finding {row['id']}is not a valid value", hint=SEE_DOCTOR
+        )
     return Finding(
         id=row["id"], session_id=row["session_id"], run_id=row["run_id"], text=row["text"],
         tags=_listed(row, "tags"), trust=row["trust"], passages=_listed(row, "passages"),
@@ -234,4 +237,4 @@ def _finding(row: sqlite3.Row) -> Finding:
 
 
 def _listed(row: sqlite3.Row, column: str) -> tuple[Any, ...]:
-    return tuple(stored_json(row[column], SHAPES["finding", column], f"the {column} of finding {row['id']}"))
+    return tuple(stored_json(row[column], template_of("finding", column), f"the {column} of finding {row['id']}"))

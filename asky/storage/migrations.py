@@ -1,6 +1,7 @@
-"""The schema as numbered steps. `PRAGMA user_version` holds the number of the last one applied.
+"""The schema as numbered migrations. `PRAGMA user_version` holds the number of the last one applied.
 
-A step is a function of a connection inside one transaction; it is never edited once released, only followed.
+A migration is a function of a connection inside one transaction; once released it is never edited, only followed by
+another.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ APPLICATION_ID = 0x41534B59  # "ASKY"
 # of 16,384 characters 24 % more.
 BLOCK_CHARACTERS = 650
 
-# Documents are immutable: a changed file gets a new one, so that a citation keeps its text. The text lies in blocks of
-# BLOCK_CHARACTERS, so that a passage of a large document is read without reading the document.
+# Documents are immutable: a changed file gets a new one, so that a citation keeps its text. The text is stored in
+# blocks of BLOCK_CHARACTERS, so that a passage of a large document is read without reading the whole.
 _CORPUS = f"""
 CREATE TABLE document (
     id INTEGER PRIMARY KEY,
@@ -97,7 +98,7 @@ CREATE VIRTUAL TABLE chunk_fts USING fts5(
 """
 
 # A pack holds the vectors of some chunks of one document: little-endian int64 ids and float32 rows in the same order.
-# corpus_version changes with every change that a cached matrix of vectors has to follow.
+# corpus_version changes with every change that invalidates a cached matrix of vectors.
 _VECTORS = """
 CREATE TABLE space (
     id INTEGER PRIMARY KEY,
@@ -211,8 +212,8 @@ CREATE TABLE endpoint (
 """
 
 
-# What model calls used, by numbers alone: it outlives the runs and sessions that are removed, or a day's limit could be
-# had again by removing them. A trigger keeps it, so that no call gets into a ledger and not into this.
+# Usage of model calls, as numbers alone: it outlives deleted runs and sessions, or deleting them would reset a day's
+# limit. A trigger maintains it, so that every call in a ledger is counted here.
 _COUNTED = """
     SELECT at, run_id,
            max(0, coalesce(json_extract(data, '$.prompt_tokens'), 0))
@@ -235,9 +236,9 @@ END;
 """
 
 
-# What is known of addresses on the web, by canonical address. Times are seconds since 1970. `links` belong to the text
-# that `source_id` has, and so does the `summary`; an address that could not be read has a `failure` instead. Vectors of
-# single texts are kept by their hash, so that a question that is asked again embeds nothing.
+# Cached web addresses, by canonical address. Times are seconds since 1970. `links` belong to the text of `source_id`,
+# and so does the `summary`; an address that could not be read has a `failure` instead. Vectors of single texts are
+# stored by their hash, so that a repeated question embeds nothing.
 _WEB = """
 CREATE TABLE page (
     url TEXT PRIMARY KEY,
@@ -272,10 +273,9 @@ CREATE INDEX text_vector_used ON text_vector(used_at);
 """
 
 
-# What a conversation needs beyond its messages: `settings` is what later turns of a session take over. Of a finding,
-# `trust` says whose words it rests on: the user's own, documents of this machine, or pages that anybody may have
-# written. `step` holds what a run got from outside, in order and compressed: a run is taken up again, or played again,
-# from it.
+# Conversation state beyond messages: `settings` is inherited by later turns of a session. The `trust` of a finding is
+# the origin of its content: the user, local documents, or pages that anybody may have written. `step` holds a run's
+# external inputs, in order and compressed: a run is resumed or replayed from it.
 _CONVERSATIONS = """
 ALTER TABLE session ADD COLUMN settings TEXT NOT NULL DEFAULT '{}';
 CREATE TABLE finding_with_trust (
@@ -308,8 +308,21 @@ CREATE TABLE step (
 """
 
 
+# The events that a run emitted, numbered from 1. `data` holds the fields of the event as JSON.
+_EVENTS = """
+CREATE TABLE event (
+    run_id TEXT NOT NULL REFERENCES run(id) ON DELETE CASCADE,
+    seq INTEGER NOT NULL,
+    at TEXT NOT NULL,
+    name TEXT NOT NULL,
+    data TEXT NOT NULL,
+    PRIMARY KEY (run_id, seq)
+) WITHOUT ROWID;
+"""
+
+
 def _statements(script: str) -> list[str]:
-    """The statements of `script`; a trigger's body stays with its trigger."""
+    """Return the statements of `script`; a trigger's body stays with its trigger."""
     statements: list[str] = []
     pending = ""
     for line in script.splitlines():
@@ -341,4 +354,15 @@ def _conversations(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first_schema, _spending, _web, _conversations)
+def _events(connection: sqlite3.Connection) -> None:
+    for statement in _statements(_EVENTS):
+        connection.execute(statement)
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
+    _first_schema,
+    _spending,
+    _web,
+    _conversations,
+    _events,
+)

@@ -1,7 +1,7 @@
-"""What is known of addresses on the web: which source holds their text, where they lead, when to ask again.
+"""Cached web addresses: the source of their text, their links, and when to request them again.
 
-A page's text is the document of a source like any other; the cache holds that source through a collection of its own,
-and so does every session that used it. Dropping a page from here therefore leaves alone what a session can cite.
+A page's text is the document of a source like any other; the cache holds that source through its own collection, and so
+does every session that used it. Removing a page here therefore never affects what a session can cite.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from asky.errors import StorageError, StoreDamaged
 from asky.storage.corpus import CorpusStore
 from asky.storage.database import Database
-from asky.storage.stored_json import FAILURE, LINKS, SUMMARY, Unreadable, stored_json
-from asky.values import Failure, Link
+from asky.storage.stored_json import FAILURE, LINKS, SUMMARY, stored_json
+from asky.values import Failure, Link, Unreadable
 
 CACHE_COLLECTION = "web cache"
 """The collection that holds every page of the cache."""
@@ -27,7 +27,7 @@ CACHE_COLLECTION = "web cache"
 class PageRow:
     """One address. Times are in seconds since 1970; `bytes` is the size of its text in UTF-8.
 
-    `source_id` is `None` for an address that could not be read, and `failure` then says why.
+    `source_id` is `None` for an address that could not be read, and `failure` then gives the reason.
     """
 
     url: str
@@ -44,9 +44,9 @@ class PageRow:
     failure: Failure | None = None
 
     def fresh_until(self, ttl_s: float) -> float:
-        """When the address is to be asked again: at the latest `ttl_s` after its text came, whatever held then.
+        """Return when the page expires: at the latest `ttl_s` after it was fetched, whatever the setting was then.
 
-        An address that could not be read is left alone for as long as was settled when it failed.
+        A failed address keeps the expiry set when it failed.
         """
         return self.expires_at if self.failure is not None else min(self.expires_at, self.fetched_at + ttl_s)
 
@@ -69,13 +69,13 @@ class PageTable:
         self._corpus = corpus
 
     def get(self, url: str) -> PageRow | None:
-        """What is known of a canonical address."""
+        """Return the row of a canonical address."""
         with self._db.read() as connection:
             row = connection.execute("SELECT * FROM page WHERE url = ?", (url,)).fetchone()
         return _page(row) if row is not None else None
 
     def put(self, row: PageRow) -> None:
-        """Remember an address, in place of what was known of it."""
+        """Store the row of an address, replacing the old one."""
         with self._db.write() as connection:
             connection.execute(
                 "INSERT OR REPLACE INTO page(url, source_id, final_url, etag, last_modified, links, is_cut, bytes,"
@@ -88,7 +88,7 @@ class PageTable:
             )  # fmt: skip
 
     def renew(self, url: str, *, fetched_at: float, expires_at: float) -> None:
-        """The page is as it was: it is fresh again."""
+        """Mark an unchanged page as fresh again."""
         with self._db.write() as connection:
             connection.execute(
                 "UPDATE page SET fetched_at = ?, expires_at = ?, used_at = ? WHERE url = ?",
@@ -96,7 +96,7 @@ class PageTable:
             )
 
     def summary(self, source_id: str, document_id: int) -> str | None:
-        """The summary of a page's text, if there is one of this very text."""
+        """Return the summary of a page's text, if there is one of this version."""
         with self._db.read() as connection:
             row = connection.execute(
                 "SELECT summary FROM page WHERE source_id = ? AND summary IS NOT NULL LIMIT 1", (source_id,)
@@ -105,7 +105,7 @@ class PageTable:
         return str(kept["text"]) if kept is not None and kept["document"] == document_id else None
 
     def keep_summary(self, source_id: str, document_id: int, text: str) -> None:
-        """Keep the summary of a page's text."""
+        """Store the summary of a page's text."""
         with self._db.write() as connection:
             connection.execute(
                 "UPDATE page SET summary = ? WHERE source_id = ?",
@@ -113,15 +113,15 @@ class PageTable:
             )
 
     def note_use(self, urls: Iterable[str], now: float) -> None:
-        """Note that pages were used, so that others go first when there is no room.
+        """Record the use of pages, so that others are removed first when space is short.
 
-        A store that cannot be written is no reason to fail.
+        A store that cannot be written is no error.
         """
         with suppress(StorageError), self._db.write() as connection:
             connection.executemany("UPDATE page SET used_at = ? WHERE url = ?", [(now, url) for url in urls])
 
     def pages(self, *, matching: str = "", limit: int | None = None) -> list[PageRow]:
-        """The addresses that hold `matching`, the last used first."""
+        """Return the addresses that contain `matching`, last used first."""
         with self._db.read() as connection:
             rows = connection.execute(
                 "SELECT * FROM page WHERE instr(url, ?) > 0 OR ? = '' ORDER BY used_at DESC, url LIMIT ?",
@@ -130,7 +130,7 @@ class PageTable:
             return [_page(row) for row in rows]
 
     def listed(self, *, matching: str = "", limit: int | None = None) -> list[PageRow | Unreadable]:
-        """What `pages` gives, with an address whose row cannot be read in its place and no error."""
+        """Return the rows of `pages`, with an `Unreadable` in place of an error."""
         with self._db.read() as connection:
             rows = connection.execute(
                 "SELECT CAST(url AS BLOB) AS url FROM page WHERE instr(url, ?) > 0 OR ? = ''"
@@ -149,7 +149,7 @@ class PageTable:
             return Unreadable(url.decode("utf-8", "replace"), error.message)
 
     def counts(self, now: float, *, ttl_s: float = math.inf) -> PageCounts:
-        """What the cache holds; stale is what is not fresh by `PageRow.fresh_until`."""
+        """Return the counts of the cache; stale means not fresh by `PageRow.fresh_until`."""
         with self._db.read() as connection:
             row = connection.execute(
                 "SELECT count(source_id),"
@@ -160,7 +160,7 @@ class PageTable:
         return PageCounts(*row)
 
     def remove(self, urls: Sequence[str]) -> int:
-        """Forget addresses, and the texts that nothing else holds; returns how many addresses were known."""
+        """Delete addresses, and the texts that nothing else holds; return how many addresses existed."""
         with self._db.write() as connection:
             rows = connection.execute(
                 "DELETE FROM page WHERE url IN (SELECT value FROM json_each(?)) RETURNING source_id",
@@ -178,8 +178,9 @@ class PageTable:
         return len(rows)
 
     def outdated(self, now: float, *, keep_s: float, max_bytes: int) -> list[str]:
-        """The addresses to forget: those that cannot be renewed or were stale for `keep_s`, and, the longest unused
-        first, those beyond `max_bytes` of text."""
+        """Return the addresses to delete: those that cannot be revalidated or were stale for `keep_s`, and, least
+        recently used first, those beyond `max_bytes` of text.
+        """
         with self._db.read() as connection:
             rows = connection.execute(
                 "SELECT url, bytes, expires_at,"
@@ -198,13 +199,13 @@ class PageTable:
 
 
 class SearchTable:
-    """What searches brought, for a while: JSON under a key that names everything that was asked."""
+    """Cached search results: JSON under a key that covers the whole request."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
 
     def get(self, key: str, now: float) -> str | None:
-        """What a search brought, unless that is too long ago."""
+        """Return the results of a search, unless they have expired."""
         with self._db.read() as connection:
             row = connection.execute(
                 "SELECT results FROM search WHERE key = ? AND expires_at > ?", (key, now)
@@ -212,12 +213,12 @@ class SearchTable:
         return row["results"] if row is not None else None
 
     def put(self, key: str, results: str, *, expires_at: float) -> None:
-        """Keep what a search brought."""
+        """Store the results of a search."""
         with self._db.write() as connection:
             connection.execute("INSERT OR REPLACE INTO search VALUES (?, ?, ?)", (key, results, expires_at))
 
     def remove(self, now: float | None = None) -> int:
-        """Drop what is too old, or everything; returns how many searches were."""
+        """Delete expired results, or everything; return how many searches were deleted."""
         with self._db.write() as connection:
             if now is None:
                 return connection.execute("DELETE FROM search").rowcount

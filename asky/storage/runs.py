@@ -1,4 +1,4 @@
-"""Runs and their ledger: what was searched, shown, cited and checked, in order, never rewritten."""
+"""Runs and their ledger: what was searched, shown, cited and checked, in order, append-only."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from typing import Any, Literal
 from asky.errors import StoreDamaged, UsageError
 from asky.storage.database import Database
 from asky.storage.liveness import live_runs
-from asky.storage.record_shapes import LEDGER
 from asky.storage.steps import StepStore
-from asky.storage.stored_json import ANSWER, SEE_DOCTOR, SOURCE, Unreadable, stored_json
-from asky.values import Evidence, Source, Span
+from asky.storage.stored_json import ANSWER, SEE_DOCTOR, SOURCE, stored_json, template_of
+from asky.values import Evidence, Source, Span, Unreadable
 
 Outcome = Literal["finished", "failed", "cancelled"]
 RunStatus = Literal["running", "interrupted", "finished", "failed", "cancelled"]
@@ -23,9 +22,9 @@ RunStatus = Literal["running", "interrupted", "finished", "failed", "cancelled"]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One question and what came of it; `answer` is the `asky.answer/1` object once there is one.
+    """One question and its result; `answer` is the `asky.answer/1` object once there is one.
 
-    A run that was "interrupted" has never ended: its process is gone.
+    An "interrupted" run never ended: its process is gone.
     """
 
     id: str
@@ -41,7 +40,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class LedgerEntry:
-    """One thing that happened in a run."""
+    """One entry in the ledger of a run."""
 
     at: str
     kind: str
@@ -50,7 +49,7 @@ class LedgerEntry:
 
 @dataclass(frozen=True, slots=True)
 class StoredPassage:
-    """A passage that was shown in a run; its document's text is kept as long as the run is."""
+    """A passage that was shown in a run; its document's text is kept as long as the run."""
 
     key: str
     source: Source
@@ -61,21 +60,21 @@ class StoredPassage:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What model calls used, prompts and replies together; calls without a known price add nothing to the cost."""
+    """Usage of model calls, prompts and replies together; calls without a known price add nothing to the cost."""
 
     tokens: int = 0
     cost_usd: float = 0.0
 
 
 def start_of_day(now: str) -> str:
-    """The midnight (UTC) before `now`, both as the store writes times."""
+    """Return the midnight (UTC) before `now`, both in the format of the store."""
     return f"{now[:10]}T00:00:00.000000Z"
 
 
 class RunStore:
     """The repository of runs, their ledgers and the passages they showed.
 
-    The store says of a run without an end that it is running; whether it is, is looked up each time it is read.
+    The store marks a run without an end as running; whether it is alive is checked on each read.
     """
 
     def __init__(self, database: Database) -> None:
@@ -83,13 +82,17 @@ class RunStore:
         self._live = live_runs(database.path)
         self.steps = StepStore(database)
 
-    def start(self, *, question: str, mode: str, model: str, session_id: str | None) -> Run:
-        """Record that a run begins in this process. Its id sorts by time: `YYYYMMDD-HHMMSS-xxxxxxxx`.
-
-        It counts as live until `let_go`, which is for the caller to do, also where a transaction around this one fails.
-        """
+    def new_id(self) -> str:
+        """Return an id for a run. Ids sort by time: `YYYYMMDD-HHMMSS-xxxxxxxx`."""
         now = self._db.clock()
-        id_ = f"{now[:19].replace('-', '').replace(':', '').replace('T', '-')}-{secrets.token_hex(4)}"
+        return f"{now[:19].replace('-', '').replace(':', '').replace('T', '-')}-{secrets.token_hex(4)}"
+
+    def start(self, *, question: str, mode: str, model: str, session_id: str | None, id_: str | None = None) -> Run:
+        """Record that a run begins in this process, under an id from `new_id`.
+
+        It counts as live until `release`, which the caller must call, even if a transaction around this one fails.
+        """
+        now, id_ = self._db.clock(), id_ or self.new_id()
         with self._db.write() as connection:
             connection.execute(
                 "INSERT INTO run(id, session_id, mode, question, model, status, started_at)"
@@ -100,10 +103,10 @@ class RunStore:
         return Run(id_, session_id, mode, question, model, "running", now, None, None)
 
     def take_up(self, run_id: str) -> None:
-        """Record that this process goes on with a run that has no answer or only a part of one, which it gives up.
+        """Record that this process resumes a run that has no answer or a partial one, which is discarded.
 
-        Raises `UsageError` where another process is at it, or the run has finished. Of two processes that try, one may.
-        It counts as live as one that was started does.
+        Raises `UsageError` if another process is running it, or if it has finished. Of two processes that try, one
+        succeeds. The run counts as live like a started one.
         """
         with self._db.write() as connection:
             row = connection.execute("SELECT status FROM run WHERE id = ?", (run_id,)).fetchone()
@@ -118,16 +121,16 @@ class RunStore:
             )
             self._live.hold(run_id)
 
-    def let_go(self, run_id: str) -> None:
-        """Count a run as live no longer: this process is done with it. Nothing happens where it does not hold it.
+    def release(self, run_id: str) -> None:
+        """Mark a run as no longer live in this process. Does nothing if the process does not hold it.
 
-        It comes after the transaction in which the run ends, or the run would be called interrupted meanwhile. One
-        whose end could not be written is interrupted from then on.
+        Call it after the transaction in which the run ends, or the run would be reported as interrupted meanwhile. A
+        run whose end could not be written counts as interrupted from then on.
         """
-        self._live.let_go(run_id)
+        self._live.release(run_id)
 
     def finish(self, run_id: str, status: Outcome, answer: Mapping[str, Any] | None) -> None:
-        """Record how a run ended, with its answer if there is one; `let_go` is to follow."""
+        """Record how a run ended, with its answer if there is one; call `release` afterwards."""
         with self._db.write() as connection:
             connection.execute(
                 "UPDATE run SET status = ?, finished_at = ?, answer = ? WHERE id = ?",
@@ -140,7 +143,7 @@ class RunStore:
             )
 
     def record(self, run_id: str, kind: str, data: Mapping[str, Any]) -> None:
-        """Append an entry to the run's ledger; it is on disk when this returns."""
+        """Append an entry to the run's ledger; it is on disk on return."""
         with self._db.write() as connection:
             connection.execute(
                 "INSERT INTO ledger(run_id, at, kind, data) VALUES (?,?,?,?)",
@@ -148,7 +151,7 @@ class RunStore:
             )
 
     def show(self, run_id: str, passages: Sequence[Evidence]) -> None:
-        """Record passages that are about to be shown to a model; the same key twice is recorded once."""
+        """Record passages before they are shown to a model; a repeated key is recorded once."""
         with self._db.write() as connection:
             connection.executemany(
                 "INSERT OR IGNORE INTO passage VALUES (?,?,?,?,?,?,?)",
@@ -163,7 +166,7 @@ class RunStore:
             self.record(run_id, "shown", {"keys": [each.key for each in passages]})
 
     def find(self, run_id: str | None) -> Run:
-        """The run with this id or unique beginning, or the last one when `None`. Raises `UsageError` without one."""
+        """Return the run with this id or unique prefix, or the last one for `None`. Raises `UsageError` without one."""
         with self._db.read() as connection:
             if run_id is None:
                 rows = connection.execute("SELECT * FROM run ORDER BY started_at DESC, rowid DESC LIMIT 1").fetchall()
@@ -176,20 +179,22 @@ class RunStore:
             what = "there are no runs yet" if run_id is None else f"there is no run {run_id!r}"
             raise UsageError(what, hint="`asky runs list` shows what there is")
         if len(rows) > 1 and rows[0]["id"] != run_id:
-            raise UsageError(f"{run_id!r} begins more than one run's id", hint="`asky runs list` shows them in full")
+            raise UsageError(
+                f"{run_id!r} is the beginning of more than one run id", hint="`asky runs list` shows the full ids"
+            )
         return self._run(rows[0])
 
     def recent(self, *, limit: int | None = None, session_id: str | None = None) -> list[Run]:
-        """Runs, the newest first; at most `limit`, where there is one."""
+        """Return runs, newest first; at most `limit`, if given."""
         with self._db.read() as connection:
             rows = connection.execute(
                 "SELECT * FROM run WHERE ? IS NULL OR session_id = ? ORDER BY started_at DESC, rowid DESC LIMIT ?",
                 (session_id, session_id, -1 if limit is None else limit),  # -1: no limit
-            ).fetchall()  # a statement under way would keep all that is read meanwhile at its own moment
+            ).fetchall()  # an open statement would keep its snapshot for everything read meanwhile
         return [self._run(row) for row in rows]
 
     def listed(self, *, limit: int | None = None, session_id: str | None = None) -> list[Run | Unreadable]:
-        """What `recent` gives, with a run that cannot be read in its place and no error."""
+        """Return the runs of `recent`, with an `Unreadable` in place of an error."""
         with self._db.read() as connection:
             rows = connection.execute(
                 "SELECT rowid, CAST(id AS BLOB) AS id FROM run WHERE ? IS NULL OR session_id = ?"
@@ -208,38 +213,38 @@ class RunStore:
             return Unreadable(id_.decode("utf-8", "replace"), error.message)
 
     def interrupted(self) -> list[str]:
-        """Ids of the runs that have never ended and whose process is gone, the oldest first."""
+        """Return the ids of the runs that never ended and whose process is gone, oldest first."""
         with self._db.read() as connection:
             rows = connection.execute("SELECT * FROM run WHERE status = 'running' ORDER BY started_at, id").fetchall()
         return [row["id"] for row in rows if self._run(row).status == "interrupted"]
 
     def ledger(self, run_id: str) -> list[LedgerEntry]:
-        """The run's ledger, oldest entry first."""
+        """Return the run's ledger, oldest entry first."""
         with self._db.read() as connection:
             rows = connection.execute("SELECT at, kind, data FROM ledger WHERE run_id = ? ORDER BY id", (run_id,))
             what = f"the ledger of run {run_id}"
-            return [_entry(row, what) for row in rows]
+            return [self._entry(row, what) for row in rows]
 
-    def spent_today(self, *, apart_from: str | None = None) -> Spent:
-        """What was spent since midnight (UTC), as `spent_since` counts it."""
-        return self.spent_since(start_of_day(self._db.clock()), apart_from=apart_from)
+    def spent_today(self, *, excluding: str | None = None) -> Spent:
+        """Return the spending since midnight (UTC), as counted by `spent_since`."""
+        return self.spent_since(start_of_day(self._db.clock()), excluding=excluding)
 
-    def spent_since(self, time: str, *, apart_from: str | None = None) -> Spent:
-        """What the model calls of all runs but `apart_from` used since `time`, whatever became of the runs.
+    def spent_since(self, time: str, *, excluding: str | None = None) -> Spent:
+        """Return the usage of model calls since `time` over all runs except `excluding`, whatever their outcome.
 
-        A call is a ledger entry `called` with the fields of a `ModelUsage`, so the calls of a run that another process
-        is busy with are counted too, and those of a run that has been removed.
+        A call is a ledger entry `called` with the fields of a `ModelUsage`, so the calls of a run in another process
+        are counted too, and those of a deleted run.
         """
         with self._db.read() as connection:
             row = connection.execute(
                 "SELECT coalesce(sum(tokens), 0) AS tokens, coalesce(sum(cost_usd), 0.0) AS cost_usd FROM spending"
                 " WHERE at >= ? AND run_id IS NOT ?",
-                (time, apart_from),
+                (time, excluding),
             ).fetchone()
         return Spent(row["tokens"], row["cost_usd"])
 
     def spent_by_run(self, run_ids: Sequence[str]) -> dict[str, tuple[int, float | None]]:
-        """Tokens and cost of the model calls of each run; the cost is `None` where no call has a known one."""
+        """Return tokens and cost of the model calls of each run; the cost is `None` if no call has a known one."""
         with self._db.read() as connection:
             rows = connection.execute(
                 "SELECT run_id, sum(tokens) AS tokens, sum(cost_usd) AS cost_usd FROM spending"
@@ -249,13 +254,13 @@ class RunStore:
         return {row["run_id"]: (row["tokens"], row["cost_usd"]) for row in rows}
 
     def passages(self, run_id: str) -> list[StoredPassage]:
-        """The passages that the run showed, in order of key."""
+        """Return the passages that the run showed, in order of key."""
         with self._db.read() as connection:
             rows = connection.execute("SELECT * FROM passage WHERE run_id = ? ORDER BY key", (run_id,))
             return [_passage(row) for row in rows]
 
     def passages_of_session(self, session_id: str) -> list[StoredPassage]:
-        """The passages that all runs of a session showed, the oldest run's first; of one key the first passage."""
+        """Return the passages that all runs of a session showed, oldest run first; the first passage of each key."""
         with self._db.read() as connection:
             rows = connection.execute(
                 "SELECT p.*, min(r.started_at) FROM passage AS p JOIN run AS r ON r.id = p.run_id"
@@ -264,10 +269,14 @@ class RunStore:
             )
             return [_passage(row) for row in rows]
 
+    def _entry(self, row: sqlite3.Row, what: str) -> LedgerEntry:
+        template = template_of("ledger", "data", row["kind"], self._db.ledger_entries)
+        return LedgerEntry(row["at"], row["kind"], stored_json(row["data"], template, what))
+
     def _run(self, row: sqlite3.Row) -> Run:
         status: RunStatus = row["status"]
         if status == "running" and not self._live.is_live(row["id"]):
-            with self._db.read() as connection:  # again: it may have ended since, and then been let go
+            with self._db.read() as connection:  # again: it may have ended and been released since
                 row = connection.execute("SELECT * FROM run WHERE id = ?", (row["id"],)).fetchone() or row
             status = "interrupted" if row["status"] == "running" else row["status"]
         answer = stored_json(row["answer"], ANSWER, f"the answer of run {row['id']}") if row["answer"] else None
@@ -275,10 +284,6 @@ class RunStore:
             row["id"], row["session_id"], row["mode"], row["question"], row["model"], status,
             row["started_at"], row["finished_at"], answer,
         )  # fmt: skip
-
-
-def _entry(row: sqlite3.Row, what: str) -> LedgerEntry:
-    return LedgerEntry(row["at"], row["kind"], stored_json(row["data"], LEDGER.of(row["kind"]), what))
 
 
 def _passage(row: sqlite3.Row) -> StoredPassage:

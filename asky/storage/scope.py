@@ -1,4 +1,4 @@
-"""Which part of the corpus a question is asked of."""
+"""The part of the corpus that a question is restricted to."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which sources a question is asked of: those of `collections`, and of them only `sources` where given.
+    """The sources to search: those of `collections`, restricted to `sources` if given.
 
     `None` stands for no restriction; an empty tuple for nothing at all.
     """
@@ -17,14 +17,14 @@ class Scope:
     sources: tuple[str, ...] | None = None
 
     def documents(self) -> tuple[str, list[object]]:
-        """An SQL query of the ids of the documents in scope, and its parameters."""
+        """Return an SQL query of the ids of the documents in scope, and its parameters."""
         rows, parameters = self.rows()
         return f"SELECT s.document_id {rows}", parameters
 
     def rows(self) -> tuple[str, list[object]]:
-        """What follows on SELECT in a query of the sources in scope that have a document, as `s`; and its parameters.
+        """Return the SQL after SELECT for the sources in scope that have a document, as `s`; and its parameters.
 
-        A source comes as often as it is in a collection of the scope.
+        A source occurs once for each collection of the scope that holds it.
         """
         sql = "FROM source AS s"
         conditions = ["s.document_id IS NOT NULL"]

@@ -1,4 +1,4 @@
-"""Which names a session can have."""
+"""Validation of session names."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _JOINERS = "\u200c\u200d"
 
 
 def checked_name(name: str) -> str:
-    """`name`, composed (NFC), where a session can be called so. Raises `UsageError`.
+    """Return `name`, composed (NFC), if it is a valid session name. Raises `UsageError`.
 
-    Joiners and non-joiners may be in it where its script or an emoji needs them.
+    Joiners and non-joiners are allowed where its script or an emoji needs them.
     """
     from asky.text.scrub import scrub  # 10 ms: for a new name only
 

@@ -1,4 +1,4 @@
-"""What goes with a session that is removed: its runs, messages, findings, and the texts that only it was given."""
+"""Deletion of a session with its runs, messages, findings, and the texts that only it had."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class SessionRemoval:
-    """Takes sessions out of the store, with what belongs to no other."""
+    """Deletes sessions from the store, with everything that belongs to no other."""
 
     def __init__(self, database: Database, corpus: CorpusStore, documents: DocumentStore) -> None:
         self._db = database
@@ -26,11 +26,11 @@ class SessionRemoval:
         self._live = live_runs(database.path)
 
     def remove(self, session_id: str) -> int:
-        """Forget a session and what belongs to it: runs, messages, findings, and texts that were only given to it.
+        """Delete a session and its data: runs, messages, findings, and texts that only it had.
 
-        Returns how many runs there were. What its model calls used still counts for their day. The texts are
-        overwritten in the store's file, where no other process is just reading it, and not only taken out of its
-        tables. Raises `UsageError` while a question is being answered in it.
+        Returns how many runs there were. The usage of its model calls still counts for their day. The texts are also
+        overwritten in the store's file, unless another process is reading it, not only removed from its tables. Raises
+        `UsageError` while a question is being answered in it.
         """
         with self._db.read() as connection:
             connection.execute("PRAGMA secure_delete=ON")
@@ -56,9 +56,9 @@ class SessionRemoval:
         return runs
 
     def discard_unused(self, made: Session) -> None:
-        """Forget a session that is as it was `made`, with what was given to it alone; any other one stays.
+        """Delete a session that is unchanged since it was `made`, with the texts that only it had; keep any other.
 
-        It stays where something was asked, said or noted in it, and where another process has come to share it.
+        It is kept if something was asked, said or noted in it, or if another process shares it.
         """
         with self._db.write() as connection:
             gone = connection.execute(
@@ -75,7 +75,7 @@ class SessionRemoval:
                 self._corpus.remove_collection(own["id"])
 
     def _ended_runs(self, connection: sqlite3.Connection, session_id: str) -> int:
-        """The number of the session's runs, of which none can begin before this transaction ends."""
+        """Return the number of the session's runs, of which none can begin before this transaction ends."""
         runs = connection.execute(
             "SELECT r.id, r.status, s.name FROM run AS r JOIN session AS s ON s.id = r.session_id WHERE s.id = ?",
             (session_id,),

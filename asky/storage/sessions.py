@@ -12,17 +12,17 @@ from typing import Any
 
 from asky.errors import StoreDamaged, UsageError
 from asky.storage.database import Database
-from asky.storage.record_shapes import MESSAGE
 from asky.storage.session_names import checked_name
-from asky.storage.stored_json import SETTINGS, Unreadable, stored_json
+from asky.storage.stored_json import SETTINGS, stored_json, template_of
+from asky.values import Unreadable
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
     """A conversation.
 
-    `collections` are the ids of the collections that its questions are asked of, and `settings` what its later
-    questions take over where they say nothing else. `messages` counts questions and answers.
+    `collections` are the ids of the collections that its questions search, and `settings` the defaults that later
+    questions inherit. `messages` counts questions and answers.
     """
 
     id: str
@@ -37,10 +37,9 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class NewMessage:
-    """A message to be kept: of role `user` or `assistant`, or between the two a `call` of tools, a `tool`'s result or a
-    `note` of the user.
+    """A message to store: `user` or `assistant`, or between the two a `call`, a `tool` result or a `note` of the user.
 
-    `data` holds what belongs to it beside its text.
+    `data` holds its fields other than the text.
     """
 
     role: str
@@ -50,7 +49,7 @@ class NewMessage:
 
 @dataclass(frozen=True, slots=True)
 class StoredMessage:
-    """One message of a session's transcript, whose text is never rewritten."""
+    """One message of a session's transcript; its text is never changed."""
 
     role: str
     content: str
@@ -60,12 +59,12 @@ class StoredMessage:
 
     @property
     def is_withdrawn(self) -> bool:
-        """Whether the user took its turn back: no model gets it any more."""
+        """Return whether the user withdrew its turn: no model sees it any more."""
         return bool(self.data.get("withdrawn"))
 
 
 def own_collection(session_id: str) -> str:
-    """The name of the collection of what was given to that session alone: piped texts, files named in questions."""
+    """Return the name of the collection of texts given to that session alone: piped texts, files named in questions."""
     return f"session {session_id}"
 
 
@@ -76,9 +75,9 @@ class SessionStore:
         self._db = database
 
     def open(self, name: str | None, *, mode: str) -> Session:
-        """The session called `name`, made on first use; `None` makes one with a name of its own.
+        """Return the session `name`, created on first use; `None` creates one with a generated name.
 
-        Of two processes that make it at once, one does, and the other comes to `share` it.
+        If two processes create it at once, one does, and the other gets to `share` it.
         """
         if name is not None and (found := self.find(name)) is not None:
             self.share(found.id)
@@ -97,7 +96,7 @@ class SessionStore:
         return found
 
     def find(self, name_or_id: str) -> Session | None:
-        """The session with that name or id, or `None`."""
+        """Return the session with that name or id, or `None`."""
         name_or_id = unicodedata.normalize("NFC", name_or_id)
         with self._db.read() as connection:
             row = connection.execute(
@@ -107,14 +106,14 @@ class SessionStore:
             return self._session(connection, row) if row else None
 
     def recent(self, *, limit: int | None = None) -> list[Session]:
-        """The sessions, the last used first; at most `limit`, where there is one."""
+        """Return the sessions, last used first; at most `limit`, if given."""
         with self._db.read() as connection:
-            most = -1 if limit is None else limit  # -1: no limit
-            rows = connection.execute(_SESSIONS + " ORDER BY s.updated_at DESC, s.id LIMIT ?", (most,)).fetchall()
+            rows_limit = -1 if limit is None else limit  # -1: no limit
+            rows = connection.execute(_SESSIONS + " ORDER BY s.updated_at DESC, s.id LIMIT ?", (rows_limit,)).fetchall()
             return [self._session(connection, row) for row in rows]
 
     def listed(self) -> list[Session | Unreadable]:
-        """All sessions, the last used first, with one that cannot be read in its place and no error."""
+        """Return all sessions, last used first, with an `Unreadable` in place of an error."""
         with self._db.read() as connection:
             rows = connection.execute(
                 "SELECT rowid, CAST(name AS BLOB) AS name FROM session ORDER BY updated_at DESC, id"
@@ -131,9 +130,9 @@ class SessionStore:
             return Unreadable(_shown(name), error.message)
 
     def names(self) -> dict[str, str]:
-        """The name of each session by its id, the last used first; nothing else of them is read.
+        """Return the name of each session by its id, last used first, without reading anything else.
 
-        What is no text in either has a sign in its place, so that one damaged session hides no other.
+        Invalid text is replaced by a sign, so that one damaged session hides no other.
         """
         with self._db.read() as connection:
             rows = connection.execute(
@@ -142,16 +141,16 @@ class SessionStore:
             return {_shown(id_): _shown(name) for id_, name in rows}
 
     def first_questions(self) -> dict[str, str]:
-        """What was asked first in each session, by its id; of questions that were taken back only where all were.
+        """Return the first question of each session, by its id; a withdrawn one only if all were withdrawn.
 
-        One whose run has never ended is there too. What is no text has a sign in its place, as in `names`.
+        Includes questions whose run never ended. Invalid text is replaced by a sign, as in `names`.
         """
         with self._db.read() as connection:
             rows = connection.execute(_FIRST_QUESTIONS)
             return {_shown(id_): _shown(question) for id_, question in rows}
 
     def name_of(self, session_id: str) -> str | None:
-        """The name of one session, with a sign for what is no text in it."""
+        """Return the name of one session, with invalid text replaced by a sign."""
         with self._db.read() as connection:
             row = connection.execute("SELECT CAST(name AS BLOB) FROM session WHERE id = ?", (session_id,)).fetchone()
             return _shown(row[0]) if row is not None else None
@@ -167,15 +166,28 @@ class SessionStore:
         )  # fmt: skip
 
     def add_collections(self, session_id: str, collection_ids: Sequence[int]) -> None:
-        """Let the session ask these collections too."""
+        """Add collections to those that the session searches."""
         with self._db.write() as connection:
             connection.executemany(
                 "INSERT OR IGNORE INTO session_collection VALUES (?, ?)",
                 [(session_id, each) for each in collection_ids],
             )
 
+    def exists(self, session_id: str) -> bool:
+        """Return whether there is a session with that id."""
+        with self._db.read() as connection:
+            return connection.execute("SELECT 1 FROM session WHERE id = ?", (session_id,)).fetchone() is not None
+
+    def settings(self, session_id: str) -> Mapping[str, Any] | None:
+        """Return the settings of the session with that id as they are now; `None` where it is gone."""
+        with self._db.read() as connection:
+            row = connection.execute("SELECT name, settings FROM session WHERE id = ?", (session_id,)).fetchone()
+        if row is None:
+            return None
+        return dict(stored_json(row["settings"], SETTINGS, f"the settings of the session {row['name']}"))
+
     def share(self, session_id: str) -> None:
-        """Note that a question is coming to a session which another process may have made just now for its own."""
+        """Record that another process uses a session which may have been created just now elsewhere."""
         with self._db.write() as connection:
             connection.execute(
                 "UPDATE session SET updated_at = ? WHERE id = ? AND updated_at = created_at",
@@ -183,7 +195,7 @@ class SessionStore:
             )
 
     def rename(self, session_id: str, name: str) -> None:
-        """Call a session by another name. Raises `UsageError` for no name, and for another session's."""
+        """Rename a session. Raises `UsageError` for an invalid name, and for one in use."""
         checked = checked_name(name)
         with self._db.write() as connection:
             other = connection.execute(
@@ -194,7 +206,7 @@ class SessionStore:
             connection.execute("UPDATE session SET name = ? WHERE id = ?", (checked, session_id))
 
     def remember(self, session_id: str, *, mode: str, settings: Mapping[str, Any]) -> None:
-        """Let later questions of the session take over `mode` and `settings`, which replace what was there."""
+        """Set `mode` and `settings` as defaults for later questions of the session, replacing the old ones."""
         with self._db.write() as connection:
             connection.execute(
                 "UPDATE session SET mode = ?, settings = ? WHERE id = ?",
@@ -202,7 +214,7 @@ class SessionStore:
             )
 
     def append(self, session_id: str, messages: Sequence[NewMessage], *, run_id: str | None) -> None:
-        """Add messages to the end of the transcript: all of them or none, and nothing between them."""
+        """Append messages to the transcript, contiguously: all of them or none."""
         now = self._db.clock()
         with self._db.write() as connection:
             connection.executemany(
@@ -215,7 +227,7 @@ class SessionStore:
             connection.execute("UPDATE session SET updated_at = ? WHERE id = ?", (now, session_id))
 
     def last_question(self, session_id: str) -> StoredMessage | None:
-        """The last question of a run that was not withdrawn, or `None`."""
+        """Return the last question of a run that was not withdrawn, or `None`."""
         with self._db.read() as connection:
             row = connection.execute(
                 "SELECT role, content, data, run_id, created_at FROM message WHERE session_id = ? AND role = 'user'"
@@ -225,9 +237,9 @@ class SessionStore:
             return _message(row) if row else None
 
     def withdraw(self, session_id: str, run_id: str) -> bool:
-        """Take the turn of a run back: no model gets it any more, the transcript keeps it and says so.
+        """Withdraw the turn of a run: no model sees it any more, the transcript keeps it, marked as withdrawn.
 
-        `False` where the session has no such turn.
+        Returns `False` if the session has no such turn.
         """
         with self._db.write() as connection:
             marked = connection.execute(
@@ -238,13 +250,13 @@ class SessionStore:
             return marked.rowcount > 0
 
     def run_ids(self, session_id: str) -> list[str]:
-        """The ids of all runs of the session, the oldest first."""
+        """Return the ids of all runs of the session, oldest first."""
         with self._db.read() as connection:
             rows = connection.execute("SELECT id FROM run WHERE session_id = ? ORDER BY started_at, id", (session_id,))
             return [row["id"] for row in rows]
 
     def messages(self, session_id: str) -> list[StoredMessage]:
-        """The transcript, oldest first; what was withdrawn is there too."""
+        """Return the transcript, oldest first, including withdrawn messages."""
         with self._db.read() as connection:
             rows = connection.execute(
                 "SELECT role, content, data, run_id, created_at FROM message WHERE session_id = ? ORDER BY id",
@@ -273,10 +285,11 @@ _FIRST_QUESTIONS = """
 
 
 def _shown(data: bytes | None) -> str:
-    """A column's bytes as a text, with a sign for each part that is none; nothing where a damaged row has none."""
+    """Decode a column's bytes, with a sign for each invalid part; "" if a damaged row has none."""
     return (data or b"").decode("utf-8", "replace")
 
 
 def _message(row: sqlite3.Row) -> StoredMessage:
-    data = stored_json(row["data"], MESSAGE.of(row["role"]), f"the data of a message of {row['created_at']}")
+    template = template_of("message", "data", row["role"])
+    data = stored_json(row["data"], template, f"the data of a message of {row['created_at']}")
     return StoredMessage(row["role"], row["content"], data, row["run_id"], row["created_at"])

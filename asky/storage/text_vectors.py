@@ -1,4 +1,4 @@
-"""Vectors of single texts (questions, titles, sentences) by the hash of the text: what was embedded once is known."""
+"""A cache of vectors of single texts (questions, titles, sentences), by the hash of the text."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from asky.storage.database import Database
 
 
 class TextVectorTable:
-    """The repository of those vectors. Nothing depends on it but work that would be done again."""
+    """The repository of those vectors. Losing them only costs recomputation."""
 
     def __init__(self, database: Database, *, now: Callable[[], float] = time.time) -> None:
         self._db = database
         self._now = now
 
     def get(self, space_id: int, digests: Sequence[str]) -> dict[str, bytes]:
-        """The vectors that are known, by digest: little-endian float32."""
+        """Return the cached vectors, by digest: little-endian float32."""
         with self._db.read() as connection:
             rows = connection.execute(
                 "SELECT digest, vector FROM text_vector WHERE space_id = ?"
@@ -29,17 +29,17 @@ class TextVectorTable:
             return {row["digest"]: row["vector"] for row in rows}
 
     def put(self, space_id: int, vectors: Mapping[str, bytes]) -> None:
-        """Keep vectors by digest; a store that cannot be written is no reason to fail."""
+        """Store vectors by digest; a store that cannot be written is no error."""
         now = self._now()
         rows = [(space_id, digest, vector, now) for digest, vector in vectors.items()]
         with suppress(StorageError), self._db.write() as connection:
             connection.executemany("INSERT OR REPLACE INTO text_vector VALUES (?, ?, ?, ?)", rows)
 
-    def shrink(self, most: int) -> int:
-        """Drop the vectors beyond the newest `most`; returns how many were."""
+    def shrink(self, max_rows: int) -> int:
+        """Delete the vectors beyond the newest `max_rows`; return how many were deleted."""
         with self._db.write() as connection:
             return connection.execute(
                 "DELETE FROM text_vector WHERE (space_id, digest) IN"
                 " (SELECT space_id, digest FROM text_vector ORDER BY used_at DESC, space_id, digest LIMIT -1 OFFSET ?)",
-                (most,),
+                (max_rows,),
             ).rowcount

@@ -1,7 +1,7 @@
-"""Embedding spaces, packed vectors, and the outbox of what a vector index has not seen yet.
+"""Embedding spaces, packed vectors, and the outbox of changes that a vector index has not applied yet.
 
 A space is everything that makes two vectors comparable, named by the embedder's fingerprint. Vectors are bytes here:
-little-endian int64 chunk ids and float32 rows, in the same order, some chunks of one document to a pack.
+little-endian int64 chunk ids and float32 rows, in the same order, some chunks of one document per pack.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Literal
 from asky.storage.database import PAGE_BYTES, Database
 from asky.storage.scope import Scope
 
-_ROW_OVERHEAD_BYTES = 24  # of a row in its page: the record's header, the key, the pointer
+_ROW_OVERHEAD_BYTES = 24  # per row in its page: the record's header, the key, the pointer
 _FIFTH_OF_A_PAGE = PAGE_BYTES // 5 - _ROW_OVERHEAD_BYTES
 _SMALL_PACK_BYTES = 2 * PAGE_BYTES
 
@@ -30,10 +30,10 @@ class Pack:
 
 @dataclass(frozen=True, slots=True)
 class OutboxEntry:
-    """One change that the vector index has to follow.
+    """One change to apply to the vector index.
 
     `chunk_ids` is int64[n] and `vectors` float32[n, dim], as bytes; `vectors` is `None` for a deletion, and for an
-    addition that was deleted again meanwhile.
+    addition that has been deleted again.
     """
 
     id: int
@@ -51,18 +51,18 @@ class Coverage:
 
 
 class VectorTable:
-    """The repository of vectors: the truth that every vector index is made from."""
+    """The repository of vectors: the source of truth for every vector index."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
 
     @property
     def read_only(self) -> bool:
-        """Whether no vector can be stored, because the store can only be read."""
+        """Return whether no vector can be stored, because the store is read-only."""
         return self._db.read_only
 
     def space(self, fingerprint: str, dim: int) -> int:
-        """The id of the space of an embedder, made on first use; 0, which none has, where a store is only read."""
+        """Return the id of an embedder's space, created on first use; 0, never a real id, in a read-only store."""
         with self._db.read() as connection:
             row = connection.execute("SELECT id FROM space WHERE fingerprint = ?", (fingerprint,)).fetchone()
         if row is not None:
@@ -79,7 +79,7 @@ class VectorTable:
             )
 
     def other_spaces(self, space_id: int) -> list[str]:
-        """Fingerprints of the spaces other than `space_id` that hold vectors, sorted."""
+        """Return the fingerprints of the spaces other than `space_id` that hold vectors, sorted."""
         with self._db.read() as connection:
             rows = connection.execute(
                 "SELECT fingerprint FROM space AS s WHERE id <> ?"
@@ -89,9 +89,9 @@ class VectorTable:
             return [row["fingerprint"] for row in rows]
 
     def put(self, space_id: int, packs: Sequence[Pack]) -> None:
-        """Store packs, a small one in pieces, and note them for the vector index.
+        """Store packs, a small one in pieces, and add them to the outbox.
 
-        What another process has stored meanwhile is left out, and so are documents that are gone.
+        Vectors that another process has stored meanwhile are left out, and so are documents that are gone.
         """
         with self._db.write() as connection:
             for given in packs:
@@ -125,7 +125,7 @@ class VectorTable:
         return int(removed)
 
     def packs(self, space_id: int, scope: Scope) -> Iterator[Pack]:
-        """The packs of the documents in scope, in order of insertion."""
+        """Yield the packs of the documents in scope, in order of insertion."""
         sql = "SELECT document_id, chunk_ids, vectors FROM vector_pack WHERE space_id = ?"
         parameters: list[object] = [space_id]
         if scope != Scope():
@@ -137,7 +137,7 @@ class VectorTable:
                 yield Pack(row["document_id"], row["chunk_ids"], row["vectors"])
 
     def packs_of(self, space_id: int, document_ids: Sequence[int]) -> list[Pack]:
-        """The packs of some documents."""
+        """Return the packs of some documents."""
         with self._db.read() as connection:
             rows = connection.execute(
                 "SELECT document_id, chunk_ids, vectors FROM vector_pack"
@@ -147,7 +147,7 @@ class VectorTable:
             return [Pack(*row) for row in rows]
 
     def ids_of(self, space_id: int, document_ids: Sequence[int]) -> list[bytes]:
-        """The `chunk_ids` of the packs of some documents, without reading their vectors: 200 times fewer bytes."""
+        """Return the `chunk_ids` of the packs of some documents, without their vectors: 200 times fewer bytes."""
         with self._db.read() as connection:
             rows = connection.execute(
                 "SELECT chunk_ids FROM vector_pack"
@@ -157,12 +157,12 @@ class VectorTable:
             return [row["chunk_ids"] for row in rows]
 
     def version(self) -> int:
-        """A number that changes with every change of vectors, collections or documents, in whatever process."""
+        """Return a number that changes with every change of vectors, collections or documents, in any process."""
         with self._db.read() as connection:
             return int(connection.execute("SELECT number FROM corpus_version").fetchone()[0])
 
     def coverage(self, space_id: int, scope: Scope) -> Coverage:
-        """How much of the scope is embedded."""
+        """Return how much of the scope is embedded."""
         chunks, embedded = (
             "SELECT count(*) FROM chunk",
             "SELECT coalesce(sum(length(chunk_ids)), 0) / 8 FROM vector_pack",
@@ -179,7 +179,7 @@ class VectorTable:
         return Coverage(total, done)
 
     def incomplete_documents(self, space_id: int, scope: Scope) -> list[int]:
-        """Ids of the documents in scope with a chunk that has no vector, in order of id."""
+        """Return the ids of the documents in scope with a chunk that has no vector, in order of id."""
         documents, parameters = scope.documents()
         with self._db.read() as connection:
             rows = connection.execute(
@@ -195,7 +195,7 @@ class VectorTable:
     # outbox
 
     def outbox(self, space_id: int, *, limit: int) -> list[OutboxEntry]:
-        """The oldest changes of a space that its index has not acknowledged."""
+        """Return the oldest changes of a space that its index has not acknowledged."""
         with self._db.read() as connection:
             rows = connection.execute(
                 "SELECT o.id, o.operation, o.chunk_ids, p.vectors FROM outbox AS o LEFT JOIN vector_pack AS p"
@@ -205,18 +205,18 @@ class VectorTable:
             return [OutboxEntry(*row) for row in rows]
 
     def acknowledge(self, entries: Sequence[OutboxEntry]) -> None:
-        """Forget changes that the index has taken in."""
+        """Delete changes that the index has applied."""
         with self._db.write() as connection:
             connection.executemany("DELETE FROM outbox WHERE id = ?", [(entry.id,) for entry in entries])
 
     def clear_outbox(self, space_id: int) -> None:
-        """Forget all pending changes of a space: its index is being made anew."""
+        """Delete all pending changes of a space: its index is being rebuilt."""
         with self._db.write() as connection:
             connection.execute("DELETE FROM outbox WHERE space_id = ?", (space_id,))
 
 
 def _without(pack: Pack, others: Sequence[bytes]) -> Pack:
-    """`pack` without the chunks whose ids, int64[n] as bytes, are among the others."""
+    """Return `pack` without the chunks whose ids, int64[n] as bytes, are among the others."""
     have = {each[at : at + 8] for each in others for at in range(0, len(each), 8)}
     count = len(pack.chunk_ids) // 8
     rows = [row for row in range(count) if pack.chunk_ids[8 * row : 8 * row + 8] not in have]
@@ -231,12 +231,12 @@ def _without(pack: Pack, others: Sequence[bytes]) -> Pack:
 
 
 def _pieces(pack: Pack) -> list[Pack]:
-    """`pack` as the rows that it is stored in; none if it is empty.
+    """Split `pack` into the rows to store; none if it is empty.
 
-    A row that takes more than half of a page leaves the rest of it empty. So what fills less than two pages is stored
-    in pieces, five of which share a page; vectors too long for that, of over 390 numbers, stay together.
+    A row that takes more than half of a page leaves the rest of it empty. So a pack smaller than two pages is stored in
+    pieces, five of which share a page; vectors too long for that, of over 390 numbers, stay together.
 
-    Source: for documents of 1 to 10 chunks a 384-d vector takes 125 bytes beside its own 1,536, and 290 where those of
+    Source: for documents of 1 to 10 chunks a 384-d vector takes 125 bytes of overhead on its 1,536, and 290 if those of
     a document are one row. Reading 100,000 vectors of documents of 7 chunks on average takes 0.17 s of CPU, not 0.13.
     """
     count = len(pack.chunk_ids) // 8

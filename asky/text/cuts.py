@@ -1,4 +1,4 @@
-"""Where a text can be cut that has to be. The `end` that is asked for lies before that of the text."""
+"""Places to cut a text that must be cut. The given `end` lies before that of the text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _JOINERS = "\u200d\ufe0e\ufe0f"
 
 
 def cut_between(text: str, start: int, end: int) -> int:
-    """The last place in `(start, end]` to cut: a line break in the second half, else white space, else anywhere."""
+    """Return the last place in `(start, end]` to cut: a line break in the second half, white space, or anywhere."""
     half = start + (end - start) // 2
     cut = max(text.rfind("\n", half, end + 1), text.rfind("\r", half, end + 1))
     if cut <= start:
@@ -21,7 +21,7 @@ def cut_between(text: str, start: int, end: int) -> int:
 
 
 def between_characters(text: str, start: int, end: int) -> int:
-    """`end`, or a little before it where it would part a letter from its marks or the parts of an emoji."""
+    """Return `end`, or slightly less if it would separate a letter from its marks or the parts of an emoji."""
     cut = max(end, start + 1)
     while cut > max(start + 1, end - 16) and _continues(text, cut):
         cut -= 1

@@ -1,4 +1,4 @@
-"""Questions that say little by themselves: they are about what was asked before."""
+"""Detection of follow-up questions, which depend on an earlier question."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _INSIDE = re.compile(r"['-]")
 
 @dataclass(frozen=True, slots=True)
 class _Language:
-    """`empty` words say nothing of a topic; those that are `pointing` take it up from what was said before."""
+    """The closed-class words of a language: `empty` words carry no topic; `pointing` words refer back to one."""
 
     empty: frozenset[str]
     pointing: frozenset[str]
@@ -26,7 +26,7 @@ def _words(text: str) -> frozenset[str]:
 
 # The closed classes of each language (articles, pronouns, prepositions, conjunctions, auxiliaries, question words), and
 # the words of measure that go with "how". Articles are not among the pointing words, though German ones are pronouns
-# too, nor are the pronouns of idioms ("qu'est-ce", "il y a"), which whole questions have. Accents are left out.
+# too, nor are the pronouns of idioms ("qu'est-ce", "il y a"), which complete questions contain. Accents are left out.
 _ENGLISH = _Language(
     STOP_WORDS | _words("ever exactly far long many much often really s t well"),
     _words(
@@ -105,49 +105,49 @@ _SPANISH = _Language(
 _LANGUAGES = (_ENGLISH, _GERMAN, _FRENCH, _SPANISH)
 
 
-def says_something(text: str) -> bool:
-    """Whether any word of `text` names what it is about, in the language that most of its words belong to.
+def names_topic(text: str) -> bool:
+    """Return whether any word of `text` names a topic, in the language that most of its words belong to.
 
-    English, German, French and Spanish are told apart; in any other language every word counts as one that does.
+    English, German, French and Spanish are distinguished; in any other language every word counts as one that does.
     """
-    said = _said(text)
-    return all(_contents(said, each) for each in _likely(said))
+    distinct = _distinct_words(text)
+    return all(_contents(distinct, each) for each in _likely(distinct))
 
 
 def is_follow_up(text: str) -> bool:
-    """Whether `text` is about what was said before.
+    """Return whether `text` refers to something said before.
 
-    That is so where no word says what it is about ("And why?", "Und seit wann?"), or fewer than four different ones do
-    and another word points back, such as "and", "it" or "about" ("What about the sun?", "Et le soleil ?").
+    It does if no word names a topic ("And why?", "Und seit wann?"), or if fewer than four different ones do and another
+    word points back, such as "and", "it" or "about" ("What about the sun?", "Et le soleil ?").
 
-    Source: of 165 questions in the four languages and five others, written after the lists, it takes 81 of the 84
-    follow-ups for such, and one of the 81 others ("war", which German has too). Four is what English had before.
+    Source: of 165 questions in the four languages and five others, written after the lists, it finds 81 of the 84
+    follow-ups, and wrongly one of the 81 others ("war", which German has too). Four was the limit for English before.
     """
-    said = _said(text)
-    return any(_points_back(said, each) for each in _likely(said))
+    distinct = _distinct_words(text)
+    return any(_points_back(distinct, each) for each in _likely(distinct))
 
 
-def _said(text: str) -> set[str]:
+def _distinct_words(text: str) -> set[str]:
     return {_plain(each) for each in words(text)}
 
 
-def _likely(said: set[str]) -> list[_Language]:
-    """The languages that have most of these words."""
-    counts = [sum(_is_empty(word, each) for word in said) for each in _LANGUAGES]
+def _likely(distinct: set[str]) -> list[_Language]:
+    """Return the languages that have most of these words."""
+    counts = [sum(_is_empty(word, each) for word in distinct) for each in _LANGUAGES]
     return [each for each, count in zip(_LANGUAGES, counts, strict=True) if count == max(counts)]
 
 
-def _contents(said: set[str], language: _Language) -> list[str]:
-    return [word for word in said if not _is_empty(word, language)]
+def _contents(distinct: set[str], language: _Language) -> list[str]:
+    return [word for word in distinct if not _is_empty(word, language)]
 
 
-def _points_back(said: set[str], language: _Language) -> bool:
-    contents = len(_contents(said, language))
-    return not contents or (contents < _ENOUGH_WORDS and not language.pointing.isdisjoint(said))
+def _points_back(distinct: set[str], language: _Language) -> bool:
+    contents = len(_contents(distinct, language))
+    return not contents or (contents < _ENOUGH_WORDS and not language.pointing.isdisjoint(distinct))
 
 
 def _plain(word: str) -> str:
-    """The word without accents."""
+    """Return the word without accents."""
     if word.isascii():
         return word
     parts = unicodedata.normalize("NFD", word)

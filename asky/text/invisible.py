@@ -1,8 +1,8 @@
-"""Characters that are not seen, and where a writing system needs them all the same.
+"""Invisible characters, and where a writing system needs them.
 
-Instructions for a model can be spelled with them between the letters of a text that a reader takes to be harmless: a
-byte for each variation selector, a bit for each zero-width space. What no script needs goes; of the rest one stays
-where it changes what is seen, and a run of them never does.
+They can encode instructions for a model between the letters of a text that looks harmless to a reader: a byte per
+variation selector, a bit per zero-width space. Those that no script needs are removed; of the others one is kept where
+it changes the rendering, and a run of them never is.
 
 Source: Default_Ignorable_Code_Point, StandardizedVariants, emoji-variation-sequences and the Core Specification of
 Unicode 16, chapters 9, 13, 16, 18 and 23.
@@ -15,7 +15,8 @@ import re
 _UNSEEN = "\u17b4\u17b5\u202a-\u202e\u2060-\u206f\ufeff\ufff0-\ufffb"
 UNSEEN = _UNSEEN + "\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"
 """Never needed, as the inside of a character class: bidirectional overrides and isolates, word joiners, byte order
-marks, invisible operators, annotations, tags, and two vowels of Khmer that Unicode itself advises against."""
+marks, invisible operators, annotations, tags, and two vowels of Khmer that Unicode itself discourages.
+"""
 
 _FILLERS = "\u115f\u1160\u3164\uffa0"
 _FORMS = "\u180b-\u180d\u180f"  # Mongolian variation selectors
@@ -23,7 +24,7 @@ _MARKS = f"\u00ad\u034f\u061c{_FORMS}\u180e\u200b-\u200f\ufe00-\ufe0f"
 _HIDING = _MARKS + "\U000e0100-\U000e01ef"
 
 # Joining scripts (Arabic to Mandaic, Mongolian, Phags-pa, Adlam and others) and those of India and its neighbours,
-# where a joiner or a non-joiner decides how letters are shaped.
+# where a joiner or a non-joiner determines how letters are shaped.
 _JOINED = (
     "\u0600-\u061b\u061d-\u109f\u1700-\u17b3\u17b6-\u180a\u1810-\u1aff\u1b00-\u1c4f\u1cd0-\u1cff\ua800-\ua95f"
     "\ua980-\uaadf\uabc0-\uabff\ufb50-\ufdff\ufe70-\ufefc\U00010a00-\U00011fff\U0001e900-\U0001e95f"
@@ -41,8 +42,8 @@ _MONGOLIAN = "\u1810-\u18af"
 _HEBREW = "\u0590-\u05ff"
 _JAMO = "\u1100-\u115e\u1161-\u11ff\ua960-\ua97c\ud7b0-\ud7fb"
 
-# Each looks around from behind the suspect. What stands next to one that stays is itself never removed, or stays by
-# the same rule; so what is kept once is kept again.
+# Each looks around from behind the suspect. The neighbours of a kept character are themselves never removed, or kept by
+# the same rule; so a kept one stays kept.
 _NEEDED = rf"""
       (?<=[{_JOINED}][\u200c\u200d])
     | (?<=[{_PICTURES}][\ufe0e\ufe0f])
@@ -62,21 +63,21 @@ _NEEDED = rf"""
 _LINE_END = re.compile(r"[ \t]*(?:[\n\f]|\Z)")
 
 STRAY = re.compile(f"[{_HIDING}{_FILLERS}](?!{_NEEDED})", re.VERBOSE)
-"""A character that may be needed somewhere, but not where it stands; for a text without `UNSEEN`."""
+"""A character that may be needed in some places, but not here; for a text without `UNSEEN`."""
 
 
 def pattern_of_dirt(others: str) -> re.Pattern[str]:
-    """Finds a stray, one of `UNSEEN`, or one of the class `others`."""
+    """Return a pattern for a stray, one of `UNSEEN`, or one of the class `others`."""
     # Planes 1 to 16 have one range in the first class: each is compared with every character of a clean text.
     first = f"{others}{_UNSEEN}{_MARKS}{_FILLERS}\U000e0000-\U000e0fff"
     return re.compile(f"[{first}](?:(?<=[{others}{UNSEEN}])|(?!{_NEEDED}))", re.VERBOSE)
 
 
 def stand_in(stray: re.Match[str]) -> str:
-    """What takes the place of a character that is a `STRAY` of its text.
+    """Return the replacement for a character that is a `STRAY` of its text.
 
-    A blank of Hangul becomes a space. A soft hyphen that ends a line of print is seen, and becomes a hyphen; any other
-    would only keep a word from being found. All else goes.
+    A Hangul blank becomes a space. A soft hyphen at the end of a printed line is visible, and becomes a hyphen; any
+    other would only prevent its word from being found. All others are removed.
     """
     char, before = stray[0], stray.string[max(0, stray.start() - 1) : stray.start()]
     if char in _FILLERS:

@@ -1,4 +1,4 @@
-"""Which languages a text may be in, by its script and its function words: enough to tell that two texts differ."""
+"""Language detection by script and function words: just enough to tell that two texts differ."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
-_MAX_CHARS = 2_000  # some 300 words; a text says its language well before that
-_LEAST_LATIN = 0.75
-_LEAST_KANA = 0.1
-_ASKING = 3.0
-_LEAST_SUM = 1.2
-_LEAST_SHARE = 0.06
+_MAX_CHARS = 2_000  # some 300 words; the language is clear well before that
+_MIN_LATIN = 0.75
+_MIN_KANA = 0.1
+_QUESTION_WORD_WEIGHT = 3.0
+_MIN_SUM = 1.2
+_MIN_SHARE = 0.06
 _NEAR = 0.5
 
 _LATIN = "latin"
@@ -22,8 +22,8 @@ _KANA = frozenset(("hiragana", "katakana"))
 _HAN = ("chinese", "japanese")
 _WORD = re.compile(r"[^\W\d_]+")
 
-# The commonest words of each language, and those that questions begin with. Words that other languages have as common
-# nouns or names (dove, hoe, come, kim) are left out.
+# The most common words of each language, and those that questions begin with. Words that are common nouns or names in
+# other languages (dove, hoe, come, kim) are left out.
 _WORDS = MappingProxyType(
     {
         "en": (
@@ -101,13 +101,13 @@ _WORDS = MappingProxyType(
 
 
 def _weighed(lists: Mapping[str, tuple[str, str]]) -> Mapping[str, Mapping[str, float]]:
-    """What each word says for each language: one, shared among those that have it, and three in a question word."""
+    """Return the weight of each word per language: one shared among its languages, three for a question word."""
     weights: dict[str, dict[str, float]] = {}
-    for language, (common, asking) in lists.items():
+    for language, (common, question_words) in lists.items():
         for word in common.split():
             weights.setdefault(word, {})[language] = 1.0
-        for word in asking.split():
-            weights.setdefault(word, {})[language] = _ASKING
+        for word in question_words.split():
+            weights.setdefault(word, {})[language] = _QUESTION_WORD_WEIGHT
     return {word: {language: weight / len(held) for language, weight in held.items()} for word, held in weights.items()}
 
 
@@ -115,17 +115,17 @@ _WEIGHTS = MappingProxyType(_weighed(_WORDS))
 
 
 def languages_of(text: str) -> frozenset[str]:
-    """The languages or scripts that `text` may be in; empty where it has no letters.
+    """Return the languages or scripts that `text` may be in; empty if it has no letters.
 
-    A Latin text gives the codes of those languages whose function words it holds, several where they are much alike,
-    and all sixteen where it has too few such words to tell. Another script gives its own name; Han alone may be Chinese
-    or Japanese, with kana it is Japanese. A text is Latin only where more than three quarters of its letters are, since
-    names and terms stay Latin everywhere. Words with a capital count only at the beginning: "Los Angeles" is no
-    Spanish. The first 2,000 characters are looked at.
+    A Latin text gives the codes of the languages whose function words it contains, several if they are similar, and all
+    sixteen if it has too few such words to tell. Another script gives its own name; Han alone may be Chinese or
+    Japanese, with kana it is Japanese. A text is Latin only if more than three quarters of its letters are, since names
+    and terms stay Latin everywhere. Capitalized words count only at the beginning: "Los Angeles" is not Spanish. The
+    first 2,000 characters are examined.
 
-    Source: of 9,700 English documents of seven sets and 1,800 questions to them one page was taken for another
+    Source: of 9,700 English documents of seven sets and 1,800 questions about them one page was taken for another
     language, which begins in it; of 52 pages in six languages none. A word counts one, shared among the languages that
-    have it; texts in a language of the list come to .07 to .8 for each word, in nine others to .007 to .11.
+    have it; texts in a language of the list score .07 to .8 per word, in nine others .007 to .11.
     """
     text = unicodedata.normalize("NFKC", text[:_MAX_CHARS])
     script = _script(text)
@@ -135,7 +135,7 @@ def languages_of(text: str) -> frozenset[str]:
 
 
 def are_foreign(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether two texts, by their `languages_of`, are certainly not in one language."""
+    """Return whether two texts, by their `languages_of`, are certainly not in one language."""
     return bool(one) and bool(other) and one.isdisjoint(other)
 
 
@@ -144,10 +144,10 @@ def _script(text: str) -> str | None:
     total = sum(scripts.values())
     if not total:
         return None
-    if scripts[_LATIN] > _LEAST_LATIN * total:
+    if scripts[_LATIN] > _MIN_LATIN * total:
         return _LATIN
     kana = sum(scripts.pop(each, 0) for each in _KANA)
-    if kana > _LEAST_KANA * (kana + scripts["cjk"]):
+    if kana > _MIN_KANA * (kana + scripts["cjk"]):
         scripts["japanese"] = kana + scripts.pop("cjk", 0)
     del scripts[_LATIN]
     return max(scripts, key=lambda each: scripts[each])
@@ -155,7 +155,7 @@ def _script(text: str) -> str | None:
 
 @lru_cache(maxsize=4096)
 def _script_of(character: str) -> str:
-    """The first word of a character's name in Unicode, which is its script."""
+    """Return the first word of a character's Unicode name, which is its script."""
     return unicodedata.name(character, "").partition(" ")[0].lower()
 
 
@@ -167,6 +167,6 @@ def _latin(text: str) -> frozenset[str]:
         for language, weight in _WEIGHTS.get(word, {}).items():
             sums[language] += weight  # type: ignore[assignment]
     best = max(sums.values(), default=0.0)
-    if best < max(_LEAST_SUM, _LEAST_SHARE * len(distinct)):
+    if best < max(_MIN_SUM, _MIN_SHARE * len(distinct)):
         return frozenset(_WORDS)
     return frozenset(language for language, value in sums.items() if value >= _NEAR * best)

@@ -1,4 +1,4 @@
-"""Text that every later stage can carry: storage, JSON, a terminal."""
+"""Cleaning of text for every later stage: storage, JSON, a terminal."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import re
 
 from asky.text.invisible import STRAY, UNSEEN, pattern_of_dirt, stand_in
 
-# Lone surrogates cannot be encoded, NUL ends a string for some readers of SQLite text.
+# Lone surrogates cannot be encoded; NUL ends a string for some readers of SQLite text.
 _UNENCODABLE = "\x00\ud800-\udfff"
-# They drive terminals.
+# They control terminals.
 _CONTROLS = "\x01-\x08\x0e-\x1f\x7f-\x84\x86-\x9f"
 _BREAKS = "\r\x0b\x85"
 _SOFT_HYPHEN = "\u00ad"
 
-# What moves a cursor, colours, or sets a window's title. One without its end takes only its own parameters along, never
-# the text after it. Source: ECMA-48, 5.4 and 8.3.89; xterm ends strings with BEL too.
+# Sequences that move the cursor, set colours or a window title. An unterminated one removes only its own parameters,
+# never the text after it. Source: ECMA-48, 5.4 and 8.3.89; xterm ends strings with BEL too.
 _SEQUENCE = re.compile(
     r"""
       (?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?                                                    # CSI
@@ -24,7 +24,7 @@ _SEQUENCE = re.compile(
     """,
     re.VERBOSE,
 )
-_REMNANT = "\x7f"  # removed by `scrub`, so that no scrubbed text has one
+_REMNANT = "\x7f"  # removed by `scrub`, so that no scrubbed text contains one
 
 _DIRTY_ASCII = re.compile("[\x00-\x08\x0b\r\x0e-\x1f\x7f]")
 _DIRTY = pattern_of_dirt(f"{_UNENCODABLE}{_CONTROLS}{_BREAKS}")
@@ -35,36 +35,41 @@ _BROKEN = re.compile(f"\r\n|[{_BREAKS}]")
 
 
 def scrub(text: str) -> str:
-    """`text` without what no reader of it can see or carry; scrubbing twice changes nothing more.
+    """Return `text` without characters that are invisible or cannot be stored; idempotent.
 
     Line ends (CR LF, CR, VT, NEL) become LF. NUL and lone surrogates become U+FFFD. Other C0 and C1 controls are
-    removed (TAB and FF stay), and so is each invisible character that the script around it does not need, soft hyphens
-    included; see `asky.text.invisible`.
-    Offsets are always those of scrubbed text, so this runs before anything is located in it.
+    removed (TAB and FF stay), and so is each invisible character that the surrounding script does not need, including
+    soft hyphens; see `asky.text.invisible`. Offsets are always those of scrubbed text, so this runs before anything is
+    located in it.
     """
     return scrub_counted(text)[0]
 
 
+def plain_query(text: str) -> str:
+    """Return a search query on one line, without terminal sequences and invisible characters."""
+    return " ".join(scrub(strip_sequences(text)).split())
+
+
 def scrub_counted(text: str) -> tuple[str, int]:
-    """`scrub(text)`, and how many invisible characters went: many are a message to somebody else than the reader.
+    """Return `scrub(text)`, and the number of invisible characters removed: many of them are a hidden message.
 
     Soft hyphens, which typesetting leaves behind, do not count.
     """
     if _is_clean(text):
         return text, 0
-    settled = _settle(text)
-    if settled.isascii():
-        return settled, 0
-    steady, unseen = _UNSEEN.subn("", settled)
-    clean, strays = STRAY.subn(stand_in, steady)
-    return clean, unseen + strays - steady.count(_SOFT_HYPHEN)
+    without_controls = _clean_controls(text)
+    if without_controls.isascii():
+        return without_controls, 0
+    visible, unseen = _UNSEEN.subn("", without_controls)
+    clean, strays = STRAY.subn(stand_in, visible)
+    return clean, unseen + strays - visible.count(_SOFT_HYPHEN)
 
 
 def scrub_in_place(text: str) -> str:
-    """`text` scrubbed character for character, so that its offsets stay those of the text that was given.
+    """Return `text` scrubbed character for character, so that offsets are preserved.
 
-    NUL and lone surrogates become U+FFFD, and what `scrub` removes becomes a space. Line ends stay as they are, and so
-    do soft hyphens: a space would cut their word in two. Almost every text is returned unchanged.
+    NUL and lone surrogates become U+FFFD, and characters that `scrub` removes become a space. Line ends are unchanged,
+    and so are soft hyphens: a space would split their word. Almost every text is returned unchanged.
     """
     if _is_clean(text):
         return text
@@ -73,27 +78,27 @@ def scrub_in_place(text: str) -> str:
 
 
 def strip_sequences(text: str) -> str:
-    """`text` without terminal escape sequences, whole: `scrub` takes only the characters that begin them."""
+    """Return `text` without whole terminal escape sequences: `scrub` removes only the characters that begin them."""
     return _SEQUENCE.sub("", text)
 
 
 def scrub_marked(text: str) -> tuple[str, str]:
-    """`scrub(text)`, and the same with DEL for each character that an escape sequence leaves in it.
+    """Return `scrub(text)`, and the same with DEL for each remaining character of an escape sequence.
 
-    What is found in the second stands at the same offsets in the first, and `one_line` takes the marks out of it.
+    Matches in the second have the same offsets in the first, and `one_line` removes the marks.
     """
     if not _SEQUENCE.search(text):
         clean = scrub(text)
         return clean, clean
     pieces, end = [], 0
     for sequence in _SEQUENCE.finditer(text):
-        pieces += [_steady(text[end : sequence.start()]), _REMNANT * len(_steady(sequence.group()))]
+        pieces += [_without_unseen(text[end : sequence.start()]), _REMNANT * len(_without_unseen(sequence.group()))]
         end = sequence.end()
-    return _without_strays(_steady(text), "".join([*pieces, _steady(text[end:])]))
+    return _without_strays(_without_unseen(text), "".join([*pieces, _without_unseen(text[end:])]))
 
 
 def one_line(text: str, max_chars: int | None = 200) -> str:
-    """`text` without escape sequences, scrubbed, its white space collapsed: for titles, headings and labels.
+    """Return `text` scrubbed, without escape sequences and with collapsed white space: for titles, headings and labels.
 
     Longer ones are shortened with an ellipsis, unless `max_chars` is `None`.
     """
@@ -106,18 +111,18 @@ def _is_clean(text: str) -> bool:
     return (_DIRTY_ASCII if text.isascii() else _DIRTY).search(text) is None
 
 
-def _settle(text: str) -> str:
-    """`text` with its line ends and controls scrubbed."""
+def _clean_controls(text: str) -> str:
+    """Return `text` with its line ends and controls scrubbed."""
     return _CONTROL.sub("", _REPLACED.sub("\ufffd", _BROKEN.sub("\n", text)))
 
 
-def _steady(text: str) -> str:
-    """`text` scrubbed of what goes wherever it stands."""
-    return _UNSEEN.sub("", _settle(text))
+def _without_unseen(text: str) -> str:
+    """Return `text` without the characters that are removed in any context."""
+    return _UNSEEN.sub("", _clean_controls(text))
 
 
 def _without_strays(clean: str, marked: str) -> tuple[str, str]:
-    """Both texts without the strays of the first, whose neighbours may be marked in the second."""
+    """Return both texts without the strays of the first, whose neighbours may be marked in the second."""
     kept: tuple[list[str], list[str]] = ([], [])
     end = 0
     for stray in STRAY.finditer(clean):

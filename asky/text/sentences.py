@@ -1,8 +1,8 @@
-"""Where sentences begin and end.
+"""Sentence segmentation.
 
-Two passes, each linear in the text. Lines are grouped into blocks first: a heading, a list item, a table row and a
-paragraph are blocks of their own, and the line breaks inside a wrapped paragraph are no boundaries. Blocks are then cut
-at the stops that end a sentence, which a stop after an abbreviation, inside a number or inside a URL does not.
+Two passes, each linear in the text. Lines are grouped into blocks first: headings, list items, table rows and
+paragraphs are separate blocks, and the line breaks inside a wrapped paragraph are no boundaries. Blocks are then split
+at the stops that end a sentence, unlike a stop after an abbreviation, inside a number or inside a URL.
 
 Source: the cues (token before the stop, case of the word after it, frequent sentence starters) are those of Kiss and
 Strunk, "Unsupervised Multilingual Sentence Boundary Detection", Computational Linguistics 32(4), 2006, with fixed lists
@@ -22,14 +22,14 @@ def _words(listed: str) -> frozenset[str]:
     return frozenset(listed.split())
 
 
-# An abbreviation that a name, a number or a clause follows: its stop never ends a sentence.
+# Abbreviations followed by a name, a number or a clause: their stop never ends a sentence.
 _NEVER_ENDS = _words(
     """
     mr mrs ms messrs dr drs prof rev hon gen col capt lt sgt maj adm sen rep gov pres supt fr mme mlle sra dra
     v vs cf eg ie viz ca approx resp incl esp vgl bzw bspw ggf e.g i.e z.b d.h u.a p.ex
     """
 )
-# Abbreviations only before what they count or label: "No. 5", "Fig. 3", "Sec. IV", "Jan. 5".
+# Abbreviations only before a number or label: "No. 5", "Fig. 3", "Sec. IV", "Jan. 5".
 _LABELS = _words(
     """
     no nos nr fig figs eq eqs sec secs ch chap vol vols p pp pt pts art arts tab tabs ref refs app ver thm lem def prop
@@ -52,7 +52,7 @@ _STARTERS = _words(
     other to of under over despite during because unlike also finally instead meanwhile today such
     """
 )
-# Words whose number may stand at the start of the next line: "see Section\n3. Then" holds no list item.
+# Words whose number may begin the next line: "see Section\n3. Then" contains no list item.
 _COUNTED = _LABELS | _words("section sections chapter table tables figure figures page pages step version part item")
 
 _LINE = re.compile(r"[^\n\r\u2028\u2029]+")
@@ -80,25 +80,24 @@ _TOKEN_CHARS = 16  # longer than every abbreviation above
 
 
 class _Line(NamedTuple):
-    start: int  # of the first character that is not white space
+    start: int  # of the first non-white-space character
     end: int
     width: int  # characters from the start of the line, indent included
     after_blank: bool
 
 
 def sentence_spans(text: str) -> list[Span]:
-    """The sentences of `text`, in order: spans that do not overlap and neither begin nor end with white space.
+    """Return the sentences of `text`, in order: disjoint spans that neither begin nor end with white space.
 
-    Every character that is not white space lies in exactly one span. A heading, a list item and a table row are units
-    of their own, whether or not they end in a stop; a line break inside a wrapped paragraph ends nothing. Closing
-    quotes and brackets after a stop belong to the sentence before it, as do reference markers such as `[3]`. Linear in
-    the text.
+    Every non-white-space character lies in exactly one span. A heading, a list item and a table row are separate units,
+    whether or not they end in a stop; a line break inside a wrapped paragraph ends nothing. Closing quotes and brackets
+    after a stop belong to the sentence before it, as do reference markers such as `[3]`. Linear in the text.
     """
     return list(iter_sentences(text))
 
 
 def iter_sentences(text: str) -> Iterator[Span]:
-    """The spans of `sentence_spans`, one at a time: for texts whose list of sentences would be large."""
+    """Yield the spans of `sentence_spans`: for texts whose list of sentences would be large."""
     for start, end in _blocks(text):
         yield from _cut(text, start, end)
 
@@ -134,7 +133,7 @@ def _lines(text: str) -> Iterator[_Line]:
 
 
 def _is_break(text: str, width: int, before: _Line, line: _Line) -> bool:
-    """Whether `line` begins a block: it follows a blank line, or its form or that of the line before says so.
+    """Return whether `line` begins a block: after a blank line, or by its form or that of the line before.
 
     `width` is that of the line before `before` in the same block, or 0.
     """
@@ -158,9 +157,9 @@ def _begins_item(text: str, before: _Line, line: _Line) -> bool:
 
 
 def _is_hard_break(text: str, width: int, before: _Line, line: _Line) -> bool:
-    """Whether the line `before` was ended on purpose: the next word would have fitted well within the lines' width.
+    """Return whether the line break after `before` is deliberate: the next word would have fitted well.
 
-    0.6 of the width leaves room for the ragged lines of proportional type.
+    0.6 of the lines' width allows for the ragged lines of proportional type.
     """
     first = text[line.start]
     if not (first.isalpha() or first in "\"'“‘«") or first.islower() or text[before.end - 1] in ",;-–—&":
@@ -173,7 +172,7 @@ def _is_hard_break(text: str, width: int, before: _Line, line: _Line) -> bool:
 
 
 def _cut(text: str, start: int, end: int) -> Iterator[Span]:
-    """The sentences of one block, whose first and last characters are not white space."""
+    """Yield the sentences of one block, whose first and last characters are not white space."""
     for match in _STOPS.finditer(text, start, end):
         stop_end = _after_closers(text, match.end(), end)
         follow = _skip(_SPACE, text, stop_end, end)
@@ -199,7 +198,7 @@ def _skip(pattern: re.Pattern[str], text: str, position: int, end: int) -> int:
 def _ends_sentence(text: str, start: int, stop: re.Match[str], stop_end: int, follow: int, end: int) -> bool:
     marks = stop.group()
     if marks[0] not in ".!?…":
-        return True  # a stop of its own script: no white space has to follow, and it ends no abbreviation
+        return True  # a stop of its own script: needs no white space after it, and ends no abbreviation
     if follow == stop_end:
         return _is_wide(text[follow])
     if text[follow] in ".!?…,;:":
@@ -209,7 +208,7 @@ def _ends_sentence(text: str, start: int, stop: re.Match[str], stop_end: int, fo
     if marks != ".":
         return not lower or (marks[-1] == "?" and stop_end == stop.end())
     token = _token_before(text, start, stop.start())
-    if not token:  # the text sets its stops apart with spaces, as it does those of an ellipsis
+    if not token:  # the text separates its stops with spaces, like those of an ellipsis
         return not (lower and text[max(start, stop.start() - 2) : stop.start()].endswith((". ", ".\u00a0")))
     if lower:
         return len(token) >= 5 and token.isalpha() and token.lower() not in _ABBREVIATIONS
@@ -221,14 +220,14 @@ def _is_wide(character: str) -> bool:
 
 
 def _token_before(text: str, start: int, position: int) -> str:
-    """The token that ends at `position`, without opening punctuation; cut where it is longer than any abbreviation."""
+    """Return the token that ends at `position`, without opening punctuation; cut if longer than any abbreviation."""
     window = text[max(start, position - _TOKEN_CHARS) : position]
     tokens = window.split()
     return tokens[-1].lstrip("\"'“‘«([{*_") if tokens and not window[-1].isspace() else ""
 
 
 def _is_abbreviation(text: str, start: int, stop: int, token: str, follow: int, head: int) -> bool:
-    """Whether the single stop after `token` belongs to it, when no lower-case word follows."""
+    """Return whether the single stop after `token` belongs to it, when no lower-case word follows."""
     word = token.lower()
     if word in _NEVER_ENDS or _is_number_of_item(text, start, stop, token):
         return True
@@ -240,7 +239,7 @@ def _is_abbreviation(text: str, start: int, stop: int, token: str, follow: int, 
 
 
 def _is_number_of_item(text: str, start: int, stop: int, token: str) -> bool:
-    """Whether `token` numbers what follows it: it begins the sentence, or follows the punctuation of a running list."""
+    """Return whether `token` numbers an item: it begins the sentence, or follows the punctuation of a running list."""
     if stop - start == len(token):
         return _NUMBER.fullmatch(token) is not None
     return (
@@ -251,7 +250,7 @@ def _is_number_of_item(text: str, start: int, stop: int, token: str) -> bool:
 
 
 def _is_starter(text: str, head: int) -> bool:
-    """Whether the word at `head` often begins a sentence; a capital before a stop is an initial and doesn't."""
+    """Return whether the word at `head` often begins a sentence; a capital before a stop is an initial and doesn't."""
     match = _NEXT_WORD.match(text, head)
     if match is None or not match.group()[0].isupper():
         return False

@@ -1,4 +1,4 @@
-"""Words and content terms: the one way in which text is cut for matching, ranking and checking."""
+"""Tokenization into words and content terms, used for all matching, ranking and checking."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ STOP_WORDS: frozenset[str] = frozenset(
     you'd you'll you're you've your yours yourself yourselves
     """.split()  # noqa: SIM905 - a list literal of 200 quoted words is harder to read and to change
 )
-"""English words that say little about what a text is about. Casefolded, as `words` gives them."""
+"""English words with little meaning of their own. Casefolded, as returned by `words`."""
 
 _MAX_STEMMED_CHARS = 64  # the stemmer needs quadratic time on some endless "words"; no English word is longer
 _STEM_CACHE_WORDS = 16_384
 
 # Letters and digits of every script. `\w` leaves out the vowel signs of Indic and South-East Asian scripts and
-# combining accents, which would cut words of those scripts to pieces.
+# combining accents, which would split words of those scripts.
 _LETTER = (
     r"[^\W_]|[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u0900-\u0963"
     r"\u0966-\u0df3\u0e31-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ece\u102b-\u103e\u17b4-\u17d3]"
@@ -44,26 +44,26 @@ _UNSPACED = re.compile(
 
 
 def words(text: str) -> list[str]:
-    """The words of `text` in order, NFKC-normalised and casefolded; linear time.
+    """Return the words of `text` in order, NFKC-normalised and casefolded; linear time.
 
-    Inner hyphens and apostrophes stay (`state-of-the-art`, `don't`), so do the separators and the percent sign of
-    numbers (`1,400`, `3.5%`) and the tails of `c++` and `c#`. Underscores, dots and all else separate words. A run of
-    a script that is written without spaces is one word.
+    Inner hyphens and apostrophes stay (`state-of-the-art`, `don't`), as do the separators and the percent sign of
+    numbers (`1,400`, `3.5%`) and the suffixes of `c++` and `c#`. Underscores, dots and all else separate words. A run
+    of a script written without spaces is one word.
     """
     return _WORD.findall(unicodedata.normalize("NFKC", text).translate(_UNIFORM).casefold())
 
 
 def word_runs(text: str, length: int) -> set[tuple[str, ...]]:
-    """Every run of `length` words of `text`, as `words` gives them; empty for a shorter text."""
+    """Return every run of `length` words of `text`, as split by `words`; empty for a shorter text."""
     found = words(text)
     return {tuple(found[start : start + length]) for start in range(len(found) - length + 1)}
 
 
 def content_terms(text: str) -> list[str]:
-    """The stems of the words of `text` that carry meaning, in order, duplicates kept; linear time.
+    """Return the stems of the content words of `text`, in order, with duplicates; linear time.
 
-    Stop words are dropped, hyphenated words are taken apart, numbers lose their percent sign and thousands separators,
-    and runs of scripts without spaces become overlapping pairs of characters.
+    Stop words are dropped, hyphenated words are split, numbers lose their percent sign and thousands separators, and
+    runs of scripts without spaces become overlapping pairs of characters.
 
     Source: Snowball's English stemmer (Porter 2).
     """
@@ -71,12 +71,12 @@ def content_terms(text: str) -> list[str]:
 
 
 def stem(word: str) -> str:
-    """The stem of one word as `words` gives it; numbers and absurdly long words are their own stems."""
+    """Return the stem of a word from `words`; numbers and overlong words are their own stems."""
     return _stem(word) if word[:1].isalpha() and len(word) <= _MAX_STEMMED_CHARS else word
 
 
 def _parts(word: str) -> Iterator[str]:
-    """The pieces of one word that are matched on their own."""
+    """Yield the separately matched pieces of one word."""
     if word.isascii() and word.isalpha():  # most words, and none of what follows applies to them
         yield word
         return
@@ -114,5 +114,5 @@ def _pairs(word: str) -> Iterator[str]:
 def _stem(word: str) -> str:
     from snowballstemmer import stemmer  # its 30 languages cost 13 ms: only where text is stemmed
 
-    stemmed: str = stemmer("english").stemWord(word)  # made anew (0.3 us): a stemmer holds state, threads share this
+    stemmed: str = stemmer("english").stemWord(word)  # created anew (0.3 us): a stemmer holds state, threads share this
     return stemmed

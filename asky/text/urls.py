@@ -1,7 +1,7 @@
-"""Addresses on the web: one parser for what is checked, what is fetched and what is remembered.
+"""Web addresses: one parser for everything that is checked, fetched and stored.
 
-Source: the URL Standard of the WHATWG, as ada implements it (1.5 µs an address); the list of public suffixes, as the
-package tld carries it.
+Source: the URL Standard of the WHATWG, as implemented by ada (1.5 µs per address); the list of public suffixes, as
+shipped with the package tld.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import unicodedata
 from dataclasses import dataclass
 
 _MAX_CHARS = 8192
-"""Longer addresses name no page that anybody means; servers commonly refuse them too. Source: RFC 9110, 4.1."""
+"""Longer addresses are not real page addresses; servers commonly refuse them too. Source: RFC 9110, 4.1."""
 
 # fmt: off
 _TRACKING = frozenset((
@@ -23,9 +23,10 @@ _TRACKING = frozenset((
     "wbraid", "wickedid", "yclid",
 ))
 # fmt: on
-"""Parameters that say how a reader came to a page and never which page it is.
+"""Parameters that say how a reader came to a page and never identify the page.
 
-Source: the lists of stripped query parameters of Firefox and Brave, without those that some sites use for content."""
+Source: the lists of stripped query parameters of Firefox and Brave, without those that some sites use for content.
+"""
 
 _TRACKING_FAMILIES = ("utm_", "mtm_", "matomo_", "piwik_", "hsa_")
 
@@ -45,10 +46,10 @@ _MIXED_TOGETHER = (
 
 @dataclass(frozen=True, slots=True)
 class WebAddress:
-    """An absolute http or https address as it is asked for.
+    """An absolute http or https address to request.
 
-    `host` is lower case, ASCII, an IPv6 address without its brackets; `port` is that of the scheme where none was
-    named; `target` is the path and the query.
+    `host` is lower case, ASCII, an IPv6 address without its brackets; `port` is that of the scheme if none was given;
+    `target` is the path and the query.
     """
 
     scheme: str
@@ -58,7 +59,7 @@ class WebAddress:
 
     @property
     def authority(self) -> str:
-        """`host[:port]`, as a Host header has it: without the scheme's own port."""
+        """Return `host[:port]`, as in a Host header: without the scheme's own port."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == _usual_port(self.scheme) else f"{host}:{self.port}"
 
@@ -67,23 +68,23 @@ class WebAddress:
 
 
 def parse_address(text: str, base: WebAddress | None = None) -> WebAddress:
-    """The address in `text`, relative to `base` where there is one; a fragment is dropped.
+    """Parse the address in `text`, relative to `base` if given; a fragment is dropped.
 
     Refuses instead of repairing: raises `ValueError`, with the reason, for another scheme, a user name, control
-    characters, white space at the ends, a backslash before the query, and whatever is no URL.
+    characters, white space at the ends, a backslash before the query, and anything that is no URL.
     """
-    import ada_url  # 0.02 s: only where addresses are looked at
+    import ada_url  # 0.02 s: only if addresses are parsed
 
     _refuse_tricks(text, is_relative=base is not None)
     try:
         url = ada_url.URL(text, str(base) if base else None)
     except (ValueError, UnicodeError):
-        raise ValueError("it is no URL") from None
+        raise ValueError("it is not a URL") from None
     scheme = url.protocol.rstrip(":")
     if scheme not in ("http", "https"):
         raise ValueError(f"only http and https are fetched, not {_brief(scheme)}")
     if url.username or url.password:
-        raise ValueError("it names a user")
+        raise ValueError("it contains a user name")
     host = url.hostname.strip("[]")
     if not host.strip("."):
         raise ValueError("it has no host")
@@ -94,43 +95,42 @@ def parse_address(text: str, base: WebAddress | None = None) -> WebAddress:
 
 
 def canonical_url(text: str) -> str:
-    """One form for all ways of writing the address of a page: the key of what is known about it.
+    """Return the canonical form of a page's address: the key of stored data about it.
 
     Lower-case scheme and host, IDN as xn--, without the final dot of a host, the usual port, user names, the fragment,
-    an empty query and the parameters that only track readers; escapes in one form. The order of parameters and the
-    slash that ends a path stay, as servers may tell them apart. Canonical forms are their own canonical form.
+    an empty query and the parameters that only track readers; escapes in one form. The order of parameters and a
+    trailing slash of the path stay, as servers may distinguish them. Idempotent.
 
-    Raises `ValueError` for what is no absolute http or https URL.
+    Raises `ValueError` for anything but an absolute http or https URL.
     """
-    import ada_url  # 0.02 s: only where addresses are looked at
+    import ada_url  # 0.02 s: only if addresses are parsed
 
     try:
         url = ada_url.URL(text.strip())
     except (ValueError, UnicodeError):
-        raise ValueError(f"no URL: {_brief(text)}") from None
+        raise ValueError(f"not a URL: {_brief(text)}") from None
     host = url.hostname.rstrip(".")
     if url.protocol not in ("http:", "https:") or not host:
-        raise ValueError(f"no address of a page: {_brief(text)}")
+        raise ValueError(f"not the address of a page: {_brief(text)}")
     port = f":{url.port}" if url.port else ""
     query = "&".join(part for part in _plain_escapes(url.search[1:]).split("&") if part and not _only_tracks(part))
     return f"{url.protocol}//{host}{port}{_plain_escapes(url.pathname or '/')}{'?' + query if query else ''}"
 
 
 def host_of(url: str) -> str:
-    """The host of an absolute http or https URL, in the form of `canonical_url`. Raises `ValueError` as it does."""
+    """Return the host of an absolute http or https URL, as in `canonical_url`, which also raises `ValueError`."""
     authority = canonical_url(url).partition("://")[2].partition("/")[0]
     return re.sub(r":\d+$", "", authority)
 
 
 def site_of(url: str) -> str:
-    """The domain under which one owner registers names, such as `example.co.uk` for `https://a.example.co.uk/`.
+    """Return the registrable domain, such as `example.co.uk` for `https://a.example.co.uk/`.
 
-    An address of the Internet Protocol and a name without a dot are their own site. Approximate where a suffix is
-    newer than the list of public suffixes that is installed: then it is the last two labels. Raises `ValueError` as
-    `canonical_url` does.
+    An IP address and a name without a dot are their own site. Approximate if a suffix is newer than the installed list
+    of public suffixes: then it is the last two labels. Raises `ValueError` as `canonical_url` does.
     """
     import ada_url
-    from tld import get_fld  # 0.1 s, and 3 MB: only where sites are compared
+    from tld import get_fld  # 0.1 s, and 3 MB: only if sites are compared
 
     host = host_of(url)
     if host.startswith("[") or host.replace(".", "").isdigit() or "." not in host:
@@ -142,10 +142,10 @@ def site_of(url: str) -> str:
 
 
 def readable_host(url: str) -> str:
-    """The host of `url` as people read it: in its own script, but as xn-- where it could pass for another name.
+    """Return the host of `url` for display: in its own script, but as xn-- if it could pass for another name.
 
-    That is the case for a label that mixes scripts which no language mixes, and for one of letters that look Latin
-    throughout. Raises `ValueError` as `canonical_url` does.
+    That is the case for a label that mixes scripts which no language mixes, and for one made up of Latin lookalikes.
+    Raises `ValueError` as `canonical_url` does.
     """
     import ada_url
 
@@ -163,7 +163,7 @@ def _refuse_tricks(text: str, *, is_relative: bool) -> None:
         raise ValueError("it has a backslash")
     authority = _AUTHORITY.match(text)
     if authority and "@" in authority[2]:
-        raise ValueError("it names a user")
+        raise ValueError("it contains a user name")
     has_scheme = re.match(r"https?:", text, re.IGNORECASE)
     names_host = authority is not None and authority[2] != ""
     if (has_scheme and not names_host) or not (has_scheme or is_relative or ":" in text):
@@ -171,7 +171,7 @@ def _refuse_tricks(text: str, *, is_relative: bool) -> None:
 
 
 def _plain_escapes(text: str) -> str:
-    """`text` with capital escapes, none for what needs none, and one for a `%` of its own. Source: RFC 3986, 6.2.2."""
+    """Return `text` with upper-case escapes, only where necessary, and one for a bare `%`. Source: RFC 3986, 6.2.2."""
 
     def plain(escape: re.Match[str]) -> str:
         if escape[1] is None:
@@ -197,7 +197,7 @@ def _is_honest(label: str) -> bool:
 
 
 def _script(char: str) -> str:
-    """The first word of the character's name, which is its script for all letters that names are made of."""
+    """Return the first word of the character's name, which is its script for all letters used in names."""
     return unicodedata.name(char, "?").partition(" ")[0]
 
 

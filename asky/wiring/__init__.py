@@ -1,43 +1,45 @@
-"""Opens everything from a configuration: the only module that knows which concrete part stands behind each port.
+"""Opens everything from a configuration: the only package that knows which adapter stands behind each port.
 
-Parts are made on first use, so that a command pays for what it touches: `session list` opens SQLite and nothing else.
+Parts are created on first use, so that a command pays only for what it uses: `session list` opens SQLite and nothing
+else.
 """
 
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from asky.chat.entries import CHAT_ENTRIES
 from asky.config.paths import Paths, ensure_private_dir, resolve_paths
-from asky.events import Event, Listener, Warned, ignore
+from asky.config.redaction import key_values
+from asky.config.secrets import MASK, scrub
+from asky.events import Event, Listener, Warned, emit, ignore
 from asky.storage.corpus import CorpusStore
 from asky.storage.database import Database
 from asky.storage.documents import DocumentStore
+from asky.storage.events import EventStore
 from asky.storage.findings import FindingStore
+from asky.storage.lexical import LexicalIndex
+from asky.storage.pages import PageTable, SearchTable
 from asky.storage.runs import RunStore
 from asky.storage.session_removal import SessionRemoval
 from asky.storage.sessions import SessionStore
+from asky.storage.text_vectors import TextVectorTable
 
 if TYPE_CHECKING:
-    from asky.chat.answering import Answerer
     from asky.config.loader import Config
-    from asky.llm.endpoint import Endpoint
-    from asky.llm.probe import Abilities
-    from asky.llm.tokens import TokenCounter
-    from asky.reading.pool import ReaderPool
-    from asky.research.acquire import Acquirer
+    from asky.reading.process.pool import ReaderPool
     from asky.research.adapters import SourceAdapters
+    from asky.research.corpus.acquire import Acquirer
+    from asky.research.corpus.ingest import Ingester
     from asky.research.embeddings import EmbeddingClient
-    from asky.research.ingest import Ingester
-    from asky.research.local_files import LocalRoots
+    from asky.research.local.files import LocalRoots
     from asky.research.vector_store import VectorStore
-    from asky.storage.lexical import LexicalIndex
-    from asky.storage.pages import PageTable, SearchTable
-    from asky.storage.text_vectors import TextVectorTable
     from asky.wiring.models import ModelParts
     from asky.wiring.web import WebParts
 
@@ -45,52 +47,71 @@ _MIB = 1024 * 1024
 
 
 class Services:
-    """The parts of one process. Use it as a context manager: leaving it closes what was opened."""
+    """The parts of one process, as a context manager: leaving it closes them."""
 
-    def __init__(
-        self, config: Config, environ: Mapping[str, str], *, listener: Listener = ignore, offline: bool = False
-    ) -> None:
+    def __init__(self, config: Config, environ: Mapping[str, str], *, listener: Listener = ignore) -> None:
         self.config = config
-        self.offline = offline
-        self.warned: list[str] = []
         self._environ = environ
         self._listener = listener
+        self._topics: set[str] = set()
+        self._may_download = True
+        self._is_closed = False
+        self._opening = threading.Lock()
+        self._webs: dict[bool, WebParts] = {}
         self.paths: Paths = resolve_paths(environ)
 
     def __enter__(self) -> Services:
         return self
 
-    def __exit__(self, *raised: object) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         self.close()
 
     def close(self) -> None:
-        """Close what was opened: the index first, because it notes in a file that it was left clean."""
-        made = vars(self)
-        with ExitStack() as closing:  # last in, first out, and each is closed whatever befalls the others
-            for name in ("database", "readers", "vectors", "web"):
-                if name in made:
-                    closing.callback(made[name].close)
+        """Close all open parts, the index first, because it records in a file that it was closed cleanly."""
+        with self._opening:
+            self._is_closed = True
+        opened = vars(self)
+        with ExitStack() as closing:  # last in, first out; each is closed even if another fails
+            for name in ("database", "readers", "vectors"):
+                if name in opened:
+                    closing.callback(opened[name].close)
+            for web in self._webs.values():
+                closing.callback(web.close)
 
     def listener(self, event: Event) -> None:
-        """Hand `event` on, and remember what was warned of: it belongs to the answer."""
-        if isinstance(event, Warned) and event.message not in self.warned:
-            self.warned.append(event.message)
+        """Pass `event` to the current run, or else to the process's listener, which gets each warning once."""
+        emit(event, self._emit_once)
+
+    def _emit_once(self, event: Event) -> None:
+        if isinstance(event, Warned):
+            topic = event.topic or event.message
+            if topic in self._topics:
+                return
+            self._topics.add(topic)
         self._listener(event)
+
+    def mask(self, text: str) -> str:
+        """Return `text` with the secrets of this process masked."""
+        for key in self.keys:
+            text = text.replace(key, MASK)
+        return scrub(text, self._environ)
+
+    def forbid_downloads(self) -> None:
+        """Download no embedding model from now on, because a run is offline."""
+        self._may_download = False
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
-        """The keys that this process could send, to any model or search service."""
-        from asky.config.redaction import key_values
-
+        """All keys that this process could send to a model or search service."""
         return tuple(key_values(self.config, self._environ))
 
     # storage
 
     @cached_property
     def database(self) -> Database:
-        """The store's file, opened and migrated."""
+        """The store's file, open and migrated."""
         ensure_private_dir(self.paths.data)
-        return Database(self.paths.data / "asky.db")
+        return Database(self.paths.data / "asky.db", ledger_entries=CHAT_ENTRIES)
 
     @cached_property
     def documents(self) -> DocumentStore:
@@ -103,6 +124,10 @@ class Services:
     @cached_property
     def runs(self) -> RunStore:
         return RunStore(self.database)
+
+    @cached_property
+    def events(self) -> EventStore:
+        return EventStore(self.database)
 
     @cached_property
     def sessions(self) -> SessionStore:
@@ -118,33 +143,25 @@ class Services:
 
     @cached_property
     def pages(self) -> PageTable:
-        from asky.storage.pages import PageTable
-
         return PageTable(self.database, self.corpus)
 
     @cached_property
     def searches(self) -> SearchTable:
-        from asky.storage.pages import SearchTable
-
         return SearchTable(self.database)
 
     @cached_property
     def text_vectors(self) -> TextVectorTable:
-        from asky.storage.text_vectors import TextVectorTable
-
         return TextVectorTable(self.database)
 
     @cached_property
     def lexical(self) -> LexicalIndex:
-        from asky.storage.lexical import LexicalIndex
-
         return LexicalIndex(self.database)
 
     # research
 
     @cached_property
     def embedder(self) -> EmbeddingClient:
-        """The embedding model. Raises `NotConfigured` where there is none on this machine."""
+        """The embedding model. Raises `NotConfigured` if there is none on this machine."""
         from asky.research.embeddings import EmbeddingClient, EmbeddingSettings
 
         chosen = self.config.research.embedding
@@ -159,11 +176,12 @@ class Services:
                 cache_dir=self.paths.cache / "models",
             ),
             listener=self.listener,
+            may_download=lambda: self._may_download,
         )
 
     @cached_property
     def vectors(self) -> VectorStore:
-        """Search, over whatever has been added."""
+        """Hybrid search over the whole corpus."""
         from asky.research.vector_store import Tables, VectorStore
         from asky.storage.chunks import ChunkTable
         from asky.storage.vectors import VectorTable
@@ -188,19 +206,26 @@ class Services:
     def readers(self) -> ReaderPool:
         """The processes that parse files; none is started before the first file."""
         from asky.reading.limits import ReadLimits
-        from asky.reading.pool import ReaderPool
+        from asky.reading.process.pool import ReaderPool
 
         chosen = self.config.research.reading
         limits = ReadLimits(
             max_bytes=chosen.max_file_mb * _MIB, timeout_s=chosen.timeout_s, memory_bytes=chosen.memory_mb * _MIB
         )
-        return ReaderPool(limits, workers=chosen.workers)
+        with self._opening:
+            if (opened := vars(self).get("readers")) is not None:  # by another thread meanwhile
+                return cast("ReaderPool", opened)
+            pool = ReaderPool(limits, workers=chosen.workers)
+            if self._is_closed:  # by an abandoned thread: it must start no process
+                pool.close()
+            vars(self)["readers"] = pool  # where `close` looks
+        return pool
 
     @cached_property
     def ingester(self) -> Ingester:
-        """Puts documents into the store."""
+        """Writes documents into the store."""
         from asky.research.chunker import ChunkSettings
-        from asky.research.ingest import Ingester
+        from asky.research.corpus.ingest import Ingester
 
         chosen = self.config.research.chunking
         return Ingester(
@@ -213,7 +238,7 @@ class Services:
     @cached_property
     def acquirer(self) -> Acquirer:
         """Reads sources into the corpus."""
-        from asky.research.acquire import Acquirer
+        from asky.research.corpus.acquire import Acquirer
 
         chosen = self.config.research.reading
         return Acquirer(
@@ -228,25 +253,25 @@ class Services:
         )
 
     def roots(self, granted: Sequence[Path] = ()) -> LocalRoots:
-        """The folders that may be read: those of the configuration that are there, and `granted` for this run."""
-        from asky.research.local_files import LocalRoots
+        """Return the folders that may be read: `granted` for this run, and the configured ones that exist."""
+        from asky.research.local.files import LocalRoots
 
         configured = []
         for each in self.config.research.local_document_roots:
             if os.path.exists(each):  # noqa: PTH110 - False, not an error, in a folder that may not be searched
                 configured.append(each)
             else:
-                self.listener(Warned(f"{each} is not there", hint="research.local_document_roots names it"))
+                self.listener(Warned(f"{each} does not exist", hint="it is listed in research.local_document_roots"))
         return LocalRoots([*granted, *configured], denied=own_folders(self.paths))
 
     def only(self, paths: Sequence[Path]) -> LocalRoots:
-        """Just these folders and files, for reading what the user named."""
-        from asky.research.local_files import LocalRoots
+        """Return these folders and files as the only ones that may be read."""
+        from asky.research.local.files import LocalRoots
 
         return LocalRoots(paths, denied=own_folders(self.paths))
 
-    def adapters(self, roots: LocalRoots) -> SourceAdapters:
-        """Where local targets and those with a configured prefix are read."""
+    def adapters(self, granted: Sequence[Path] = ()) -> SourceAdapters:
+        """Return the readers of local targets, in the folders of `roots`, and of targets with a configured prefix."""
         from asky.research.adapters import AdapterSettings, SourceAdapters
 
         configured = [
@@ -262,44 +287,29 @@ class Services:
         ]
         return SourceAdapters(
             configured,
-            roots,
+            self.roots(granted),
             read_document=self.readers.read,
             max_file_bytes=self.config.research.reading.max_file_mb * _MIB,
         )
 
-    @cached_property
-    def web(self) -> WebParts:
-        """The web, as far as it is set up."""
+    def web(self, *, offline: bool = False) -> WebParts:
+        """Return the web as it is configured, or with `offline` what is cached of it."""
         from asky.wiring.web import WebParts
 
-        return WebParts(self, self._environ, offline=self.offline)
+        if offline not in self._webs:
+            self._webs[offline] = WebParts(self, self._environ, offline=offline)
+        return self._webs[offline]
 
     # models
 
     @cached_property
     def models(self) -> ModelParts:
-        """The models, and what belongs to them."""
+        """The models of this process."""
         from asky.wiring.models import ModelParts
 
         return ModelParts(self, self._environ)
 
-    def answerer(self, name: str | None) -> Answerer:
-        """See `ModelParts.answerer`."""
-        return self.models.answerer(name)
-
-    def counter(self, name: str | None) -> TokenCounter:
-        """See `ModelParts.counter`."""
-        return self.models.counter(name)
-
-    def endpoint(self, name: str | None) -> Endpoint:
-        """See `ModelParts.endpoint`."""
-        return self.models.endpoint(name)
-
-    async def probe(self, name: str | None) -> Abilities:
-        """See `ModelParts.probe`."""
-        return await self.models.probe(name)
-
 
 def own_folders(paths: Paths) -> list[Path]:
-    """asky's own folders, which are never read as documents."""
+    """Return asky's own folders, which are never read as documents."""
     return [paths.config, paths.data, paths.cache, paths.state]

@@ -1,4 +1,4 @@
-"""The parts by which a process reaches the web, made on first use."""
+"""The parts with which a process uses the web, created on first use."""
 
 from __future__ import annotations
 
@@ -9,25 +9,32 @@ from typing import TYPE_CHECKING
 
 from asky.errors import NotConfigured
 from asky.events import Warned
+from asky.net.breaker import Breaker
+from asky.net.fetcher import open_fetcher
+from asky.net.pace import Pace
+from asky.net.retry import RetryBudget
+from asky.research.cache import CacheSettings, ResearchCache
+from asky.research.source_policy import SourcePolicy, parse_domains
+from asky.research.source_shortlist import source_shortlist
+from asky.research.web.page_acquirer import PageAcquirer
+from asky.research.web.purge import Purge
+from asky.research.web.run import WebRun
+from asky.research.web.search_cache import CachedSearch
+from asky.research.web.summaries import Summaries
+from asky.search.catalog import SearchContext, finders, make_providers, make_service
+from asky.search.federation import Federation
+from asky.storage.pages import CACHE_COLLECTION
+from asky.storage.scope import Scope
 
 if TYPE_CHECKING:
-    from asky.chat.web_access import WebAccess
-    from asky.net.breaker import Breaker
     from asky.net.fetcher import GuardedFetcher
-    from asky.net.pace import Pace
-    from asky.net.retry import RetryBudget
-    from asky.research.acquire_pages import PageAcquirer
-    from asky.research.cache import Browse, CacheSettings, ResearchCache
-    from asky.research.open_copies import CopyFinder
-    from asky.research.purge import Purge
-    from asky.research.search_cache import RememberedSearch
+    from asky.research.cache import Browse
+    from asky.research.page import ReadPage
     from asky.research.shortlist_types import SearchAll, Shortlist
-    from asky.research.source_policy import SourcePolicy
     from asky.research.tools import ResearchRun
-    from asky.research.web import WebRun
-    from asky.research.web_page import ReadPage
-    from asky.research.web_summaries import Summaries, Summarise
-    from asky.search.catalog import Surroundings
+    from asky.research.web.access import WebAccess
+    from asky.research.web.open_copies import CopyFinder
+    from asky.research.web.summaries import Summarise
     from asky.search.port import SearchProvider
     from asky.wiring import Services
 
@@ -36,9 +43,9 @@ _HOUR_S = 3600.0
 
 
 class WebParts:
-    """The web for the runs of one process; an `asky.chat.web_access.Web`.
+    """The web for the runs of one process; an `asky.research.web.access.Web`.
 
-    Under `offline` nothing is searched or fetched: pages that were read before are all there is.
+    With `offline`, nothing is searched or fetched: only cached pages are used.
     """
 
     def __init__(self, services: Services, environ: Mapping[str, str], *, offline: bool) -> None:
@@ -47,77 +54,61 @@ class WebParts:
         self._environ = environ
 
     def close(self) -> None:
-        """Stop what goes on in the background."""
+        """Stop background work."""
         purge: Purge | None = vars(self).get("purge")
         if purge is not None:
             purge.stop()
 
     @cached_property
     def pace(self) -> Pace:
-        """How often hosts and services are asked, over all processes."""
-        from asky.net.pace import Pace
-
+        """The pace of requests to hosts and services, shared by all processes."""
         return Pace(self._services.paths.state / "net")
 
     @cached_property
     def breaker(self) -> Breaker:
-        """Which services are left alone for a while, over all processes."""
-        from asky.net.breaker import Breaker
-
+        """The circuit breaker for services, shared by all processes."""
         return Breaker(self._services.paths.state / "net")
 
     @cached_property
     def budget(self) -> RetryBudget:
-        """What tries may cost, searches and pages together."""
-        from asky.net.retry import RetryBudget
-
+        """The budget for retries, shared by searches and pages."""
         return RetryBudget()
 
     @cached_property
-    def surroundings(self) -> Surroundings:
-        """What search services share."""
-        from asky.search.catalog import Surroundings
-
-        return Surroundings(self._environ, self.pace, self.breaker, budget=self.budget)
+    def context(self) -> SearchContext:
+        """The parts that search services share."""
+        return SearchContext(self._environ, self.pace, self.breaker, budget=self.budget)
 
     @cached_property
     def providers(self) -> tuple[SearchProvider, ...]:
-        """The search services that are set up; none under `offline`."""
-        from asky.search.catalog import make_providers
-
-        return () if self.offline else make_providers(self._services.config.search, self.surroundings)
+        """The configured search services; none if `offline`."""
+        return () if self.offline else make_providers(self._services.config.search, self.context)
 
     @cached_property
     def finder(self) -> CopyFinder | None:
-        """What knows open copies of papers, where the user has named it and given an address; none under `offline`."""
-        from asky.search.catalog import finders, make_service
-        from asky.search.unpaywall import NAME, make
+        """The finder of open copies of papers, if enabled with an email address; `None` if `offline`."""
+        from asky.search.providers.unpaywall import NAME, make
 
         search = self._services.config.search
         if self.offline or NAME not in finders(search):
             return None
         try:
-            return make(make_service(NAME, search, self.surroundings))
+            return make(make_service(NAME, search, self.context))
         except NotConfigured as error:  # papers are read without it
             self._services.listener(Warned(error.message, error.hint))
             return None
 
     @cached_property
-    def searcher(self) -> RememberedSearch | None:
-        """The search services that are set up, as one; `None` without any."""
-        from asky.research.search_cache import RememberedSearch
-        from asky.search.federation import Federation
-
+    def searcher(self) -> CachedSearch | None:
+        """The configured search services as one, or `None` without any."""
         if not self.providers:
             return None
         ttl_s = self._services.config.research.cache.search_ttl_hours * _HOUR_S
-        return RememberedSearch(Federation(self.providers), self._services.searches, ttl_s=ttl_s)
+        return CachedSearch(Federation(self.providers), self._services.searches, ttl_s=ttl_s)
 
     @cached_property
     def cache(self) -> ResearchCache:
-        """Pages, fetched or kept. What is too old is forgotten beside the first use."""
-        from asky.research.cache import ResearchCache
-
+        """Pages, fetched or cached. The first use starts purging old ones in the background."""
         services = self._services
         self.purge.start()
         return ResearchCache(
@@ -133,16 +124,12 @@ class WebParts:
 
     @cached_property
     def purge(self) -> Purge:
-        from asky.research.purge import Purge
-
         services = self._services
         return Purge(services.pages, services.searches, services.text_vectors, self._cache_settings())
 
     @cached_property
     def page_acquirer(self) -> PageAcquirer:
-        """Reads pages into collections."""
-        from asky.research.acquire_pages import PageAcquirer
-
+        """Adds pages to collections."""
         services = self._services
         return PageAcquirer(
             self.cache,
@@ -155,30 +142,26 @@ class WebParts:
         )
 
     def _cache_settings(self) -> CacheSettings:
-        from asky.research.cache import CacheSettings
-
         chosen = self._services.config.research.cache
         return CacheSettings(chosen.ttl_hours * _HOUR_S, chosen.max_mb * _MIB)
 
     def _fetcher(self) -> GuardedFetcher:
-        from asky.net.fetcher import open_fetcher
-
         return open_fetcher(self._services.config.network, self.pace, self.budget)
 
     def _browse(self) -> Browse | None:
         network = self._services.config.network
         if self.offline or not network.browser:
             return None
-        from asky.net.browser import open_browser_fetcher  # for pages that need JavaScript, where the user wants them
+        from asky.net.browser.fetcher import (
+            open_browser_fetcher,  # only if enabled for pages that need JavaScript
+        )
 
         return open_browser_fetcher(network, self.pace).fetch
 
     # for a run
 
     def open(self, run: ResearchRun, access: WebAccess, *, is_private: bool) -> WebRun:
-        """See `asky.chat.web_access.Web`."""
-        from asky.research.web import WebRun
-
+        """See `asky.research.web.access.Web`."""
         services = self._services
         policy = access.policy or self.policy
         return WebRun(
@@ -200,9 +183,7 @@ class WebParts:
 
     @cached_property
     def policy(self) -> SourcePolicy:
-        """Which sources the user wants. Raises `UsageError` for what is no domain."""
-        from asky.research.source_policy import SourcePolicy, parse_domains
-
+        """The configured source policy. Raises `UsageError` for an invalid domain."""
         chosen = self._services.config.research.sources
         return SourcePolicy(
             allow_domains=parse_domains(chosen.allow_domains),
@@ -211,8 +192,6 @@ class WebParts:
         )
 
     async def _shortlist(self, policy: SourcePolicy, question: str, search: SearchAll, read: ReadPage) -> Shortlist:
-        from asky.research.source_shortlist import source_shortlist
-
         services = self._services
         return await source_shortlist(
             question,
@@ -226,16 +205,11 @@ class WebParts:
         )
 
     def summaries(self, summarise: Summarise | None) -> Summaries:
-        """See `asky.chat.web_access.Web`."""
-        from asky.research.web_summaries import Summaries
-
+        """See `asky.research.web.access.Web`."""
         return Summaries(self._services.pages, self._services.vectors, summarise)
 
     def cached(self) -> int | None:
-        """See `asky.chat.web_access.Web`."""
-        from asky.storage.pages import CACHE_COLLECTION
-        from asky.storage.scope import Scope
-
+        """See `asky.research.web.access.Web`."""
         corpus = self._services.corpus
         if CACHE_COLLECTION not in corpus.collections():
             return None

@@ -3,34 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from asky.config.schema import Retrieval
-from tests.support.large_store import CHUNKS_PER_SOURCE, RandomEmbedder, build
+from tests.support.large_store import CHUNKS_PER_SOURCE, build
 from tests.support.search_store import SearchStore
-
-
-@pytest.fixture(scope="session")
-def indexed_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[int], Path]]:
-    """Makes the folder of a store with so many chunks of 200 words that Chroma has taken in; each size once."""
-    made: dict[int, Path] = {}
-
-    def make(chunks: int) -> Path:
-        if chunks not in made:
-            made[chunks] = tmp_path_factory.mktemp("indexed")
-            store = build(made[chunks], chunks // CHUNKS_PER_SOURCE, settings=Retrieval(engine="chroma"))
-            index = store.search.index(RandomEmbedder())
-            assert index is not None
-            assert len(index) == chunks
-            store.close()
-        return made[chunks]
-
-    yield make
-    for folder in made.values():
-        shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="session")

@@ -47,7 +47,7 @@ class Measured:
 def measure_python(
     arguments: Sequence[str], home: Path, *, cwd: Path | None = None, environ: Mapping[str, str] | None = None
 ) -> Measured:
-    """Run `python ARGUMENTS` in clean surroundings; it must end with exit code 0."""
+    """Run `python ARGUMENTS` in a clean environment; it must end with exit code 0."""
     finished = subprocess.run(
         [sys.executable, "-c", _WITNESS, sys.executable, *arguments],
         stdin=subprocess.DEVNULL,

@@ -13,11 +13,11 @@ import pytest
 
 from asky.config.schema import Chunking, Retrieval
 from asky.research.chunker import ChunkSettings
-from asky.research.embedder import Progress
-from asky.research.embedding_models import find_model_folder
-from asky.research.embedding_tokens import ModelTokenizer
-from asky.research.ingest import Ingester
-from asky.research.vector_store_embedding import MAX_CONTEXT_TOKENS
+from asky.research.corpus.ingest import Ingester
+from asky.research.embedding.embedder import Progress
+from asky.research.embedding.models import find_model_folder
+from asky.research.embedding.tokens import ModelTokenizer
+from asky.research.index.embed_chunks import MAX_CONTEXT_TOKENS
 from asky.values import Document, Source, source_id
 from tests.bench.measure import bytes_below
 from tests.bench.prose import real_documents

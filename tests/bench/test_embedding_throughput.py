@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from asky.research.chunker import ChunkSettings, chunk_document
-from asky.research.embedding_models import find_model_folder
+from asky.research.embedding.models import find_model_folder
 from asky.research.embeddings import EmbeddingClient, EmbeddingSettings
 from asky.values import Document
 

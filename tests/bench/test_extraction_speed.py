@@ -10,7 +10,7 @@ from functools import partial
 import pytest
 import trafilatura
 
-from asky.reading.html_page import read
+from asky.reading.html.page import read
 from tests.bench.measure import own_cpu_s
 from tests.bench.prose import shuffled_words
 

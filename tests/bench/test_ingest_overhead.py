@@ -15,13 +15,13 @@ import pytest
 from asky.config.schema import Engine, Retrieval
 from asky.events import ignore
 from asky.reading.limits import ReadLimits
-from asky.reading.pool import ReaderPool
-from asky.research.acquire import Acquirer
+from asky.reading.process.pool import ReaderPool
 from asky.research.chunker import ChunkSettings
-from asky.research.embedder import Progress
+from asky.research.corpus.acquire import Acquirer
+from asky.research.corpus.ingest import Ingester
+from asky.research.embedding.embedder import Progress
 from asky.research.embeddings import EmbeddingClient, EmbeddingSettings
-from asky.research.ingest import Ingester
-from asky.research.local_files import LocalRoots
+from asky.research.local.files import LocalRoots
 from tests.bench.prose import real_text
 from tests.support.search_store import SearchStore
 

@@ -10,8 +10,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from asky.chat.conversation import earlier_messages, fit_earlier
 from asky.llm.tokens import TokenCounter
+from asky.research.writing.history import earlier_messages, fit_earlier
 from asky.storage.sessions import NewMessage, SessionStore
 from tests.support.asky_command import clean_environment
 from tests.support.stores import FilledStore
@@ -69,5 +69,5 @@ def read(sessions: SessionStore) -> float:
     assert found is not None
     said = earlier_messages(sessions.messages(found.id), ["get_relevant_content"])
     assert len(said) == 4 * TURNS
-    fit_earlier(said, 16_000, TokenCounter(), most_for_questions=50_000)
+    fit_earlier(said, 16_000, TokenCounter(), max_question_tokens=50_000)
     return time.process_time() - started

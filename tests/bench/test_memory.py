@@ -21,11 +21,11 @@ import numpy as np
 from asky.config.schema import Retrieval
 from asky.events import ignore
 from asky.reading.limits import ReadLimits
-from asky.reading.pool import ReaderPool
-from asky.research.acquire import Acquirer
+from asky.reading.process.pool import ReaderPool
+from asky.research.corpus.acquire import Acquirer
 from asky.research.chunker import ChunkSettings
-from asky.research.ingest import Ingester
-from asky.research.local_files import LocalRoots
+from asky.research.corpus.ingest import Ingester
+from asky.research.local.files import LocalRoots
 from tests.support.embedding import FakeEmbedder
 from tests.support.search_store import SearchStore
 

@@ -13,8 +13,7 @@ import anyio
 import pytest
 
 from asky.concurrency import gather
-from asky.config.schema import Retrieval
-from asky.config.schema import Shortlist as ShortlistSettings
+from asky.config.schema import Retrieval, ShortlistSettings
 from asky.research.shortlist_types import Shortlist
 from asky.research.source_policy import SourcePolicy
 from asky.research.source_shortlist import source_shortlist

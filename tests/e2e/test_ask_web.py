@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from tests.e2e.test_ask_models import cites, environ_of
-from tests.support.asky_command import run_asky
 from tests.support.endpoint import Answer, Call, Endpoint
+from tests.support.here import run_here
 from tests.support.site import Site
 from tests.support.twins.web import Hit, SearxngTwin
 
@@ -82,7 +82,7 @@ def web() -> Iterator[Web]:
 
 
 def ask(home: Path, web: Web, *arguments: str, **environ: str) -> tuple[int, dict[str, Any], str]:
-    done = run_asky(*arguments, "--json", home=home, environ=web.environ | environ)
+    done = run_here(*arguments, "--json", home=home, environ=web.environ | environ)
     return done.returncode, json.loads(done.stdout) if done.stdout.strip() else {}, done.stderr
 
 
@@ -106,24 +106,24 @@ def test_the_built_in_model_answers_from_the_web_with_citations_that_open(home: 
     assert answer["usage"]["fetches"] == 6
     assert answer["usage"]["searches"] >= 1
     assert [request.params["q"] for request in web.twin.requests] == [[TIDES]]
-    why = run_asky("why", "1", home=home)
+    why = run_here("why", "1", home=home)
     assert "two high tides a day" in why.stdout
     assert cited["url"] in why.stdout
 
 
 def test_what_was_asked_read_and_rejected_was_planned_and_can_be_looked_up_afterwards(home: Path, web: Web) -> None:
     service = web.twin.base_url.removeprefix("http://").rstrip("/")
-    planned = run_asky("-r", TIDES, "--dry-run", home=home, environ=web.environ).stdout
+    planned = run_here("-r", TIDES, "--dry-run", home=home, environ=web.environ).stdout
     assert f"search for “{TIDES}” with searxng at {service}; read at most 20 pages" in planned
     assert (web.twin.requests, web.site.requests) == ([], [])
     ask(home, web, "-r", TIDES)
-    shown = run_asky("runs", "show", home=home).stdout
+    shown = run_here("runs", "show", home=home).stdout
     assert f"web       searched for “{TIDES}” (searxng at {service}): 6 found" in shown
     assert "of 6 candidates: 4 URLs, 3 origins" in shown
     assert "web       read 6 pages: 4 fetched" in shown
     assert f"rejected  {web.site.url('/gone')}: " in shown
-    assert f"fetched     {web.site.url('/tides')}" in run_asky("runs", "show", "-v", home=home).stdout
-    found = {each["kind"] for each in json.loads(run_asky("runs", "export", home=home).stdout)["ledger"]}
+    assert f"fetched     {web.site.url('/tides')}" in run_here("runs", "show", "-v", home=home).stdout
+    found = {each["kind"] for each in json.loads(run_here("runs", "export", home=home).stdout)["ledger"]}
     assert {"web_searched", "read", "shortlisted"} <= found
 
 
@@ -211,9 +211,9 @@ def test_a_search_that_failed_is_the_error_where_pages_that_were_read_before_hol
     assert (code, told["code"], answer["stopped_by"]) == (3, "not_configured", "no_evidence")
     assert "BRAVE_API_KEY" in told["message"]
     assert told["hint"].startswith("export BRAVE_API_KEY=")
-    assert told["hint"].endswith("; what had been read before holds too little")
+    assert told["hint"].endswith("; pages read earlier do not answer the question")
     down = {"BRAVE_API_KEY": "k", "ASKY_SEARCH__BRAVE__BASE_URL": "http://127.0.0.1:9"}
-    done = run_asky("-q", "-r", "Who painted the ceiling of the chapel?", home=home, environ=web.environ | down)
+    done = run_here("-q", "-r", "Who painted the ceiling of the chapel?", home=home, environ=web.environ | down)
     assert done.returncode == 5
     assert "brave at 127.0.0.1:9" in done.stderr
     code, answer, stderr = ask(home, web, "-r", TIDES, **down)  # what was read before holds this one

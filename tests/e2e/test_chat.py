@@ -21,6 +21,7 @@ from tests.support.chatting import (
     roles,
 )
 from tests.support.endpoint import Answer, Endpoint, Problem, Wire
+from tests.support.here import run_here
 
 pytestmark = pytest.mark.model
 
@@ -58,7 +59,7 @@ def test_ctrl_c_stops_the_answer_keeps_what_there_is_and_the_chat_goes_on_later(
             chatting.ask(TIDES)
             chatting.see("The moon")
             chatting.interrupt()
-            chatting.see("stopped; what there is of the answer is kept as run")
+            chatting.see("stopped; the partial answer is kept as run")
             chatting.prompt()
             assert chatting.status().endswith("| sea")
             answer_to(chatting, "So how many?", "Two.")
@@ -66,10 +67,10 @@ def test_ctrl_c_stops_the_answer_keeps_what_there_is_and_the_chat_goes_on_later(
             chatting.see("Ctrl-C again, or Ctrl-D, leaves")
             chatting.type(CTRL_C)
             assert chatting.end() == 0
-        runs = json.loads(run_asky("runs", "list", "--json", home=home).stdout)["runs"]
+        runs = json.loads(run_here("runs", "list", "--json", home=home).stdout)["runs"]
         assert [run["status"] for run in runs] == ["finished", "cancelled"]
         with Chatting("-c", home=home, environ=environ) as chatting:  # the model is the session's
-            chatting.see("going on in the session sea: 4 messages")
+            chatting.see("continuing the session sea: 4 messages")
             chatting.prompt()
             answer_to(chatting, "And now?", "Still two.")
         said = [str(message["content"]) for message in endpoint.requests[2].messages[1:]]
@@ -105,7 +106,7 @@ def test_a_note_typed_while_an_answer_is_made_leads_the_next_model_call(home: Pa
         assert any(said.endswith("only the moon") for said in asked(endpoint.requests[2]))
         assert asked(endpoint.requests[2])[-1].endswith("what of the sun?")
         assert endpoint.faults == []
-    shown = run_asky("session", "show", "sea", home=home).stdout
+    shown = run_here("session", "show", "sea", home=home).stdout
     assert re.search(r"^note, .*\nonly the moon$", shown, re.MULTILINE)
 
 
@@ -139,22 +140,22 @@ def test_a_pipe_names_no_files_and_no_saved_prompts(home: Path, docs: Path) -> N
         keep_prompt(home)
         environ = environ_of(endpoint)
         stdin = f"/docs {docs}\n/save x.md\n/export x.md\n/short why\n"
-        done = run_asky("chat", "-m", "priced", home=home, environ=environ, stdin=stdin)
+        done = run_here("chat", "-m", "priced", home=home, environ=environ, stdin=stdin)
         assert done.returncode == 2
-        assert done.stderr.count("not taken from a pipe") == 4
+        assert done.stderr.count("cannot come from a pipe") == 4
         assert endpoint.requests == []
     assert not (home / "x.md").exists()
 
 
 @pytest.mark.parametrize("flags", [("-r", "-L"), ("-s", "x", "-c"), ("-L", "--web")])
 def test_flags_that_contradict_each_other_end_it_before_it_begins(flags: tuple[str, ...], home: Path) -> None:
-    done = run_asky("chat", *flags, home=home)
+    done = run_here("chat", *flags, home=home)
     assert done.returncode == 2
-    assert "do not go together" in done.stderr
+    assert "cannot be combined" in done.stderr
 
 
 def test_nothing_to_continue_is_said_at_once(home: Path) -> None:
-    done = run_asky("chat", "-c", home=home)
+    done = run_here("chat", "-c", home=home)
     assert done.returncode == 2
     assert "no session to continue" in done.stderr
 
@@ -168,7 +169,7 @@ def test_the_default_mode_is_asked_for_in_a_session_that_had_another(home: Path)
     with Endpoint("One.", "Two.", "Three.") as endpoint:
         environ = environ_of(endpoint)
         for flags, mode in ((("-s", "x", "-L"), "lean"), (("-c",), "lean"), (("-c", "--standard"), "standard")):
-            done = run_asky(*flags, "-m", "priced", "--json", "Well?", home=home, environ=environ)
+            done = run_here(*flags, "-m", "priced", "--json", "Well?", home=home, environ=environ)
             assert (done.returncode, json.loads(done.stdout)["mode"]) == (0, mode), done.stderr
 
 
@@ -186,14 +187,14 @@ def test_a_chat_stays_in_its_session_when_another_process_renames_or_removes_it(
             elsewhere("session", "rename", "live", "moved")
             elsewhere("-m", "priced", "-s", "live", "Of another?")
             answer_to(chatting, "Second?", "Two.")
-            assert "the session live is called moved now" in chatting.text()
+            assert "the session live was renamed to moved" in chatting.text()
             assert chatting.status().endswith("| moved")
             elsewhere("session", "rm", "moved", "-y")
             answer_to(chatting, "Third?", "Three.")
-            assert "the session moved was removed meanwhile: a new one of that name begins" in chatting.text()
+            assert "the session moved was removed; your next question creates it again" in chatting.text()
             elsewhere("session", "rm", "moved", "-y")
             elsewhere("session", "rename", "live", "moved")
-            answer_to(chatting, "Fourth?", "another one has its name")
+            answer_to(chatting, "Fourth?", "another session now has its name")
             answer_to(chatting, "Fourth, again?", "Four.")
             assert not chatting.status().endswith("| moved")
         assert [asked(each) for each in endpoint.requests] == [
@@ -202,16 +203,16 @@ def test_a_chat_stays_in_its_session_when_another_process_renames_or_removes_it(
 
 
 def test_a_question_that_is_refused_makes_no_session_in_a_chat(home: Path) -> None:
-    done = run_asky("chat", "-L", "--no-web", home=home, stdin="What?\n/session\n")
+    done = run_here("chat", "-L", "--no-web", home=home, stdin="What?\n/session\n")
     assert "there is nothing to answer from" in done.stderr
     assert "a new session" in done.stderr
-    assert "no sessions yet" in run_asky("session", "list", home=home).stderr
+    assert "no sessions yet" in run_here("session", "list", home=home).stderr
 
 
 @pytest.mark.parametrize(("flags", "told"), [(("-d", "nope"), "nope"), (("--collection", "nope"), "'nope'")])
 def test_documents_that_are_not_there_end_it_before_it_begins(flags: tuple[str, ...], told: str, home: Path) -> None:
-    done, asked_once = run_asky("chat", *flags, home=home), run_asky(*flags, "What?", home=home)
+    done, asked_once = run_here("chat", *flags, home=home), run_here(*flags, "What?", home=home)
     assert (done.returncode, asked_once.returncode) == (2, 2)
     assert told in done.stderr
     assert asked_once.stderr.endswith(done.stderr)
-    assert "no sessions yet" in run_asky("session", "list", home=home).stderr
+    assert "no sessions yet" in run_here("session", "list", home=home).stderr

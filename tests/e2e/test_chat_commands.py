@@ -10,7 +10,6 @@ import pytest
 
 from tests.e2e.test_ask_models import SEARCH, cites, environ_of
 from tests.e2e.test_ask_web import MOON, SAILORS, page
-from tests.support.asky_command import run_asky
 from tests.support.chatting import (
     CTRL_C,
     CTRL_D,
@@ -22,6 +21,7 @@ from tests.support.chatting import (
     keep_prompt,
 )
 from tests.support.endpoint import Answer, Endpoint, Wire
+from tests.support.here import run_here
 from tests.support.site import Site
 from tests.support.twins.web import Hit, SearxngTwin
 
@@ -56,10 +56,10 @@ def test_undo_retry_and_edit_change_what_the_model_gets_and_keep_the_record(home
             ["First?", "Third, please?"],
         ]
     assert "One." in (home / "last.md").read_text()  # which is the last one by then
-    shown = run_asky("session", "show", "x", home=home).stdout
+    shown = run_here("session", "show", "x", home=home).stdout
     assert shown.count("taken back") == 6
     assert "Two." in shown
-    messages = json.loads(run_asky("session", "show", "x", "--json", home=home).stdout)["messages"]
+    messages = json.loads(run_here("session", "show", "x", "--json", home=home).stdout)["messages"]
     assert [each["withdrawn"] for each in messages if each["role"] == "user"] == [False, True, True, True, False]
 
 
@@ -69,7 +69,7 @@ def test_an_answer_and_a_session_are_saved_and_documents_are_added(home: Path, d
         Chatting("-m", "priced", home=home, environ=environ_of(endpoint)) as chatting,
     ):
         chatting.prompt()
-        answer_to(chatting, "/save x.md", "nothing was asked in this chat yet")
+        answer_to(chatting, "/save x.md", "no question has been asked in this chat yet")
         answer_to(chatting, f"/docs {docs}", "3 of 3 files searchable")
         assert "web off" in chatting.status()
         answer_to(chatting, TIDES, "two high tides a day [1].")
@@ -96,7 +96,7 @@ def test_a_plan_is_shown_and_asked_only_as_the_user_leaves_it(home: Path) -> Non
         chatting.see("usually   1 call")
         chatting.see("plan> What is it?")
         chatting.type(CTRL_U + ENTER)
-        chatting.see("dropped: nothing was asked")
+        chatting.see("cancelled; nothing was asked")
         chatting.prompt()
         assert endpoint.requests == []
         chatting.ask("/plan What is it?")
@@ -129,10 +129,10 @@ def test_a_session_can_be_changed_within_a_chat(home: Path) -> None:
             chatting.prompt()
             answer_to(chatting, "First?", "One.")
             answer_to(chatting, "/session other/one", "not a session name")
-            answer_to(chatting, "/session second", "a new session second now")
+            answer_to(chatting, "/session second", "now in the new session second")
             answer_to(chatting, "Second?", "Two.")
             assert chatting.status().endswith("| second")
-            answer_to(chatting, "/session first", "in the session first now")
+            answer_to(chatting, "/session first", "now in the session first")
             answer_to(chatting, "Third?", "Three.")
         assert [asked(each) for each in endpoint.requests] == [["First?"], ["Second?"], ["First?", "Third?"]]
 
@@ -161,7 +161,7 @@ def test_the_queries_of_a_plan_can_be_changed_before_they_are_sent(home: Path) -
                 chatting.see("Two a day.")
                 chatting.prompt()
             assert [request.params["q"] for request in twin.requests] == [["moon and sea"]]
-    ledger = json.loads(run_asky("runs", "show", "--json", home=home).stdout)["ledger"]
+    ledger = json.loads(run_here("runs", "show", "--json", home=home).stdout)["ledger"]
     assert [each["data"]["queries"] for each in ledger if each["kind"] == "shortlisted"] == [["moon and sea"]]
 
 
@@ -190,7 +190,7 @@ def test_documents_that_are_named_again_are_said_to_be_there(home: Path, docs: P
         Chatting("-m", "priced", home=home, environ=environ_of(endpoint), columns=200) as chatting,
     ):
         chatting.prompt()
-        answer_to(chatting, "/web", "no search service is set up, so only pages that a question names are read")
+        answer_to(chatting, "/web", "no search service is set up, so only URLs in a question are read")
         assert "documents" not in chatting.text()
         answer_to(chatting, f"/docs {docs}", "3 of 3 files searchable")
         answer_to(chatting, f"/docs {docs}", f"{docs}: 3 documents, nothing new")
@@ -199,8 +199,8 @@ def test_documents_that_are_named_again_are_said_to_be_there(home: Path, docs: P
         (docs / "tool.exe").write_bytes(b"MZ" + bytes(64))
         answer_to(chatting, f"/docs {docs}", f"{docs}: 3 of 4 files, nothing new")
         answer_to(chatting, f"/docs {empty}", f"{empty}: no documents were found in it")
-        answer_to(chatting, "/web on", "the web is on now, and the documents are used beside it")
-        answer_to(chatting, "/web off", "the web is off now: the documents alone are used")
+        answer_to(chatting, "/web on", "the web is on now, in addition to the documents")
+        answer_to(chatting, "/web off", "the web is off now; only the documents are used")
 
 
 def test_paths_with_spaces_are_quoted_and_folders_that_are_missing_are_named(home: Path, docs: Path) -> None:
@@ -226,7 +226,7 @@ def test_paths_with_spaces_are_quoted_and_folders_that_are_missing_are_named(hom
         answer_to(chatting, '/save "my notes/a.md"', "wrote my notes/a.md")
         answer_to(chatting, "/save my\\ notes/b.md", "wrote my notes/b.md")
         answer_to(chatting, '/save "no such/a.md"', "there is no folder no such")
-        chatting.see("`mkdir -p 'no such'` makes it")
+        chatting.see("`mkdir -p 'no such'` creates it")
         answer_to(chatting, "/export none/all.md", "there is no folder none")
         answer_to(chatting, "/save", "/save needs a file")
     assert (spaced / "a.md").read_text() == (spaced / "b.md").read_text()
@@ -273,7 +273,7 @@ def test_a_command_at_the_prompt_of_a_plan_is_never_asked(home: Path) -> None:
         chatting.ask("/plan What is it?")
         chatting.see("plan> What is it?")
         chatting.type(CTRL_U + "/session talk2" + ENTER)
-        chatting.see("/session is a command, and no question: nothing was asked")
+        chatting.see("/session is a command, not a question; nothing was asked")
         chatting.prompt()
         chatting.ask("/plan What is it?")
         chatting.see_that(lambda: chatting.rows()[chatting.cursor_row()] == "plan> What is it?", "the plan again")
@@ -285,7 +285,7 @@ def test_a_command_at_the_prompt_of_a_plan_is_never_asked(home: Path) -> None:
         chatting.type("/short why" + ENTER)
         chatting.see("plan> Briefly: why")
         chatting.type(CTRL_U + "exit" + ENTER)
-        chatting.see("dropped: nothing was asked")
+        chatting.see("cancelled; nothing was asked")
         chatting.prompt()
         assert endpoint.requests == []
         assert chatting.status().endswith("| new session")

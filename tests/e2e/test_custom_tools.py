@@ -17,6 +17,7 @@ import pytest
 from tests.e2e.test_ask_models import SEARCH, TIDES, cites, environ_of
 from tests.support.asky_command import ROOT, clean_environment, run_asky
 from tests.support.endpoint import Answer, Call, Endpoint, Problem, Request
+from tests.support.here import run_here
 
 CANARY = "sk-canary-5b1f0c7e"
 OTHER = "BSA-canary-77aa88bb"
@@ -53,7 +54,7 @@ def calls(place: str) -> Answer:
 
 
 def shown_run(home: Path, run_id: str) -> dict[str, Any]:
-    shown: dict[str, Any] = json.loads(run_asky("runs", "show", run_id, "--json", home=home).stdout)
+    shown: dict[str, Any] = json.loads(run_here("runs", "show", run_id, "--json", home=home).stdout)
     return shown
 
 
@@ -83,7 +84,7 @@ def test_tools_stand_beside_our_own_where_there_are_any(home: Path, docs: Path, 
     configure(home, with_tool("echo 12 fathoms"))
     replies = (SEARCH, calls("Firth"), cites("The moon raises two high tides a day [{key}]."))
     with Endpoint(*(replies if mode != "-L" else replies[-1:])) as endpoint:
-        done = run_asky(mode, "-d", str(docs), "-m", "free", TIDES, "--json", home=home, environ=free(endpoint))
+        done = run_here(mode, "-d", str(docs), "-m", "free", TIDES, "--json", home=home, environ=free(endpoint))
         assert done.returncode == 0, done.stderr
         offered = [each["function"]["name"] for each in endpoint.requests[0].json.get("tools", ())]
         told = json.dumps(endpoint.requests[-1].messages)
@@ -97,7 +98,7 @@ def test_tools_stand_beside_our_own_where_there_are_any(home: Path, docs: Path, 
 def test_a_failing_tool_is_told_to_the_model_and_the_run_goes_on(bare: Path) -> None:
     configure(bare, with_tool("echo broken >&2; exit 7"))
     with Endpoint(calls("x"), calls("-y"), Answer("It is not known.")) as endpoint:
-        done = run_asky("-m", "free", "How deep?", "--json-stream", home=bare, environ=free(endpoint))
+        done = run_here("-m", "free", "How deep?", "--json-stream", home=bare, environ=free(endpoint))
         told = json.dumps(endpoint.requests[-1].messages)
     assert done.returncode == 0, done.stderr
     assert "error: tool_failed: depth ended with exit status 7" in told
@@ -109,7 +110,7 @@ def test_a_failing_tool_is_told_to_the_model_and_the_run_goes_on(bare: Path) -> 
 def test_a_failing_tool_is_told_to_the_user(bare: Path) -> None:
     configure(bare, with_tool("echo broken >&2; exit 7"))
     with Endpoint(calls("x"), calls("-y"), Answer("It is not known.")) as endpoint:
-        done = run_asky("-m", "free", "How deep?", home=bare, environ=free(endpoint))
+        done = run_here("-m", "free", "How deep?", home=bare, environ=free(endpoint))
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("depth ended with exit status 7: broken\n") == 2
 
@@ -150,7 +151,7 @@ def test_a_project_cannot_bring_a_tool(bare: Path, tmp_path: Path) -> None:
     project.mkdir()
     (project / ".asky.toml").write_text(with_tool(f"touch {tmp_path}/ran"))
     with Endpoint(calls("x"), Answer("Done.")) as endpoint:
-        done = run_asky("-m", "free", "How deep?", home=bare, environ=free(endpoint), cwd=project)
+        done = run_here("-m", "free", "How deep?", home=bare, environ=free(endpoint), cwd=project)
         assert endpoint.requests == []
     assert done.returncode == 2
     assert "a project file may not set tools" in done.stderr
@@ -180,7 +181,7 @@ def test_ctrl_c_ends_a_tool_with_the_run(bare: Path, tmp_path: Path) -> None:
     assert process.returncode == 130, err
     for pid in map(int, pids.read_text().split()):
         assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-    run = json.loads(run_asky("runs", "list", "--json", home=bare).stdout)["runs"][0]
+    run = json.loads(run_here("runs", "list", "--json", home=bare).stdout)["runs"][0]
     assert run["status"] == "cancelled"
     ran = [each["data"] for each in shown_run(bare, run["id"])["ledger"] if each["kind"] == "ran"]
     assert [each["ended"] for each in ran] == ["stopped"]
@@ -188,13 +189,13 @@ def test_ctrl_c_ends_a_tool_with_the_run(bare: Path, tmp_path: Path) -> None:
 
 def test_validate_and_doctor_miss_a_program_that_is_not_there(bare: Path) -> None:
     configure(bare, with_tool("true").replace("/bin/sh", "/nowhere/sh"))
-    done = run_asky("config", "validate", home=bare)
+    done = run_here("config", "validate", home=bare)
     assert done.returncode == 2
     assert "tools.depth.command: there is no program /nowhere/sh" in done.stderr
-    assert "there is no program /nowhere/sh" in run_asky("doctor", home=bare).stdout
+    assert "there is no program /nowhere/sh" in run_here("doctor", home=bare).stdout
     configure(bare, with_tool("true"))
-    assert run_asky("config", "validate", home=bare).returncode == 0
-    shown = run_asky("config", "show", home=bare).stdout
+    assert run_here("config", "validate", home=bare).returncode == 0
+    shown = run_here("config", "show", home=bare).stdout
     assert 'tools.depth.environment = ["PATH","LANG"]' in shown
 
 
@@ -213,7 +214,7 @@ def test_a_saved_prompt_is_what_is_asked(bare: Path) -> None:
             (("/deep", "unit='long miles'", "place=Firth"), "How deep is the sea at Firth?\nSay it in long miles."),
             (("/stored the tides",), "Tell of the tides."),
         ):
-            done = run_asky("-m", "free", *words, "--json", home=bare, environ=free(endpoint))
+            done = run_here("-m", "free", *words, "--json", home=bare, environ=free(endpoint))
             assert done.returncode == 0, done.stderr
             assert json.loads(done.stdout)["question"] == asked
 
@@ -228,7 +229,7 @@ def test_a_saved_prompt_is_what_is_asked(bare: Path) -> None:
 )
 def test_a_prompt_that_cannot_be_used_is_a_usage_error(bare: Path, words: tuple[str, ...], said: str) -> None:
     configure(bare, PROMPTS)
-    done = run_asky(*words, home=bare)
+    done = run_here(*words, home=bare)
     assert done.returncode == 2
     assert said in done.stderr
     assert "Traceback" not in done.stderr
@@ -238,7 +239,7 @@ def test_a_question_about_a_path_is_a_question(bare: Path) -> None:
     configure(bare, PROMPTS)
     with Endpoint("Names.", "Names.") as endpoint:
         for text in ("/etc/hosts what is this", "/etc what is this"):
-            done = run_asky("-m", "free", text, "--json", home=bare, environ=free(endpoint))
+            done = run_here("-m", "free", text, "--json", home=bare, environ=free(endpoint))
             assert done.returncode == 0, done.stderr
             assert json.loads(done.stdout)["question"] == text
 
@@ -258,7 +259,7 @@ def test_a_prompt_file_that_is_none_is_a_usage_error_at_once(bare: Path) -> None
         ("../../../../../../dev/zero", "is a device"),
     ):
         started = time.monotonic()
-        done = run_asky(f"file://{bare}/{name}", home=bare)
+        done = run_here(f"file://{bare}/{name}", home=bare)
         assert time.monotonic() - started < 90
         assert done.returncode == 2
         assert said in done.stderr

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.test_ask_models import environ_of
-from tests.support.asky_command import run_asky
 from tests.support.endpoint import Answer, Call, Endpoint, Request
+from tests.support.here import run_here
 
 pytestmark = pytest.mark.model
 
@@ -32,7 +32,7 @@ def ask(home: Path, docs: Path, endpoint: Endpoint, session: str, question: str,
     """Ask, and return the question as the endpoint got it, with what was recalled for it."""
     before = len(endpoint.requests)
     arguments = ("-r", "-d", str(docs), "-s", session, "-m", "priced", *flags, question, "--json")
-    done = run_asky(*arguments, home=home, environ=environ_of(endpoint))
+    done = run_here(*arguments, home=home, environ=environ_of(endpoint))
     assert done.returncode == 0, done.stderr
     return str(endpoint.requests[before].messages[-1]["content"])
 
@@ -48,7 +48,7 @@ def remembered(home: Path, docs: Path) -> Path:
 def test_a_later_question_of_the_session_is_led_by_a_finding_and_another_session_is_not(
     remembered: Path, docs: Path
 ) -> None:
-    (kept,) = json.loads(run_asky("memory", "list", "--json", home=remembered).stdout)["findings"]
+    (kept,) = json.loads(run_here("memory", "list", "--json", home=remembered).stdout)["findings"]
     assert (kept["text"], kept["trust"], kept["session"], kept["tags"]) == (FINDING, "local", "sea", ["moon"])
     assert len(kept["passages"][0]["quote_sha256"]) == 64
     with Endpoint(Answer("The moon.")) as endpoint:
@@ -63,15 +63,15 @@ def test_what_the_user_writes_down_is_recalled_everywhere_and_what_is_forgotten_
     remembered: Path, docs: Path
 ) -> None:
     own = "The tides of the sea are measured at the old mill."
-    assert run_asky("memory", "add", own, home=remembered).returncode == 0
+    assert run_here("memory", "add", own, home=remembered).returncode == 0
     with Endpoint(Answer("The moon.")) as endpoint:
         question = ask(remembered, docs, endpoint, "mill", LATER)
     assert re.search(rf'^- written by the user, saved \d{{4}}-\d\d-\d\d: "{re.escape(own)}"$', question, re.MULTILINE)
-    found = run_asky("memory", "search", "what raises the tides?", home=remembered).stdout
+    found = run_here("memory", "search", "what raises the tides?", home=remembered).stdout
     assert own in found
     assert FINDING in found
-    gone = run_asky("memory", "rm", "--source", str(docs), home=remembered)
-    assert gone.stderr == "forgot finding 1\n"
+    gone = run_here("memory", "rm", "--source", str(docs), home=remembered)
+    assert gone.stderr == "deleted finding 1\n"
     with Endpoint(Answer("The moon.")) as endpoint:
         question = ask(remembered, docs, endpoint, "sea", LATER)
     assert own in question
@@ -85,7 +85,7 @@ def test_findings_of_all_sessions_are_recalled_where_the_user_wants_that(remembe
 
 
 def test_all_sessions_without_research_is_refused(home: Path, docs: Path) -> None:
-    done = run_asky("-d", str(docs), "--all-sessions", TIDES, home=home)
+    done = run_here("-d", str(docs), "--all-sessions", TIDES, home=home)
     assert done.returncode == 2
     assert "only research recalls" in done.stderr
     assert "add -r" in done.stderr

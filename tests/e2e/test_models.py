@@ -10,6 +10,7 @@ import pytest
 
 from tests.e2e.test_startup import modules_of
 from tests.support.asky_command import run_asky
+from tests.support.here import run_here
 
 CANARY = "sk-canary-0123456789abcdef"
 KEYS = {"OPENAI_API_KEY": CANARY, "LAB_LLM_KEY": CANARY[::-1]}
@@ -47,7 +48,7 @@ def file(tmp_path: Path) -> Path:
 
 def run(home: Path, *arguments: str, environ: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     """`asky models ARGUMENTS`; the values of keys must not be in its output."""
-    done = run_asky("models", *arguments, home=home, environ={**KEYS, **(environ or {})})
+    done = run_here("models", *arguments, home=home, environ={**KEYS, **(environ or {})})
     for key in KEYS.values():
         assert key not in done.stdout + done.stderr
     return done
@@ -64,7 +65,7 @@ def test_the_list_says_where_models_are_what_they_cost_and_whether_their_keys_ar
     assert lines["extractive"] == "extractive extractive - - - not needed"
     assert lines["ollama:MODEL_ID"] == "ollama:MODEL_ID http://localhost:11434/v1 not needed"
     assert lines["gemini:MODEL_ID"].endswith("no: GEMINI_API_KEY is not set")
-    assert done.stderr == "~ is assumed: the model's entry does not say how much it reads\n"
+    assert done.stderr == "~ is assumed: the model's entry sets no context_tokens\n"
 
 
 def test_the_list_as_json_is_one_object_of_its_schema(tmp_path: Path, file: Path) -> None:
@@ -94,7 +95,7 @@ def test_the_list_as_json_is_one_object_of_its_schema(tmp_path: Path, file: Path
 def test_a_default_that_is_not_there_is_said_beside_the_list(tmp_path: Path, file: Path) -> None:
     done = run(tmp_path, "list", environ={"ASKY_MODEL": "gone"})
     assert done.returncode == 0
-    assert "the default model 'gone' is not there" in done.stderr
+    assert "the default model 'gone' does not exist" in done.stderr
 
 
 def test_a_model_is_shown_with_the_origin_of_each_value(tmp_path: Path, file: Path) -> None:
@@ -169,12 +170,12 @@ def test_the_default_is_set_in_the_users_file_and_the_rest_of_it_stays(tmp_path:
 def test_a_key_in_the_file_is_never_repeated(tmp_path: Path, file: Path, text: str, code: int) -> None:
     file.write_text(text)
     for arguments in (["list"], ["list", "--json"], ["show", "m", "--json"], ["default", "extractive"]):
-        done = run_asky("models", *arguments, home=tmp_path)
+        done = run_here("models", *arguments, home=tmp_path)
         if arguments[0] == "list":
             assert done.returncode == code
         assert CANARY not in done.stdout + done.stderr
     for other in (["config", "show"], ["config", "validate"], ["doctor", "--json"]):
-        done = run_asky(*other, home=tmp_path)
+        done = run_here(*other, home=tmp_path)
         assert CANARY not in done.stdout + done.stderr
 
 
@@ -187,20 +188,20 @@ def test_a_key_in_openai_base_url_is_never_repeated(tmp_path: Path, url: str) ->
         ["config", "validate"],
         ["doctor"],
     ):
-        done = run_asky(*arguments, home=tmp_path, environ={"OPENAI_BASE_URL": url, "ASKY_MODEL": "openai:x"})
+        done = run_here(*arguments, home=tmp_path, environ={"OPENAI_BASE_URL": url, "ASKY_MODEL": "openai:x"})
         assert CANARY not in done.stdout + done.stderr
         assert done.returncode == (0 if "list" in arguments or arguments == ["config", "show"] else done.returncode)
-    done = run_asky("models", "show", "openai:x", home=tmp_path, environ={"OPENAI_BASE_URL": url})
+    done = run_here("models", "show", "openai:x", home=tmp_path, environ={"OPENAI_BASE_URL": url})
     assert done.returncode == 2
-    assert done.stderr.startswith("asky: OPENAI_BASE_URL: not an address")
+    assert done.stderr.startswith("asky: OPENAI_BASE_URL: not a valid address")
 
 
 def test_doctor_names_the_default_model_and_the_variable_of_its_key(tmp_path: Path, file: Path) -> None:
-    checks = json.loads(run_asky("doctor", "--json", home=tmp_path).stdout)["checks"]
+    checks = json.loads(run_here("doctor", "--json", home=tmp_path).stdout)["checks"]
     (found,) = [each for each in checks if each["name"] == "default model"]
     assert found["state"] == "problem"
     assert "OPENAI_API_KEY is not set" in found["message"]
-    done = run_asky("doctor", "--json", home=tmp_path, environ=KEYS)
+    done = run_here("doctor", "--json", home=tmp_path, environ=KEYS)
     (found,) = [each for each in json.loads(done.stdout)["checks"] if each["name"] == "default model"]
     assert found["state"] == "ok"
     assert CANARY not in done.stdout + done.stderr

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from asky.cli.model_trial import list_rows
-from asky.llm.endpoint import Endpoint as Settings
-from asky.llm.probe import Abilities
+from asky.app.models import ModelTarget, ModelTrial
+from asky.cli.model_test_view import list_rows
+from asky.llm.endpoint.probe import Abilities
 from tests.support.asky_command import clean_environment, run_asky
 from tests.support.endpoint import (
     GEMINI,
@@ -32,6 +32,7 @@ from tests.support.endpoint import (
     Wire,
     obedient,
 )
+from tests.support.here import run_here
 
 CANARY = "sk-canary-0123456789abcdef"
 TEXT_CALL = '<tool_call>{"name": "current_time", "arguments": {"zone": "UTC"}}</tool_call>'
@@ -50,7 +51,7 @@ def tried(
         f'[providers.lab]\nbase_url = "{base_url}"\napi_key_env = "LAB"\n{more}'
         '[models.mine]\nprovider = "lab"\nid = "test-model"\n'
     )
-    done = run_asky("models", "test", "mine", *arguments, home=home, environ={"LAB": CANARY, **(environ or {})})
+    done = run_here("models", "test", "mine", *arguments, home=home, environ={"LAB": CANARY, **(environ or {})})
     assert CANARY not in done.stdout + done.stderr
     return done
 
@@ -158,7 +159,7 @@ def test_an_endpoint_that_is_down_is_unreachable(tmp_path: Path) -> None:
 
 
 def test_a_model_without_its_key_is_not_called(tmp_path: Path) -> None:
-    done = run_asky("models", "test", "gemini:x", home=tmp_path)
+    done = run_here("models", "test", "gemini:x", home=tmp_path)
     assert (done.returncode, done.stdout) == (3, "")
     assert "GEMINI_API_KEY is not set" in done.stderr
 
@@ -190,14 +191,19 @@ def test_ctrl_c_ends_a_test_that_gets_no_answer(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("found", "state", "remark"),
-    [(None, "?", "it does not say"), (4096, "no", "set context_tokens"), (8192, "yes", ""), (9000, "yes", "9,000")],
+    [
+        (None, "?", "it does not report one"),
+        (4096, "no", "set context_tokens"),
+        (8192, "yes", ""),
+        (9000, "yes", "9,000"),
+    ],
 )
 def test_the_context_that_an_endpoint_names_is_held_against_the_configured_one(
     found: int | None, state: str, remark: str
 ) -> None:
-    settings = Settings("mine", "lab", "http://lab/v1", "m", None, 8192)
+    target = ModelTarget(alias="mine", provider="lab", id="m", host="lab", context_tokens=8192)
     abilities = Abilities(True, {}, streams=True, reports_usage=True, tool_calls="native", context_tokens=found)
-    (row,) = [row for row in list_rows(settings, abilities) if row[1] == "context size"]
+    (row,) = [row for row in list_rows(ModelTrial(target, abilities)) if row[1] == "context size"]
     assert row[0] == state
     assert remark in row[2]
 

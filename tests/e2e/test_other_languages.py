@@ -9,8 +9,8 @@ import pytest
 
 from tests.e2e.test_ask_models import SEARCH, cites, environ_of
 from tests.e2e.test_ask_web import Web, web
-from tests.support.asky_command import run_asky
 from tests.support.endpoint import Endpoint
+from tests.support.here import run_here
 
 __all__ = ["web"]
 
@@ -26,7 +26,7 @@ def test_a_model_is_given_the_pages_and_the_ledger_says_how_they_were_chosen(
 ) -> None:
     with Endpoint(SEARCH, cites("Der Mond hebt das Meer zweimal am Tag [{key}].")) as endpoint:
         environ = web.environ | environ_of(endpoint)
-        done = run_asky("-r", "-m", "priced", question, "--json", home=home, environ=environ)
+        done = run_here("-r", "-m", "priced", question, "--json", home=home, environ=environ)
     answer = json.loads(done.stdout)
     assert done.returncode == 0, done.stderr
     assert answer["warnings"] == []
@@ -34,12 +34,12 @@ def test_a_model_is_given_the_pages_and_the_ledger_says_how_they_were_chosen(
     assert cited["url"] in (web.site.url("/tides"), web.site.url("/copy"))
     reasons = [each["reason"] for each in answer["rejected"]]
     assert not [each for each in reasons if "not about the question" in each]
-    shown = run_asky("runs", "show", "-v", home=home).stdout
+    shown = run_here("runs", "show", "-v", home=home).stdout
     assert "at best as number 1; in another language than the question: taken in search order" in shown
 
 
 def test_the_built_in_model_says_that_it_cannot_answer_from_them(home: Path, web: Web) -> None:
-    done = run_asky("-r", GERMAN, "--json", home=home, environ=web.environ)
+    done = run_here("-r", GERMAN, "--json", home=home, environ=web.environ)
     answer = json.loads(done.stdout)
     assert (done.returncode, answer["stopped_by"], answer["warnings"]) == (11, "no_evidence", [])
     assert answer["answer"].startswith("I could not find an answer in the sources.")

@@ -18,6 +18,7 @@ from tests.e2e.test_ask_web import Web, web
 from tests.e2e.test_custom_tools import bare, calls, configure, with_tool
 from tests.support.asky_command import ASKY, clean_environment, run_asky, run_python
 from tests.support.endpoint import Answer, Call, Endpoint, Problem, Usage, Wire
+from tests.support.here import run_here
 from tests.support.site import Asked
 from tests.support.site import Wire as SiteWire
 
@@ -63,7 +64,7 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def only_run(home: Path) -> dict[str, Any]:
-    runs: list[dict[str, Any]] = json.loads(run_asky("runs", "list", "--json", home=home).stdout)["runs"]
+    runs: list[dict[str, Any]] = json.loads(run_here("runs", "list", "--json", home=home).stdout)["runs"]
     assert len(runs) == 1
     return runs[0]
 
@@ -99,7 +100,7 @@ def test_a_run_on_the_web_plays_without_a_network(home: Path, web: Web) -> None:
     )
     with Endpoint(SEARCH, search, cites(TWO)) as endpoint:
         environ = web.environ | environ_of(endpoint)
-        done = run_asky("-r", "-m", "priced", TIDES, "--json", home=home, environ=environ)
+        done = run_here("-r", "-m", "priced", TIDES, "--json", home=home, environ=environ)
         assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["usage"]["fetches"] == 6
     asked = len(web.site.requests), len(web.twin.requests)
@@ -114,7 +115,7 @@ def test_a_run_on_the_web_plays_without_a_network(home: Path, web: Web) -> None:
 
 def test_a_changed_record_is_a_miss_with_its_own_words(bare: Path) -> None:
     with Endpoint("Good morning.") as endpoint:
-        run_asky("-m", "priced", "--no-web", "Hello", home=bare, environ=environ_of(endpoint))
+        run_here("-m", "priced", "--no-web", "Hello", home=bare, environ=environ_of(endpoint))
     change = (
         "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]);"
         " c.execute(\"UPDATE step SET key = 'x' WHERE kind = 'called'\"); c.commit()"
@@ -124,7 +125,7 @@ def test_a_changed_record_is_a_miss_with_its_own_words(bare: Path) -> None:
     assert (missed.returncode, missed.stdout) == (8, "")
     error = json.loads(missed.stderr)
     assert error["code"] == "replay_missed"
-    assert "model call that was not recorded: the run went on otherwise at step 2" in error["message"]
+    assert "model call that was not recorded: the run continued differently at step 2" in error["message"]
 
 
 # killed
@@ -150,11 +151,11 @@ def test_a_killed_run_goes_on_without_asking_again(bare: Path, at: str, cut: int
         kill(process)
         run = only_run(bare)
         assert run["status"] == "interrupted"
-        assert "`asky runs resume ID`" in run_asky("runs", "list", home=bare).stderr
-        assert f"`asky runs resume {run['id']}`" in run_asky("runs", "show", home=bare).stderr
+        assert "`asky runs resume ID`" in run_here("runs", "list", home=bare).stderr
+        assert f"`asky runs resume {run['id']}`" in run_here("runs", "show", home=bare).stderr
         gate.touch()
         endpoint.play(*([call, answer] if at == "first call" else [answer]))
-        done = run_asky("runs", "resume", "--json", home=bare, environ=environ)
+        done = run_here("runs", "resume", "--json", home=bare, environ=environ)
         assert done.returncode == 0, done.stderr
         assert len(endpoint.requests) == 2 + cut
         assert endpoint.faults == []
@@ -162,10 +163,10 @@ def test_a_killed_run_goes_on_without_asking_again(bare: Path, at: str, cut: int
     assert (resumed["run"], resumed["session"], resumed["answer"]) == (run["id"], "sea", answer.text)
     assert resumed["usage"]["llm_calls"] == 2
     assert only_run(bare)["status"] == "finished"
-    transcript = run_asky("session", "show", "sea", home=bare).stdout
+    transcript = run_here("session", "show", "sea", home=bare).stdout
     assert transcript.count("How deep?") == transcript.count("12 fathoms deep") == 1
     assert replay(bare, "--json").stdout == done.stdout
-    twice = run_asky("runs", "resume", run["id"], home=bare, environ=environ)
+    twice = run_here("runs", "resume", run["id"], home=bare, environ=environ)
     assert (twice.returncode, "has finished" in twice.stderr) == (2, True)
 
 
@@ -182,7 +183,7 @@ def test_a_run_that_was_killed_while_it_read_searches_once(home: Path, web: Web)
         until(lambda: {"/tides", "/bread", "/copy"} <= set(web.pages_fetched()))
         kill(process)
         web.site.page("/harbour", html="<p>A harbour is a place where ships lie safely, and boats too.</p>")
-        done = run_asky("runs", "resume", "--json", home=home, environ=environ)
+        done = run_here("runs", "resume", "--json", home=home, environ=environ)
         assert done.returncode == 0, done.stderr
         assert len(web.twin.requests) == 1
         assert len(endpoint.requests) == 2
@@ -194,12 +195,12 @@ def test_a_failed_run_goes_on_within_its_limits(bare: Path) -> None:
     configure(bare, with_tool("echo 12 fathoms"))
     with Endpoint(calls("Firth"), Problem("auth"), Answer("It is 12 fathoms deep, says depth.")) as endpoint:
         environ = environ_of(endpoint)
-        failed = run_asky("-m", "priced", "--no-web", "--max-tokens", "5000", "How deep?", home=bare, environ=environ)
+        failed = run_here("-m", "priced", "--no-web", "--max-tokens", "5000", "How deep?", home=bare, environ=environ)
         assert failed.returncode == 4
-        assert "asky runs resume" not in run_asky("runs", "list", home=bare).stderr
-        done = run_asky("runs", "resume", home=bare, environ=environ)
+        assert "asky runs resume" not in run_here("runs", "list", home=bare).stderr
+        done = run_here("runs", "resume", home=bare, environ=environ)
         assert (done.returncode, done.stdout) == (0, "It is 12 fathoms deep, says depth.\n"), done.stderr
-        assert done.stderr.startswith(f"going on with run {only_run(bare)['id']}: “How deep?”\n")
+        assert done.stderr.startswith(f"resuming run {only_run(bare)['id']}: “How deep?”\n")
         assert len(endpoint.requests) == 3
     assert replay(bare).stdout == done.stdout
 
@@ -218,11 +219,11 @@ def test_a_run_that_was_stopped_with_ctrl_c_goes_on_by_default(bare: Path) -> No
         assert part.returncode == 0, part.stderr
         assert json.loads(part.stdout)["stopped_by"] == "cancelled"
         endpoint.play(Answer("It is 12 fathoms deep, says depth."))
-        done = run_asky("runs", "resume", "--json", home=bare, environ=environ)
+        done = run_here("runs", "resume", "--json", home=bare, environ=environ)
         assert done.returncode == 0, done.stderr
         assert len(endpoint.requests) == 3
     assert json.loads(done.stdout)["stopped_by"] is None
-    assert run_asky("session", "show", "sea", home=bare).stdout.count("How deep?") == 1
+    assert run_here("session", "show", "sea", home=bare).stdout.count("How deep?") == 1
     assert replay(bare, "--json").stdout == done.stdout
 
 
@@ -231,21 +232,21 @@ def test_limits_of_the_command_line_hold_for_the_rest_of_the_run(bare: Path) -> 
     large = Answer(calls=calls("Forth").calls, usage=Usage(60_000, 10))
     with Endpoint(calls("Firth"), Problem("auth"), large, Answer("It is deep.")) as endpoint:
         environ = environ_of(endpoint)
-        run_asky("-m", "priced", "--no-web", "--max-tokens", "50000", "How deep?", home=bare, environ=environ)
-        done = run_asky("runs", "resume", home=bare, environ=environ)
+        run_here("-m", "priced", "--no-web", "--max-tokens", "50000", "How deep?", home=bare, environ=environ)
+        done = run_here("runs", "resume", home=bare, environ=environ)
         assert (done.returncode, len(endpoint.requests)) == (10, 3)
         assert "the limit of 50,000 tokens for this run is reached" in done.stderr
     assert replay(bare).stdout == done.stdout
 
 
 def test_there_is_nothing_to_go_on_with(bare: Path) -> None:
-    done = run_asky("runs", "resume", home=bare)
+    done = run_here("runs", "resume", home=bare)
     assert (done.returncode, "no run was interrupted" in done.stderr) == (2, True)
 
 
 def test_a_form_that_no_answer_has_is_refused_before_a_run_goes_on(bare: Path) -> None:
     for command in ("resume", "replay"):
-        done = run_asky("runs", command, "-o", "answer.pdf", home=bare)
+        done = run_here("runs", command, "-o", "answer.pdf", home=bare)
         assert (done.returncode, "answer.pdf: not .md, .html, .json, .bib, .csl.json or .ris" in done.stderr) == (
             2,
             True,

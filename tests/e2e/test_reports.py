@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.asky_command import run_asky
+from tests.support.here import run_here
 from tests.support.reports import Seen
 
 QUESTION = "How many high tides does the moon raise in a day?"
@@ -29,7 +30,7 @@ def test_an_answer_is_written_as_a_page_that_holds_its_evidence(home: Path, docs
 
 
 def test_a_file_of_another_kind_is_refused_before_anything_is_asked(home: Path, tmp_path: Path) -> None:
-    done = run_asky(QUESTION, "-o", "answer.pdf", home=home, cwd=tmp_path)
+    done = run_here(QUESTION, "-o", "answer.pdf", home=home, cwd=tmp_path)
     assert done.returncode == 2
     assert "answer.pdf: not .md, .html, .json, .bib, .csl.json or .ris" in done.stderr
     assert list(tmp_path.glob("answer*")) == []

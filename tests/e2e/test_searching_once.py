@@ -14,8 +14,8 @@ from tests.e2e.test_ask_models import SEARCH, cites, environ_of
 from tests.e2e.test_ask_web import TIDES, Web, web
 from tests.e2e.test_custom_tools import bare, calls, configure, with_tool
 from tests.e2e.test_replaying import TWO, kill, only_run, replay, start, until
-from tests.support.asky_command import run_asky
 from tests.support.endpoint import Answer, Endpoint, Problem
+from tests.support.here import run_here
 from tests.support.site import Asked
 from tests.support.site import Wire as SiteWire
 from tests.support.twins.web import BraveTwin
@@ -68,7 +68,7 @@ def test_a_run_that_was_killed_while_it_read_asks_no_service_again_that_had_answ
         assert (len(web.twin.requests), len(second.requests)) == (1, 1)
         assert recorded(home) == ["begun", "searched"]
         web.site.page("/harbour", html=LATER)
-        done = run_asky("runs", "resume", "--json", home=home, environ=environ)
+        done = run_here("runs", "resume", "--json", home=home, environ=environ)
         assert done.returncode == 0, done.stderr
         assert (len(web.twin.requests), len(second.requests)) == (1, 2)
         assert len(endpoint.requests) == 2
@@ -92,11 +92,11 @@ def test_a_run_that_was_killed_while_one_service_was_silent_keeps_what_the_other
         kill(process)
         assert web.pages_fetched() == []
         second.play("empty")
-        done = run_asky("runs", "resume", "--json", home=home, environ=environ)
+        done = run_here("runs", "resume", "--json", home=home, environ=environ)
         assert done.returncode == 0, done.stderr
         assert (len(web.twin.requests), len(second.requests)) == (1, 2)
     assert "two high tides" in json.loads(done.stdout)["answer"]
-    shown = run_asky("runs", "show", home=home).stdout
+    shown = run_here("runs", "show", home=home).stdout
     assert shown.count("searxng at ") == 1
     assert replay(home, "--json").stdout == done.stdout
 
@@ -115,11 +115,11 @@ def test_a_run_whose_services_had_all_answered_searches_no_more(home: Path, web:
         kill(process)
         assert recorded(home) == ["begun", "searched", "searched"]
         web.site.page("/harbour", html=LATER)
-        done = run_asky("runs", "resume", "--json", home=home, environ=environ)
+        done = run_here("runs", "resume", "--json", home=home, environ=environ)
         assert done.returncode == 0, done.stderr
         assert (len(web.twin.requests), len(second.requests)) == (1, 1)
     assert json.loads(done.stdout)["usage"]["searches"] == 2  # one of the web, one of the passages
-    hosts = next(line for line in run_asky("runs", "show", home=home).stdout.splitlines() if line.startswith("hosts"))
+    hosts = next(line for line in run_here("runs", "show", home=home).stdout.splitlines() if line.startswith("hosts"))
     for twin in (web.twin, second):
         assert twin.base_url.split("/")[2] in hosts
     assert replay(home, "--json").stdout == done.stdout
@@ -129,16 +129,16 @@ def test_a_run_that_was_taken_back_is_passed_over(bare: Path) -> None:
     configure(bare, with_tool("echo 12 fathoms"))
     with Endpoint(calls("Firth"), Problem("auth"), Answer("It is 12 fathoms deep, says depth.")) as endpoint:
         environ = environ_of(endpoint)
-        run_asky("-m", "priced", "--no-web", "-s", "sea", "How deep?", home=bare, environ=environ)
+        run_here("-m", "priced", "--no-web", "-s", "sea", "How deep?", home=bare, environ=environ)
         run = only_run(bare)
         assert run["status"] == "failed"
-        undone = run_asky("chat", "-s", "sea", home=bare, environ=environ, stdin="/undo\n/quit\n")
+        undone = run_here("chat", "-s", "sea", home=bare, environ=environ, stdin="/undo\n/quit\n")
         assert undone.returncode == 0, undone.stderr
         assert len(endpoint.requests) == 2
-        last = run_asky("runs", "resume", home=bare, environ=environ)
+        last = run_here("runs", "resume", home=bare, environ=environ)
         assert (last.returncode, "no run was interrupted" in last.stderr) == (2, True)
-        named = run_asky("runs", "resume", run["id"], home=bare, environ=environ)
+        named = run_here("runs", "resume", run["id"], home=bare, environ=environ)
         assert (named.returncode, f"run {run['id']} was taken back" in named.stderr) == (2, True)
         assert len(endpoint.requests) == 2
-    transcript = json.loads(run_asky("session", "show", "sea", "--json", home=bare).stdout)
+    transcript = json.loads(run_here("session", "show", "sea", "--json", home=bare).stdout)
     assert all(each["withdrawn"] for each in transcript["messages"])

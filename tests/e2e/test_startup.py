@@ -54,7 +54,7 @@ HEAVY = frozenset(
 LOADED = """
 import json, sys
 from asky.__main__ import run
-from asky.cli.streams import harden_streams
+from asky.cli.terminal.streams import harden_streams
 harden_streams()
 code = run(sys.argv[1:])
 sys.stderr.write(json.dumps([code, sorted(sys.modules)]))
@@ -102,9 +102,11 @@ def test_help_and_version_read_no_configuration_and_import_no_command(tmp_path: 
             "asky",
             "asky.__main__",
             "asky.cli",
-            "asky.cli.commands",
+            "asky.cli.catalog",
             "asky.cli.main",
-            "asky.cli.streams",
+            "asky.cli.terminal",
+            "asky.cli.terminal.streams",
+            "asky.version",
         }
 
 

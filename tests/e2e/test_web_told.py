@@ -12,6 +12,7 @@ from tests.e2e.test_ask_models import cites, environ_of
 from tests.e2e.test_ask_web import TIDES, Web, ask, web
 from tests.support.asky_command import run_asky
 from tests.support.endpoint import Answer, Call, Endpoint, last_user_text
+from tests.support.here import run_here
 
 __all__ = ["web"]
 
@@ -41,12 +42,12 @@ def test_with_private_documents_open_each_query_is_shown_with_who_gets_it(home: 
     shown = [f"searching the web for “{each}”: {service(web)}" for each in (TIDES, "height of neap tides")]
     with Endpoint(OWN, RETRIEVE, cites(TWO)) as endpoint:
         environ = web.environ | environ_of(endpoint)
-        done = run_asky("-d", str(docs), "--web", "-m", "priced", TIDES, home=home, environ=environ)
+        done = run_here("-d", str(docs), "--web", "-m", "priced", TIDES, home=home, environ=environ)
     assert done.returncode == 0, done.stderr
     assert told(done.stderr, "searching") == shown
     assert [each.params["q"][0] for each in web.twin.requests] == [TIDES, "height of neap tides"]
     assert "searching" not in done.stdout
-    again = run_asky("-d", str(docs), "--web", TIDES, home=home, environ=web.environ)
+    again = run_here("-d", str(docs), "--web", TIDES, home=home, environ=web.environ)
     assert told(again.stderr, "searching") == []  # what was found a moment ago is not asked for again
 
 
@@ -60,15 +61,15 @@ def test_piped_text_is_private_too_and_quiet_is_quiet(home: Path, web: Web) -> N
 
 
 def test_a_query_of_a_run_without_private_documents_is_not_shown(home: Path, web: Web) -> None:
-    done = run_asky(TIDES, home=home, environ=web.environ)
+    done = run_here(TIDES, home=home, environ=web.environ)
     assert len(web.twin.requests) == 1
     assert told(done.stderr, "searching") == []
 
 
 def test_queries_are_shown_in_a_chat_and_are_events(home: Path, web: Web, docs: Path) -> None:
-    chat = run_asky("chat", "-d", str(docs), "--web", home=home, environ=web.environ, stdin=f"{TIDES}\n")
+    chat = run_here("chat", "-d", str(docs), "--web", home=home, environ=web.environ, stdin=f"{TIDES}\n")
     assert told(chat.stderr, "searching") == [f"searching the web for “{TIDES}”: {service(web)}"]
-    streamed = run_asky("--json-stream", "-d", str(docs), "--web", "Neap tides?", home=home, environ=web.environ)
+    streamed = run_here("--json-stream", "-d", str(docs), "--web", "Neap tides?", home=home, environ=web.environ)
     events = [json.loads(line) for line in streamed.stdout.splitlines()]
     kinds = [each["type"] for each in events]
     sent = events[kinds.index("query_sent")]
@@ -96,7 +97,7 @@ def test_an_address_that_could_not_be_read_is_told_to_the_user_and_to_the_model(
     assert asked == question
     assert all(each in material for each in said)
     assert "/tides was not" not in prompt
-    printed = run_asky("-m", "extractive", question, home=home, environ=web.environ)
+    printed = run_here("-m", "extractive", question, home=home, environ=web.environ)
     assert told(printed.stderr, "was not read") == [f"warning: {each}" for each in said]
 
 
@@ -107,7 +108,7 @@ def test_an_answer_in_quotations_says_itself_which_address_was_not_read_and_is_r
     ending = f"Not among the sources:\n\n- `{gone}` was not read: 127.0.0.1 has no such page (HTTP 404)"
     assert answer["answer"].endswith(ending)
     assert [claim["verdict"] for claim in answer["claims"]] == ["supported"] * len(answer["claims"])
-    replayed = run_asky("runs", "replay", "--json", home=home)
+    replayed = run_here("runs", "replay", "--json", home=home)
     assert replayed.returncode == 0, replayed.stderr
     assert json.loads(replayed.stdout) == answer
 
@@ -157,7 +158,7 @@ def test_what_a_model_was_to_read_and_has_not_is_told_and_rejected(home: Path, w
     unread = {web.site.url(path) for path in ("/copy", "/harbour", "/bread", "/check")}
     assert {url for url, reason in rejected.items() if reason == "was not read"} == unread
     assert {each["url"] for each in answer["citations"]} == {web.site.url("/tides")}
-    replayed = run_asky("runs", "replay", "--json", home=home)
+    replayed = run_here("runs", "replay", "--json", home=home)
     assert replayed.returncode == 0, replayed.stderr
     assert json.loads(replayed.stdout) == answer
 
@@ -168,11 +169,11 @@ def test_what_a_model_was_to_read_and_has_not_is_told_and_rejected(home: Path, w
 @pytest.mark.parametrize(
     ("flags", "why", "hint"),
     [
-        (["-L"], "-L keeps the question off the web", "or leave -L out"),
-        (["--no-web"], "--no-web keeps the question off the web", "or leave --no-web out"),
-        (["-d", "."], "no text in the documents that are named, which keep the question off the web", "or add --web"),
-        (["--offline"], "nothing of the web was read before, and --offline fetches nothing", "or leave --offline out"),
-        (["-L", "--offline"], "-L keeps the question off the web", "name documents with -d PATH"),
+        (["-L"], "-L turns the web off", "or leave -L out"),
+        (["--no-web"], "--no-web turns the web off", "or leave --no-web out"),
+        (["-d", "."], "the named documents have no text, and naming documents turns the web off", "or add --web"),
+        (["--offline"], "no pages are cached, and --offline fetches none", "or leave --offline out"),
+        (["-L", "--offline"], "-L turns the web off", "name documents with -d PATH"),
     ],
     ids=" ".join,
 )
@@ -180,7 +181,7 @@ def test_where_there_is_nothing_to_answer_from_it_is_said_what_would_help(
     home: Path, web: Web, tmp_path: Path, flags: list[str], why: str, hint: str
 ) -> None:
     (tmp_path / "empty").mkdir()
-    done = run_asky(*flags, TIDES, home=home, environ=web.environ, cwd=tmp_path / "empty")
+    done = run_here(*flags, TIDES, home=home, environ=web.environ, cwd=tmp_path / "empty")
     assert done.returncode == 2
     *_, error, advice = done.stderr.splitlines()
     assert error == f"asky: there is nothing to answer from: {why}"
@@ -191,12 +192,12 @@ def test_where_there_is_nothing_to_answer_from_it_is_said_what_would_help(
 
 def test_without_a_search_service_leaving_a_flag_out_is_not_enough(home: Path, web: Web) -> None:
     del web.environ["ASKY_SEARCH__SEARXNG__BASE_URL"]
-    done = run_asky("-L", TIDES, home=home, environ=web.environ)
+    done = run_here("-L", TIDES, home=home, environ=web.environ)
     assert "or leave -L out and set up a search service: `asky config set search.searxng" in done.stderr
 
 
 def test_the_hint_of_an_answer_from_the_web_that_found_too_little_works(home: Path, web: Web) -> None:
-    done = run_asky("Who painted the ceiling of the chapel?", home=home, environ=web.environ)
+    done = run_here("Who painted the ceiling of the chapel?", home=home, environ=web.environ)
     assert done.returncode == 11
-    assert told(done.stderr, "hint: ") == ["hint: `asky runs show -v` says what was tried, and what came of it"]
-    assert "read" in run_asky("runs", "show", "-v", home=home).stdout
+    assert told(done.stderr, "hint: ") == ["hint: `asky runs show -v` lists what was tried and with what result"]
+    assert "read" in run_here("runs", "show", "-v", home=home).stdout

@@ -6,17 +6,17 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from asky.errors import BudgetExceeded
-from asky.llm.budget import Limits, RunBudget
-from asky.llm.endpoint import Prices
+from asky.llm.budget import BudgetLimits, RunBudget
+from asky.llm.endpoint.endpoint import Prices
 from asky.llm.port import Message, ModelUsage
-from asky.llm.tokens import TokenCounter, least_tokens
+from asky.llm.tokens import TokenCounter, min_tokens
 from asky.storage.runs import Spent
 
 PRICE = st.floats(0, 1_000)
 PRICES = st.builds(Prices, PRICE, PRICE, st.none() | PRICE)
 TOKENS = st.integers(0, 50_000)
 LIMITS = st.builds(
-    Limits,
+    BudgetLimits,
     st.none() | st.integers(0, 200_000),
     st.none() | st.floats(0, 20),
     st.none() | st.floats(0, 600),
@@ -30,13 +30,13 @@ class Runs(RuleBasedStateMachine):
     """Two runs of one day at once: whatever they are asked, at whatever price, limits hold."""
 
     @initialize(limits=LIMITS, prices=PRICES)
-    def start(self, limits: Limits, prices: Prices) -> None:
+    def start(self, limits: BudgetLimits, prices: Prices) -> None:
         self.limits, self.prices, self.now = limits, prices, 0.0
         self.spent = [[0, 0.0], [0, 0.0]]
         self.last = [[0, 0.0], [0, 0.0]]
         self.budgets = [self._budget(limits, prices, number) for number in (0, 1)]
 
-    def _budget(self, limits: Limits, prices: Prices, number: int) -> RunBudget:
+    def _budget(self, limits: BudgetLimits, prices: Prices, number: int) -> RunBudget:
         def others() -> Spent:
             tokens, cost = self.spent[1 - number]
             return Spent(int(tokens), cost)
@@ -75,7 +75,7 @@ class Runs(RuleBasedStateMachine):
 
     def _cannot_pay(self, number: int, prompt: list[Message]) -> bool:
         """Whether the prompt alone, however cheap, goes over a limit."""
-        least = least_tokens(prompt)
+        least = min_tokens(prompt)
         cost = min(self.prices.cost_usd(least, 0), self.prices.cost_usd(least, 0, least))
         return any(needed > allowed - spent for spent, allowed, needed in self._limits(number, least, cost))
 
@@ -104,7 +104,7 @@ class Runs(RuleBasedStateMachine):
             assert day is None or sum(each[index] for each in self.spent) - last[index] <= day + 1e-9
 
 
-TestRuns = Runs.TestCase
+TestRuns = pytest.mark.slow(Runs.TestCase)
 
 
 @given(
@@ -117,7 +117,7 @@ def test_a_run_that_heeds_the_warning_ends_with_an_answer_within_its_limit(
 ) -> None:
     """As long as replies and growth are not larger than they were before, the answer is paid for."""
     budget = RunBudget(
-        Limits(max_tokens=limit),
+        BudgetLimits(max_tokens=limit),
         prices=None,
         counter=TokenCounter(),
         spent_today=Spent,
@@ -131,7 +131,7 @@ def test_a_run_that_heeds_the_warning_ends_with_an_answer_within_its_limit(
         try:
             budget.check(messages, ())
         except BudgetExceeded:
-            assert budget.tokens >= limit or budget.tokens + least_tokens(messages) > limit
+            assert budget.tokens >= limit or budget.tokens + min_tokens(messages) > limit
             return
         used = min(prompt // 4 * 2, 10**6)
         if budget.nearly_spent(messages, ()):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asky.research.chunker import ChunkSettings, Tokenizer, chunk_document
-from asky.values import Chunk, Document, Section
+from asky.values import Chunk, Document, Page, Section
 from tests.support.embedding import FakeTokenizer
 from tests.support.timing import check_linear
 
@@ -40,7 +40,9 @@ def documents(draw: st.DrawFn) -> Document:
     text = draw(TEXTS)
     starts = draw(st.lists(st.integers(0, len(text)), max_size=5).map(sorted))
     sections = tuple(Section(text[start : start + 5], 1, start, len(text)) for start in starts)
-    return Document(text, "text/plain", sections=sections)
+    ends = [*draw(st.lists(st.integers(0, len(text)), max_size=3).map(sorted)), len(text)]
+    pages = tuple(Page(n, None, start, end) for n, (start, end) in enumerate(zip([0, *ends], ends, strict=False), 1))
+    return Document(text, "text/plain", sections=sections, pages=pages)
 
 
 SETTINGS = st.tuples(st.integers(16, 64), st.integers(0, 32)).map(lambda n: ChunkSettings(n[0], min(n[1], n[0] // 2)))
@@ -56,6 +58,7 @@ def check(document: Document, tokenizer: Tokenizer, size: ChunkSettings, chunks:
         assert start < end
         assert end > covered
         assert text[start:end] == text[start:end].strip()
+        assert not any(start < page.start < end for page in document.pages)
         covered = end
     assert text[covered:].strip() == ""
     starts = [chunk.span.start for chunk in chunks]
@@ -74,6 +77,19 @@ def test_chunks_cover_the_text_in_order_within_the_limit_and_are_the_same_again(
     assert chunk_document(document, tokenizer, size) == chunks
 
 
+@pytest.mark.parametrize("max_tokens", range(16, 33))
+def test_a_chunk_that_seems_to_fill_the_limit_exactly_is_counted_by_itself(max_tokens: int) -> None:
+    """Its first word has a token more where the text begins with it."""
+    size = ChunkSettings(max_tokens, 0)
+    for text in ("Word. " * 200, "Sentence one. " * 60):
+        check(
+            Document(text, "text/plain"),
+            ContextTokenizer(),
+            size,
+            chunk_document(Document(text, "text/plain"), ContextTokenizer(), size),
+        )
+
+
 @pytest.mark.parametrize(
     "piece",
     ["a", "a ", "漢", "é", "e\u0301", "👩‍👩‍👧", ".", "- \n", "\x01\n\n", "# h\n", "\u200d", "word, ", "A sentence. "],
@@ -84,6 +100,6 @@ def test_odd_text_is_cut_in_linear_time(piece: str) -> None:
     def document(chars: int) -> Document:
         return Document(piece * (chars // len(piece)), "text/plain")
 
-    check_linear(lambda chars: chunk_document(document(chars), FakeTokenizer(), size), 20_000)
-    long = document(160_000)
+    check_linear(lambda chars: chunk_document(document(chars), FakeTokenizer(), size), 6_000)
+    long = document(48_000)
     check(long, FakeTokenizer(), size, chunk_document(long, FakeTokenizer(), size))

@@ -14,17 +14,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from asky.chat.answering import Answerer, Question
+from asky.chat.answering import Answerer
 from asky.chat.custom_tools import CustomTools
-from asky.chat.replaying import replay, resume
 from asky.config.schema import CustomTool
 from asky.errors import AskyError, ProviderError, RateLimited
 from asky.evidence.passages import parse_passages
 from asky.llm.port import ABSTENTION, ChatModel
 from asky.research.source_policy import SourcePolicy
-from asky.storage.damage import find_damage
+from asky.runs.context import Question
+from asky.runs.journal.replay import replay, resume
 from asky.storage.findings import EVERY_FINDING
-from asky.storage.set_aside import set_damage_aside
+from asky.storage.repair.damage import find_damage, quarantine
 from tests.integration.chat.recorded_runs import FAULTY, TWO, Room, Talking, reading
 from tests.integration.chat.test_answering_web import TIDES, article
 from tests.support.in_process import Done, InProcess
@@ -33,6 +33,8 @@ from tests.support.searching import FakeSearch
 from tests.support.site import Site
 from tests.support.stored_fields import Change, all_changes, write_changes
 from tests.support.webs import LabWeb
+
+pytestmark = pytest.mark.slow
 
 IS_LONG = settings.get_current_profile_name() == "fuzz"  # `make fuzz`
 PROGRAM = CustomTool("Appointments.", ("/bin/echo", "seven"), {}, enabled=True)
@@ -109,7 +111,8 @@ class World(Room):
 
     def go_on(self) -> None:
         async def main() -> None:
-            await resume(self.answerer(Talking()), self.runs.find(self.failed), self.session, keep=self.kept.append)
+            run, context = self.runs.find(self.failed), self.context(self.failed)
+            await resume(self.answerer(Talking()), run, self.session, context, on_answer=self.kept.append)
 
         anyio.run(main)
 
@@ -191,9 +194,6 @@ def test_the_store_has_fields_of_every_kind_and_all_of_them_fit(world: World) ->
     assert {"asked", "web_searched", "shortlisted", "read", "searched", "ran", "failed"} <= {
         kind for table, kind in kinds if table == "ledger"
     }
-    assert {"begun", "prepared", "called", "ran", "searched", "summarised", "counted", "finished"} <= {
-        kind for table, kind in kinds if table == "step"
-    }
 
 
 @settings(max_examples=300 if IS_LONG else 10, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -206,8 +206,8 @@ def test_a_field_that_readers_need_is_named_where_it_is_damaged_and_a_repair_mak
     read_all(world, asky, [changed.row.table])
     world.damage(changed)
     (found,) = find_damage(world.store.database)
-    assert (found.damage.table, found.damage.column) == (changed.row.table, changed.row.column)
-    set_damage_aside(world.store.database, world.home / "data", [found])
+    assert (found.table, found.column) == (changed.row.table, changed.row.column)
+    quarantine(world.store.database, world.home / "data")
     assert find_damage(world.store.database) == []
     for each in read_all(world, asky, [changed.row.table]):
         assert "damaged" not in each.err, each.err

@@ -6,10 +6,10 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asky.evidence.claims import split_claims
-from asky.evidence.markers import number_citations
+from asky.evidence.citations.markers import number_citations
 from asky.evidence.quotes import find_quote
-from asky.evidence.verify import mark_unsupported, verify_answer, verify_claim
+from asky.evidence.verification.claims import split_claims
+from asky.evidence.verification.verify import mark_unsupported, verify_answer, verify_claim
 from asky.values import Evidence, Location, Source, Span
 
 PIECES = [

@@ -5,8 +5,8 @@ from itertools import pairwise
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from asky.evidence.markers import CitationStream, number_citations
-from asky.evidence.scanner import AnswerScanner
+from asky.evidence.citations.markers import CitationStream, number_citations
+from asky.evidence.citations.scanner import AnswerScanner
 from asky.values import Evidence, Location, Source, Span
 
 SOURCE = Source("s1", "web", "https://x.test/", "Title")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from asky.evidence.markers import CitationStream, number_citations
+from asky.evidence.citations.markers import CitationStream, number_citations
 from asky.values import Evidence, Location, Source, Span
 from tests.support.rendering import loaded_by
 
@@ -49,6 +50,7 @@ blocks = st.lists(st.sampled_from([*LINES, *BLOCKS, *LOADING[:5]])).map("".join)
 cuts = st.lists(st.integers(0, 120), max_size=8)
 
 
+@pytest.mark.slow
 @settings(max_examples=600)
 @given(answers | blocks, cuts)
 @example(">~~~\n\n![x](//e/S)", [])

@@ -2,11 +2,15 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from asky.cli.markdown_stream import MarkdownStream
+from asky.cli.terminal.markdown_stream import MarkdownStream
+from asky.text.markdown import Block, BlockSplitter
 from tests.support.terminals import ScreenStream
+
+pytestmark = pytest.mark.slow
 
 # fmt: off
 MARKS = st.sampled_from([
@@ -46,6 +50,17 @@ def test_however_a_text_is_cut_its_screen_is_that_of_the_whole(text: tuple[str, 
     whole, pieces = shown([text[0]], columns, 300), shown(text[1], columns, 300)
     assert pieces.all_lines() == whole.all_lines()
     assert (pieces.screen.cursor.x, pieces.screen.cursor.y) == (whole.screen.cursor.x, whole.screen.cursor.y)
+
+
+@given(TEXT)
+def test_the_blocks_of_a_text_in_single_characters_are_those_of_the_whole(text: str) -> None:
+    def said(blocks: list[Block]) -> list[tuple[str, str, str]]:
+        """The blocks without the blank lines around them, of which a piece may have more."""
+        return [(each.kind, re.sub(r"\A(?:[ \t]*\n)+|\s*\Z", "", each.source), each.marker) for each in blocks]
+
+    whole, pieces = BlockSplitter(), BlockSplitter()
+    expected = [*whole.feed(text), *whole.close()]
+    assert said([block for character in text for block in pieces.feed(character)] + pieces.close()) == said(expected)
 
 
 LAZY = "- two\n" + "alpha " * 8 + "beta\n"  # whose second line goes on with the row of the first

@@ -50,7 +50,7 @@ def check_tiling(text: str, passages: Sequence[Span]) -> None:
 def test_passages_tile_the_text_in_order_within_the_limit_and_cross_no_edge(
     text: str, edges: list[int], longest: int
 ) -> None:
-    passages = cut_passages(text, edges, longest=longest)
+    passages = cut_passages(text, edges, max_chars=longest)
     check_tiling(text, passages)
     assert all(len(each) <= longest for each in passages)
     assert not any(each.start < edge < each.end for each in passages for edge in edges)
@@ -62,7 +62,7 @@ def test_a_passage_ends_inside_a_sentence_only_where_that_does_not_fit(
 ) -> None:
     pages = [0, *sorted({each for each in edges if 0 < each < len(text)}), len(text)]
     ends = {start + each.end for start, end in pairwise(pages) for each in sentence_spans(text[start:end])}
-    for passage in cut_passages(text, edges, longest=longest):
+    for passage in cut_passages(text, edges, max_chars=longest):
         if passage.end not in ends:
             assert not any(passage.start < end <= passage.start + longest for end in ends)
 

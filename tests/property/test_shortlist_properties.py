@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 
 import anyio
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asky.config.schema import Shortlist as ShortlistSettings
+from asky.config.schema import ShortlistSettings
+from asky.research.page import WebPage
 from asky.research.shortlist_types import Shortlist
 from asky.research.source_policy import SourcePolicy
 from asky.research.source_shortlist import source_shortlist
-from asky.research.web_page import WebPage
 from asky.search.port import Candidate
 from asky.text.urls import canonical_url, host_of
 from tests.support.embedding import FakeEmbedder
@@ -94,6 +95,7 @@ policies = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(webs(), shortlist_settings, policies, st.data())
 def test_every_candidate_is_kept_or_rejected_once_and_order_of_arrival_does_not_matter(

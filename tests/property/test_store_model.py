@@ -7,11 +7,14 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from tests.support.store_world import Passages, StoreWorld
+
+pytestmark = pytest.mark.slow
 
 IS_LONG = settings.get_current_profile_name() == "fuzz"  # `make fuzz`
 STEPS, RUNS = (2000, 50) if IS_LONG else (40, 2)

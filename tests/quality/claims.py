@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from asky.evidence.claims import split_claims
 from asky.evidence.plain_text import plain_text
-from asky.evidence.support import Passage, read_passage
-from asky.evidence.verify import Check, check_claim
+from asky.evidence.verification.claims import split_claims
+from asky.evidence.verification.support import Passage, read_passage
+from asky.evidence.verification.verify import ClaimCheck, check_claim
 from asky.values import Verdict
 
 
@@ -94,7 +94,7 @@ def measure(cases: Sequence[Labelled]) -> Figures:
     return Figures(len(cases), macro_f1(truths, guesses), balanced_accuracy(truths, guesses), verdicts)
 
 
-def _check(case: Labelled, read: dict[str, Passage]) -> Check:
+def _check(case: Labelled, read: dict[str, Passage]) -> ClaimCheck:
     for text in case.passages:
         if text not in read:
             read[text] = read_passage(text)

@@ -19,8 +19,8 @@ import anyio
 
 from asky.config.loader import load_config
 from asky.research.chunker import ChunkSettings, chunk_document
-from asky.research.ingest import contexts_of
-from asky.research.vector_store_embedding import embedding_text
+from asky.research.corpus.ingest import contexts_of
+from asky.research.index.embed_chunks import embedding_text
 from asky.storage.corpus import DEFAULT_COLLECTION
 from asky.storage.scope import Scope
 from asky.values import Document, Hit
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from asky.config.loader import Config
     from asky.research.chunker import Tokenizer
-    from asky.research.embedder import Embedder, Progress
+    from asky.research.embedding.embedder import Embedder, Progress
 
     Vectors = npt.NDArray[np.float32]
 

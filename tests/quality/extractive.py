@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from asky.llm.extractive import RETRIEVAL_TOOL, ExtractiveModel
+from asky.llm.extractive.model import RETRIEVAL_TOOL, ExtractiveModel
 from asky.llm.port import ABSTENTION, Message, ToolSpec
 from asky.text.terms import content_terms
 from tests.support.model_contract import read_reply
 
 if TYPE_CHECKING:
-    from asky.llm.extractive_scoring import Embed
+    from asky.llm.extractive.scoring import Embed
 
 _SHOWN_PARAGRAPHS = 8
 _TOOLS = (ToolSpec(RETRIEVAL_TOOL, "", {"type": "object"}),)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from asky.errors import SourceUnreadable
-from asky.reading.html_page import read
-from asky.reading.html_survey import survey_page
+from asky.reading.html.page import read
+from asky.reading.html.survey import survey_page
 
 _WORD = re.compile(r"\w+")
 # Three pages of the first set have no text but what their scripts write: it was made in a browser.

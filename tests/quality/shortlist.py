@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from asky.config.schema import Shortlist as ShortlistSettings
+from asky.config.schema import ShortlistSettings
 from asky.errors import Unreachable
-from asky.research.shortlist_collect import asking_part, read_prompt
+from asky.research.page import WebPage
+from asky.research.shortlist_collect import question_part, read_prompt
 from asky.research.shortlist_examine import card_of, examine, read_question
 from asky.research.shortlist_types import Shortlist
 from asky.research.source_policy import SourcePolicy
 from asky.research.source_shortlist import source_shortlist
-from asky.research.web_page import WebPage
 from asky.search.federation import merge
-from asky.search.port import Candidate, Found
+from asky.search.port import Candidate, ServiceRank
 from asky.text.terms import content_terms
 from asky.values import Document, Failure, Source, source_id
 from tests.quality.datasets import CorpusText, Question, RetrievalSet
@@ -95,7 +95,7 @@ class Web:
 
     def _candidate(self, place: int, query: str, terms: set[str], rank: int) -> Candidate:
         document = self.data.documents[place]
-        found = (Found("bm25", rank, query),)
+        found = (ServiceRank("bm25", rank, query),)
         kind, snippet = ("paper", document.text) if self.papers else ("web", self._snippet(document.text, terms))
         return Candidate(self.url(place), document.title, snippet, found=found, kind=kind)  # type: ignore[arg-type]  # a literal
 
@@ -134,7 +134,7 @@ def rank(web: Web, question: Question, embed: EmbedTexts) -> Rankings:
 def _meaning(
     web: Web, question: Question, found: Sequence[Candidate], candidate: Candidate, embed: EmbedTexts
 ) -> float:
-    compared = asking_part(read_prompt(question.text).words)
+    compared = question_part(read_prompt(question.text).words)
     read = read_question(compared, [card_of(each) for each in found])
     passages = examine(web.document(candidate.url).text, read).passages
     vectors = embed([compared, card_of(candidate), *passages])

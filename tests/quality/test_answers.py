@@ -17,12 +17,13 @@ from statistics import median
 import anyio
 import pytest
 
-from asky.chat.answering import Question as Asked
+from asky.runs.context import Question as Asked
 from asky.text.terms import words
 from asky.values import Answer, Span
 from tests.quality.corpora import Corpora, Corpus
 from tests.quality.datasets import GoldSpan, Question
 from tests.quality.metrics import bootstrap
+from tests.support.run_contexts import run_context
 
 pytestmark = [pytest.mark.slow, pytest.mark.model]
 
@@ -170,7 +171,10 @@ def ask(corpus: Corpus, question: str) -> Answer:
     asked = Asked(question, question, "research", corpus.scope)
 
     async def answer() -> None:
-        await services.answerer("extractive").answer(asked, session, keep=kept.append)
+        context = run_context(services.database)
+        await services.models.answerer("extractive", context.limits).answer(
+            asked, session, context, on_answer=kept.append
+        )
 
     anyio.run(answer)
     return kept[-1]

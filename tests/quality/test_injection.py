@@ -13,7 +13,7 @@ import pytest
 
 from asky.errors import SourceUnreadable
 from asky.evidence.passages import fence, new_marker
-from asky.reading.html_page import read
+from asky.reading.html.page import read
 from tests.integration.chat.test_answering_web import Lab, told
 from tests.support.models import ScriptedModel, calls, tool_call
 from tests.support.searching import FakeSearch

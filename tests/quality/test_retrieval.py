@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from asky.research.lexical_query import word_expression
+from asky.research.index.lexical_query import word_expression
 from asky.research.vector_store_common import best
 from asky.storage.scope import Scope
 from asky.values import Span

@@ -12,9 +12,9 @@ import anyio
 
 from asky.config.schema import Timeouts
 from asky.errors import AskyError
-from asky.llm.endpoint import Endpoint as Configured
-from asky.llm.endpoint import EndpointMemory
-from asky.llm.openai_compatible import OpenAICompatibleModel
+from asky.llm.endpoint.endpoint import Endpoint as Configured
+from asky.llm.endpoint.endpoint import EndpointMemory
+from asky.llm.endpoint.openai_compatible import OpenAICompatibleModel
 from asky.llm.port import ChatModel, Message, Reply, TextDelta, ToolChoice, ToolSpec
 from asky.net.http import client_factory
 from asky.net.retry import Retry, Waiting

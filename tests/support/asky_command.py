@@ -35,7 +35,7 @@ def run_python(
     cwd: Path | None = None,
     stdin: str = "",
 ) -> subprocess.CompletedProcess[str]:
-    """The finished process `python ARGUMENTS` in the same surroundings."""
+    """The finished process `python ARGUMENTS` in the same environment."""
     return subprocess.run(
         [sys.executable, *arguments],
         input=stdin,

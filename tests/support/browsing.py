@@ -11,17 +11,17 @@ import psutil  # type: ignore[import-untyped]  # it has no stubs here
 import pytest
 
 from asky.errors import NotConfigured
-from asky.net.browser import BrowserFetcher, BrowserLimits
-from asky.net.browser_process import find_chromium, load_playwright
+from asky.net.browser.fetcher import BrowserFetcher, BrowserLimits
+from asky.net.browser.process import find_chromium, load_playwright
 from asky.net.fetching import Fetched
 from asky.net.guard import Guard
 from asky.net.pace import Pace
 from tests.support.site import Site
 
-QUICK = BrowserLimits(timeout_s=120.0, settle_s=3.0)
+QUICK = BrowserLimits(timeout_s=120.0, idle_timeout_s=1.5)
 """For pages that never come to rest."""
 
-PATIENT = BrowserLimits(timeout_s=120.0, settle_s=60.0)
+PATIENT = BrowserLimits(timeout_s=120.0, idle_timeout_s=60.0)
 """For pages that come to their end by themselves, however busy the machine is."""
 
 

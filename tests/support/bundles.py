@@ -8,9 +8,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from asky.evidence.bundle import make_bundle, manifest_text
-from asky.evidence.bundle_check import CheckedBundle, check_bundle
-from asky.evidence.stored_zip import members, pack
+from asky.evidence.export.bundle import make_bundle, manifest_text, pack, unpack
+from asky.evidence.export.bundle_check import CheckedBundle, check_bundle
 from asky.report.gathering import report_export
 from asky.report.page import render_report
 from tests.support.reports import RUN, STORED, answer_of, citation, claim
@@ -56,7 +55,7 @@ def check(archive: bytes) -> CheckedBundle:
 
 
 def files_of(archive: bytes) -> dict[str, bytes]:
-    return {each.name: archive[each.start : each.start + each.size] for each in members(io.BytesIO(archive))}
+    return {name: bytes(data) for name, data in unpack(io.BytesIO(archive)).items()}
 
 
 def packed(files: Mapping[str, bytes]) -> bytes:

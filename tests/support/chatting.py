@@ -40,13 +40,13 @@ class Chatting:
         self.screen = pyte.HistoryScreen(columns, rows, history=10_000, ratio=1)
         self.sent = ""
         self._feed = pyte.Stream(self.screen)
-        surroundings = {"TERM": "xterm-256color", "PS1": "$ ", **(environ or {})}
+        environment = {"TERM": "xterm-256color", "PS1": "$ ", **(environ or {})}
         line = [*ASKY, *command, *arguments]
         program = list(SHELL) if in_shell else line
         self.child = pexpect.spawn(
             program[0],
             program[1:],
-            env=clean_environment(home, surroundings),
+            env=clean_environment(home, environment),
             encoding="utf-8",
             codec_errors="replace",
             dimensions=(rows, columns),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from asky.research.embedder import Embedder
+from asky.research.embedding.embedder import Embedder
 
 TEXTS = [
     "Paris is the capital of France.",

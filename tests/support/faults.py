@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from asky.research.vector_index import open_index
+from asky.research.index.vector_index import open_index
 from asky.storage.database import Database
 from asky.storage.scope import Scope
 from asky.storage.vectors import VectorTable
@@ -158,9 +158,9 @@ FAULTS: dict[str, tuple[Callable[[Path], None], str, str]] = {
     "changed text": (
         lambda home: execute(home, "UPDATE text_block SET text = replace(text, 'moon', 'mood')"),
         "texts",
-        "not what was hashed",
+        "do not match the hash",
     ),
-    "lost text": (lambda home: execute(home, "DELETE FROM text_block"), "texts", "not what was hashed"),
+    "lost text": (lambda home: execute(home, "DELETE FROM text_block"), "texts", "do not match the hash"),
     "passage outside of its text": (
         lambda home: execute(home, "UPDATE passage SET end = 100000"),
         "texts",
@@ -169,12 +169,12 @@ FAULTS: dict[str, tuple[Callable[[Path], None], str, str]] = {
     "lost words": (
         lambda home: execute(home, "DELETE FROM chunk_fts_docsize WHERE id = 1"),
         "full-text index",
-        "not in step",
+        "differs from the stored passages",
     ),
     "damaged words": (
         lambda home: execute(home, "DELETE FROM chunk_fts_data WHERE id > 10"),
         "full-text index",
-        "not in step",
+        "differs from the stored passages",
     ),
     "row that its index lacks": (outdate_index, "tables", "missing from index run_started"),
     "text that is no UTF-8": (
@@ -190,7 +190,7 @@ FAULTS: dict[str, tuple[Callable[[Path], None], str, str]] = {
     "damaged step": (
         lambda home: execute(home, "INSERT INTO step SELECT id, 0, 'begun', '', x'00ff' FROM run"),
         "rows",
-        "it does not unpack",
+        "it cannot be unpacked",
     ),
     "altered answer": (
         lambda home: execute(home, "UPDATE run SET answer = json_set(answer, '$.answer', 'Thy moon [1].')"),
@@ -205,7 +205,7 @@ FAULTS: dict[str, tuple[Callable[[Path], None], str, str]] = {
     "dangling source": (
         lambda home: execute(home, "UPDATE source SET document_id = 77"),
         "references",
-        "1 rows of source point at no document",
+        "1 rows of source refer to a missing document",
     ),
     "vector that is not a number": (
         overwrite_pack("vectors", b"\0\0\xc0\x7f" * 4),
@@ -216,7 +216,7 @@ FAULTS: dict[str, tuple[Callable[[Path], None], str, str]] = {
     "short vectors": (
         lambda home: execute(home, "UPDATE vector_pack SET vectors = substr(vectors, 5)"),
         "vectors",
-        "1 packs of test-4 have not the length",
+        "1 vector packs of test-4 have the wrong length",
     ),
     "vector of no passage": (
         overwrite_pack("chunk_ids", (99).to_bytes(8, "little")),
@@ -230,7 +230,7 @@ FAULTS: dict[str, tuple[Callable[[Path], None], str, str]] = {
             " SELECT space_id, document_id, chunk_ids, vectors FROM vector_pack",
         ),
         "vectors",
-        "3 are there twice",
+        "3 are duplicates",
     ),
     "short vector of a finding": (
         lambda home: execute(
@@ -243,8 +243,8 @@ FAULTS: dict[str, tuple[Callable[[Path], None], str, str]] = {
     ),
     "vector index without a passage": (forget_rows, "vector index", "lacks 1 of 3 passages"),
     "vector index without its rows": (lose_chroma, "vector index", "rows cannot be read"),
-    "vector index gone": (lose_generation, "vector index", "is gone"),
+    "vector index gone": (lose_generation, "vector index", "is missing"),
     "vector index without its note": (damage_note, "vector index", "missing or damaged"),
-    "vector index flipped": (flip_a_byte, "vector index", "not those that were there when it was closed"),
-    "vector index grown": (inflate_graph, "vector index", "out of proportion"),
+    "vector index flipped": (flip_a_byte, "vector index", "its files have changed since it was closed"),
+    "vector index grown": (inflate_graph, "vector index", "far larger than it should be"),
 }

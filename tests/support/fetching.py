@@ -11,7 +11,7 @@ from typing import Any
 import anyio
 
 from asky.errors import AskyError, SourceUnreadable
-from asky.net.fetcher import GuardedFetcher, Limits
+from asky.net.fetcher import FetchLimits, GuardedFetcher
 from asky.net.fetching import Fetched
 from asky.net.guard import Guard, Resolve
 from asky.net.pace import Pace
@@ -51,7 +51,7 @@ def open_fetcher(
     return GuardedFetcher(
         guard,
         pace or Pace(folder),
-        Limits(**given),
+        FetchLimits(**given),
         robots=robots,
         retry=retry,
         budget=budget,

@@ -41,6 +41,8 @@ class InProcess:
         self._capsys = capsys
         for name in [each for each in os.environ if each.startswith("ASKY_")]:
             monkeypatch.delenv(name)
+        for name in ("COLUMNS", "LINES"):  # what runs the tests may have a terminal
+            monkeypatch.delenv(name, raising=False)
         monkeypatch.setenv("ASKY_HOME", str(home))
         monkeypatch.setenv("HOME", str(home))
         monkeypatch.setenv("PYTHONPATH", str(ROOT))  # for what a command starts

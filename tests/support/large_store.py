@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from asky.research.vector_store_common import ids_to_bytes, vectors_to_bytes
+from asky.storage.scope import Scope
 from asky.storage.vectors import Pack
 from asky.values import Chunk, Document, Source, Span, source_id
 from tests.support.embedding import FakeEmbedder
@@ -17,6 +20,7 @@ DIM = 384
 CHUNKS_PER_SOURCE = 20
 WORDS_PER_CHUNK = 200
 VOCABULARY = 60_000
+STOP_WORDS = 100  # a language's commonest words, which are never searched
 
 
 class RandomEmbedder(FakeEmbedder):
@@ -69,3 +73,29 @@ def _cluster(number: int, count: int) -> npt.NDArray[np.float32]:
     centre = np.random.default_rng(number).normal(size=DIM)
     around = centre + 0.6 * np.random.default_rng(number + 1_000_000).normal(size=(count, DIM))
     return (around / np.linalg.norm(around, axis=1, keepdims=True)).astype(np.float32)
+
+
+def queries(count: int) -> list[str]:
+    """Questions of 8 content words, as often common and rare as words are."""
+    draw = np.random.default_rng(5)
+    ranks = np.arange(STOP_WORDS, VOCABULARY)
+    chance = 1.0 / (ranks + 10)
+    chosen = [draw.choice(ranks, 8, replace=False, p=chance / chance.sum()) for _ in range(count)]
+    return [" ".join(f"w{rank:x}" for rank in each) for each in chosen]
+
+
+def session_scope(store: SearchStore) -> Scope:
+    """Where the first 20 sources are."""
+    return Scope((store.corpus.collection("session"),))
+
+
+@contextmanager
+def statements(store: SearchStore) -> Iterator[list[str]]:
+    """The statements that this thread gives to SQLite, without those that FTS5 gives to itself."""
+    seen: list[str] = []
+    with store.database.read() as connection:
+        connection.set_trace_callback(lambda sql: None if sql.startswith("--") else seen.append(sql))
+        try:
+            yield seen
+        finally:
+            connection.set_trace_callback(None)

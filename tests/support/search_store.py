@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from asky.chat.entries import CHAT_ENTRIES
 from asky.config.schema import Retrieval
 from asky.events import Event
 from asky.research.vector_store import Tables, VectorStore
@@ -31,7 +32,7 @@ class SearchStore:
         embedder: FakeEmbedder | Exception | None = None,
     ) -> None:
         self.folder = folder
-        self.database = Database(folder / "asky.db")
+        self.database = Database(folder / "asky.db", ledger_entries=CHAT_ENTRIES)
         self.documents = DocumentStore(self.database)
         self.corpus = CorpusStore(self.database, self.documents)
         self.vectors = VectorTable(self.database)

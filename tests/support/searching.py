@@ -14,8 +14,8 @@ from asky.errors import AskyError
 from asky.net.breaker import Breaker
 from asky.net.pace import Pace
 from asky.net.retry import Waiting
-from asky.search.catalog import Surroundings
-from asky.search.port import Candidate, Found, SearchProvider, SearchRequest, SearchResults
+from asky.search.catalog import SearchContext
+from asky.search.port import Candidate, SearchProvider, SearchRequest, SearchResults, ServiceRank
 
 _DATE = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?\Z")
 
@@ -51,7 +51,8 @@ class FakeSearch:
         by_url = {candidate.url: candidate for candidate in reversed(candidates)}
         kept = [each for each in candidates if by_url.pop(each.url, None) is not None][: request.max_results]
         ranked = (
-            replace(each, found=(Found(self.name, rank, request.query),)) for rank, each in enumerate(kept, start=1)
+            replace(each, found=(ServiceRank(self.name, rank, request.query),))
+            for rank, each in enumerate(kept, start=1)
         )
         return SearchResults(tuple(ranked), self._notes)
 
@@ -68,7 +69,7 @@ async def check_search_provider(provider: SearchProvider, request: SearchRequest
     urls = [candidate.url for candidate in results.candidates]
     assert len(set(urls)) == len(urls), "no address twice"
     for rank, candidate in enumerate(results.candidates, start=1):
-        assert candidate.found == (Found(provider.name, rank, request.query),)
+        assert candidate.found == (ServiceRank(provider.name, rank, request.query),)
         assert candidate.origin == "search"
         assert candidate.parent is None
         _check_candidate(candidate)
@@ -108,12 +109,12 @@ class FakeTime:
         self.now_s += seconds
 
 
-def surroundings(
+def search_context(
     environ: Mapping[str, str] | None = None, *, folder: Path | None = None, waiting: Waiting | None = None
-) -> Surroundings:
+) -> SearchContext:
     """What services share, with pace and breaker in `folder`, or in this process alone."""
     waiting = waiting or FakeTime().waiting
-    return Surroundings(environ or {}, Pace(folder, waiting), Breaker(folder, waiting), waiting)
+    return SearchContext(environ or {}, Pace(folder, waiting), Breaker(folder, waiting), waiting)
 
 
 def search_settings(name: str, base_url: str | None, *, email: str | None = None, **service: Any) -> Search:

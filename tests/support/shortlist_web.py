@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from asky.errors import AskyError, SourceUnreadable
-from asky.research.web_page import WebPage
-from asky.search.port import Candidate, Found
+from asky.research.page import WebPage
+from asky.search.port import Candidate, ServiceRank
 from asky.values import Document, Failure, Link, Source, source_id
 
 Behaviour = Callable[[str], Awaitable[None]]
@@ -57,7 +57,7 @@ class FakeWeb:
         if self.error is not None:
             raise self.error
         ranked = (
-            replace(each, found=each.found or (Found("fake", rank, queries[0]),))
+            replace(each, found=each.found or (ServiceRank("fake", rank, queries[0]),))
             for rank, each in enumerate(self.found, start=1)
         )
         return Results(tuple(ranked), tuple(self.failures))

@@ -59,7 +59,8 @@ def _try(url: str, sites: Sequence[Site]) -> dict[str, object]:
 
 async def _outcome(fetcher: GuardedFetcher, url: str) -> str:
     try:
-        await fetcher.fetch(url, asked_for="rebinding" in url)  # asked once, a name shows whether it is resolved twice
+        # asked once, a name shows whether it is resolved twice
+        await fetcher.fetch(url, named_by_user="rebinding" in url)
     except AskyError as error:
         return error.code
     return "ok"

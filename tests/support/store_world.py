@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 import sqlite3
@@ -20,6 +19,7 @@ from asky.storage.runs import RunStore
 from asky.storage.scope import Scope
 from asky.values import Evidence, Location, Span, source_id
 from tests.support.embedding import FakeEmbedder
+from tests.support.forks import fork
 from tests.support.search_store import SearchStore
 
 Passages = tuple[str, ...]
@@ -27,7 +27,6 @@ Deed = tuple[str, tuple[Any, ...]]
 """What is done to a store: the name of a method of `Doer`, and what it is given."""
 
 _KEPT_S = 10.0  # after a page that can be renewed is stale
-_DO_AND_DIE_MODULES = [__name__, "chromadb"]  # loaded once, by the process that makes those that are killed
 
 
 @dataclass(slots=True)
@@ -131,7 +130,7 @@ class Doer:
             span = Span(0, 3)
             self.runs.show(run.id, [Evidence("P1234", source, document, sha256, span, "", Location(), 0.5)])
             self.runs.finish(run.id, "finished", None)
-        self.runs.let_go(run.id)
+        self.runs.release(run.id)
 
     def note(self, text: str) -> None:
         self.store.search.store_finding(text, session_id=None, run_id=None, tags=("t",))
@@ -183,10 +182,7 @@ class StoreWorld:
         self.doer.store.close()
         told = self.folder / "done"
         told.unlink(missing_ok=True)
-        killable = multiprocessing.get_context("forkserver")  # one without threads makes them
-        killable.set_forkserver_preload(_DO_AND_DIE_MODULES)
-        process = killable.Process(target=_do_and_die, args=(self.folder, self.model.now, statement, name, arguments))
-        process.start()
+        process = fork(_do_and_die, self.folder, self.model.now, statement, name, arguments)
         process.join(60)
         assert process.exitcode == -signal.SIGKILL
         self.doer = Doer(self.folder, self.model.now)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from copy import deepcopy
@@ -15,9 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from asky.storage.record_shapes import RECORDS, shape_of
-from asky.storage.stored_json import SHAPES, fits
+from asky.chat.entries import CHAT_ENTRIES
+from asky.storage.stored_json import COLUMNS, fits, template_of
 
+KINDS = {("ledger", "data"): "kind", ("message", "data"): "role"}
+"""The columns whose fields hang on another column of the row."""
 Way = tuple[str | int, ...]
 """The names and places that lead from a JSON value to one in it."""
 
@@ -38,8 +39,7 @@ class Row:
 
     def fits(self, value: object) -> bool:
         """Whether `value` could stand there."""
-        kind = {by.column: self.kind for by in RECORDS.values()}
-        return fits(value, shape_of(self.table, self.column, kind))
+        return fits(value, template_of(self.table, self.column, self.kind, CHAT_ENTRIES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +86,10 @@ def all_changes(file: Path) -> list[Change]:
     """What can be made of the fields in a store."""
     found: dict[object, tuple[Row, Way]] = {}
     with closing(sqlite3.connect(file)) as connection:
-        for table, column in (*SHAPES, *RECORDS):
+        for table, column in (*COLUMNS, *KINDS):
             for row in _rows(connection, table, column):
                 for way, name in _ways(row.value):
-                    # what has changed of a run's state is in steps of all kinds, and read in the same way
-                    kind = "" if name.startswith(".state") else row.kind
-                    found.setdefault((table, column, kind, name, type(_at(row.value, way))), (row, way))
+                    found.setdefault((table, column, row.kind, name, type(_at(row.value, way))), (row, way))
     return [change for row, way in found.values() for change in _changes(row, way)]
 
 
@@ -104,20 +102,19 @@ def write_changes(connection: sqlite3.Connection, changes: Iterable[Change]) -> 
         _, value = values.get(id(each.row), (each.row, deepcopy(each.row.value)))
         values[id(each.row)] = each.row, each.apply(value)
     for row, value in values.values():
-        text = json.dumps(value)
-        stored = zlib.compress(text.encode("utf-8", "surrogatepass")) if row.table == "step" else text
-        connection.execute(f"UPDATE {row.table} SET {row.column} = ? WHERE {row.where}", [stored, *row.address])
+        connection.execute(
+            f"UPDATE {row.table} SET {row.column} = ? WHERE {row.where}", [json.dumps(value), *row.address]
+        )
 
 
 def _rows(connection: sqlite3.Connection, table: str, column: str) -> Iterator[Row]:
     facts = connection.execute("SELECT name, pk FROM pragma_table_info(?) WHERE pk ORDER BY pk", (table,)).fetchall()
     keys = [name for name, _ in facts]
-    kind = RECORDS[table, column].column if (table, column) in RECORDS else "''"
+    kind = KINDS.get((table, column), "''")
     where = " AND ".join(f"{each} = ?" for each in keys)
     for stored, kind_of, *address in connection.execute(f"SELECT {column}, {kind}, {', '.join(keys)} FROM {table}"):
         if stored:
-            value = json.loads(zlib.decompress(stored) if table == "step" else stored)
-            yield Row(table, column, kind_of, where, tuple(address), value)
+            yield Row(table, column, kind_of, where, tuple(address), json.loads(stored))
 
 
 def _ways(value: Any, way: Way = (), name: str = "") -> Iterator[tuple[Way, str]]:

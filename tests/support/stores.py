@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from asky.chat.entries import CHAT_ENTRIES
 from asky.evidence.answer import answer_json, build_citations
 from asky.evidence.keys import KeyRing
 from asky.storage.corpus import DEFAULT_COLLECTION, CorpusStore
@@ -47,7 +48,7 @@ class FilledStore:
         self.data = home / "data"
         for folder in (home, self.data):
             folder.mkdir(mode=0o700, exist_ok=True)
-        self.database = Database(self.data / "asky.db", clock=clock)
+        self.database = Database(self.data / "asky.db", clock=clock, ledger_entries=CHAT_ENTRIES)
         self.documents = DocumentStore(self.database)
         self.corpus = CorpusStore(self.database, self.documents)
         self.runs = RunStore(self.database)
@@ -123,7 +124,7 @@ class FilledStore:
         answer = answer_json(_answer(run, text, shown, session=session, stopped_by=stopped_by))
         self.runs.record(run.id, "cited", {"keys": [each.key for each in shown]})
         self.runs.finish(run.id, "finished", answer)
-        self.runs.let_go(run.id)
+        self.runs.release(run.id)
         if kept is not None:
             said = [NewMessage("user", question), NewMessage("assistant", text)]
             self.sessions.append(kept.id, said, run_id=run.id)

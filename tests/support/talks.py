@@ -4,32 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import fields
 from typing import Any
 
-from asky.cli.chat_talk import Stage, Talk
-from asky.cli.choices import Choices
-from asky.cli.terminal import Terminal
-from asky.cli.workbench import workbench
-from asky.events import Listener
+from asky.app.requests import AskRequest, WebOptions
+from asky.cli.chat.screen import ChatScreen
+from asky.cli.context import command_context
 
-_NAMES = ("docs", "collection", "site")
+_OF_THE_WEB = ("allowed", "sites", "since", "shortlist")
 
 
-def choices(**given: Any) -> Choices:
-    """The flags of `asky chat`, of which these were typed."""
-    none = {each.name: False if each.type == "bool" else None for each in fields(Choices)}
-    return Choices(**{**none, **dict.fromkeys(_NAMES, ()), "shortlist": "auto", **given})
+def typed(**given: Any) -> AskRequest:
+    """What was typed to `asky chat`, by the fields of `AskRequest` and `WebOptions`."""
+    web = {name: given.pop(name) for name in _OF_THE_WEB if name in given}
+    return AskRequest(question="", web=WebOptions(**web), **given)
 
 
 @contextmanager
-def open_talk(**given: Any) -> Iterator[Talk]:
+def open_talk(**given: Any) -> Iterator[ChatScreen]:
     """What `asky chat` has between two inputs, with the configuration of the process."""
-    stages: list[Stage] = []
-
-    def listening(_: Terminal, others: Listener) -> Stage:
-        stages.append(Stage(others))
-        return stages[0]
-
-    with workbench(listening=listening) as bench:
-        yield Talk(bench, stages[0], choices(**given))
+    with command_context() as ctx:
+        yield ChatScreen(ctx, ctx.asky.converse(typed(**given), ctx.terminal.note))

@@ -9,33 +9,33 @@ from types import TracebackType
 
 import anyio
 
-from asky.chat.web_access import WebAccess
-from asky.config.schema import Shortlist as ShortlistSettings
-from asky.reading.pool import ReaderPool
-from asky.research.acquire import Acquirer
+from asky.config.schema import ShortlistSettings
 from asky.research.cache import Browse, CacheSettings, ResearchCache
 from asky.research.chunker import ChunkSettings
-from asky.research.ingest import Ingester
-from asky.research.search_cache import RememberedSearch
+from asky.research.corpus.acquire import Acquirer
+from asky.research.corpus.ingest import Ingester
+from asky.research.page import ReadPage, WebPage
 from asky.research.shortlist_types import SearchAll, Shortlist
 from asky.research.source_policy import SourcePolicy
 from asky.research.source_shortlist import source_shortlist
 from asky.research.tools import ResearchRun
-from asky.research.web import WebRun
-from asky.research.web_page import ReadPage, WebPage
-from asky.research.web_summaries import Summaries, Summarise
+from asky.research.web.access import WebAccess
+from asky.research.web.run import WebRun
+from asky.research.web.search_cache import CachedSearch
+from asky.research.web.summaries import Summaries, Summarise
 from asky.search.federation import Federation
 from asky.search.port import SearchProvider
 from asky.storage.pages import CACHE_COLLECTION, PageTable, SearchTable
 from asky.storage.runs import RunStore
 from asky.storage.scope import Scope
 from tests.support.fetching import open_fetcher
+from tests.support.readers import SharedReaders
 from tests.support.search_store import SearchStore
 from tests.support.site import Site
 
 
 class LabWeb:
-    """An `asky.chat.web_access.Web` over `store`. Use it as a context manager: it ends the process that reads pages.
+    """An `asky.research.web.access.Web` over `store`, as a context manager: leaving it closes its readers.
 
     `now` is what its clock says. Without a `site` it is offline.
     """
@@ -54,7 +54,7 @@ class LabWeb:
         self.pages = PageTable(store.database, store.corpus)
         self.searches = SearchTable(store.database)
         self.runs = RunStore(store.database)
-        self.readers = ReaderPool(workers=2)
+        self.readers = SharedReaders()
         self.opened: list[WebRun] = []
         self.policy = SourcePolicy()
         ingester = Ingester(store.database, store.corpus, store.search, chunking=ChunkSettings(100, 10))
@@ -79,13 +79,13 @@ class LabWeb:
             browse=browse,
             now=self._clock,
         )
-        self.searcher: RememberedSearch | None = None
+        self.searcher: CachedSearch | None = None
         if providers:
             self.search_with(*providers)
 
     def search_with(self, *providers: SearchProvider) -> None:
         """Ask these services from now on."""
-        self.searcher = RememberedSearch(Federation(providers), self.searches, ttl_s=600.0, now=self._clock)
+        self.searcher = CachedSearch(Federation(providers), self.searches, ttl_s=600.0, now=self._clock)
 
     def _clock(self) -> float:
         return self.now

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from asky.config.loader import load_config
+from asky.errors import Interrupted
 from asky.events import Event, Warned
 from asky.wiring import Services
 
@@ -18,4 +21,12 @@ def test_a_configured_folder_that_is_not_there_is_named_and_left_out(tmp_path: P
     heard: list[Event] = []
     with Services(config, environ, listener=heard.append) as services:
         assert services.roots().paths == (there,)
-    assert heard == [Warned(f"{gone} is not there", hint="research.local_document_roots names it")]
+    assert heard == [Warned(f"{gone} does not exist", hint="it is listed in research.local_document_roots")]
+
+
+def test_parts_that_are_closed_start_no_reader(tmp_path: Path) -> None:
+    environ = {"HOME": str(tmp_path), "ASKY_HOME": str(tmp_path / "asky")}
+    services = Services(load_config(environ=environ, cwd=tmp_path), environ)
+    services.close()
+    with pytest.raises(Interrupted):
+        services.readers.read(b"x", name="a", media_type="text/plain")

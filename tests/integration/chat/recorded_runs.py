@@ -10,16 +10,18 @@ from pathlib import Path
 import anyio
 import pytest
 
-from asky.chat.answering import Answerer, Question
-from asky.chat.replaying import replay, resume
-from asky.chat.web_access import WebAccess
+from asky.chat.answering import Answerer
 from asky.config.schema import Research, Retrieval
 from asky.errors import ProviderError
+from asky.events import Warned
 from asky.evidence.answer import answer_json
 from asky.evidence.passages import parse_passages
 from asky.llm.port import ChatModel
 from asky.llm.spending import Budget, NoBudget
 from asky.research.vector_store import VectorStore
+from asky.research.web.access import WebAccess
+from asky.runs.context import Question, RunContext
+from asky.runs.journal.replay import replay, resume
 from asky.storage.runs import RunStore
 from asky.storage.scope import Scope
 from asky.storage.session_removal import SessionRemoval
@@ -28,6 +30,7 @@ from asky.values import Answer
 from tests.integration.chat.test_answering import BREAD, SEARCH, TIDES, Citing
 from tests.integration.chat.test_answering_web import article
 from tests.support.models import ScriptedModel, Turn, calls, tool_call
+from tests.support.run_contexts import run_context
 from tests.support.search_store import SearchStore
 from tests.support.searching import FakeSearch
 from tests.support.site import Site
@@ -110,11 +113,8 @@ class Room:
             self.runs,
             self.sessions,
             settings=Research(),
-            listener=self.store.heard.append,
-            warned=self.warned,
             budget=self.budget,
-            web=(lambda: self.web) if self.web is not None else None,  # type: ignore[arg-type,return-value] # it is set
-            notes=lambda: self.notes.pop(0) if self.notes else (),
+            web=(lambda _: self.web) if self.web is not None else None,  # type: ignore[arg-type,return-value] # it is set
         )
 
     def ask(self, model: ChatModel, *, mode: str = "research") -> Answer:
@@ -141,18 +141,31 @@ class Room:
         access = WebAccess(self.store.collection, shortlist=self.shortlist) if self.web is not None else None
         return Question(ASKED, ASKED, mode, self.store.scope, web=access)  # type: ignore[arg-type] # a word
 
+    def context(self, run_id: str | None = None) -> RunContext:
+        made = run_context(
+            self.store.database,
+            self.store.heard.append,
+            run_id=run_id,
+            notes=lambda: self.notes.pop(0) if self.notes else (),
+        )
+        for each in self.warned:
+            made.emit(Warned(each))
+        return made
+
     async def _answer(self, model: ChatModel, question: Question) -> None:
-        await self.answerer(model).answer(question, self.session, keep=self.kept.append)
+        await self.answerer(model).answer(question, self.session, self.context(), on_answer=self.kept.append)
 
     def replay(self) -> Answer:
         async def main() -> Answer:
-            return await replay(self.answerer(ScriptedModel(ProviderError("nobody may ask"))), self.runs.find(None))
+            answerer = self.answerer(ScriptedModel(ProviderError("nobody may ask")))
+            return await replay(answerer, self.runs.find(None), listen=self.store.heard.append)
 
         return anyio.run(main)
 
     def resume(self, model: ChatModel) -> Answer:
         async def main() -> None:
-            await resume(self.answerer(model), self.runs.find(None), self.session, keep=self.kept.append)
+            run = self.runs.find(None)
+            await resume(self.answerer(model), run, self.session, self.context(run.id), on_answer=self.kept.append)
 
         anyio.run(main)
         return self.kept[-1]

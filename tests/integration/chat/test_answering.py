@@ -9,21 +9,24 @@ from pathlib import Path
 import anyio
 import pytest
 
-from asky.chat.answering import Answerer, Mode, Question
-from asky.chat.notes import Notes, no_notes
-from asky.chat.web_access import WebAccess
+from asky.chat.answering import Answerer
+from asky.chat.modes import Mode
 from asky.config.schema import Research, Retrieval
 from asky.errors import ProviderError, StorageError
 from asky.evidence.answer import answer_json
 from asky.evidence.passages import parse_passages
 from asky.llm.port import ABSTENTION
 from asky.research.passages import MAX_PASSAGE_CHARACTERS
+from asky.research.web.access import WebAccess
+from asky.research.writing.notes import Notes, no_notes
+from asky.runs.context import Question
 from asky.storage.corpus import CorpusStore
 from asky.storage.runs import RunStore
 from asky.storage.scope import Scope
 from asky.storage.sessions import SessionStore
 from asky.values import Answer, Source
 from tests.support.models import ScriptedModel, Turn, calls, tool_call
+from tests.support.run_contexts import run_context
 from tests.support.search_store import SearchStore
 from tests.support.searching import FakeSearch
 from tests.support.webs import LabWeb
@@ -59,13 +62,16 @@ class Room:
             self.runs,
             self.sessions,
             settings=Research(),
-            listener=self.store.heard.append,
-            web=lambda: self.web,
-            notes=lambda: self.notes(),
+            web=lambda _: self.web,
         )
         access = WebAccess(self.store.collection, shortlist=False) if self.web is not None else None
         question = Question(text, text, self.mode, self.store.scope, web=access)
-        await answerer.answer(question, self.session, keep=self.kept.append)
+        await answerer.answer(
+            question,
+            self.session,
+            run_context(self.store.database, self.store.heard.append, notes=lambda: self.notes()),
+            on_answer=self.kept.append,
+        )
 
     def key_of(self, word: str) -> str:
         """The key under which the last run showed the passage that holds `word`."""
@@ -169,7 +175,7 @@ def test_an_abstention_says_what_was_searched_and_is_no_failure(room: Room) -> N
 
 
 def test_a_model_that_says_nothing_has_failed_and_found_nothing_missing(room: Room) -> None:
-    with pytest.raises(ProviderError, match="scripted gave no answer: the model's reply was empty or broken twice"):
+    with pytest.raises(ProviderError, match="scripted gave no answer: the model's reply was empty or incomplete twice"):
         room.ask(ScriptedModel("", ""))
     assert room.runs.find(None).status == "failed"
 

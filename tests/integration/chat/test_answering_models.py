@@ -10,18 +10,21 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from asky.chat.answering import Answerer, Mode, Question
-from asky.chat.loop import Budget, NoBudget
+from asky.chat.answering import Answerer
+from asky.chat.modes import Mode
 from asky.config.schema import Research, Retrieval
 from asky.errors import ProviderError
 from asky.events import TextDiscarded, TextStreamed
 from asky.evidence.passages import parse_passages
 from asky.llm.port import Message, ModelUsage, ToolSpec
+from asky.llm.spending import Budget, NoBudget
+from asky.runs.context import Question
 from asky.storage.runs import RunStore
 from asky.storage.scope import Scope
 from asky.storage.sessions import SessionStore
 from asky.values import Answer
 from tests.support.models import ScriptedModel, Turn, calls, tool_call
+from tests.support.run_contexts import run_context
 from tests.support.search_store import SearchStore
 
 TIDES = "The moon pulls the sea and raises two tides a day. The sun raises smaller tides."
@@ -72,12 +75,13 @@ class Room:
             self.sessions,
             settings=self.settings,
             offers_tools=self.offers_tools,
-            listener=self.store.heard.append,
             budget=lambda _: self.budget,
         )
         session = self.sessions.open("lab", mode="research")
         question = Question(text, text, self.mode, self.scope)
-        await answerer.answer(question, session, keep=kept.append)
+        await answerer.answer(
+            question, session, run_context(self.store.database, self.store.heard.append), on_answer=kept.append
+        )
 
     def streamed(self) -> list[str]:
         """The text that a reader saw, in the parts between what was taken back."""

@@ -10,15 +10,16 @@ from pathlib import Path
 import anyio
 import pytest
 
-from asky.chat.answering import Answerer, Question
+from asky.chat.answering import Answerer
 from asky.chat.custom_tools import CustomTools
-from asky.chat.web_access import WebAccess
 from asky.config.schema import CustomTool, Research, Retrieval
 from asky.errors import ProviderError
 from asky.events import PageRead, WebSearched
 from asky.llm.port import ABSTENTION
-from asky.net.breaker import Resting
+from asky.net.breaker import CircuitOpen
 from asky.research.source_policy import SourcePolicy
+from asky.research.web.access import WebAccess
+from asky.runs.context import Question
 from asky.search.port import Candidate
 from asky.storage.runs import RunStore
 from asky.storage.scope import Scope
@@ -26,6 +27,7 @@ from asky.storage.sessions import SessionStore
 from asky.values import Answer
 from tests.support.embedding import FakeEmbedder
 from tests.support.models import ScriptedModel, calls, tool_call
+from tests.support.run_contexts import run_context
 from tests.support.search_store import SearchStore
 from tests.support.searching import FakeSearch
 from tests.support.site import Site
@@ -72,13 +74,17 @@ class Lab:
                 self.runs,
                 self.sessions,
                 settings=Research(history_tokens=history_tokens),
-                listener=self.store.heard.append,
-                web=lambda: self.web,
+                web=lambda _: self.web,
                 custom_tools=custom_tools,
             )
             access = WebAccess(self.collection, shortlist=shortlist, policy=policy)
             question = Question(QUESTION, QUESTION, mode, self.scope, web=access)  # type: ignore[arg-type] # a word
-            await answerer.answer(question, self.session, keep=self.kept.append)
+            await answerer.answer(
+                question,
+                self.session,
+                run_context(self.store.database, self.store.heard.append),
+                on_answer=self.kept.append,
+            )
 
         anyio.run(main)
         return self.kept[-1]
@@ -456,7 +462,7 @@ def test_without_a_wish_nothing_is_said_of_one(lab: Lab) -> None:
 
 
 def test_a_service_that_is_left_alone_is_no_host_that_was_reached(lab: Lab) -> None:
-    resting = FakeSearch(name="tired", host="tired.invalid", error=Resting("tired is not asked", retryable=False))
+    resting = FakeSearch(name="tired", host="tired.invalid", error=CircuitOpen("tired is not asked", retryable=False))
     lab.web.search_with(resting, FakeSearch([lab.site.url("/tides")]))
     lab.ask(ScriptedModel(RETRIEVE, "Two.", "Two."))
     assert lab.ledger("web_searched")[0]["services"] == [
@@ -499,5 +505,5 @@ def test_a_tool_of_the_user_that_was_called_limits_the_links_that_are_followed(l
         "Two tides a day.",
     )
     lab.ask(model, shortlist=False, custom_tools=CustomTools({"calendar": program}, {}))
-    assert "would tell" in told(model)[3]
+    assert "would reveal" in told(model)[3]
     assert [entry["url"] for entry in lab.ledger("read")] == [lab.site.url("/tides")]

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from asky.chat.compaction import QUESTIONS_LOST
-from asky.chat.conversation import NO_ANSWER, told_by_others
 from asky.errors import ProviderError
 from asky.events import Warned
 from asky.evidence.marks import without_marks
 from asky.evidence.passages import parse_passages
 from asky.llm.port import Reply, TextDelta
+from asky.research.writing.compaction import QUESTIONS_OMITTED
+from asky.research.writing.history import NO_ANSWER, tool_results
 from asky.storage.sessions import NewMessage
 from tests.integration.chat.test_answering import SEARCH, TIDES, Citing, Room
 from tests.support.models import ScriptedModel
@@ -118,7 +118,7 @@ def test_questions_that_are_too_much_for_the_model_are_cut_and_that_is_said(room
     assert second.startswith("What does this say? The tide")
     assert second.endswith("Where is the moon?")
     assert len(second) < 1300
-    assert QUESTIONS_LOST in answer.warnings
+    assert QUESTIONS_OMITTED in answer.warnings
     again = ScriptedModel("Two.")
     assert not any("too long" in warning for warning in room.ask(again, "And now?").warnings)
     assert pasted in [each.content for each in again.sent[0][0]]
@@ -136,7 +136,7 @@ def test_that_questions_were_cut_is_said_once_however_often_that_happens(room: R
     asked = [sum(len(each.content) for each in messages if each.role == "user") for messages, _ in model.sent]
     assert asked[1] < asked[0] < 6 * 7_200  # they were cut twice
     said = [each.message for each in room.store.heard if isinstance(each, Warned)]
-    assert said.count(QUESTIONS_LOST) == answer.warnings.count(QUESTIONS_LOST) == 1
+    assert said.count(QUESTIONS_OMITTED) == answer.warnings.count(QUESTIONS_OMITTED) == 1
 
 
 class BreakingOff(ScriptedModel):
@@ -225,7 +225,7 @@ def test_a_question_that_says_little_is_searched_for_with_the_one_before_it(room
 def test_what_a_tool_of_the_user_said_in_an_earlier_turn_is_known_to_be_private(room: Room) -> None:
     room.ask(Citing(CITED))
     stored = room.sessions.messages(room.session.id)
-    assert told_by_others(stored, {"get_relevant_content"}) == []
+    assert tool_results(stored, {"get_relevant_content"}) == []
     said = [
         NewMessage("user", "Who?"),
         NewMessage("call", "", {"calls": [["a", "staff", "{}"], ["b", "web_search", "{}"], ["c", "quiet", "{}"]]}),
@@ -235,7 +235,7 @@ def test_what_a_tool_of_the_user_said_in_an_earlier_turn_is_known_to_be_private(
         NewMessage("assistant", "Nobody."),
     ]
     room.sessions.append(room.session.id, said, run_id=None)
-    told = told_by_others(room.sessions.messages(room.session.id), {"get_relevant_content", "web_search"})
+    told = tool_results(room.sessions.messages(room.session.id), {"get_relevant_content", "web_search"})
     assert told == ["<data 9f3c2a71 output of staff>\nKESTREL\n</data 9f3c2a71>"]
 
 

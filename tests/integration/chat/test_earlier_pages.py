@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from asky.chat.answering import Mode
+from asky.chat.modes import Mode
 from tests.integration.chat.test_answering_web import RETRIEVE, SECRET, TIDES, Lab, article, told
 from tests.support.models import ScriptedModel, calls, tool_call
 from tests.support.site import Site

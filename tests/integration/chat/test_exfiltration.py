@@ -22,16 +22,16 @@ from urllib.parse import quote, unquote
 
 import pytest
 
-from asky.cli.answers import print_answer
-from asky.cli.markdown_stream import MarkdownStream
-from asky.cli.terminal import Terminal, json_text
+from asky.cli.terminal.markdown_stream import MarkdownStream
+from asky.cli.terminal.terminal import Terminal, json_text
+from asky.cli.view import print_answer
 from asky.events import QuerySent, WebSearched
 from asky.evidence.answer import answer_json
-from asky.evidence.markdown import answer_markdown
+from asky.evidence.export.markdown import answer_markdown
 from asky.llm.port import Message, ModelUsage, Reply, TextDelta, ToolCall, ToolChoice, ToolSpec
 from asky.research.cache import CacheSettings, ResearchCache
 from asky.research.chunker import ChunkSettings
-from asky.research.ingest import Ingester
+from asky.research.corpus.ingest import Ingester
 from asky.search.port import SearchRequest, SearchResults
 from asky.text.terms import word_runs
 from asky.values import Answer

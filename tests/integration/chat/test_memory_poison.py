@@ -9,16 +9,18 @@ from typing import Any
 import anyio
 import pytest
 
-from asky.chat.answering import Answerer, Question
-from asky.chat.web_access import WebAccess
+from asky.chat.answering import Answerer
 from asky.config.schema import Research, Retrieval
 from asky.evidence.passages import parse_passages
+from asky.research.web.access import WebAccess
+from asky.runs.context import Question
 from asky.storage.findings import FindingScope
 from asky.storage.runs import RunStore
 from asky.storage.scope import Scope
 from asky.storage.sessions import Session, SessionStore
 from asky.values import Answer
 from tests.support.models import ScriptedModel, calls, tool_call
+from tests.support.run_contexts import run_context
 from tests.support.search_store import SearchStore
 from tests.support.searching import FakeSearch
 from tests.support.site import Site
@@ -73,12 +75,13 @@ class Lab:
                 self.runs,
                 self.sessions,
                 settings=Research(),
-                listener=self.store.heard.append,
-                web=lambda: self.web,
+                web=lambda _: self.web,
             )
             access = WebAccess(collection, (), False)
             question = Question(QUESTION, QUESTION, "research", Scope((collection,)), web=access, **wanted)
-            await answerer.answer(question, session, keep=self.kept.append)
+            await answerer.answer(
+                question, session, run_context(self.store.database, self.store.heard.append), on_answer=self.kept.append
+            )
 
         anyio.run(main)
         return self.kept[-1]
@@ -154,7 +157,7 @@ def test_what_private_documents_gave_another_session_stays_on_this_machine(lab: 
     lab.ask(model, lab.session("lab"), memory="all")
     assert note in model.sent[0][0][-1].content
     refused = next(message.content for message in model.sent[1][0] if message.role == "tool")
-    assert refused.startswith("error: source_refused: the query may give away a private document")
+    assert refused.startswith("error: source_refused: the query may reveal a private document")
     model = Obedient(search, "Two.", "Two.")
     lab.ask(model, lab.session("lab"))
     assert note not in model.sent[0][0][-1].content

@@ -9,19 +9,18 @@ from dataclasses import replace
 import anyio
 import pytest
 
-from asky.chat.recorded import recorded_tool
-from asky.chat.recording import Record
-from asky.chat.run_state import RunState
 from asky.errors import ReplayMissed, Unreachable, UsageError
 from asky.events import StageStarted
-from asky.llm.budget import Limits, RunBudget
+from asky.llm.budget import BudgetLimits, RunBudget
 from asky.llm.port import ABSTENTION, Message, ModelUsage, TextDelta, ToolSpec
 from asky.llm.spending import NoBudget, note_spending
 from asky.llm.tokens import TokenCounter
 from asky.llm.tools import Tool, ToolResult
 from asky.research.tools import ResearchRun
+from asky.runs.journal.journal import RunJournal, journaled_tool
+from asky.runs.journal.replay import replay
 from asky.storage.corpus import CorpusStore
-from asky.storage.runs import Spent
+from asky.storage.runs import RunStore, Spent
 from asky.storage.scope import Scope
 from asky.storage.steps import Step
 from tests.integration.chat.recorded_runs import (
@@ -101,9 +100,9 @@ def test_equal_calls_of_one_reply_keep_their_own_results_whichever_ends_first(ro
         return ToolResult(mine, mine)
 
     async def call_twice(steps: Sequence[Step], *, is_live: bool) -> list[str]:
-        state = RunState(ResearchRun(run.id, None, Scope(), 100, 1))
-        record = Record(room.runs, run.id, state, steps, is_live=is_live, on_stale=lambda _: None)
-        tool = recorded_tool(Tool(ToolSpec("t", "d", {"type": "object"}), work), record)
+        research = ResearchRun(run.id, None, Scope(), 100, 1)
+        record = RunJournal(room.runs, research, steps, is_live=is_live, on_stale=lambda _: None)
+        tool = journaled_tool(Tool(ToolSpec("t", "d", {"type": "object"}), work), record)
         said: dict[int, str] = {}
 
         async def call(number: int) -> None:
@@ -144,7 +143,7 @@ def test_a_stream_that_broke_and_came_again_does_so_again(room: Room) -> None:
 
 
 def test_a_limit_that_was_reached_is_reached_again(room: Room) -> None:
-    limits = Limits(max_tokens=3000)
+    limits = BudgetLimits(max_tokens=3000)
     room.budget = lambda _: RunBudget(
         limits, prices=None, counter=TokenCounter(), spent_today=Spent, clock=iter(range(99)).__next__
     )
@@ -173,6 +172,16 @@ def test_a_cancelled_run_plays_to_what_there_was(room: Room) -> None:
     assert answer.stopped_by == "cancelled"
     assert answer.text.startswith("The moon raises two tides")
     same_again(room, answer)
+
+
+def test_a_run_that_goes_on_while_it_is_played_is_taken_up_by_nobody_else(room: Room) -> None:
+    model = ScriptedModel(SEARCH, Turn("The moon raises two tides", hangs=True))
+    answer = room.cancel(model, lambda: len(model.sent) == 2)
+    run = room.runs.find(None)
+    room.runs.take_up(run.id)
+    assert anyio.run(replay, room.answerer(model), run).text == answer.text
+    with pytest.raises(UsageError, match="still running"):
+        RunStore(room.store.database).take_up(run.id)
 
 
 def test_a_run_that_was_cancelled_between_two_calls_used_one(room: Room) -> None:
@@ -359,10 +368,10 @@ def test_warnings_of_the_process_are_part_of_the_record(room: Room) -> None:
     ("change", "said"),
     [
         ("DELETE FROM step WHERE kind = 'called' AND ordinal = 4", "model call that was not recorded"),
-        ("UPDATE step SET key = 'x' WHERE kind = 'called' AND ordinal = 2", "otherwise at step 2"),
+        ("UPDATE step SET key = 'x' WHERE kind = 'called' AND ordinal = 2", "differently at step 2"),
         ("DELETE FROM step WHERE kind = 'ran'", "tool call that was not recorded"),
         ("DELETE FROM step WHERE kind = 'prepared'", "preparation that was not recorded"),
-        ("UPDATE run SET answer = replace(answer, 'two tides', 'ten tides')", "another answer, in answer"),
+        ("UPDATE run SET answer = replace(answer, 'two tides', 'ten tides')", "answer differs in answer"),
     ],
 )
 def test_a_record_that_lacks_something_is_a_strict_miss(room: Room, change: str, said: str) -> None:

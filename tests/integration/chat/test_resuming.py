@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from asky.chat.replaying import require_resumable
 from asky.errors import BudgetExceeded, RateLimited, UsageError
-from asky.llm.budget import Limits, RunBudget
+from asky.llm.budget import BudgetLimits, RunBudget
 from asky.llm.port import ModelUsage
 from asky.llm.spending import Budget
 from asky.llm.tokens import TokenCounter
+from asky.runs.journal.replay import require_resumable
 from asky.storage.runs import RunStore, Spent
 from tests.integration.chat.recorded_runs import (
     TWO,
@@ -64,7 +64,7 @@ def test_a_failed_run_is_taken_up_and_says_its_answer_once(room: Room) -> None:
 
 def test_a_cancelled_run_is_taken_up_and_counts_what_the_cut_call_used(room: Room) -> None:
     room.budget = lambda _: RunBudget(
-        Limits(max_tokens=100_000), prices=None, counter=TokenCounter(), spent_today=Spent, clock=lambda: 0.0
+        BudgetLimits(max_tokens=100_000), prices=None, counter=TokenCounter(), spent_today=Spent, clock=lambda: 0.0
     )
     cut = ScriptedModel(SEARCH, Turn("The moon raises two", hangs=True))
     part = room.cancel(cut, lambda: len(cut.sent) == 2)
@@ -83,7 +83,7 @@ def test_a_limit_counts_what_was_spent_before(room: Room) -> None:
     with pytest.raises(RateLimited):
         room.ask(ScriptedModel(replace(SEARCH, usage=used), RateLimited("come back later")))
     room.budget = lambda _: RunBudget(
-        Limits(max_tokens=1500), prices=None, counter=TokenCounter(), spent_today=Spent, clock=lambda: 0.0
+        BudgetLimits(max_tokens=1500), prices=None, counter=TokenCounter(), spent_today=Spent, clock=lambda: 0.0
     )
     model = ScriptedModel("Two.")
     answer = room.resume(model)
@@ -103,7 +103,7 @@ def test_the_time_that_an_earlier_process_took_counts(room: Room) -> None:
     budgets: list[RunBudget] = []
 
     def budget(_: str) -> Budget:
-        limits = Limits(max_time_s=104.0)
+        limits = BudgetLimits(max_time_s=104.0)
         clock = time.monotonic
         budgets.append(RunBudget(limits, prices=None, counter=TokenCounter(), spent_today=Spent, clock=clock))
         return budgets[-1]
@@ -152,7 +152,7 @@ def test_what_is_not_to_be_taken_up_is_refused(room: Room) -> None:
     room.crash_after(3)
     other = ScriptedModel("Two.")
     other.name = "another"
-    with pytest.raises(UsageError, match="began with the model scripted, not another"):
+    with pytest.raises(UsageError, match="was started with the model scripted, not another"):
         room.resume(other)
     room.runs.take_up(room.runs.find(None).id)
     with pytest.raises(UsageError, match="still running"):
@@ -161,7 +161,7 @@ def test_what_is_not_to_be_taken_up_is_refused(room: Room) -> None:
     room.runs.finish(room.runs.find(None).id, "failed", None)
     with pytest.raises(UsageError, match="would fail again: no such domain"):
         room.resume(Citing(TWO))
-    with pytest.raises(UsageError, match="no answer to play again"):
+    with pytest.raises(UsageError, match="no answer to replay"):
         room.replay()
 
 
@@ -175,7 +175,7 @@ def test_a_run_that_began_with_a_setting_that_there_is_not_is_not_taken_up(room:
         if "offline" in given:
             require_resumable(room.runs, room.sessions, run)
             continue
-        with pytest.raises(UsageError, match=r"a setting that there is not: research.max_turms"):
+        with pytest.raises(UsageError, match=r"an unknown setting: research.max_turms"):
             room.resume(Citing(TWO))
     assert room.runs.find(None).status == "interrupted"
 

@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from asky.errors import RateLimited, StoreDamaged, Unreachable
-from asky.research.search_cache import RememberedSearch
+from asky.research.web.search_cache import CachedSearch
 from asky.search.federation import Federation
 from asky.search.port import SearchProvider, SearchRequest, SearchResults
 from tests.integration.chat.recorded_runs import ASKED, Room, Talking, reading, room, same_again, webbed
@@ -39,7 +39,7 @@ class Hanging(FakeSearch):
 def search_with(room: Room, *providers: SearchProvider, ttl_s: float = 0.0) -> None:
     """Ask these services, by default without remembering what they found."""
     assert room.web is not None
-    room.web.searcher = RememberedSearch(Federation(providers), room.web.searches, ttl_s=ttl_s)
+    room.web.searcher = CachedSearch(Federation(providers), room.web.searches, ttl_s=ttl_s)
 
 
 def tides(room: Room) -> str:

@@ -64,3 +64,27 @@ def test_a_query_that_no_service_answered_was_told_all_the_same(lab: Lab) -> Non
     with pytest.raises(ProviderError):
         lab.ask(searching())
     assert [each.query for each in said(lab.store.heard)] == [QUESTION]
+
+
+HIDDEN = "map of Quillo\u200bnbrook"
+
+
+def test_a_private_name_with_an_invisible_character_in_it_is_not_sent(lab: Lab) -> None:
+    lab.store.add(
+        "notes", "Two tides a day reach the harbour of Quillonbrook.", title="Notes", collection=lab.collection
+    )
+    search = Watching(lab)
+    lab.web.search_with(search)
+    lab.ask(ScriptedModel(RETRIEVE, calls(tool_call("web_search", {"queries": [HIDDEN]})), "Two tides a day."))
+    assert [request.query for request in search.requests] == [QUESTION]
+    assert "Quillonbrook" not in str([each for each in said(lab.store.heard) if each.query != QUESTION])
+
+
+def test_one_text_is_recorded_shown_and_sent(lab: Lab) -> None:
+    search = Watching(lab)
+    lab.web.search_with(search)
+    lab.ask(ScriptedModel(calls(tool_call("web_search", {"queries": [HIDDEN]})), RETRIEVE, "Two tides a day."))
+    plain = "map of Quillonbrook"
+    assert [request.query for request in search.requests] == [QUESTION, plain]
+    assert [each.query for each in said(lab.store.heard)] == [QUESTION, plain]
+    assert [plain] in [entry["queries"] for entry in lab.ledger("web_searched")]

@@ -6,32 +6,31 @@ import json
 import os
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from asky.chat.answering import Mode
-from asky.cli.asking import Asking
-from asky.cli.chat_talk import Stage, Talk
-from asky.cli.choices import Choices
-from asky.cli.last_session import find_last
-from asky.cli.terminal import Terminal
-from asky.cli.web import WebWish
-from asky.cli.workbench import workbench
+from asky.app.conversation import Conversation
+from asky.app.requests import AskRequest, Mode, WebOptions, find_session
+from asky.cli.chat.screen import ChatScreen
+from asky.cli.context import command_context
 from asky.errors import AskyError, ProviderError, UsageError
-from asky.events import Listener
 from asky.llm.port import Reply, TextDelta
+from asky.storage.session_removal import SessionRemoval
 from asky.storage.sessions import NewMessage, Session
 from asky.values import Answer
 from tests.support.asky_command import run_asky
 from tests.support.in_process import InProcess
 from tests.support.models import ScriptedModel
+from tests.support.staged import staged_command
+from tests.support.talks import typed
+
+OFF_THE_WEB = WebOptions(allowed=False)
 
 
 class Desk:
-    """Asks a scripted model over the collections that `asky` has made."""
+    """Asks a scripted model, over the collection `kept` that `asky` has made if that is named."""
 
     def __init__(self, asky: InProcess, capsys: pytest.CaptureFixture[str]) -> None:
         self.asky = asky
@@ -40,15 +39,17 @@ class Desk:
         self._capsys = capsys
 
     def ask(self, text: str, *, docs: Path | None = None, stored: bool = True, mode: Mode = "standard") -> Answer:
-        with workbench() as bench:
-            asking = Asking(bench, replace(bench.services.answerer(None), model=self.model), mode)
-            if docs is not None:
-                asking.add_folder(docs)
-            if stored:
-                asking.add_collection(bench.services.corpus.collection("default"))
+        request = AskRequest(
+            question=text,
+            mode=mode,
+            documents=(docs,) if docs is not None else (),
+            collections=("kept",) if stored else (),
+            web=OFF_THE_WEB,
+        )
+        with staged_command(self.model) as (ctx, _):
             self._capsys.readouterr()
             try:
-                return asking.ask(text, None, None, resume=False)
+                return ctx.run(lambda: ctx.asky.chat.ask(request, listen=ctx.progress))
             finally:
                 self.said = self._capsys.readouterr().err
 
@@ -73,7 +74,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
         "# Mounts\n\nThe file /etc/fstab lists the file systems that are mounted at boot.\n"
     )
     (tmp_path / "secret plan.txt").write_text("The password is hunter2.\n")
-    asky("corpus", "add", str(tmp_path / "docs"))
+    asky("corpus", "add", "--collection", "kept", str(tmp_path / "docs"))
     return Desk(asky, capsys)
 
 
@@ -104,8 +105,8 @@ def test_a_file_that_is_named_without_a_grant_is_not_read(desk: Desk, tmp_path: 
     assert desk.shown == 'What does "secret plan.txt" say, and again "secret plan.txt"?'
     assert [subject for subject, _ in answer.rejected] == [str(path)]
     assert desk.said.count("outside the configured folders") == 1
-    assert desk.asky("search", "hunter2", "--json").json["hits"] == []
-    assert desk.asky("corpus", "list", "--collections").out == "default\n"
+    assert desk.asky("search", "hunter2", "--collection", "kept", "--json").json["hits"] == []
+    assert desk.asky("corpus", "list", "--collections").out == "kept\n"
 
 
 def test_a_granted_path_is_read_and_another_beside_it_is_not(desk: Desk, tmp_path: Path) -> None:
@@ -131,7 +132,7 @@ def test_an_answer_that_broke_off_is_named_in_the_hint_and_shown_by_its_run(desk
     with pytest.raises(ProviderError) as failed:
         desk.ask("What does it list?")
     run = desk.asky("runs", "list", "--json").json["runs"][0]["id"]
-    assert failed.value.hint == f"ask again; `asky runs show {run}` has what had been written"
+    assert failed.value.hint == f"ask again; `asky runs show {run}` shows the partial answer"
     assert "unchecked:\n\nThe fil\n" in desk.asky("runs", "show", run).out
 
 
@@ -149,7 +150,9 @@ def test_a_path_alone_is_nothing_to_answer_from(desk: Desk) -> None:
 
 
 def test_a_question_about_a_path_as_a_topic_is_answered(desk: Desk) -> None:
-    done = run_asky("what does /etc/fstab do?", "--json", home=desk.asky.home, environ=as_here())
+    done = run_asky(
+        "what does /etc/fstab do?", "--collection", "kept", "--json", home=desk.asky.home, environ=as_here()
+    )
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
     assert "lists the file systems" in answer["answer"]
@@ -159,11 +162,11 @@ def test_a_question_about_a_path_as_a_topic_is_answered(desk: Desk) -> None:
 def test_a_question_in_a_file_may_have_an_encoded_name(desk: Desk, tmp_path: Path) -> None:
     (tmp_path / "my question.txt").write_text("what does fstab list?")
     uri = f"file://{tmp_path}/my%20question.txt"
-    done = run_asky(uri, "--json", home=desk.asky.home, environ=as_here())
+    done = run_asky(uri, "--collection", "kept", "--json", home=desk.asky.home, environ=as_here())
     assert json.loads(done.stdout)["question"] == "what does fstab list?"
     nameless = run_asky("FILE://a%00b", home=desk.asky.home, environ=as_here())
     assert nameless.returncode == 2
-    assert "no file can have this name" in nameless.stderr
+    assert "this is not a valid file name" in nameless.stderr
 
 
 def as_here() -> dict[str, str]:
@@ -175,97 +178,105 @@ def sessions(asky: InProcess) -> list[tuple[str, str, int]]:
     return [(each["name"], each["mode"], each["messages"]) for each in found]
 
 
-def refuse(name: str | None, mode: Mode, web: WebWish | None = None) -> AskyError:
+def refuse(name: str | None, mode: Mode, web: WebOptions = OFF_THE_WEB) -> AskyError:
     """What the built-in model is refused a question with that names a file, and no documents."""
-    with workbench() as bench:
-        asking = Asking(bench, bench.services.answerer("extractive"), mode, web)
-        with pytest.raises(AskyError) as refused:
-            asking.ask("What does /etc/passwd say?", None, name, resume=False)
+    request = AskRequest(question="What does /etc/passwd say?", session=name, mode=mode, web=web, model="extractive")
+    with command_context() as ctx, pytest.raises(AskyError) as refused:
+        ctx.run(lambda: ctx.asky.chat.ask(request))
     return refused.value
 
 
 def test_a_question_that_is_refused_leaves_no_session_and_changes_none(desk: Desk) -> None:
     assert [refuse(name, "lean").exit_code for name in (None, "other")] == [2, 2]
-    demanded = WebWish(is_demanded=True, shortlist="auto", model_shortlist=None)
+    demanded = WebOptions(allowed=True)
     assert [refuse(name, "research", demanded).exit_code for name in (None, "other")] == [3, 3]
     assert sessions(desk.asky) == []
-    with workbench() as bench:
-        bench.services.sessions.open("mine", mode="standard")
+    with command_context() as ctx:
+        ctx.asky.services.sessions.open("mine", mode="standard")
     assert refuse("mine", "lean").exit_code == 2
     assert sessions(desk.asky) == [("mine", "standard", 0)]
 
 
 def test_a_new_session_that_a_second_question_is_prepared_in_outlives_the_first_one(desk: Desk) -> None:
-    with workbench() as bench:
-        made = bench.services.sessions.open("trip", mode="lean")
+    with command_context() as ctx:
+        made = ctx.asky.services.sessions.open("trip", mode="lean")
         assert refuse("trip", "lean").exit_code == 2
-        bench.services.session_removal.discard_unused(made)  # as the first process does
+        ctx.asky.services.session_removal.discard_unused(made)  # as the first process does
     assert sessions(desk.asky) == [("trip", "lean", 0)]
 
 
 def test_a_session_that_was_removed_is_not_made_anew_under_its_id(desk: Desk) -> None:
-    with workbench() as bench:
-        store = bench.services
-        removed = store.sessions.open("trip", mode="lean")
-        store.session_removal.remove(removed.id)
-        asking = Asking(bench, replace(store.answerer(None), model=desk.model), "lean")
-        with pytest.raises(UsageError, match="the session trip was removed meanwhile"):
-            asking.ask("Why?", None, removed, resume=False)
-    assert sessions(desk.asky) == []
+    with staged_command(desk.model) as (ctx, services):
+        for is_known in (False, True):
+            removed = services.sessions.open("trip", mode="lean")
+            request = AskRequest(question="Why?", session=removed.id, mode="lean", collections=("kept",))
+            if is_known:  # it is there when it is looked up
+                services.meanwhile = lambda id_=removed.id: services.session_removal.remove(id_)
+            else:
+                services.session_removal.remove(removed.id)
+
+            async def ask(request: AskRequest = request, removed: Session = removed) -> Answer:
+                async with ctx.asky.chat.start(request, joined=removed) as run:
+                    return await run.result()
+
+            with pytest.raises(UsageError, match="the session trip was removed"):
+                ctx.run(ask)
+            assert services.sessions.recent() == []
+    assert desk.model.sent == []
 
 
-def test_a_chat_whose_session_is_removed_as_it_asks_says_so_and_goes_on_in_one_of_its_name(desk: Desk) -> None:
-    given = Choices(
-        research=False, lean=False, standard=True, docs=(), collection=("default",), web=False, site=(), since=None,
-        shortlist="auto", offline=False, session="trip", resume=False, all_sessions=False, model=None, max_turns=None,
-        max_tokens=None, max_cost=None, max_time=None,
-    )  # fmt: skip
+class Robbed(Conversation):
+    """Its session is removed right after it was looked up, where there is a `thief`."""
 
-    class Robbed(Talk):
-        """Its session is removed when it has looked it up so often."""
+    thief: SessionRemoval | None = None
 
-        looks_left = 0
+    def look_up(self) -> Session | None:
+        found = super().look_up()
+        if found is not None and self.thief is not None:
+            self.thief.remove(found.id)
+            self.thief = None
+        return found
 
-        def look_up(self) -> Session | None:
-            found = super().look_up()
-            self.looks_left -= 1
-            if found is not None and self.looks_left == 0:
-                store = self.bench.services
-                store.session_removal.remove(found.id)
-            return found
 
-    stages: list[Stage] = []
-
-    def listening(_: Terminal, others: Listener) -> Stage:
-        stages.append(Stage(others))
-        return stages[0]
-
-    with workbench(quiet=True, listening=listening) as bench:
-        talk = Robbed(bench, stages[0], given)
-        talk.ask("What does /etc/fstab list?")
-        talk.looks_left = 2
-        with pytest.raises(UsageError, match="the session trip was removed meanwhile"):
-            talk.ask("What does /etc/fstab list?")
-        assert bench.services.sessions.recent() == []
-        talk.ask("What does /etc/fstab list?")
+@pytest.mark.parametrize("is_resolved", [False, True], ids=["before it is resolved", "after it was resolved"])
+def test_a_chat_whose_session_is_removed_as_it_asks_says_so_and_goes_on_in_one_of_its_name(
+    desk: Desk, *, is_resolved: bool
+) -> None:
+    question = "What does /etc/fstab list?"
+    given = typed(mode="standard", collections=("kept",), allowed=False, session="trip")
+    with staged_command() as (ctx, services):
+        conversation = Robbed(lambda: ctx.asky.chat, services, given, ctx.terminal.note)
+        screen = ChatScreen(ctx, conversation)
+        screen.ask(question)
+        asked_in = conversation.require_session()
+        if is_resolved:
+            services.meanwhile = lambda: services.session_removal.remove(asked_in.id)
+        else:
+            conversation.thief = services.session_removal
+        with pytest.raises(UsageError, match="the session trip was removed"):
+            screen.ask(question)
+        assert services.sessions.recent() == []
+        screen.ask(question)
+        assert conversation.require_session().id != asked_in.id
     assert sessions(desk.asky) == [("trip", "standard", 2)]
 
 
 def test_the_session_to_continue_is_the_last_in_which_something_was_asked(desk: Desk) -> None:
-    with workbench() as bench:
-        made = bench.services.sessions
+    last = typed(resume_last=True)
+    with command_context() as ctx:
+        made = ctx.asky.services.sessions
         made.open("empty", mode="lean")
         with pytest.raises(UsageError, match="no session to continue"):
-            find_last(bench, None, resume=True)
+            find_session(made, last)
         asked, begun = made.open("asked", mode="lean"), made.open("begun", mode="lean")
         made.append(asked.id, [NewMessage("user", "Why?")], run_id=None)
         for number in range(20):
             made.open(f"empty {number}", mode="lean")
-        found = find_last(bench, None, resume=True)
+        found = find_session(made, last)
         assert found is not None
         assert found.name == "asked"
-        bench.services.runs.start(question="?", mode="lean", model="m", session_id=begun.id)
+        ctx.asky.services.runs.start(question="?", mode="lean", model="m", session_id=begun.id)
         made.append(begun.id, [NewMessage("note", "and now")], run_id=None)  # its answer is still being made
-        found = find_last(bench, None, resume=True)
+        found = find_session(made, last)
         assert found is not None
         assert found.name == "begun"

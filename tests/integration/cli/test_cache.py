@@ -74,7 +74,7 @@ def test_what_is_no_address_is_a_wrong_use_with_a_way_out(asky: InProcess, comma
     done = asky("cache", command, "--", wrong)
 
     assert done.code == 2
-    assert "is no address of a page" in done.err
+    assert "is not the URL of a page" in done.err
     assert "`asky cache list`" in done.err
 
 
@@ -92,7 +92,7 @@ def test_a_page_that_is_dropped_is_gone(asky: InProcess, site: Site) -> None:
     read(asky, site)
     assert MOON in asky("cache", "show", site.url("/tides#top")).out
 
-    assert "forgot 1 page" in asky("cache", "rm", site.url("/tides")).err
+    assert "deleted 1 page" in asky("cache", "rm", site.url("/tides")).err
 
     assert asky("cache", "list", "--json").json["pages"] == []
     read(asky, site)

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from asky.cli.chat_plan import plan_question
-from asky.cli.chat_reader import PROMPT
-from asky.cli.chat_talk import Talk
+from asky.cli.chat.commands import typed_question
+from asky.cli.chat.plan import plan_question
+from asky.cli.chat.reader import PROMPT
+from asky.cli.chat.screen import ChatScreen
 from asky.errors import UsageError
 from tests.support.in_process import InProcess
 from tests.support.talks import open_talk
@@ -47,9 +48,10 @@ def _service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
         assert twin.requests == []
 
 
-def searched(talk: Talk) -> tuple[str, ...]:
+def searched(talk: ChatScreen) -> tuple[str, ...]:
     """The queries with which the next question is planned."""
-    web = talk.asking().plan("Another question?", None, None, False).web
+    request = talk.conversation.request("Another question?", talk.queries)
+    web = talk.ctx.run(lambda: talk.ctx.asky.chat.plan(request)).web
     assert web is not None
     return web.queries
 
@@ -58,7 +60,7 @@ def test_queries_that_are_changed_together_with_the_question_are_kept(capsys: py
     other = "Why do seas rise?"
     editing = Editing(f"{other}\nsearch: moon  and sea\nsearch: lunar pull", f"{other}\nsearch: moon and sea")
     with open_talk() as talk:
-        assert plan_question(talk, editing, TIDES) == other
+        assert plan_question(talk, editing, TIDES, typed_question) == other
         assert searched(talk) == ("moon and sea",)
     assert editing.given == [f"{TIDES}\nsearch: {TIDES}", f"{other}\nsearch: moon and sea\nsearch: lunar pull"]
     assert "search for “moon and sea” and “lunar pull” with" in " ".join(capsys.readouterr().out.split())
@@ -68,7 +70,7 @@ def test_queries_that_were_kept_are_asked_with_where_nothing_else_is_changed() -
     other = "Why do seas rise?"
     kept = f"{other}\nsearch: moon"
     with open_talk() as talk:
-        assert plan_question(talk, Editing(kept, kept), TIDES) == other
+        assert plan_question(talk, Editing(kept, kept), TIDES, typed_question) == other
         assert searched(talk) == ("moon",)
 
 
@@ -76,14 +78,14 @@ def test_a_question_that_is_changed_alone_is_searched_for_by_itself() -> None:
     other = "Why do seas rise?"
     editing = Editing(f"{other}\nsearch: {TIDES}", f"{other}\nsearch: {other}")
     with open_talk() as talk:
-        assert plan_question(talk, editing, TIDES) == other
+        assert plan_question(talk, editing, TIDES, typed_question) == other
     assert editing.given[1] == f"{other}\nsearch: {other}"
 
 
 def test_a_plan_that_is_dropped_leaves_no_queries_to_the_next_question() -> None:
     with open_talk() as talk:
-        assert plan_question(talk, Editing("Why do seas rise?\nsearch: moon", ""), TIDES) is None
+        assert plan_question(talk, Editing("Why do seas rise?\nsearch: moon", ""), TIDES, typed_question) is None
         assert searched(talk) == ("Another question?",)
         with pytest.raises(UsageError, match="is a command"):
-            plan_question(talk, Editing("/help\nsearch: moon"), TIDES)
+            plan_question(talk, Editing("/help\nsearch: moon"), TIDES, typed_question)
         assert searched(talk) == ("Another question?",)

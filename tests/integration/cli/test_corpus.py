@@ -232,7 +232,7 @@ def test_a_stopped_command_says_what_goes_on_from_there(
             break
     heard += process.communicate(timeout=300)[1]
     assert process.returncode == 130, heard
-    assert f"{command} goes on from there" in heard
+    assert f"{command} continues from there" in heard
 
 
 # removal
@@ -243,7 +243,7 @@ def test_removing_a_collection_says_what_went(asky: InProcess, docs: Path) -> No
     asky("corpus", "add", "--collection", "sea", str(docs / "tides.md"))
     done = asky("corpus", "rm", "--all")
     assert "removed the collection default: 2 documents, 2 passages (1 still in other collections)" in done.err
-    assert f"{docs} is not followed any more" in done.err
+    assert f"{docs} is no longer followed" in done.err
     assert asky("corpus", "list", "--collections").out == "sea\n"
 
 

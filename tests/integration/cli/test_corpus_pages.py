@@ -109,7 +109,7 @@ def test_while_its_host_has_trouble_a_page_stays_and_that_is_said(asky: InProces
     site.page("/tides", status=500)
     done = asky("corpus", "add", site.url("/tides"))
     assert done.code == 0
-    assert "its host has trouble, and the text of before is kept" in done.err
+    assert "its host is failing, so the earlier text is kept" in done.err
 
 
 def test_one_page_is_added_once_whatever_way_it_is_written(asky: InProcess, site: Site) -> None:
@@ -144,7 +144,7 @@ def test_what_is_no_page_is_an_error_of_one_line_and_leaves_nothing(
         ("ftp://example.org/a", "only http and https are fetched"),
         ("local://notes.md", "only http and https are fetched"),
         ("http://", "it has no host"),
-        ("https://ann:secret@example.org/", "https://example.org/: it names a user"),
+        ("https://ann:secret@example.org/", "https://example.org/: it contains a user name"),
     ],
 )
 def test_what_is_no_address_of_a_page_is_refused_before_anything_is_written(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from asky.storage.pages import PageRow, PageTable
 from asky.storage.sessions import NewMessage
 from tests.support.asky_command import run_asky
 from tests.support.faults import execute
+from tests.support.here import run_here
 from tests.support.in_process import InProcess
 from tests.support.stores import TIDES, FilledStore
 
@@ -19,10 +21,15 @@ QUOTE = "The moon pulls on the water"
 
 
 @pytest.fixture
-def asky(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> InProcess:
+def asky(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    share_models: Callable[[Path], None],
+) -> InProcess:
     """A home with two sessions, of one answered question each."""
     home = tmp_path / "asky"
-    home.mkdir()
+    share_models(home)
     with FilledStore(home) as store:
         path = tmp_path / "tides.md"
         document = store.add_text(path, TIDES)
@@ -71,7 +78,7 @@ def test_doctor_says_of_a_damaged_schema_what_to_do_and_changes_nothing(asky: In
     damage_schema(asky.home, *UNREADABLE)
     before = (asky.home / "data" / "asky.db").read_bytes()
     for options in (["--json"], ["--repair", "--json"]):
-        done = run_asky("doctor", *options, home=tmp_path)
+        done = run_here("doctor", *options, home=tmp_path)
         assert done.returncode == 1
         (problem,) = [each for each in json.loads(done.stdout)["checks"] if each["state"] == "problem"]
         assert "malformed database schema" in problem["message"]
@@ -83,13 +90,13 @@ def test_a_schema_that_can_still_be_read_is_damaged_too_where_it_is_not_the_one_
     asky: InProcess, tmp_path: Path
 ) -> None:
     damage_schema(asky.home, *READABLE)
-    done = run_asky("-c", "And the sun?", home=tmp_path)
+    done = run_here("-c", "And the sun?", home=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
     assert "is damaged: " in done.stderr
     assert "characters" in done.stderr
-    checked = run_asky("doctor", "--json", home=tmp_path)
+    checked = run_here("doctor", "--json", home=tmp_path)
     problems = {each["name"]: each for each in json.loads(checked.stdout)["checks"] if each["state"] == "problem"}
-    assert problems["schema"]["message"] == "is damaged in table document"
+    assert problems["schema"]["message"] == "damaged: table document"
     assert all(each["hint"] for each in problems.values())
 
 
@@ -101,7 +108,7 @@ def test_lists_show_a_damaged_row_among_the_others(asky: InProcess) -> None:
     assert sessions.code == 0
     assert re.search(r"^first +damaged$", sessions.out, re.MULTILINE)
     assert re.search(r"^second +\d{4}-.*2 messages  \S", sessions.out, re.MULTILINE)
-    assert "the settings of the session first: it is no JSON" in sessions.err
+    assert "the settings of the session first: it is not JSON" in sessions.err
     assert "asky doctor" in sessions.err
     runs = asky("runs", "list")
     assert runs.code == 0
@@ -154,7 +161,7 @@ def test_a_call_without_its_arguments_is_damage_and_a_repair_takes_the_calls_of_
     done = asky("session", "show", "first")
     assert (done.code, done.out) == (1, "")
     assert "the data of a message" in done.err
-    assert "with the other calls of its turn" in asky("doctor", "--repair").out
+    assert "its row and those that depend on it were removed" in asky("doctor", "--repair").out
     shown = asky("session", "show", "--json", "first").json
     assert [each["role"] for each in shown["messages"]] == ["user", "assistant"]
 
@@ -170,7 +177,7 @@ def test_a_session_whose_name_is_damaged_stands_in_the_way_of_no_other(asky: InP
     with FilledStore(asky.home) as store:
         (damaged,) = [id_ for id_, name in store.sessions.names().items() if name != "second"]
         store.findings.add("The moon pulls.", session_id=damaged, run_id=None, tags=[])
-    done = run_asky("-c", "--no-web", "--json", "What pulls on the water?", home=tmp_path)
+    done = run_here("-c", "--no-web", "--json", "What pulls on the water?", home=tmp_path)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["session"] == "second"
     listed = asky("memory", "list", "--json")
@@ -186,7 +193,7 @@ def test_a_repair_that_cannot_mend_a_row_says_so_and_writes_no_file(asky: InProc
         done = asky("doctor", "--repair", "--json")
         assert done.code == 1
         (row,) = [each for each in done.json["checks"] if each["name"] == "rows"]
-        assert (row["state"], "no repair changes it" in row["hint"]) == ("problem", True)
+        assert (row["state"], "it cannot be repaired" in row["hint"]) == ("problem", True)
     assert not list((asky.home / "data").glob("asky.db.set-aside-*"))
 
 
@@ -265,12 +272,12 @@ def test_a_bundle_that_would_fail_its_check_is_not_written(asky: InProcess, tmp_
     assert asky("runs", "verify", str(file)).code == 0
     file.unlink()
     execute(asky.home, "UPDATE run SET answer = replace(answer, 'The moon', 'The mood') WHERE id = ?", run_id)
-    done = run_asky("runs", "export", run_id, "--bundle", str(file), home=tmp_path)
+    done = run_here("runs", "export", run_id, "--bundle", str(file), home=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
     assert "nothing was written" in done.stderr
     assert "asky doctor" in done.stderr
     assert not file.exists()
-    altered = run_asky("doctor", "--json", home=tmp_path)
+    altered = run_here("doctor", "--json", home=tmp_path)
     assert altered.returncode == 1
     (problem,) = [each for each in json.loads(altered.stdout)["checks"] if each["state"] == "problem"]
     assert (problem["name"], run_id in problem["message"]) == ("answers", True)
@@ -282,4 +289,4 @@ def test_a_record_without_its_beginning_is_damage_and_no_crash(asky: InProcess) 
         store.runs.steps.add(run_id, "set aside", "", {})
     done = asky("runs", "replay", run_id)
     assert (done.code, done.out) == (1, "")
-    assert "what the run began with is not there" in done.err
+    assert "its question and settings are missing" in done.err

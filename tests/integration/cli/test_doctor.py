@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from asky.health.machine import check_readers, check_room, check_sqlite, format_bytes
-from asky.research.embedding_cache import MODEL_FILE, TOKENIZER_FILE, ExportedModel, write_meta
-from asky.research.embedding_models import model_key
-from asky.research.embedding_recipe import EmbeddingModel
+from asky.health.machine import check_disk_space, check_readers, check_sqlite, format_bytes
+from asky.research.embedding.cache import MODEL_FILE, TOKENIZER_FILE, ExportedModel, write_meta
+from asky.research.embedding.models import model_key
+from asky.research.embedding.recipe import EmbeddingModel
 from asky.storage.pages import PageRow, PageTable
 from tests.support.asky_command import run_python
 from tests.support.browsing import needs_browser
@@ -168,7 +168,7 @@ def test_a_missing_model_is_a_problem_where_the_corpus_has_vectors(
     (problem,) = found(done, "problem")
     assert problem["name"] == "embedding model"
     assert "gone" in problem["message"]
-    assert "words only" in problem["message"]
+    assert "by keywords only" in problem["message"]
 
 
 def test_a_model_that_cannot_be_a_name_is_a_problem(asky: InProcess, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,10 +195,10 @@ def test_a_home_that_is_a_file_is_named(asky: InProcess, monkeypatch: pytest.Mon
 
 
 def test_little_room_is_noted_and_none_is_a_problem(tmp_path: Path) -> None:
-    assert check_room(tmp_path / "not" / "there").name == "disk"
-    assert check_room(tmp_path, 10 << 30).state == "ok"
-    assert check_room(tmp_path, 500 << 20).state == "note"
-    full = check_room(tmp_path, 1 << 20)
+    assert check_disk_space(tmp_path / "not" / "there").name == "disk"
+    assert check_disk_space(tmp_path, 10 << 30).state == "ok"
+    assert check_disk_space(tmp_path, 500 << 20).state == "note"
+    full = check_disk_space(tmp_path, 1 << 20)
     assert (full.state, full.message) == ("problem", f"the disk is full: 1.0 MB free under {tmp_path}")
 
 
@@ -232,7 +232,7 @@ def test_sizes_are_short() -> None:
 
 def test_a_run_whose_process_is_gone_is_noted_and_one_that_goes_on_is_not(asky: InProcess) -> None:
     code = (
-        "import os, signal; from asky.wiring import Services; from asky.cli.surroundings import configured\n"
+        "import os, signal; from asky.wiring import Services; from asky.cli.context import configured\n"
         "runs = Services(configured(), os.environ).runs\n"
         "runs.start(question='Who?', mode='lean', model='m', session_id=None); os.kill(os.getpid(), signal.SIGKILL)"
     )
@@ -244,7 +244,7 @@ def test_a_run_whose_process_is_gone_is_noted_and_one_that_goes_on_is_not(asky: 
         store.runs.finish(alive.id, "failed", None)
     assert done.code == 0
     (check,) = [each for each in done.json["checks"] if each["name"] == "runs"]
-    assert (check["state"], check["message"]) == ("note", f"1 was cut short, {killed.id} first")
+    assert (check["state"], check["message"]) == ("note", f"1 was interrupted, the oldest is {killed.id}")
     assert "runs show ID -v" in check["hint"]
 
 
@@ -314,7 +314,7 @@ def test_vectors_of_another_model_than_the_configured_one_are_noted(asky: InProc
     prepare_model(asky.home, "another-4")
     done = asky("doctor", "--json")
     assert (done.code, states(done, "embedding model")) == (0, ["note"])
-    assert "the stored vectors are of another model" in done.out
+    assert "the stored vectors come from another model" in done.out
 
 
 def test_a_prepared_model_that_was_damaged_is_noted(asky: InProcess) -> None:
@@ -345,7 +345,7 @@ def twin(monkeypatch: pytest.MonkeyPatch, asky: InProcess) -> Iterator[SearxngTw
 def test_without_a_search_service_the_ways_to_one_are_named(asky: InProcess) -> None:
     done = asky("doctor", "--live")
     assert done.code == 0
-    assert "no service is set up" in done.out
+    assert "no search service is set up" in done.out
     assert "search.searxng.base_url" in done.out
 
 
@@ -373,7 +373,7 @@ def test_a_search_service_that_fails_is_a_problem_and_is_known_afterwards(asky: 
     later = asky("doctor", "--json")
     ((state, message),) = search_checks(later)
     assert (later.code, state) == (0, "note")
-    assert "is not asked for now" in message
+    assert "it is paused" in message
 
 
 def test_a_search_service_that_finds_nothing_for_any_word_is_noted(asky: InProcess, twin: SearxngTwin) -> None:
@@ -401,7 +401,7 @@ def test_a_service_that_is_named_but_not_set_up_is_a_problem_beside_those_that_a
         ("ASKY_SEARCH__PROVIDERS", '["unpaywall"]', "web search", "unpaywall asks its users for an e-mail address"),
         ("ASKY_SEARCH__SEARXNG__BASE_URL", "localhost:8888", "configuration", "must be a web address"),
         ("ASKY_RESEARCH__SOURCES__KINDS", '["papers"]', "configuration", "expected a list of web or paper"),
-        ("ASKY_RESEARCH__SOURCES__DENY_DOMAINS", '["a b"]', "source policy", "deny_domains: 'a b' is no domain"),
+        ("ASKY_RESEARCH__SOURCES__DENY_DOMAINS", '["a b"]', "source policy", "deny_domains: 'a b' is not a domain"),
         ("ASKY_NETWORK__ALLOW_PRIVATE", '["10.0.0.1", "10.0.0.0/99"]', "private networks", "10.0.0.0/99"),
     ],
 )
@@ -431,9 +431,7 @@ def test_a_finder_of_open_copies_that_is_set_up_is_told(asky: InProcess, monkeyp
     monkeypatch.setenv("ASKY_SEARCH__PROVIDERS", '["wikipedia", "unpaywall"]')
     monkeypatch.setenv("ASKY_SEARCH__EMAIL", "ada.bly@soils.university.edu")
     done = asky("doctor", "--json")
-    assert ("ok", "unpaywall at api.unpaywall.org is set up; it is asked for open copies of papers") in search_checks(
-        done
-    )
+    assert ("ok", "unpaywall at api.unpaywall.org is set up; it looks up open copies of papers") in search_checks(done)
 
 
 def test_private_networks_that_may_be_reached_are_told(asky: InProcess, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -489,7 +487,7 @@ def test_repair_makes_the_full_text_index_anew(asky: InProcess, fault: str) -> N
     done = asky("doctor", "--repair", "--json")
     assert done.code == 0
     (check,) = [each for each in done.json["checks"] if each["name"] == "full-text index"]
-    assert "made anew" in check["message"]
+    assert "has been rebuilt" in check["message"]
     with FilledStore(asky.home) as store, store.database.read() as connection:
         hits = connection.execute("SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH 'moon'").fetchall()
     assert len(hits) == 2
@@ -500,7 +498,7 @@ def test_repair_makes_the_indexes_of_the_tables_anew(asky: InProcess) -> None:
     FAULTS["row that its index lacks"][0](asky.home)
     done = asky("doctor", "--repair", "--json")
     assert (done.code, states(done, "tables")) == (0, ["ok"])
-    assert "made anew, rows and their indexes agree" in done.out
+    assert "have been rebuilt; rows and their indexes agree" in done.out
     assert states(asky("doctor", "--json"), "tables") == ["ok"]
 
 
@@ -519,7 +517,7 @@ def test_repair_makes_the_vector_index_anew_from_the_store(asky: InProcess, faul
     done = asky("doctor", "--repair", "--json")
     assert done.code == 0
     (check,) = [each for each in done.json["checks"] if each["name"] == "vector index"]
-    assert check["message"].endswith("made anew, it holds the 3 vectors of the store")
+    assert check["message"].endswith("rebuilt, it holds the 3 vectors of the store")
     assert states(asky("doctor", "--full", "--json"), "vector index") == ["ok"]
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from asky.evidence.bundle import manifest_text
-from asky.evidence.stored_zip import pack
+from asky.evidence.export.bundle import manifest_text, pack
 from tests.support.bundles import files_of
 from tests.support.in_process import InProcess
 from tests.support.stores import TIDES, FilledStore

@@ -130,5 +130,5 @@ def test_a_finder_that_is_down_is_named_in_the_answer_and_the_paper_is_read_wher
     done = asky("-r", QUESTION, "--json")
     assert done.code == 0, done.err
     assert {each["url"] for each in done.json["citations"]} == {site.url("/landing")}
-    assert any(each.startswith("unpaywall could not be asked: ") for each in done.json["warnings"])
+    assert any(each.startswith("unpaywall could not be queried: ") for each in done.json["warnings"])
     assert "unpaywall failed: " in asky("runs", "show").out

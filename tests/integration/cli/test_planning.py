@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -19,9 +19,14 @@ REMOTE = ("-m", "openai:test")
 
 
 @pytest.fixture
-def asky(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> InProcess:
+def asky(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    share_models: Callable[[Path], None],
+) -> InProcess:
     home = tmp_path / "home"
-    home.mkdir()
+    share_models(home)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     for name in ("BRAVE_API_KEY", "TAVILY_API_KEY", "EXA_API_KEY", "SERPER_API_KEY"):
@@ -46,8 +51,10 @@ def test_the_search_its_service_and_the_most_pages_are_told_and_nothing_is_done(
 ) -> None:
     done = asky("-r", TIDES, "--dry-run")
     assert done.code == 0
-    assert f"hosts     {host(twin)}, and those of the pages that are found\n" in done.out
-    assert f"web       search for “{TIDES}” with searxng at {host(twin)}; read at most 20 pages of hosts" in done.out
+    assert f"hosts     {host(twin)}, and those of the pages found\n" in done.out
+    assert (
+        f"web       search for “{TIDES}” with searxng at {host(twin)}; read at most 20 pages that are found" in done.out
+    )
     assert "web_search" in done.out
     plan = asky("-r", TIDES, "--dry-run", "--json").json
     assert plan["schema"] == "asky.plan/1"
@@ -89,10 +96,31 @@ def test_addresses_in_the_question_are_hosts_and_need_no_service(asky: InProcess
     done = asky("What does https://docs.example.org/yeast say?", "--dry-run")
     assert done.code == 0
     assert "hosts     docs.example.org, and those" in done.out
-    assert "read at most 20 pages of those that the question names, and where they lead" in done.out
+    assert "read at most 20 pages that the question names or that they link to" in done.out
     plan = asky("What does https://docs.example.org/yeast say?", "--dry-run", "--json").json
     assert plan["web"]["named"] == ["https://docs.example.org/yeast"]
     assert "web_search" not in plan["tools"]
+
+
+def test_limits_of_the_question_are_told_in_place_of_the_configured_ones(
+    asky: InProcess, twin: SearxngTwin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASKY_BUDGET__MAX_TOKENS", "9000")
+    monkeypatch.setenv("ASKY_BUDGET__MAX_TIME_S", "60")
+    done = asky(TIDES, "--max-tokens", "777", "--dry-run")
+    assert done.out.endswith("limits    max_tokens 777, max_time_s 60\n")
+    limits = asky(TIDES, "--max-tokens", "777", "--dry-run", "--json").json["limits"]
+    assert (limits["max_tokens"], limits["max_time_s"]) == (777, 60)
+
+
+def test_that_another_model_answers_than_before_is_told_with_the_plan(asky: InProcess, twin: SearxngTwin) -> None:
+    with FilledStore(asky.home) as store:
+        session = store.sessions.open("sea", mode="standard")
+        store.sessions.remember(session.id, mode="standard", settings={"web": True, "model": "extractive"})
+    done = asky("-s", "sea", *REMOTE, TIDES, "--dry-run")
+    assert done.code == 0
+    told = "now answering with openai:test at 127.0.0.1:9; this session used extractive before\n"
+    assert told in done.err
 
 
 @pytest.mark.parametrize("flag", ["--no-web", "-L"])
@@ -130,7 +158,7 @@ def test_offline_only_pages_that_were_read_before_are_planned(asky: InProcess, t
         store.add_text(asky.home / "page.txt", "The moon raises two high tides a day.")
     done = asky("--offline", TIDES, "--dry-run")
     assert done.code == 0
-    assert "web       pages that were read before; nothing is fetched" in done.out
+    assert "web       cached pages only; nothing is fetched" in done.out
     assert "hosts     none: nothing leaves this machine" in done.out
 
 
@@ -152,12 +180,12 @@ def test_the_sources_that_are_wanted_are_told(asky: InProcess, twin: SearxngTwin
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (("--site", "https://example.org/x"), "'https://example.org/x' is no domain"),
-        (("--site", "-"), "'' is no domain"),
-        (("--since", "soon"), "--since 'soon' is no day that has been"),
-        (("--since", "2999"), "--since '2999' is no day that has been"),
-        (("--since", "30d", "--no-web"), "--site and --since are about the web, which is not used"),
-        (("--site", "example.org", "-L"), "--site and --since are about the web, which is not used"),
+        (("--site", "https://example.org/x"), "'https://example.org/x' is not a domain"),
+        (("--site", "-"), "'' is not a domain"),
+        (("--since", "soon"), "--since 'soon' is not a date in the past"),
+        (("--since", "2999"), "--since '2999' is not a date in the past"),
+        (("--since", "30d", "--no-web"), "--site and --since need the web, which this question does not use"),
+        (("--site", "example.org", "-L"), "--site and --since need the web, which this question does not use"),
     ],
 )
 def test_a_wish_that_makes_no_sense_is_a_usage_error_in_one_line(
@@ -229,7 +257,7 @@ def test_what_was_said_in_the_session_before_counts_in_every_call(
     assert grown["usual"] == later["usual"]["calls"] * later["earlier_tokens"]
     assert grown["most"] >= grown["usual"]  # whose prompts may be as long as the model takes them anyhow
     told = asky(*REMOTE, *flags, "-s", "sea", "And at night?", "--dry-run").out
-    assert f"session   {later['earlier_tokens']:,} tokens of what was said before go with each call\n" in told
+    assert f"session   {later['earlier_tokens']:,} tokens of earlier messages are sent with each call\n" in told
     assert "session  " not in asky(*REMOTE, *flags, "And at night?", "--dry-run").out
 
 

@@ -119,7 +119,7 @@ def test_a_changed_bundle_is_told_with_a_line_for_each_fault(asky: InProcess, ru
     done = asky("runs", "verify", str(target))
     assert done.code == 1
     assert done.out.startswith("FAILED: ")
-    assert "CRC" in done.out
+    assert "answer.json has been changed" in done.out
     found = asky("runs", "verify", str(target), "--json")
     assert (found.code, found.json["ok"], len(found.json["faults"])) == (1, False, done.out.count("\n"))
 

@@ -179,7 +179,7 @@ def test_what_a_run_did_on_the_web_is_shown_in_words(asky: InProcess) -> None:
         "web       used an earlier search for “moon”: 1 found",
         "web       searched for “sun”; web search failed: no reply",
         "web       chose 1 of 3 candidates: 5 URLs, 3 origins",
-        "web       read 4 pages: 1 fetched, 1 cached, 1 http_error, 1 source_refused; 1 with text that no reader sees,"
+        "web       read 4 pages: 1 fetched, 1 cached, 1 http_error, 1 source_refused; 1 with hidden text,"
         " which was left out",
     ]
     assert "https://r.example/0" not in shown
@@ -239,7 +239,7 @@ def test_many_hosts_are_counted(asky: InProcess) -> None:
 
 def test_a_run_whose_process_is_gone_is_listed_and_shown_as_interrupted(asky: InProcess) -> None:
     code = (
-        "import os, signal; from asky.wiring import Services; from asky.cli.surroundings import configured\n"
+        "import os, signal; from asky.wiring import Services; from asky.cli.context import configured\n"
         "runs = Services(configured(), os.environ).runs\n"
         "runs.start(question='Who?', mode='lean', model='m', session_id=None); os.kill(os.getpid(), signal.SIGKILL)"
     )
@@ -280,7 +280,7 @@ def test_an_id_that_names_no_run_or_several_is_refused(asky: InProcess, tmp_path
     assert first[:4] == second[:4]
     done = asky("runs", "show", first[:4])
     assert done.code == 2
-    assert "begins more than one run's id" in done.err
+    assert "is the beginning of more than one run id" in done.err
 
 
 def test_an_export_holds_every_shown_text_once_and_whole(asky: InProcess, tmp_path: Path) -> None:

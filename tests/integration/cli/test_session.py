@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import resource
-import subprocess
-import sys
 from pathlib import Path
 
 import pexpect  # type: ignore[import-untyped] # it has no types
 import pytest
 
-from asky.cli.cells import text_cells
+from asky.cli.terminal.cells import text_cells
 from asky.storage.sessions import NewMessage
 from tests.support.asky_command import ASKY, clean_environment, run_python
 from tests.support.in_process import InProcess
@@ -115,7 +112,7 @@ def test_runs_that_have_not_finished_are_shown_in_their_places_with_the_way_out(
     with FilledStore(asky.home) as store:
         sea = store.sessions.open("sea", mode="lean")
         killed = store.runs.start(question="Killed?", mode="lean", model="m", session_id=sea.id)
-        store.runs.let_go(killed.id)
+        store.runs.release(killed.id)
     listed = asky("session", "show", "sea")
     assert "nothing was asked" not in listed.err
     assert "Killed?" in asky("session", "list").out
@@ -124,24 +121,23 @@ def test_runs_that_have_not_finished_are_shown_in_their_places_with_the_way_out(
         failed = store.runs.start(question="Failing?", mode="lean", model="m", session_id=sea.id)
         store.sessions.append(sea.id, [NewMessage("user", "Failing?")], run_id=failed.id)
         store.runs.finish(failed.id, "failed", None)
-        store.runs.let_go(failed.id)
+        store.runs.release(failed.id)
         back = store.runs.start(question="Back?", mode="lean", model="m", session_id=sea.id)
         store.sessions.append(sea.id, [NewMessage("user", "Back?")], run_id=back.id)
         store.runs.finish(back.id, "failed", None)
-        store.runs.let_go(back.id)
+        store.runs.release(back.id)
         store.sessions.withdraw(sea.id, back.id)
         running = store.runs.start(question="Running?", mode="lean", model="m", session_id=sea.id)
         shown = asky("session", "show", "sea")
         told = asky("session", "show", "sea", "--json").json
-        store.runs.let_go(running.id)
+        store.runs.release(running.id)
     lines = [line for line in shown.out.splitlines() if "?" in line or line.startswith("run ")]
     assert lines == [
         "Killed?",
-        f"run {killed.id} was interrupted: `asky runs resume {killed.id}` goes on with it",
+        f"run {killed.id} was interrupted: `asky runs resume {killed.id}` resumes it",
         "Answered?",
         "Failing?",
-        f"run {failed.id} has failed: `asky runs show {failed.id}` says why, `asky runs resume {failed.id}` goes on"
-        " with it",
+        f"run {failed.id} failed: `asky runs show {failed.id}` says why, `asky runs resume {failed.id}` resumes it",
         "Back?",
         "Running?",
         f"run {running.id} is being answered now",
@@ -168,7 +164,7 @@ def test_a_session_is_shown_with_how_its_next_question_is_asked(asky: InProcess,
         "mode lean; model m; web yes; sites a.example, b.example; since 2020; shortlist off",
         f"asked of folder {tmp_path}/notes",
         "asked of collection tides",
-        "asked of what was given to it alone, and of pages that were read for it",
+        "asked of its own texts and of the pages read for it",
     ]
     assert asky("session", "show", "sea", "--json").json["collections"] == sorted(names)
 
@@ -180,8 +176,8 @@ def test_a_session_is_removed_with_its_runs_and_findings_and_nothing_else(asky: 
     asky("memory", "add", "of the mill", "-s", "mill")
     refused = asky("session", "rm", "sea")
     assert (refused.code, refused.out) == (2, "")
-    assert "that would remove the session sea: 1 run and 1 finding\n" in refused.err
-    assert "say so with --yes" in refused.err
+    assert "confirmation needed to remove the session sea: 1 run and 1 finding\n" in refused.err
+    assert "confirm with --yes" in refused.err
     done = asky("session", "rm", "sea", "--yes")
     assert (done.code, done.out, done.err) == (0, "", "removed the session sea: 1 run\n")
     assert [each["name"] for each in asky("session", "list", "--json").json["sessions"]] == ["mill"]
@@ -251,17 +247,3 @@ def test_listing_sessions_imports_nothing_heavy(asky: InProcess, tmp_path: Path)
     done = run_python(("-c", code), home=tmp_path, environ={"ASKY_HOME": str(asky.home)})
     assert (done.returncode, done.stderr) == (0, "")
     assert "sea" in done.stdout
-
-
-def test_listing_sessions_takes_little_processor_time(asky: InProcess, tmp_path: Path) -> None:
-    converse(asky.home, tmp_path, "sea")
-    command = [sys.executable, "-m", "asky", "session", "list"]
-    environ = clean_environment(tmp_path, {"ASKY_HOME": str(asky.home)})
-    subprocess.run(command, env=environ, capture_output=True, check=True, timeout=300)  # compiles what is not yet
-    spent = []
-    for _ in range(3):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(command, env=environ, capture_output=True, check=True, timeout=300)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    assert min(spent) <= 0.2

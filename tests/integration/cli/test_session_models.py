@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from subprocess import CompletedProcess
 from urllib.parse import urlsplit
 
 import pytest
 
+from asky.cli.chat.screen import ChatScreen
 from asky.errors import UsageError
 from tests.support.asky_command import run_asky
 from tests.support.endpoint import Endpoint
+from tests.support.here import run_here
 from tests.support.in_process import InProcess
-from tests.support.talks import open_talk
+from tests.support.staged import staged_command
+from tests.support.talks import open_talk, typed
 
 SECRET = "heliotrope"
 ASKED = "What is the harbour code?"
@@ -28,10 +31,11 @@ class Desk:
     home: Path
     endpoint: Endpoint
     environ: dict[str, str]
+    run: Callable[..., CompletedProcess[str]] = run_here
 
     def ask(self, *arguments: str, stdin: str = "", default: str | None = None) -> CompletedProcess[str]:
         environ = self.environ | ({"ASKY_MODEL": default} if default else {})
-        return run_asky(*arguments, home=self.home, environ=environ, stdin=stdin)
+        return self.run(*arguments, home=self.home, environ=environ, stdin=stdin)
 
     def keep_private(self, *flags: str) -> None:
         """Ask in the session `private`, of the private documents."""
@@ -72,8 +76,8 @@ def test_a_model_that_follows_from_one_session_is_not_carried_into_another(desk:
     assert done.returncode == 0, done.stderr
     assert SECRET in done.stdout
     assert (len(desk.endpoint.requests), desk.leaked) == (asked, [])
-    assert "in the session private now\nanswers come from extractive now\n" in done.stderr
-    assert f"in the session open now\nanswers come from far at {desk.host} now\n" in done.stderr
+    assert "now in the session private\nnow answering with extractive\n" in done.stderr
+    assert f"now in the session open\nnow answering with far at {desk.host}\n" in done.stderr
     assert [line for line in done.stdout.splitlines() if line.startswith("*")] == ["* extractive", "* far"]
     assert "model far" not in desk.ask("session", "show", "private").stderr
 
@@ -85,12 +89,21 @@ def test_a_model_that_was_typed_goes_along_and_that_is_said_before_anything_is_s
     desk.keep_private("-m", "extractive")
     commands = "/session private\n" if typed else "/model far\n/session private\n"
     done = desk.ask("chat", *typed, stdin=commands)
-    told = f"answers come from far at {desk.host} now: this session was asked with extractive until now\n"
-    assert f"in the session private now\n{told}" in done.stderr
+    told = f"now answering with far at {desk.host}; this session used extractive before\n"
+    assert f"now in the session private\n{told}" in done.stderr
     assert desk.endpoint.requests == []
     desk.ask("chat", *typed, stdin=f"{commands}{ASKED}\n")
     assert desk.leaked
     assert told not in desk.ask("chat", *typed, stdin=commands).stderr  # it was asked with that one now
+
+
+@pytest.mark.parametrize("way", [("-s", "private", ASKED), ("-c", "--json", ASKED)])
+def test_that_no_model_is_configured_is_said_with_each_question(desk: Desk, way: tuple[str, ...]) -> None:
+    desk.keep_private()
+    told = "no model is configured: answering with sentences quoted from the sources\n"
+    assert told in desk.ask(*way).stderr
+    assert told not in desk.ask(*way, "-m", "extractive").stderr  # it was chosen
+    assert told not in desk.ask(*way).stderr  # and so it is for the next question
 
 
 @pytest.mark.parametrize("way", [("-c",), ("-s", "private"), ("chat", "-c"), ("chat", "-s", "private")])
@@ -100,11 +113,11 @@ def test_a_session_that_no_other_model_has_seen_stays_with_the_built_in_one(desk
         is_chat = way[0] == "chat"
         done = desk.ask(*way, *(() if is_chat else (ASKED,)), stdin=f"{ASKED}\n" if is_chat else "", default="far")
         assert SECRET in done.stdout
-        told = f"answers come from extractive as before: this session has documents, and far at {desk.host} has to be"
-        assert f"{told} chosen\n" in done.stderr
+        told = f"still answering with extractive: this session has documents; use -m to switch to far at {desk.host}"
+        assert f"{told}\n" in done.stderr
     assert desk.endpoint.requests == []
     chosen = desk.ask("-c", "-m", "far", ASKED, default="far")
-    assert f"answers come from far at {desk.host} now: this session was asked with extractive" in chosen.stderr
+    assert f"now answering with far at {desk.host}; this session used extractive" in chosen.stderr
     assert desk.leaked
 
 
@@ -115,22 +128,39 @@ def test_a_session_that_another_process_begins_under_the_name_of_a_chat_is_asked
     InProcess(desk.home / "asky", monkeypatch, capsys)
     for name, value in (desk.environ | {"ASKY_MODEL": "far"}).items():
         monkeypatch.setenv(name, value)
-    with open_talk(session="private") as talk:
-        assert talk.model_name == "far"
-        asking = talk.asking()
-        desk.keep_private("-m", "extractive")
-        with pytest.raises(UsageError, match="begun elsewhere meanwhile"):
-            asking.ask(ASKED, None, "private", False)
+    with staged_command() as (ctx, services):
+        talk = ChatScreen(ctx, ctx.asky.converse(typed(session="private"), ctx.terminal.note))
+        assert talk.conversation.model_name == "far"
+        services.meanwhile = lambda: replace(desk, run=run_asky).keep_private("-m", "extractive")
+        with pytest.raises(UsageError, match="has just been started by another process"):
+            talk.ask(ASKED)
         talk.ask(ASKED)
-        assert talk.model_name == "extractive"
-    assert "going on in the session private: 2 messages" in capsys.readouterr().err
+        assert talk.conversation.model_name == "extractive"
+    assert "continuing the session private: 2 messages" in capsys.readouterr().err
     assert desk.endpoint.requests == []
+
+
+def test_a_session_that_another_process_has_asked_a_model_in_is_told_of_it_before_the_next_question(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (desk.home / "asky").mkdir(mode=0o700)
+    InProcess(desk.home / "asky", monkeypatch, capsys)
+    for name, value in desk.environ.items():
+        monkeypatch.setenv(name, value)
+    desk.keep_private("-m", "extractive")
+    with open_talk(session="private") as talk:
+        replace(desk, run=run_asky).ask("-m", "far", "-s", "private", OPEN)
+        asked = len(desk.endpoint.requests)
+        assert talk.conversation.look_up() is not None
+        assert talk.conversation.model_name == "far"
+    assert f"now answering with far at {desk.host}\n" in capsys.readouterr().err
+    assert len(desk.endpoint.requests) == asked
 
 
 def test_a_new_session_is_asked_with_what_was_typed_and_not_with_what_was_followed(desk: Desk) -> None:
     desk.ask("-m", "far", "-s", "open", OPEN)
     done = desk.ask("chat", "-s", "open", stdin="/session fresh\n/model\n")
-    assert "a new session fresh now\nanswers come from extractive now\n" in done.stderr
+    assert "now in the new session fresh\nnow answering with extractive\n" in done.stderr
     assert "* extractive" in done.stdout
     assert "* far" in desk.ask("chat", "-s", "open", stdin="/model far\n/session fresh\n/model\n").stdout
 
@@ -145,7 +175,7 @@ def test_the_mode_that_was_typed_goes_along(desk: Desk) -> None:
 def test_a_session_that_was_kept_off_the_web_stays_off_it_until_the_web_is_typed_there(desk: Desk) -> None:
     desk.keep_private("--no-web")
     done = desk.ask("chat", "--web", "-s", "open", stdin="/web\n/session private\n/web\n/web on\n/web\n")
-    states = [line.partition(",")[0].partition(":")[0] for line in done.stdout.splitlines()]
+    states = [line.partition(",")[0].partition(";")[0] for line in done.stdout.splitlines()]
     assert states == ["the web is on", "the web is off", "the web is on"]
 
 

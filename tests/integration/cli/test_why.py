@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asky.evidence.opening import surroundings
+from asky.evidence.citation_lookup import passage_context
 from asky.storage.runs import Run
 from asky.values import Evidence, Page, Section, Span
 from tests.support.in_process import InProcess
@@ -112,7 +112,7 @@ def test_an_answer_keeps_its_passage_when_the_source_changes(asky: InProcess, tm
     done = asky("why", "1")
     assert done.code == 0
     assert QUOTE in done.out
-    assert "the source has another text by now" in done.out
+    assert "the source has changed" in done.out
     assert asky("why", "1", "--json").json["source_now"] == "changed"
 
 
@@ -123,7 +123,7 @@ def test_a_file_that_is_gone_or_was_touched_is_said(asky: InProcess, tmp_path: P
     assert asky("why", "1", "--json").json["source_now"] == "modified"
     tides.unlink()
     assert asky("why", "1", "--json").json["source_now"] == "missing"
-    assert "not there any more" in asky("why", "1").out
+    assert "no longer exists" in asky("why", "1").out
 
 
 def test_what_reads_a_modified_file_again_is_a_command_that_does_so(
@@ -259,7 +259,7 @@ def test_escapes_in_a_source_do_not_reach_the_terminal(asky: InProcess, tmp_path
 )
 def test_surroundings_lie_beside_the_span_and_split_no_word(text: str, first: int, second: int, chars: int) -> None:
     start, end = sorted((min(first, len(text)), min(second, len(text))))
-    around = surroundings(text, Span(start, end), chars)
+    around = passage_context(text, Span(start, end), chars)
     assert text[:start].endswith(around.before)
     assert text[end:].startswith(around.after)
     assert len(around.before) <= chars

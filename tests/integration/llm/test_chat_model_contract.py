@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from asky.config.schema import Timeouts
 from asky.errors import AskyError, ContextOverflow, ProviderError, TimedOut, Unreachable
-from asky.llm.endpoint import PassingMemory, Prices
-from asky.llm.extractive import ExtractiveModel
+from asky.llm.endpoint.endpoint import Prices, TransientMemory
+from asky.llm.extractive.model import ExtractiveModel
 from asky.llm.port import ChatModel, Message, TextDelta, ToolCall
 from asky.net.retry import Retry
 from tests.support.adapters import (
@@ -32,6 +32,7 @@ from tests.support.adapters import (
     hear_once,
     open_model,
 )
+from tests.support.combining import each_once
 from tests.support.conforming import Script, ask_official_client, conforming
 from tests.support.endpoint import (
     ANTHROPIC,
@@ -265,11 +266,13 @@ def test_calls_at_one_time_do_not_disturb_each_other() -> None:
 # conversations
 
 
-@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
-@pytest.mark.parametrize("arguments", ['{"query": "mill"}', '{"query', "", "null", '["a"]', "nonsense", '"{}"'])
-def test_a_conversation_goes_on_after_calls_whatever_their_arguments(dialect: Dialect, arguments: str) -> None:
+_ARGUMENTS = ['{"query": "mill"}', '{"query', "", "null", '["a"]', "nonsense", '"{}"']
+
+
+@pytest.mark.parametrize(("dialect", "arguments"), each_once(DIALECTS, _ARGUMENTS, rounds=2))
+def test_a_conversation_goes_on_after_calls_whatever_their_arguments(dialect: str, arguments: str) -> None:
     first = Answer("Hm.", calls=(Call("search", arguments), Call("search", {"query": "x"})), reasoning="Thinking.")
-    with Endpoint(first, "It burned.", dialect=dialect) as server:
+    with Endpoint(first, "It burned.", dialect=DIALECTS[dialect]) as server:
         model = open_model(server)
         heard = hear_once(model)
         assert heard.reply is not None
@@ -546,10 +549,9 @@ _EXITS = {
 _TRIED_AGAIN = {"rate", "server", "overloaded", "bad_gateway", "unavailable", "timeout"}
 
 
-@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
-@pytest.mark.parametrize("kind", _EXITS)
-def test_a_failure_has_its_exit_code_and_is_tried_again_only_where_that_can_help(dialect: Dialect, kind: str) -> None:
-    with Endpoint(Problem(kind), dialect=dialect) as server:
+@pytest.mark.parametrize(("kind", "dialect"), each_once(_EXITS, DIALECTS))
+def test_a_failure_has_its_exit_code_and_is_tried_again_only_where_that_can_help(kind: str, dialect: str) -> None:
+    with Endpoint(Problem(kind), dialect=DIALECTS[dialect]) as server:
         heard = hear_once(open_model(server, retry=_RETRY))
         assert heard.error is not None
         assert heard.error.exit_code == _EXITS[kind]
@@ -696,7 +698,7 @@ def test_a_wait_that_would_pass_the_deadline_is_not_begun() -> None:
 
 def test_parameters_that_are_refused_are_dropped_once_and_remembered() -> None:
     rules = Rules(refuses={"max_tokens": "max_completion_tokens", "temperature": None, "stream_options": None})
-    memory = PassingMemory()
+    memory = TransientMemory()
     for dialect in (OPENAI, OLLAMA, LLAMACPP, GEMINI, VLLM, OPENROUTER, ANTHROPIC):
         with Endpoint("ok", dialect=dialect, rules=rules) as server:
             fields: dict[str, Any] = {"parameters": {"temperature": 0.5}, "max_output_tokens": 500, "memory": memory}
@@ -709,7 +711,7 @@ def test_parameters_that_are_refused_are_dropped_once_and_remembered() -> None:
 
 
 def test_tools_that_need_an_effort_get_it() -> None:
-    memory = PassingMemory()
+    memory = TransientMemory()
     with Endpoint("ok", rules=Rules(tools_need_effort=True)) as server:
         for _ in range(2):
             assert hear_once(open_model(server, memory=memory)).text == "ok"

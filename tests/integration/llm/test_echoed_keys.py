@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from asky.config.redaction import HIDDEN
-from asky.llm.probe import probe
+from asky.llm.endpoint.probe import probe
 from tests.support.adapters import KEY, Heard, hear_once, open_model
 from tests.support.endpoint import DIALECTS, OPENAI, Answer, Call, Dialect, Endpoint, Entry, Problem
 

@@ -18,6 +18,7 @@ import openai
 import pytest
 
 from tests.support.asky_command import ROOT
+from tests.support.combining import each_once
 from tests.support.conforming import QUESTION, SEARCH, Script, ask_official_client, conforming
 from tests.support.endpoint import (
     ANTHROPIC,
@@ -245,12 +246,11 @@ def test_a_json_body_can_answer_a_request_for_a_stream(client: httpx2.Client) ->
 # failures
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
+@pytest.mark.parametrize(("kind", "dialect"), each_once(KINDS, DIALECTS))
 def test_every_failure_has_its_status_and_words_in_every_dialect(
-    dialect: Dialect, kind: str, client: httpx2.Client
+    kind: str, dialect: str, client: httpx2.Client
 ) -> None:
-    with Endpoint(Problem(kind, message="It went “wrong”."), dialect=dialect) as endpoint:
+    with Endpoint(Problem(kind, message="It went “wrong”."), dialect=DIALECTS[dialect]) as endpoint:
         response = _post(client, endpoint)
     assert response.status_code == KINDS[kind][0]
     assert "It went “wrong”." in json.dumps(response.json(), ensure_ascii=False)

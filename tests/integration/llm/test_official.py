@@ -8,8 +8,8 @@ import socket
 import pytest
 
 from asky.config.schema import Timeouts
-from asky.llm.endpoint import Endpoint as Settings
-from asky.llm.official import ask_official_client
+from asky.llm.endpoint.endpoint import Endpoint as Settings
+from asky.llm.endpoint.official import ask_official_client
 from tests.support.endpoint import Answer, Call, Endpoint, Entry, Problem, Raw, Rules, Wire
 
 CANARY = "sk-canary-0123456789abcdef"

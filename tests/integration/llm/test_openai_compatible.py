@@ -19,9 +19,9 @@ import pytest
 
 from asky.config.schema import Timeouts
 from asky.errors import AuthenticationFailed, ConfigError, ProviderError, TimedOut, Unreachable
-from asky.llm.endpoint import Endpoint as Configured
-from asky.llm.endpoint import PassingMemory, Prices
-from asky.llm.openai_compatible import OpenAICompatibleModel
+from asky.llm.endpoint.endpoint import Endpoint as Configured
+from asky.llm.endpoint.endpoint import Prices, TransientMemory
+from asky.llm.endpoint.openai_compatible import OpenAICompatibleModel
 from asky.llm.port import Message, ModelUsage
 from asky.net.http import client_factory
 from asky.net.retry import Retry, Waiting
@@ -251,7 +251,7 @@ def test_a_tool_that_may_not_be_called_is_not() -> None:
 
 
 def test_unopened_thinking_is_shown_once_and_then_known() -> None:
-    memory = PassingMemory()
+    memory = TransientMemory()
     answer = Answer("It burned.", reasoning="I wonder.\n", reasoning_place="think_unopened", delta_chars=4)
     closed = Answer("\nIt burned.", reasoning="I wonder.\n", reasoning_place="think_unopened", delta_chars=4)
     with Endpoint(closed, answer, "No thoughts.") as server:
@@ -267,7 +267,7 @@ def test_a_schema_is_asked_for_in_the_way_that_is_not_refused_and_that_is_kept()
         async for _ in model.stream(QUESTION, (), schema=SCHEMA):
             pass
 
-    memory = PassingMemory()
+    memory = TransientMemory()
     with Endpoint('{"year": 1911}', rules=Rules(refuses={"response_format": None})) as server:
         for _ in range(2):
             anyio.run(ask, open_model(server, memory=memory))
@@ -278,7 +278,7 @@ def test_a_schema_is_asked_for_in_the_way_that_is_not_refused_and_that_is_kept()
 
 def test_adapting_ends_and_what_did_not_help_is_not_kept() -> None:
     refuses = dict.fromkeys(("temperature", "top_p", "seed", "stop", "stream_options", "max_tokens"))
-    memory = PassingMemory()
+    memory = TransientMemory()
     fields: dict[str, Any] = {"parameters": {"temperature": 1, "top_p": 1, "seed": 1, "stop": ["x"]}, "memory": memory}
     with Endpoint("ok", rules=Rules(refuses=refuses)) as server:
         model = open_model(server, max_output_tokens=50, **fields)
@@ -288,7 +288,7 @@ def test_adapting_ends_and_what_did_not_help_is_not_kept() -> None:
 
 
 def test_a_parameter_of_the_user_that_is_left_out_is_said_once() -> None:
-    memory = PassingMemory()
+    memory = TransientMemory()
     with Endpoint("ok", rules=Rules(refuses={"temperature": None})) as server:
         for _ in range(2):
             model = open_model(server, memory=memory, parameters={"temperature": 0.1})
@@ -323,7 +323,7 @@ def test_a_call_written_as_text_where_none_may_be_made_is_no_answer(text_tool_ca
     assert heard.text == ""
     assert heard.reply is not None
     assert heard.reply.finish == "stop"
-    assert heard.reply.warnings == ("mill called a tool although it may not; the call was not run",)
+    assert heard.reply.warnings == ("mill called a tool although none was allowed; the call was not run",)
 
 
 def test_an_answer_where_no_tool_may_be_called_is_given_out_as_it_is() -> None:
@@ -415,7 +415,7 @@ def test_runs_that_share_a_model_share_its_connection_until_the_last_has_left() 
 def test_what_was_learned_is_kept_after_the_reply_and_off_the_event_loop() -> None:
     threads: list[int] = []
 
-    class Noting(PassingMemory):
+    class Noting(TransientMemory):
         def remember(self, base_url: str, model_id: str, facts: Mapping[str, Any]) -> None:
             threads.append(threading.get_ident())
             super().remember(base_url, model_id, facts)

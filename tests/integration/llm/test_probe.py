@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 from asky.errors import AuthenticationFailed, Unreachable
-from asky.llm.probe import Abilities, probe
+from asky.llm.endpoint.probe import Abilities, probe
 from tests.support.adapters import KEY, configured_model, open_model
 from tests.support.endpoint import (
     DIALECTS,

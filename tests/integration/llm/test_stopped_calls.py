@@ -12,8 +12,8 @@ import pytest
 
 from asky.config.schema import Timeouts
 from asky.errors import TimedOut
-from asky.llm.budget import Limits, RunBudget
-from asky.llm.endpoint import Prices
+from asky.llm.budget import BudgetLimits, RunBudget
+from asky.llm.endpoint.endpoint import Prices
 from asky.llm.port import ChatModel, ModelUsage
 from asky.llm.spending import NoBudget, count_failed, spending_of
 from asky.llm.structured import ask_for_json
@@ -64,7 +64,7 @@ def stop(model: ChatModel, moment: Callable[[], object] = lambda: None, *, at_te
 
 
 def budget() -> RunBudget:
-    limits = Limits(max_tokens=1_000_000)
+    limits = BudgetLimits(max_tokens=1_000_000)
     return RunBudget(limits, prices=PRICES, counter=TokenCounter(), spent_today=Spent, clock=lambda: 0.0)
 
 

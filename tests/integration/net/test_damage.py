@@ -60,7 +60,6 @@ def site() -> Iterator[Site]:
 
 def test_each_damage_has_its_outcome() -> None:
     assert set(EXPECTED) | {"a page"} == set(DAMAGES)
-    assert len(DAMAGES) > 100
 
 
 @pytest.mark.parametrize("name", EXPECTED)

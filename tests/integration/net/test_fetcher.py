@@ -11,11 +11,11 @@ import anyio
 import pytest
 import trustme
 
-from asky import __version__
 from asky.concurrency import gather
 from asky.errors import AskyError, RateLimited, SourceRefused, SourceUnreadable, TimedOut, Unreachable
 from asky.net.pace import Pace
 from asky.net.retry import Retry, Waiting
+from asky.version import __version__
 from tests.support.fetching import fetch, names, open_fetcher, outcome
 from tests.support.searching import FakeTime
 from tests.support.site import Asked, Site, Wire
@@ -281,6 +281,22 @@ def test_tries_of_many_fetches_stay_within_a_budget(site: Site) -> None:
 
     anyio.run(main)
     assert 100 < len(site.requests) <= 123
+
+
+def test_five_pages_that_come_pay_for_one_further_try(site: Site) -> None:
+    site.page("/busy", status=503)
+    fetcher = open_fetcher(site, retry=Retry(), waiting=Clock().waiting)
+
+    def tries() -> int:
+        before = len(site.requests)
+        with pytest.raises(AskyError):
+            fetch(fetcher, site.url("/busy"))
+        return len(site.requests) - before
+
+    assert [tries() for _ in range(3)] == [3, 2, 1]  # nothing is left of what there was at first
+    for _ in range(5):
+        fetch(fetcher, site.url("/a"))
+    assert tries() == 2
 
 
 def test_one_deadline_holds_for_all_redirects_and_tries(site: Site) -> None:

@@ -16,7 +16,7 @@ from asky.search.catalog import make_provider
 from asky.search.port import SearchRequest
 from tests.support.adapters import configured_model, hear
 from tests.support.fetching import open_fetcher
-from tests.support.searching import search_settings, surroundings
+from tests.support.searching import search_context, search_settings
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def ask_model(authority: str) -> Awaitable[object]:
 
 
 def search(authority: str) -> Awaitable[object]:
-    shared = surroundings({"TAVILY_API_KEY": "tvly-0123456789"}, waiting=Waiting())
+    shared = search_context({"TAVILY_API_KEY": "tvly-0123456789"}, waiting=Waiting())
     return make_provider("tavily", search_settings("tavily", f"https://{authority}"), shared).search(SearchRequest("a"))
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from asky.errors import AskyError, Interrupted, SourceUnreadable
 from asky.reading.limits import MIB, ReadLimits
-from asky.reading.pool import ReaderPool
+from asky.reading.process.pool import ReaderPool
 from asky.values import Document
 from tests.support.files import pdf, pdf_bomb, wide_json
 
@@ -31,15 +31,25 @@ def bomb() -> bytes:
 
 
 def refusal(
-    pool: ReaderPool, data: bytes, media_type: str, name: str = "a.file", *, patience_s: float = math.inf
+    pool: ReaderPool, data: bytes, media_type: str, name: str = "a.file", *, wait_s: float = math.inf
 ) -> SourceUnreadable:
     with pytest.raises(SourceUnreadable) as caught:
-        pool.read(data, name=name, media_type=media_type, patience_s=patience_s)
+        pool.read(data, name=name, media_type=media_type, wait_s=wait_s)
     return caught.value
 
 
+EARLIER: set[int] = set()
+"""Processes that other tests of this worker keep, such as the two of `multiprocessing`, or of shared fixtures."""
+
+
+@pytest.fixture(autouse=True)
+def _of_this_test_alone() -> None:
+    EARLIER.clear()
+    EARLIER.update(each.pid for each in psutil.Process().children())
+
+
 def children() -> list[psutil.Process]:
-    return psutil.Process().children()
+    return [each for each in psutil.Process().children() if each.pid not in EARLIER]
 
 
 def the_child() -> psutil.Process:
@@ -55,12 +65,12 @@ def until(happened: Callable[[], bool]) -> None:
         assert time.monotonic() < deadline
 
 
-def read_in_thread(pool: ReaderPool, data: bytes, media_type: str, *, patience_s: float = math.inf) -> Future[Document]:
+def read_in_thread(pool: ReaderPool, data: bytes, media_type: str, *, wait_s: float = math.inf) -> Future[Document]:
     answer: Future[Document] = Future()
 
     def read() -> None:
         try:
-            answer.set_result(pool.read(data, name="a.file", media_type=media_type, patience_s=patience_s))
+            answer.set_result(pool.read(data, name="a.file", media_type=media_type, wait_s=wait_s))
         except AskyError as error:
             answer.set_exception(error)
 
@@ -89,8 +99,8 @@ def test_who_waits_no_longer_takes_no_turn_from_the_others(bomb: bytes) -> None:
     with ReaderPool(workers=1) as pool:
         first = read_in_thread(pool, bomb, PDF)
         child = the_child()
-        others = [read_in_thread(pool, bomb, PDF, patience_s=0.5) for _ in range(3)]
-        assert [str(other.exception()) for other in others] == ["a.file: other files took the time there was"] * 3
+        others = [read_in_thread(pool, bomb, PDF, wait_s=0.5) for _ in range(3)]
+        assert [str(other.exception()) for other in others] == ["a.file: other files took all the available time"] * 3
         child.kill()
         assert "parser was killed" in str(first.exception())
         assert pool.read(b"next", name="b", media_type=PLAIN).text == "next"
@@ -109,7 +119,7 @@ def test_a_child_that_hangs_without_using_cpu_is_killed() -> None:
         pool.read(b"first", name="a", media_type=PLAIN)
         stopped = the_child()
         stopped.suspend()
-        assert refusal(pool, b"second", PLAIN, patience_s=1.0).verdict == "timed_out"
+        assert refusal(pool, b"second", PLAIN, wait_s=1.0).verdict == "timed_out"
         assert not stopped.is_running()
         assert pool.read(b"third", name="c", media_type=PLAIN).text == "third"
 
@@ -203,7 +213,7 @@ def test_no_process_and_no_descriptor_is_left_behind(bomb: bytes) -> None:
         with ReaderPool(workers=2) as pool:
             pool.read(b"x", name="a", media_type=PLAIN)
             refusal(pool, b" ", PLAIN)
-            refusal(pool, bomb, PDF, patience_s=1.0)
+            refusal(pool, bomb, PDF, wait_s=1.0)
 
     use()
     before = psutil.Process().num_fds()
@@ -216,7 +226,7 @@ def test_no_process_and_no_descriptor_is_left_behind(bomb: bytes) -> None:
 def test_children_end_when_their_parent_is_gone() -> None:
     program = (
         "import os, psutil\n"
-        "from asky.reading.pool import ReaderPool\n"
+        "from asky.reading.process.pool import ReaderPool\n"
         "pool = ReaderPool()\n"
         "pool.read(b'x', name='a', media_type='text/plain')\n"
         "print(psutil.Process().children()[0].pid, flush=True)\n"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from asky.net.browser_process import find_chromium
+from asky.net.browser.process import find_chromium
 from asky.report.page import render_report
 from tests.support.browsing import needs_browser
 from tests.support.reports import ATTACKS, QUOTE, STORED, answer_of, citation, claim, reported

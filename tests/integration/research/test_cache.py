@@ -15,8 +15,8 @@ from asky.config.schema import Retrieval
 from asky.errors import SourceRefused, SourceUnreadable
 from asky.net.fetching import Fetched, Reached
 from asky.research.cache import CacheSettings, KnownFailure
-from asky.research.purge import Purge
-from asky.research.web_page import WebPage
+from asky.research.page import WebPage
+from asky.research.web.purge import Purge
 from asky.storage.pages import CACHE_COLLECTION
 from asky.storage.scope import Scope
 from asky.storage.text_vectors import TextVectorTable

@@ -30,7 +30,7 @@ FILES = {
 FIND = """
 import sys
 from asky.errors import NotConfigured
-from asky.research.embedding_models import find_model_folder
+from asky.research.embedding.models import find_model_folder
 try:
     folder = find_model_folder(sys.argv[1], local_files_only=False)
     print(sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()))

@@ -10,25 +10,24 @@ from typing import Any
 import anyio
 import pytest
 
-from asky.chat.web_access import WebAccess
-from asky.config.schema import Retrieval
-from asky.config.schema import Shortlist as ShortlistSettings
+from asky.config.schema import Retrieval, ShortlistSettings
 from asky.errors import AskyError, Unreachable
 from asky.events import Warned
-from asky.research.open_copies import CopyFinder, OpenCopies, named_paper
+from asky.research.page import ReadPage
 from asky.research.shortlist_types import SearchAll, Shortlist
 from asky.research.source_policy import SourcePolicy
 from asky.research.source_shortlist import source_shortlist
 from asky.research.tools import ResearchRun
-from asky.research.web import WebRun
-from asky.research.web_page import ReadPage
+from asky.research.web.access import WebAccess
+from asky.research.web.open_copies import CopyFinder, OpenCopies, named_paper
+from asky.research.web.run import WebRun
 from asky.search.catalog import make_service
-from asky.search.port import Candidate
-from asky.search.unpaywall import OpenCopy, make
+from asky.search.port import Candidate, OpenCopy
+from asky.search.providers.unpaywall import make
 from asky.storage.scope import Scope
 from tests.support.files import pdf
 from tests.support.search_store import SearchStore
-from tests.support.searching import FakeSearch, search_settings, surroundings
+from tests.support.searching import FakeSearch, search_context, search_settings
 from tests.support.site import Site
 from tests.support.twins.base import Reply, Throttled
 from tests.support.twins.papers import Paper, UnpaywallTwin
@@ -94,7 +93,7 @@ class Lab:
 
     def finder(self, email: str = EMAIL) -> CopyFinder:
         return make(
-            make_service("unpaywall", search_settings("unpaywall", self.twin.base_url, email=email), surroundings())
+            make_service("unpaywall", search_settings("unpaywall", self.twin.base_url, email=email), search_context())
         )
 
     def open(self, *papers: Candidate, finder: CopyFinder | None) -> WebRun:
@@ -107,7 +106,7 @@ class Lab:
         self.web.finder = finder
         return self.web.open(research, WebAccess(collection), is_private=False)
 
-    def read(self, *papers: Candidate, finder: CopyFinder | None = None) -> tuple[WebRun, Shortlist]:
+    def read(self, *papers: Candidate, finder: CopyFinder | None = None) -> tuple[WebRun, ShortlistSettings]:
         web = self.open(*papers, finder=finder or self.finder())
         return web, anyio.run(web.shortlist, QUESTION)
 
@@ -214,7 +213,7 @@ def test_a_finder_that_fails_is_named_and_papers_are_read_at_their_landing_pages
     assert read_at(chosen) == [lab.site.url("/landing")]
     (lookup,) = lab.lookups()
     assert [failed[:2] for failed in lookup["failures"]] == [["unpaywall", code]]
-    assert lab.warnings()[0].startswith("unpaywall could not be asked: ")
+    assert lab.warnings()[0].startswith("unpaywall could not be queried: ")
     assert EMAIL not in f"{lookup} {lab.warnings()}"
 
 
@@ -318,7 +317,7 @@ def test_what_was_asked_is_noted_also_where_the_run_goes_on_without_an_answer() 
             await OpenCopies(SlowFinder(), note).of("10.5555/soil.1")
 
     anyio.run(main)
-    assert noted == ["10.5555/soil.1: slow was not waited for any longer"]
+    assert noted == ["10.5555/soil.1: slow did not answer in time"]
 
 
 def test_several_who_want_one_paper_ask_once() -> None:
@@ -336,7 +335,7 @@ def test_several_who_want_one_paper_ask_once() -> None:
     assert asked == ["10.5555/a"]
 
 
-def patient(finder: CopyFinder, patience_s: float, *dois: str) -> Sequence[tuple[OpenCopy | None, str]]:
+def patient(finder: CopyFinder, timeout_s: float, *dois: str) -> Sequence[tuple[OpenCopy | None, str]]:
     """What is noted where `dois` are wanted at the same time."""
     noted: list[tuple[OpenCopy | None, str]] = []
 
@@ -344,7 +343,7 @@ def patient(finder: CopyFinder, patience_s: float, *dois: str) -> Sequence[tuple
         async def note(doi: str, copy: OpenCopy | None, error: AskyError | None) -> None:
             noted.append((copy, str(error)))
 
-        copies = OpenCopies(finder, note, patience_s=patience_s)
+        copies = OpenCopies(finder, note, timeout_s=timeout_s)
         async with anyio.create_task_group() as group:
             for doi in dois or ("10.5555/soil.1",):
                 group.start_soon(copies.of, doi)

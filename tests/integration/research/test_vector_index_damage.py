@@ -9,9 +9,6 @@ import json
 import os
 import random
 import shutil
-import subprocess
-import sys
-import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,66 +18,17 @@ import numpy as np
 import pytest
 
 from asky.config.schema import Retrieval
-from asky.research.vector_index import ChromaIndex, open_index
-from asky.research.vector_index_files import file_checksums, file_sizes
-from asky.research.vector_index_state import probe, read_state
+from asky.research.index.files import file_checksums, file_sizes
+from asky.research.index.state import probe, read_state
+from asky.research.index.vector_index import ChromaIndex, open_index
+from tests.support.forks import result_of
+from tests.support.indexes import ask, leave_open, remove_rows
 from tests.support.search_store import SearchStore
 
-ROOT = Path(__file__).parents[3]
 WORDS = ["moon", "sea", "tide", "bread", "yeast", "flour", "stone", "river", "cloud", "rain", "wind", "snow"]
 NUMBERS = 12  # 144 passages: Chroma writes `index_metadata.pickle` from 100 on
 QUESTIONS = [f"{word} number word{number}" for word in WORDS for number in (1, 7)]
 FILES = ["chroma.sqlite3", "data_level0.bin", "header.bin", "index_metadata.pickle", "length.bin", "link_lists.bin"]
-
-_ASKED = textwrap.dedent(
-    """
-    import json, sys
-    from pathlib import Path
-    from asky.config.schema import Retrieval
-    from asky.events import Warned
-    from tests.support.search_store import SearchStore
-
-    store = SearchStore(Path(sys.argv[1]), settings=Retrieval(engine="chroma"))
-    answers = [store.found(question, limit=5) for question in json.loads(sys.argv[2])]
-    embedder = store.search.embedder()
-    index = store.search.index(embedder)
-    ids = sorted(index.ids()) if index else None
-    warned = [each.message for each in store.heard if isinstance(each, Warned)]
-    print(json.dumps([answers, ids, warned, embedder.embedded]))
-    store.close()
-    """
-)
-
-_ROWS_REMOVED = textwrap.dedent(
-    """
-    import sys
-    import chromadb
-
-    client = chromadb.PersistentClient(path=sys.argv[1])
-    collection = client.get_collection("content_chunks", embedding_function=None)
-    collection.delete(ids=collection.get(include=[])["ids"][:5])
-    client.close()
-    """
-)
-
-_LEFT_OPEN = textwrap.dedent(
-    """
-    import os, sys
-    from pathlib import Path
-    from asky.config.schema import Retrieval
-    from tests.support.search_store import SearchStore
-
-    store = SearchStore(Path(sys.argv[1]), settings=Retrieval(engine="chroma"))
-    store.found("moon")
-    os._exit(0)
-    """
-)
-
-
-def run(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-W", "ignore", "-c", code, *arguments]
-    environ = {**os.environ, "ANONYMIZED_TELEMETRY": "False"}
-    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environ, check=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +127,7 @@ def without_schema(generation: Path) -> None:
 
 
 def without_rows(generation: Path) -> None:
-    run(_ROWS_REMOVED, str(generation)).check_returncode()
+    assert result_of(remove_rows, generation)[0] == 0
 
 
 def with_endless_links(generation: Path) -> None:
@@ -229,9 +177,7 @@ def test_a_damaged_index_is_made_anew_without_embedding_again(
 ) -> None:
     noted(clean=clean)(generation_in(folder))  # a process that died leaves it unclean
     damage(generation_in(folder))
-    done = run(_ASKED, str(folder), json.dumps(QUESTIONS))
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == [whole.answers, whole.ids, [], []]
+    assert result_of(ask, folder, QUESTIONS) == (0, [whole.answers, whole.ids, [], []])
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -324,21 +270,17 @@ def test_a_probe_notices_a_vector_that_finds_itself_but_is_not_what_it_was(store
 def test_two_processes_at_once_leave_the_index_whole(whole: Whole, folder: Path, store: SearchStore) -> None:
     generation = generation_in(folder)
     index = opened(store)
-    done = run(_ASKED, str(folder), json.dumps(QUESTIONS))
+    code, said = result_of(ask, folder, QUESTIONS)
     index.close()
-    assert json.loads(done.stdout) == [
-        whole.answers,
-        None,
-        ["the vector index is in use by another process; searching SQLite directly"],
-        [],
-    ]
+    warning = "the vector index is in use by another process; searching SQLite directly"
+    assert (code, said) == (0, [whole.answers, None, [warning], []])
     assert opened_once(store) == set(whole.ids)
     assert generation_in(folder) == generation
 
 
 def test_an_undamaged_index_that_was_left_open_is_used_again(whole: Whole, folder: Path, store: SearchStore) -> None:
     generation = generation_in(folder)
-    assert run(_LEFT_OPEN, str(folder)).returncode == 0
+    assert result_of(leave_open, folder)[0] == 0
     state = read_state(folder / "chroma")
     assert state is not None
     assert not state.clean

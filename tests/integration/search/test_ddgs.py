@@ -11,9 +11,9 @@ import pytest
 
 from asky.errors import AskyError, NotConfigured, ProviderError, TimedOut
 from asky.search.catalog import make_provider, make_providers, make_service
-from asky.search.ddgs import Ddgs
 from asky.search.port import SearchRequest
-from tests.support.searching import FakeTime, check_search_provider, search_settings, surroundings
+from asky.search.providers.ddgs import Ddgs
+from tests.support.searching import FakeTime, check_search_provider, search_context, search_settings
 
 
 class DDGSException(Exception):
@@ -61,7 +61,7 @@ class Scraper:
 
 
 def service_with(scraper: Scraper, **settings: Any) -> Ddgs:
-    shared = surroundings(waiting=FakeTime().waiting)
+    shared = search_context(waiting=FakeTime().waiting)
     return Ddgs(make_service("ddgs", search_settings("ddgs", None, **settings), shared), scraper.load)
 
 
@@ -118,8 +118,8 @@ def test_a_failure_is_not_tried_again_against_engines_that_block() -> None:
 def test_without_the_package_the_command_that_installs_it_is_named() -> None:
     settings = dataclasses.replace(search_settings("ddgs", None), providers=("ddgs",))
     with pytest.raises(NotConfigured) as caught:
-        make_provider("ddgs", settings, surroundings())
+        make_provider("ddgs", settings, search_context())
     assert caught.value.hint == "pip install ddgs"
-    (excused,) = make_providers(settings, surroundings())
+    (excused,) = make_providers(settings, search_context())
     with pytest.raises(NotConfigured, match="needs the package ddgs"):
         anyio.run(excused.search, SearchRequest("soil"))

@@ -18,10 +18,10 @@ from asky.errors import (
 )
 from asky.search.catalog import ROWS, make_provider, make_service
 from asky.search.federation import merge
-from asky.search.port import Candidate, SearchProvider, SearchRequest, SearchResults
-from asky.search.unpaywall import OpenCopy, Unpaywall
-from asky.search.unpaywall import make as make_unpaywall
-from tests.support.searching import FakeTime, check_search_provider, search_settings, surroundings
+from asky.search.port import Candidate, OpenCopy, SearchProvider, SearchRequest, SearchResults
+from asky.search.providers.unpaywall import Unpaywall
+from asky.search.providers.unpaywall import make as make_unpaywall
+from tests.support.searching import FakeTime, check_search_provider, search_context, search_settings
 from tests.support.twins.base import Reply, Scenario, Throttled, Twin
 from tests.support.twins.papers import (
     ARTICLES,
@@ -87,7 +87,7 @@ def pair_of(name: str, twin: Twin, *, has_key: bool = True, email: str | None = 
     variable = ROWS[name].key_variable
     environ = {variable: KEY} if variable and has_key else {}
     settings = search_settings(name, twin.base_url, email=email, **service)
-    return Pair(twin, make_provider(name, settings, surroundings(environ, waiting=time.waiting)), time)
+    return Pair(twin, make_provider(name, settings, search_context(environ, waiting=time.waiting)), time)
 
 
 @pytest.fixture(params=TWINS)
@@ -514,7 +514,7 @@ def test_xml_with_entities_of_its_own_is_refused(name: str) -> None:
     with TWINS[name](key=KEY) as twin:
         twin.play(*(("normal", *script) if name == "pubmed" else script))
         error = pair_of(name, twin).fail()
-        assert error.message == f"{name}: its answer brings a document type of its own"
+        assert error.message == f"{name}: its answer declares a document type"
 
 
 def test_openalex_without_budget_is_not_asked_again() -> None:
@@ -546,7 +546,7 @@ def test_an_error_of_wikipedia_comes_with_status_200(code: str, reason: str) -> 
 
 def unpaywall_of(twin: Twin, email: str | None = EMAIL) -> Unpaywall:
     settings = search_settings("unpaywall", twin.base_url, email=email)
-    return make_unpaywall(make_service("unpaywall", settings, surroundings()))
+    return make_unpaywall(make_service("unpaywall", settings, search_context()))
 
 
 @pytest.fixture
@@ -607,6 +607,6 @@ def test_not_being_able_to_look_is_not_the_same_as_no_copy(
 
 
 def test_text_without_a_doi_is_not_sent(unpaywall: UnpaywallTwin) -> None:
-    with pytest.raises(ProviderError, match="this is no DOI"):
+    with pytest.raises(ProviderError, match="this is not a DOI"):
         anyio.run(unpaywall_of(unpaywall).find_open_copy, "a title")
     assert unpaywall.requests == []

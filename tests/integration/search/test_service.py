@@ -12,17 +12,17 @@ import anyio
 import pytest
 
 from asky.concurrency import gather
-from asky.config.schema import Search, SearchService
+from asky.config.schema import Search, SearchServiceSettings
 from asky.errors import AskyError, RateLimited, TimedOut, Unreachable
 from asky.net.breaker import Breaker
 from asky.net.retry import Waiting
-from asky.search.catalog import Surroundings, make_provider, make_service
+from asky.search.catalog import SearchContext, make_provider, make_service
 from asky.search.check import check_service
 from asky.search.port import SearchRequest, SearchResults
-from asky.search.reply import Reply as ServiceReply
+from asky.search.reply import ServiceReply
 from asky.search.service import MAX_BYTES, Service
 from asky.values import Failure
-from tests.support.searching import FakeSearch, FakeTime, search_settings, surroundings
+from tests.support.searching import FakeSearch, FakeTime, search_context, search_settings
 from tests.support.twins.base import Reply, Throttled
 from tests.support.twins.web import BraveTwin, SearxngTwin, TavilyTwin
 
@@ -30,7 +30,7 @@ KEY = "tvly-0123456789"
 REQUEST = SearchRequest("soil")
 
 
-def searches(base_url: str, count: int, shared: Surroundings, **service: Any) -> list[SearchResults | Failure]:
+def searches(base_url: str, count: int, shared: SearchContext, **service: Any) -> list[SearchResults | Failure]:
     """That many searches at once."""
     provider = make_provider("tavily", search_settings("tavily", base_url, **service), shared)
     return anyio.run(lambda: gather([REQUEST] * count, provider.search, limit=count))
@@ -40,14 +40,14 @@ def test_searches_of_one_process_keep_the_pace() -> None:
     time = FakeTime()
     with TavilyTwin(key=KEY) as twin:
         found = searches(
-            twin.base_url, 4, surroundings({"TAVILY_API_KEY": KEY}, waiting=time.waiting), gap_s=2.0, timeout_s=60.0
+            twin.base_url, 4, search_context({"TAVILY_API_KEY": KEY}, waiting=time.waiting), gap_s=2.0, timeout_s=60.0
         )
     assert [type(each) for each in found] == [SearchResults] * 4
     assert time.now_s == pytest.approx(6.0)
 
 
 def test_a_turn_that_comes_too_late_is_not_waited_for_and_not_held_against_the_service() -> None:
-    shared = surroundings({"TAVILY_API_KEY": KEY}, waiting=FakeTime().waiting)
+    shared = search_context({"TAVILY_API_KEY": KEY}, waiting=FakeTime().waiting)
     with TavilyTwin(key=KEY) as twin:
         found = searches(twin.base_url, 3, shared, gap_s=1000.0, timeout_s=20.0)
         assert len(twin.requests) == 1
@@ -57,7 +57,7 @@ def test_a_turn_that_comes_too_late_is_not_waited_for_and_not_held_against_the_s
 
 
 def test_a_turn_that_comes_too_late_is_no_sign_that_a_service_is_back() -> None:
-    shared = surroundings({"TAVILY_API_KEY": KEY}, waiting=FakeTime().waiting)
+    shared = search_context({"TAVILY_API_KEY": KEY}, waiting=FakeTime().waiting)
     with TavilyTwin(key=KEY) as twin:
         twin.play("error500")
         first, second = (searches(twin.base_url, 1, shared, gap_s=1000.0, timeout_s=20.0)[0] for _ in range(2))
@@ -73,13 +73,13 @@ def test_a_wait_is_that_of_the_last_reply() -> None:
     time = FakeTime()
     with TavilyTwin(key=KEY) as twin:
         twin.play(Throttled((("Retry-After", "7"),)), "cut", "normal")
-        searches(twin.base_url, 1, surroundings({"TAVILY_API_KEY": KEY}, waiting=time.waiting))
+        searches(twin.base_url, 1, search_context({"TAVILY_API_KEY": KEY}, waiting=time.waiting))
     assert time.slept == [7.0, 1.0]
 
 
 def test_a_service_that_fails_again_and_again_is_left_alone() -> None:
     time = FakeTime()
-    shared = surroundings({"TAVILY_API_KEY": KEY}, waiting=time.waiting)
+    shared = search_context({"TAVILY_API_KEY": KEY}, waiting=time.waiting)
     with TavilyTwin(key=KEY) as twin:
         twin.play("error500")
         (failure,) = searches(twin.base_url, 1, shared)
@@ -88,8 +88,7 @@ def test_a_service_that_fails_again_and_again_is_left_alone() -> None:
         (failure,) = searches(twin.base_url, 1, shared)
         assert isinstance(failure, Failure)
         assert failure.message == (
-            f"tavily at {twin.host} failed 3 times in a row and is not asked for now "
-            "(last: tavily: it failed with status 500)"
+            f"tavily at {twin.host} failed 3 times in a row and is paused (last: tavily: it failed with status 500)"
         )
         assert len(twin.requests) == 3
         twin.play("normal")
@@ -100,7 +99,7 @@ def test_a_service_that_fails_again_and_again_is_left_alone() -> None:
 
 def test_one_request_finds_out_whether_a_service_is_back() -> None:
     time = FakeTime()
-    shared = surroundings({"TAVILY_API_KEY": KEY}, waiting=time.waiting)
+    shared = search_context({"TAVILY_API_KEY": KEY}, waiting=time.waiting)
     with TavilyTwin(key=KEY) as twin:
         twin.play("error500")
         searches(twin.base_url, 1, shared)
@@ -111,7 +110,7 @@ def test_one_request_finds_out_whether_a_service_is_back() -> None:
 
 
 def test_a_silent_service_counts_as_failing() -> None:
-    shared = surroundings({"TAVILY_API_KEY": KEY}, waiting=Waiting())
+    shared = search_context({"TAVILY_API_KEY": KEY}, waiting=Waiting())
     with TavilyTwin(key=KEY) as twin:
         twin.play("silent")
         (failure,) = searches(twin.base_url, 1, shared, timeout_s=1.5)
@@ -121,7 +120,7 @@ def test_a_silent_service_counts_as_failing() -> None:
 
 
 def test_quotas_and_keys_open_no_breaker() -> None:
-    shared = surroundings({"TAVILY_API_KEY": KEY})
+    shared = search_context({"TAVILY_API_KEY": KEY})
     with TavilyTwin(key=KEY) as twin:
         twin.play("bad_key", "quota", "bad_key", "quota", "captcha200", "normal")
         for _ in range(5):
@@ -131,9 +130,9 @@ def test_quotas_and_keys_open_no_breaker() -> None:
 
 def test_the_try_that_opens_the_breaker_reports_what_the_service_said() -> None:
     time = FakeTime()
-    shared = Surroundings(
+    shared = SearchContext(
         {"TAVILY_API_KEY": KEY},
-        surroundings(waiting=time.waiting).pace,
+        search_context(waiting=time.waiting).pace,
         Breaker(None, time.waiting, threshold=1),
         time.waiting,
     )
@@ -150,15 +149,15 @@ PROGRAM = textwrap.dedent(
     import sys
     from pathlib import Path
     import anyio
-    from asky.config.schema import Search, SearchService
+    from asky.config.schema import Search, SearchServiceSettings
     from asky.net.breaker import Breaker
     from asky.net.pace import Pace
-    from asky.search.catalog import Surroundings, make_provider
+    from asky.search.catalog import SearchContext, make_provider
     from asky.search.port import SearchRequest
 
     async def main(base_url, folder):
-        shared = Surroundings({"BRAVE_API_KEY": "key-0123456789"}, Pace(folder), Breaker(folder))
-        provider = make_provider("brave", Search(brave=SearchService(base_url=base_url)), shared)
+        shared = SearchContext({"BRAVE_API_KEY": "key-0123456789"}, Pace(folder), Breaker(folder))
+        provider = make_provider("brave", Search(brave=SearchServiceSettings(base_url=base_url)), shared)
         await provider.search(SearchRequest("soil"))
 
     anyio.run(main, sys.argv[1], Path(sys.argv[2]))
@@ -176,7 +175,7 @@ def test_four_processes_keep_to_one_request_a_second_together(tmp_path: Path) ->
 
 
 def service_at(base_url: str, *, max_bytes: int = MAX_BYTES, email: str | None = None) -> Service:
-    shared = surroundings()
+    shared = search_context()
     return Service(
         name="tavily",
         base_url=base_url,
@@ -257,7 +256,7 @@ def test_a_service_that_is_throttled_for_good_is_asked_three_times() -> None:
     with TavilyTwin(key=KEY) as twin:
         twin.play(Throttled())
         time = FakeTime()
-        (failure,) = searches(twin.base_url, 1, surroundings({"TAVILY_API_KEY": KEY}, waiting=time.waiting))
+        (failure,) = searches(twin.base_url, 1, search_context({"TAVILY_API_KEY": KEY}, waiting=time.waiting))
         assert isinstance(failure, Failure)
         assert failure.retryable
         assert len(twin.requests) == 3
@@ -268,7 +267,7 @@ def test_the_check_of_a_service_says_what_came_of_it() -> None:
     time = FakeTime()
     with TavilyTwin(key=KEY) as twin:
         provider = make_provider(
-            "tavily", search_settings("tavily", twin.base_url), surroundings({"TAVILY_API_KEY": KEY})
+            "tavily", search_settings("tavily", twin.base_url), search_context({"TAVILY_API_KEY": KEY})
         )
         check = anyio.run(check_service, provider, lambda: time.now_s)
         assert (check.works, check.results, check.host, check.error) == (True, 2, twin.host, None)
@@ -284,7 +283,7 @@ def test_the_check_of_a_service_says_what_came_of_it() -> None:
 def test_the_address_of_a_service_may_have_a_path_and_a_final_slash() -> None:
     with SearxngTwin() as twin:
         service = make_service(
-            "searxng", Search(searxng=SearchService(base_url=f"{twin.base_url}/", gap_s=0.0)), surroundings()
+            "searxng", Search(searxng=SearchServiceSettings(base_url=f"{twin.base_url}/", gap_s=0.0)), search_context()
         )
         twin.play(Reply({}))
         assert anyio.run(service.get_json, "/search", {"q": "q"}) == {}

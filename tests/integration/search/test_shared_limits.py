@@ -12,10 +12,10 @@ from asky.concurrency import gather
 from asky.net.fetcher import GuardedFetcher
 from asky.net.pace import Pace
 from asky.net.retry import Retry, RetryBudget
-from asky.search.catalog import Surroundings, make_provider, make_service
+from asky.search.catalog import SearchContext, make_provider, make_service
 from asky.search.port import SearchRequest
 from tests.support.fetching import names, open_fetcher
-from tests.support.searching import FakeTime, search_settings, surroundings
+from tests.support.searching import FakeTime, search_context, search_settings
 from tests.support.site import Site
 from tests.support.twins.base import Twin
 from tests.support.twins.web import SearxngTwin, TavilyTwin
@@ -24,13 +24,13 @@ KEY = "tvly-0123456789"
 STORM_ROUNDS = 2  # few, so that a budget for each alone would allow more than one for all
 
 
-def shared_by(time: FakeTime, budget: RetryBudget) -> Surroundings:
+def shared_by(time: FakeTime, budget: RetryBudget) -> SearchContext:
     """One budget for services that no breaker keeps from being asked again."""
-    basic = surroundings({"TAVILY_API_KEY": KEY}, waiting=time.waiting)
-    return Surroundings(basic.environ, basic.pace, basic.breaker, time.waiting, budget)
+    basic = search_context({"TAVILY_API_KEY": KEY}, waiting=time.waiting)
+    return SearchContext(basic.environ, basic.pace, basic.breaker, time.waiting, budget)
 
 
-def storm(fetcher: GuardedFetcher, site: Site, shared: Surroundings, twins: dict[str, Twin], time: FakeTime) -> int:
+def storm(fetcher: GuardedFetcher, site: Site, shared: SearchContext, twins: dict[str, Twin], time: FakeTime) -> int:
     """Search and fetch again and again where everything always fails; returns how much was asked for."""
     providers = [make_provider(name, search_settings(name, twin.base_url), shared) for name, twin in twins.items()]
 
@@ -62,7 +62,7 @@ def test_tries_of_all_services_and_all_pages_together_add_a_fifth() -> None:
 def test_pages_of_arxiv_wait_for_the_turn_of_its_search_and_its_search_for_theirs(tmp_path: Path) -> None:
     time = FakeTime()
     pace = Pace(tmp_path, time.waiting)
-    shared = Surroundings({}, pace, surroundings(waiting=time.waiting).breaker, time.waiting)
+    shared = SearchContext({}, pace, search_context(waiting=time.waiting).breaker, time.waiting)
     service = make_service("arxiv", search_settings("arxiv", None, gap_s=None), shared)
     began: list[float] = []
 

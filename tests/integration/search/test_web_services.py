@@ -11,7 +11,7 @@ from asky.errors import AskyError, AuthenticationFailed, ProviderError, RateLimi
 from asky.net.retry import Waiting
 from asky.search.catalog import ROWS, make_provider
 from asky.search.port import Candidate, SearchProvider, SearchRequest, SearchResults
-from tests.support.searching import FakeSearch, FakeTime, check_search_provider, search_settings, surroundings
+from tests.support.searching import FakeSearch, FakeTime, check_search_provider, search_context, search_settings
 from tests.support.twins.base import Reply, Throttled
 from tests.support.twins.web import (
     FOUND,
@@ -61,7 +61,7 @@ class Pair:
 def provider_at(name: str, base_url: str, time: FakeTime, **service: Any) -> SearchProvider:
     variable = ROWS[name].key_variable
     settings = search_settings(name, base_url, **service)
-    return make_provider(name, settings, surroundings({variable: KEY} if variable else {}, waiting=time.waiting))
+    return make_provider(name, settings, search_context({variable: KEY} if variable else {}, waiting=time.waiting))
 
 
 def pair_of(name: str, twin: WebTwin, **service: Any) -> Pair:
@@ -225,7 +225,7 @@ def test_an_answer_that_breaks_off_is_fetched_again(pair: Pair) -> None:
 def test_a_silent_service_ends_at_the_deadline() -> None:
     with SearxngTwin() as twin:
         twin.play("silent")
-        shared = surroundings(waiting=Waiting())
+        shared = search_context(waiting=Waiting())
         provider = make_provider("searxng", search_settings("searxng", twin.base_url, timeout_s=1.5), shared)
         with pytest.raises(TimedOut) as caught:
             anyio.run(provider.search, REQUEST)
@@ -383,7 +383,7 @@ def test_searxng_whose_engines_failed_has_not_searched() -> None:
 def test_searxng_behind_a_password_is_sent_it(key: str, sent: str) -> None:
     with SearxngTwin() as twin:
         settings = search_settings("searxng", twin.base_url, api_key_env="SEARXNG_KEY")
-        provider = make_provider("searxng", settings, surroundings({"SEARXNG_KEY": key}))
+        provider = make_provider("searxng", settings, search_context({"SEARXNG_KEY": key}))
         anyio.run(provider.search, REQUEST)
         assert twin.requests[0].headers["authorization"] == sent
 

@@ -271,4 +271,4 @@ def test_words_that_cannot_be_checked_for_want_of_room_are_not_called_damaged(tm
         home=tmp_path,
         environ={"SQLITE_TMPDIR": str(room)},
     )
-    assert done.stdout == "the temporary folder has no room for a copy of the store to check\n"
+    assert done.stdout == "the temporary folder has no space for a copy of the store\n"

@@ -154,4 +154,4 @@ def test_what_is_only_in_the_log_of_a_killed_process_is_read_on_a_full_disk(tmp_
 def test_a_log_that_cannot_be_read_on_a_full_disk_is_said_and_not_passed_over(tmp_path: Path) -> None:
     message, hint = _read_with_a_log(tmp_path, is_lost=True)
     assert "asky.db-wal holds changes that it lacks, and the disk is full" in message
-    assert hint == "free some space and run it again"
+    assert hint == "free some space and run the command again"

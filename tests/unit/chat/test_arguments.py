@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asky.chat.arguments import MAX_ARGUMENT_CHARS, BadArguments, canonical, describe, parse_arguments
 from asky.config.tool_parameters import check_schema
+from asky.llm.arguments import MAX_ARGUMENT_CHARS, BadArguments, canonical, describe, parse_arguments
 
 SCHEMA: dict[str, Any] = {
     "type": "object",

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asky.chat.compaction import (
+from asky.llm.port import Message, ToolCall
+from asky.research.writing.compaction import (
     OMITTED,
     OMITTED_ANSWER,
     OMITTED_MIDDLE,
     OMITTED_PASSAGES,
     Compacted,
     compact,
-    has_lost_questions,
+    omits_questions,
 )
-from asky.chat.stubs import LEFT_OUT
-from asky.llm.port import Message, ToolCall
+from asky.research.writing.tool_result_placeholder import LEFT_OUT
 
 ASKED = [Message("system", "Be brief."), Message("user", "When?")]
 
@@ -142,8 +142,8 @@ def test_where_the_questions_alone_are_too_much_the_longest_lose_their_middles_f
     assert asked[1].endswith("log line\nWhere did it begin?")
     assert OMITTED_MIDDLE in asked[1]
     assert cut(shorter.messages, 1800).cut == 0
-    assert has_lost_questions(messages, shorter.messages)
-    assert not has_lost_questions(shorter.messages, shorter.messages)
+    assert omits_questions(messages, shorter.messages)
+    assert not omits_questions(shorter.messages, shorter.messages)
 
 
 def test_questions_that_are_to_be_kept_are_kept_whatever_they_take() -> None:
@@ -151,7 +151,7 @@ def test_questions_that_are_to_be_kept_are_kept_whatever_they_take() -> None:
     for number in range(40):
         messages += earlier(number, "It is so. " * 60)
     shorter = compact([*messages, Message("user", "And now?")], len(messages), 100, measure, keep_questions=True)
-    assert not has_lost_questions(messages, shorter.messages)
+    assert not omits_questions(messages, shorter.messages)
     assert {each.content for each in shorter.messages if each.role == "assistant"} == {OMITTED_ANSWER}
 
 

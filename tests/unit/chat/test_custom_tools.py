@@ -17,14 +17,13 @@ import psutil  # type: ignore[import-untyped]  # it has no stubs here
 import pytest
 
 from asky.chat.custom_tools import CustomTools, command_of
-from asky.chat.registry import ToolRegistry
 from asky.config.custom_tools import RESERVED_TOOLS
 from asky.config.schema import CustomTool
 from asky.errors import UsageError
 from asky.llm.port import ToolCall
-from asky.llm.tools import ToolResult
+from asky.llm.tools import ToolRegistry, ToolResult
 from asky.research.tools import TOOL_SPECS, ResearchRun
-from asky.research.web_tools import WEB_TOOL_SPECS
+from asky.research.web.tools import WEB_TOOL_SPECS
 from asky.storage.scope import Scope
 
 TEXT = {"type": "string"}
@@ -50,7 +49,7 @@ class Bench:
         self.ledger: list[Mapping[str, Any]] = []
         self.run = ResearchRun("20260101-000000-abcd", None, Scope(None), passage_tokens, 8)
         tools = CustomTools({"own": own}, os.environ if environ is None else environ, ("key-of-another-name",))
-        self.registry = ToolRegistry(tools.of(self.run, self.ledger.append))
+        self.registry = ToolRegistry(tools.for_run(self.run, self.ledger.append))
 
     async def call(self, **arguments: Any) -> ToolResult:
         return await self.registry.call(ToolCall("c1", "own", json.dumps(arguments, ensure_ascii=False)))
@@ -246,6 +245,7 @@ HANGING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", HANGING.values(), ids=HANGING)
 def test_a_program_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path, script: str) -> None:
     pids = tmp_path / "pids"
@@ -270,6 +270,7 @@ def test_a_daemon_that_keeps_the_output_open_is_neither_waited_for_nor_left(tmp_
     assert left(pids) == []
 
 
+@pytest.mark.slow
 def test_a_program_that_forks_without_end_is_ended(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
     script = f"while :; do sleep 999 & echo $! >> {pids}; done"

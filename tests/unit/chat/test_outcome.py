@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from asky.chat.outcome import passed_over, shown_sources, usage_of
-from asky.chat.run_state import RunState
 from asky.llm.port import ModelUsage
 from asky.research.tools import ResearchRun
-from asky.research.web_ledger import WebUse
+from asky.research.web.ledger import WebUse
+from asky.runs.finalize import rejected_sources, shown_sources, usage_of
+from asky.runs.journal.journal import RunState
 from asky.storage.scope import Scope
 from asky.values import Citation, Evidence, Location, Source, Span
 
@@ -43,7 +43,7 @@ def test_what_was_passed_over_is_said_once_and_not_where_it_was_used_after_all()
     run = state(passage("P0001", SEA))
     run.rejected += [("https://site.test/sea", "too slow"), ("https://site.test/mill", "blocked"), ("b.pdf", "empty")]
     run.rejected += [("https://site.test/mill", "not found")]
-    assert passed_over([("a.pdf", "damaged"), ("b.pdf", "unread")], run) == (
+    assert rejected_sources([("a.pdf", "damaged"), ("b.pdf", "unread")], run) == (
         ("a.pdf", "damaged"),
         ("b.pdf", "empty"),
         ("https://site.test/mill", "not found"),
@@ -64,6 +64,6 @@ def test_searches_of_documents_and_of_the_web_count_together() -> None:
     run = state()
     run.research.queries += ["tides", "moon"]
     assert usage_of([], run, 0.0).searches == 2
-    run.use = WebUse(searches=3, fetches=4, cache_hits=5)
+    run.web_use = WebUse(searches=3, fetches=4, cache_hits=5)
     used = usage_of([], run, 0.0)
     assert (used.searches, used.fetches, used.cache_hits) == (5, 4, 5)

@@ -32,7 +32,7 @@ def test_a_folder_that_is_called_as_this_host_is_reached_from_here(
         ("big.txt", b"\xfe\xff\x00W", "is UTF-16", "iconv -f UTF-16"),
         ("latin1.txt", "où".encode("latin-1"), "is not UTF-8: byte 2", "iconv -f LATIN1"),
         ("none.txt", None, "cannot read {}: No such file", "file:///PATH"),
-        ("", None, "file:// names no file", "file:///PATH"),
+        ("", None, "file:// does not name a file", "file:///PATH"),
     ],
 )
 def test_a_way_out_is_named(

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from asky.chat.prompts import research_system_prompt, with_material
 from asky.llm.port import ABSTENTION, ToolSpec
+from asky.research.writing.prompts import research_system_prompt, with_material
 
 SPECS = (
     ToolSpec("find", "Finds.", {"type": "object"}, system_prompt_guideline="Ask short questions."),

@@ -84,7 +84,7 @@ def test_a_question_that_only_looks_like_one_is_left_alone(text: str) -> None:
         ("/summary sentences=2", "{{input}}"),
         ("/letter hello", "{{name}}"),
         ("/summary sentences=1 sentences=2 x", "twice"),
-        ('/summary sentences="1 x', "no end"),
+        ('/summary sentences="1 x', "is not closed"),
         ("/sumary the tides", "no saved prompt /sumary"),
     ],
 )
@@ -92,7 +92,7 @@ def test_a_prompt_that_cannot_be_filled_is_an_error_that_names_what_is_missing(t
     with pytest.raises(UsageError) as caught:
         expanded(text)
     assert message in caught.value.message
-    assert caught.value.hint is not None or "twice" in message or "no end" in message
+    assert caught.value.hint is not None or "twice" in message or "is not closed" in message
 
 
 @pytest.mark.parametrize("text", ["/sumary the tides", "/Summary x", "/SUMMARY", "/Sumary x"])
@@ -118,7 +118,7 @@ def test_an_expansion_is_bounded_in_length_and_in_memory() -> None:
     tracemalloc.start()
     try:
         for text in ("/many " + "x" * 19_000, "/fits " + "x" * 10_000_000):
-            with pytest.raises(UsageError, match="20,000 are the limit"):
+            with pytest.raises(UsageError, match="the limit is 20,000"):
                 expand(text, prompts, read_file=no_file)
         assert tracemalloc.get_traced_memory()[1] < 50_000_000
     finally:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from asky.cli.chat_editor import edit_text
+from asky.cli.chat.editor import edit_text
 from asky.errors import UsageError
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import stat
 from pathlib import Path
 
-from asky.cli.chat_prompt import PrivateHistory
+from asky.cli.chat.prompt import PrivateHistory
 
 
 def kept(file: Path) -> list[str]:

@@ -9,7 +9,7 @@ from prompt_toolkit import PromptSession
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from asky.cli.chat_prompt import _bindings
+from asky.cli.chat.prompt import _bindings
 
 
 def test_ctrl_c_just_after_enter_is_no_accident_of_the_event_loop() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from asky.cli.chat_reader import PipeReader, PlainReader, Reader
+from asky.cli.chat.reader import PipeReader, PlainReader, Reader
 from asky.errors import UsageError
 
 MIB = 1 << 20
@@ -25,7 +25,7 @@ def typed(data: bytes) -> Reader:
 @pytest.mark.parametrize("over", [1, MIB - 1, MIB, MIB + 1, 3 * MIB])
 def test_a_line_that_is_too_long_is_refused_once_with_all_of_it(opened: Callable[[bytes], Reader], over: int) -> None:
     reader = opened(b"x" * (MIB + over) + b"\nnext\n")
-    with pytest.raises(UsageError, match="more than 1 MiB"):
+    with pytest.raises(UsageError, match="longer than 1 MiB"):
         reader.read()
     assert reader.read() == "next"
     with pytest.raises(EOFError):

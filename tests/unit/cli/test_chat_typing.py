@@ -14,8 +14,8 @@ from pathlib import Path
 import pexpect  # type: ignore[import-untyped] # it has no types
 import pytest
 
-from asky.cli.chat_typing import MAX_NOTE_CHARS, Keyboard, Leftover
-from asky.cli.running import Stopped
+from asky.cli.chat.type_ahead import MAX_NOTE_CHARS, Leftover, TypeAhead
+from asky.cli.context import Stopped
 from tests.support.asky_command import clean_environment
 
 
@@ -25,7 +25,7 @@ class Typist:
     def __init__(self) -> None:
         self.user, self.terminal = os.openpty()
         self.shown: list[str] = []
-        self.keyboard = Keyboard(self.terminal, self.shown.append)
+        self.keyboard = TypeAhead(self.terminal, self.shown.append)
 
     def type(self, text: str) -> None:
         os.write(self.user, text.encode())
@@ -116,7 +116,7 @@ def test_a_note_has_an_end(typist: Typist) -> None:
     with typist.keyboard.listening():
         for _ in range(MAX_NOTE_CHARS // 1000 + 1):
             typist.type("x" * 1000)  # a terminal holds 4,096 bytes
-        assert typist.shown[-1].startswith("[no room for more] xxx")
+        assert typist.shown[-1].startswith("[limit reached] xxx")
         typist.type("\r")
     assert [len(note) for note in typist.keyboard.take()] == [MAX_NOTE_CHARS]
 
@@ -132,7 +132,7 @@ def test_the_terminal_is_as_before_at_the_end_and_ctrl_c_stays_a_signal(typist: 
 
 def test_a_held_terminal_is_quiet_between_turns_too_and_as_before_where_one_begins(typist: Typist) -> None:
     before = typist.local_modes()
-    with typist.keyboard.held():
+    with typist.keyboard.capture():
         assert not typist.local_modes() & (termios.ECHO | termios.ICANON)
         turn = typist.keyboard.listening()
         assert typist.local_modes() == before  # what whoever leaves at once gets back
@@ -148,7 +148,7 @@ def test_a_signal_that_ends_the_process_leaves_a_held_terminal_as_it_was(
     number: signal.Signals, typist: Typist
 ) -> None:
     before = typist.local_modes()
-    with pytest.raises(Stopped) as raised, typist.keyboard.held():
+    with pytest.raises(Stopped) as raised, typist.keyboard.capture():
         os.kill(os.getpid(), number)
     assert raised.value.exit_code == 128 + number
     assert typist.local_modes() == before
@@ -183,7 +183,7 @@ def test_the_terminal_is_as_before_after_an_accident(typist: Typist) -> None:
 
 def test_a_closed_terminal_is_no_error() -> None:
     user, terminal = os.openpty()
-    keyboard = Keyboard(terminal, lambda _: None)
+    keyboard = TypeAhead(terminal, lambda _: None)
     os.close(user)
     os.close(terminal)
     with keyboard.listening():
@@ -194,15 +194,15 @@ def test_a_closed_terminal_is_no_error() -> None:
 PROGRAM = """
 import sys
 import anyio
-from asky.cli.chat_typing import Keyboard
-from asky.cli.running import run_async
+from asky.cli.chat.type_ahead import TypeAhead
+from asky.cli.context import run_async
 
 async def is_stuck():
     with anyio.CancelScope(shield=True):
         print("ready", flush=True)
         await anyio.sleep_forever()
 
-keyboard = Keyboard(sys.stdin.fileno(), lambda _: None)
+keyboard = TypeAhead(sys.stdin.fileno(), lambda _: None)
 run_async(is_stuck, tick=keyboard.poll, meanwhile=keyboard.listening(), grace_s=30)
 """
 

@@ -52,9 +52,9 @@ def test_path_names_folders_files_and_the_project(tmp_path: Path, user_file: Pat
     (tmp_path / ".asky.toml").touch()
     lines = dict(line.split(None, 1) for line in run_asky("config", "path", home=tmp_path).stdout.splitlines())
     assert lines["config"] == str(tmp_path / "asky" / "config")
-    assert lines["data"] == f"{tmp_path / 'asky' / 'data'}  (not there)"
+    assert lines["data"] == f"{tmp_path / 'asky' / 'data'}  (does not exist)"
     assert lines["research.toml"] == str(user_file)
-    assert lines["models.toml"].endswith("(not there)")
+    assert lines["models.toml"].endswith("(does not exist)")
     assert lines["project"] == str(tmp_path / ".asky.toml")
 
 

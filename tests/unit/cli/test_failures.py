@@ -5,7 +5,8 @@ import json
 import click
 import pytest
 
-from asky.cli.failures import Report, describe, render
+from asky.app.failures import ErrorReport
+from asky.cli.failures import describe, render
 from asky.errors import AskyError, Interrupted, NotEnoughEvidence, RateLimited
 
 ENVIRON = {"OPENAI_API_KEY": "sk-0123456789", "HOME": "/home/someone"}
@@ -21,7 +22,7 @@ class Group(Exception):
 
 def test_an_expected_error_is_its_message_hint_and_code() -> None:
     report = describe(RateLimited("slow down", hint="wait a minute"), environ={})
-    assert report == Report(6, "rate_limited", "slow down", "wait a minute")
+    assert report == ErrorReport(6, "rate_limited", "slow down", "wait a minute")
     assert render(report, as_json=False) == "asky: slow down\nhint: wait a minute\n"
     assert json.loads(render(report, as_json=True)) == {
         "schema": "asky.error/1",

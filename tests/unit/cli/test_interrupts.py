@@ -57,6 +57,7 @@ def start(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("act", ["interrupt()", "Dropped()"])
 @pytest.mark.parametrize("command", ["--version", "runs list"])
 def test_an_interrupt_at_any_moment_of_a_start_is_130_and_no_traceback(act: str, command: str, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import click
 import pexpect  # type: ignore[import-untyped] # it has no types
 import pytest
 
-from asky.cli.commands import COMMANDS, EXIT_CODES
+from asky.cli.catalog import COMMANDS, EXIT_CODES
 from asky.cli.main import asky, hint_at_command, with_command
 from asky.errors import AskyError
 from tests.support.asky_command import clean_environment, run_asky
@@ -70,7 +70,7 @@ def test_a_mistyped_command_is_asked_with_a_hint(arguments: list[str], close: st
 
 def test_every_command_that_is_there_is_called_by_its_name() -> None:
     context = click.Context(asky)
-    present = [name for name in COMMANDS if importlib.util.find_spec(f"asky.cli.{name}")]
+    present = [name for name in COMMANDS if importlib.util.find_spec(f"asky.cli.commands.{name}")]
     assert {"config", "completion"} <= set(present)
     for name in present:
         command = asky.get_command(context, name)

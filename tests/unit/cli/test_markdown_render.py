@@ -4,17 +4,17 @@ import re
 
 import pytest
 
-from asky.cli.cells import text_cells
-from asky.cli.markdown_blocks import BlockScanner
-from asky.cli.markdown_render import BlockRenderer, Row
+from asky.cli.terminal.cells import Row, text_cells
+from asky.cli.terminal.markdown_render import BlockRenderer
+from asky.text.markdown import BlockSplitter
 
 SGR = re.compile(r"\x1b\[[0-9;]*m")
 RENDERER = BlockRenderer({"TERM": "xterm"})
 
 
 def render(text: str, columns: int = 60) -> list[Row]:
-    scanner = BlockScanner()
-    blocks = [*scanner.feed(text), *scanner.close()]
+    splitter = BlockSplitter()
+    blocks = [*splitter.feed(text), *splitter.close()]
     return [row for block in blocks for row in RENDERER.render(block, columns)]
 
 
@@ -84,6 +84,7 @@ def test_items_keep_their_number_and_their_place() -> None:
     assert shown("7. seven\n8. eight") == " 7 seven\n 8 eight"
     assert shown("- a\n  - b\n    1. c") == " • a\n    • b\n       1 c"
     assert shown("  * set in") == "   • set in"
+    assert shown("    \n\n+ after blanks") == " • after blanks"
 
 
 def test_tables_are_aligned() -> None:

@@ -55,7 +55,7 @@ def test_json_after_two_dashes_is_no_option(tmp_path: Path) -> None:
 
 CRASH = """
 import sys
-from asky.__main__ import run, leave
+from asky.__main__ import exit_process, run
 from asky.cli.main import asky
 import click
 
@@ -65,7 +65,7 @@ def crash(verbose):
     {body}
 
 asky.get_command = lambda ctx, name: crash
-leave(run(["config", *sys.argv[1:]]))
+exit_process(run(["config", *sys.argv[1:]]))
 """
 
 
@@ -148,7 +148,7 @@ def test_closed_descriptors_do_no_harm(closed: str, tmp_path: Path) -> None:
 
 def test_a_file_never_takes_the_number_of_a_closed_stream(tmp_path: Path) -> None:
     code = (
-        "import os; from asky.cli.streams import harden_streams; harden_streams();"
+        "import os; from asky.cli.terminal.streams import harden_streams; harden_streams();"
         "n = os.open('/dev/null', os.O_RDONLY); print(n); os._exit(0 if n > 2 else 9)"
     )
     done = subprocess.run(

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import io
+from contextlib import closing
 
 import pytest
 
-from asky.cli.progress import Progress, cut_to_width, duration
+from asky.cli.terminal.terminal import Progress, cut_to_width, duration
 from asky.events import (
     Event,
     FileRead,
@@ -125,6 +126,13 @@ def test_a_warning_stands_on_a_line_of_its_own() -> None:
     assert screen.stream.getvalue() == f"{CLEAR}reading{CLEAR}warning: no model (install one)\n{CLEAR}reading"
 
 
+def test_a_warning_that_another_run_gives_again_is_printed_once() -> None:
+    screen = Screen(line=False)
+    for warned in (Warned("no model", topic="embedder"), Warned("careful"), Warned("no model", topic="embedder")):
+        screen.hear(warned)
+    assert screen.stream.getvalue() == "warning: no model\nwarning: careful\n"
+
+
 @pytest.mark.parametrize("screen", [Screen(line=False), Screen(term="dumb")], ids=["switched off", "a dumb terminal"])
 def test_without_a_line_only_warnings_are_printed(screen: Screen) -> None:
     screen.hear(StageStarted("reading", 1))
@@ -180,7 +188,7 @@ def test_a_closed_terminal_does_not_stop_the_run() -> None:
 
 def test_leaving_takes_the_line_away() -> None:
     screen = Screen()
-    with screen.progress as progress:
+    with closing(screen.progress) as progress:
         progress(StageStarted("reading"))
     assert screen.stream.getvalue() == f"{CLEAR}reading{CLEAR}"
 

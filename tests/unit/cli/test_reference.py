@@ -3,12 +3,12 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from asky.cli.reference import TARGETS, outdated
 from tests.support.asky_command import ROOT
+from tools.reference import TARGETS, outdated
 
 
 def test_the_generated_files_say_what_the_code_says() -> None:
-    assert list(outdated(ROOT)) == [], "run: python -m asky.cli.reference"
+    assert list(outdated(ROOT)) == [], "run: python tools/reference.py"
 
 
 def test_a_file_that_is_missing_or_differs_is_noticed(tmp_path: Path) -> None:

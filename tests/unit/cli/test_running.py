@@ -16,14 +16,14 @@ from pathlib import Path
 import pexpect  # type: ignore[import-untyped] # it has no types
 import pytest
 
-from asky.cli.running import Stopped, run_async
+from asky.cli.context import Stopped, run_async
 from tests.support.asky_command import clean_environment
 
 PROGRAM = """
 import sys, threading
 import anyio
-from asky.cli.running import Stopped, run_async
-from asky.__main__ import leave
+from asky.cli.context import Stopped, run_async
+from asky.__main__ import exit_process
 
 async def cleans_up():
     try:
@@ -63,7 +63,7 @@ try:
     run_async({name}, grace_s={grace})
 except Stopped as stopped:
     print("stopped", stopped.exit_code, stopped.value, type(stopped.__cause__).__name__, flush=True)
-    leave(stopped.exit_code)
+    exit_process(stopped.exit_code)
 """
 
 
@@ -146,7 +146,7 @@ def test_leaving_at_once_restores_the_terminal(tmp_path: Path) -> None:
     code = """
 import os, signal, termios
 import anyio
-from asky.cli.running import Stopped, run_async
+from asky.cli.context import Stopped, run_async
 
 async def main():
     state = termios.tcgetattr(0)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asky.cli.terminal import Terminal, is_smart, json_document, json_text, one_line, plain, wants_color
+from asky.cli.terminal.terminal import Terminal, is_smart, json_document, json_text, one_line, plain, wants_color
 
 UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 
-from asky.cli.terminal import Terminal
-from asky.cli.viewing import StreamedView
+from asky.cli.terminal.terminal import Terminal
+from asky.cli.view import StreamedView
 from asky.events import Event, QuerySent, TextStreamed
 from asky.values import Answer, Claim, Span, Usage
 
@@ -22,8 +22,8 @@ def below(answer: str, doubtful: tuple[Claim, ...]) -> list[str]:
     terminal = Terminal(out=out, err=io.StringIO(), environ=ENVIRON)
     heard: list[Event] = []
     view = StreamedView(terminal, heard.append, ENVIRON, waits=False)
-    view(TextStreamed(answer))
-    view.give(Answer("r", None, "standard", "?", "m", answer, (), doubtful, (), (), Usage(), None))
+    view.listen(TextStreamed(answer))
+    view.show(Answer("r", None, "standard", "?", "m", answer, (), doubtful, (), (), Usage(), None))
     view.close()
     return [line for line in out.getvalue().splitlines() if line.startswith("⚠")]
 
@@ -42,7 +42,7 @@ def test_a_query_that_is_sent_while_the_answer_is_written_stands_on_a_line_of_it
             out.write("QUERY\n")
 
     view = StreamedView(terminal, hear, ENVIRON, waits=False)
-    view(TextStreamed("Let me look it up"))
-    view(QuerySent("neap tides", ("lab (s.test)",), True))
+    view.listen(TextStreamed("Let me look it up"))
+    view.listen(QuerySent("neap tides", ("lab (s.test)",), True))
     assert out.getvalue().splitlines() == ["Let me look it up", "QUERY"]
     view.close()

@@ -5,19 +5,16 @@ from __future__ import annotations
 import inspect
 from pathlib import Path
 
-import pytest
-
-from asky.chat.loop import LoopSettings
-from asky.config.schema import Chunking, Embedding, Reading, SourceAdapter
+from asky.config.schema import Chunking, Embedding, ReadingSettings, SourceAdapter
 from asky.reading.limits import MIB, ReadLimits
-from asky.reading.pool import ReaderPool
+from asky.reading.process.pool import ReaderPool
 from asky.research.adapters import AdapterSettings
 from asky.research.chunker import ChunkSettings
 from asky.research.embeddings import EmbeddingSettings
 
 
 def test_parts_without_settings_behave_as_those_of_the_default_configuration() -> None:
-    chunking, embedding, reading = Chunking(), Embedding(), Reading()
+    chunking, embedding, reading = Chunking(), Embedding(), ReadingSettings()
     assert ChunkSettings() == ChunkSettings(chunking.max_tokens, chunking.overlap_tokens)
     assert EmbeddingSettings(Path("models")) == EmbeddingSettings(
         Path("models"),
@@ -33,8 +30,3 @@ def test_parts_without_settings_behave_as_those_of_the_default_configuration() -
     assert inspect.signature(ReaderPool).parameters["workers"].default == reading.workers
     configured = SourceAdapter("wiki://", tool=("cat",))
     assert AdapterSettings("wiki", "wiki://", tool=("cat",)).timeout_s == configured.timeout_s
-
-
-def test_the_turns_of_a_loop_have_to_be_said() -> None:
-    with pytest.raises(TypeError, match="max_turns"):
-        LoopSettings()  # type: ignore[call-arg]  # the point of the test

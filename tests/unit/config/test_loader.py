@@ -309,7 +309,7 @@ def test_a_flag_is_checked_like_a_file(home: Path) -> None:
         (b"a = " + b"9" * 5000 + b"\n", "", "a number that is too long"),
         (b"# ok\nname = 'caf\xe9'\n", ":2", "not UTF-8 text"),
         (b"a = " + b"[" * 100_000, "", "nested too deeply"),
-        (b"#" * 300_000, "", "larger than a configuration file can be"),
+        (b"#" * 300_000, "", "too large for a configuration file"),
     ],
 )
 def test_what_is_not_toml_is_named_by_place_and_not_by_content(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asky.config.redaction import HIDDEN, RedactedText, Redactor, is_placeholder, key_values
-from asky.config.schema import Provider, Search, SearchService, Settings
+from asky.config.schema import Provider, Search, SearchServiceSettings, Settings
 from asky.errors import RateLimited
 
 KEY = "sk-Canary/01+23"
@@ -68,7 +68,7 @@ def test_keys_with_digits_and_long_ones_are_none(key: str) -> None:
 def test_the_keys_that_could_be_sent_are_those_that_the_settings_name_and_those_with_usual_names() -> None:
     settings = Settings(
         providers={"lab": Provider(base_url="http://lab/v1", api_key_env="LAB"), "free": Provider(base_url="http://x")},
-        search=Search(brave=SearchService(api_key_env="SEARCHING")),
+        search=Search(brave=SearchServiceSettings(api_key_env="SEARCHING")),
     )
     environ = {"LAB": "1", "SEARCHING": "2", "TAVILY_API_KEY": "3", "DB_PASSWORD": "postgres", "HOME": "/home/someone"}
     assert sorted(key_values(settings, environ)) == ["1", "2", "3"]

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pybtex.database import BibliographyData, parse_string
 
-from asky.evidence.bibliography import bibliography
-from asky.evidence.works import cited_works
+from asky.evidence.export.bibliography import bibliography
+from asky.evidence.export.works import cited_works
 from asky.text.scrub import one_line
 from tests.support.reports import answer_of, citation
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from asky.evidence.markers import number_citations
+from asky.evidence.citations.markers import number_citations
 from tests.support.rendering import loaded_by
 
 IN_CODE = "<kept>"

@@ -4,8 +4,8 @@ import hashlib
 
 import pytest
 
+from asky.evidence.citations.scanner import AnswerScanner
 from asky.evidence.keys import KEY, MAX_DIGITS, MIN_DIGITS, KeyRing
-from asky.evidence.scanner import AnswerScanner
 from asky.text.sentences import sentence_spans
 from asky.values import Span
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asky.evidence.markdown import answer_markdown, as_written
+from asky.evidence.export.markdown import answer_markdown, as_written
 from tests.support.rendering import loaded_by
 
 HOSTILE = (

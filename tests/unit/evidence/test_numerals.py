@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from asky.evidence.numerals import fraction, scaled, values_of
+from asky.evidence.verification.numerals import fraction, scaled, values_of
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
-import time
+import re
 
 import pytest
 
 from asky.evidence.passages import new_marker, parse_passages, render_passages
 from asky.values import Evidence, Location, Source, SourceKind, Span
+from tests.support.timing import check_linear
 
 MARKER = "9f3c2a71d0b4e865"
 
@@ -97,6 +98,17 @@ def test_invisible_instructions_are_made_visible_and_read_back() -> None:
     assert parse_passages(shown)[0].text == text
 
 
+def test_every_code_point_that_is_invisible_is_made_visible_and_no_other() -> None:
+    text = "".join(map(chr, range(0x110000)))
+    shown = render_passages([passage(text)], marker=MARKER)
+    controls = {*range(0x20), *range(0x7F, 0xA0)} - set(map(ord, "\t\n\f\r\x85"))
+    bidirectional = {*range(0x202A, 0x202F), *range(0x2066, 0x206A)}
+    surrogates_and_tags = {*range(0xD800, 0xE000), *range(0xE0000, 0xE0080)}
+    made_visible = [int(digits, 16) for digits in re.findall(r"<U\+([0-9A-F]+)>", shown)]
+    assert made_visible == sorted(controls | bidirectional | surrogates_and_tags)
+    assert parse_passages(shown)[0].text == text
+
+
 def test_ordinary_text_is_shown_unchanged() -> None:
     text = 'if a < b and c[0]: {"name": "fetch", "arguments": {}} <b>bold</b> \\alpha [P0000] e\u0301 مرحبا 😀\tx'
     assert f">\n{text}\n<" in render_passages([passage(text)], marker=MARKER)
@@ -155,10 +167,14 @@ def test_a_marker_is_random_hexadecimal_and_anything_else_is_refused() -> None:
 
 
 @pytest.mark.parametrize("unit", ["<", "<\\", "[", "<passage ", "\U000e0041", f'<passage {MARKER} P7f3a title="', "\n"])
-def test_hostile_text_of_100_kilobytes_takes_linear_time(unit: str) -> None:
-    text = unit * (100_000 // len(unit))
-    started = time.process_time()
-    assert parse_passages(render_passages([passage(text)], marker=MARKER))[0].text == text
-    parse_passages(text)
-    parse_passages(f'<passage {MARKER} P7f3a title="x">\n' * 2_500)
-    assert time.process_time() - started < 5  # usually a tenth of it; quadratic time would be minutes
+def test_hostile_text_takes_linear_time(unit: str) -> None:
+    def read(chars: int) -> None:
+        text = unit * (chars // len(unit))
+        assert parse_passages(render_passages([passage(text)], marker=MARKER))[0].text == text
+        parse_passages(text)
+
+    check_linear(read, 5_000)
+
+
+def test_openings_of_passages_that_never_end_take_linear_time() -> None:
+    check_linear(lambda count: parse_passages(f'<passage {MARKER} P7f3a title="x">\n' * count), 300)

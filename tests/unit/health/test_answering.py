@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from asky.config.loader import load_config
-from asky.health.answering import check_answering
 from asky.health.check import Check
+from asky.health.configuration import check_answering
 
 CANARY = "sk-canary-0123456789abcdef"
 
 
 def checked(home: Path, environ: Mapping[str, str]) -> Check:
-    surroundings = {"HOME": str(home), "ASKY_HOME": str(home), **environ}
-    return check_answering(load_config(environ=surroundings, cwd=home), surroundings)
+    environment = {"HOME": str(home), "ASKY_HOME": str(home), **environ}
+    return check_answering(load_config(environ=environment, cwd=home), environment)
 
 
 def test_the_extractive_model_needs_nothing(tmp_path: Path) -> None:

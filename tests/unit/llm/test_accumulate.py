@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asky.llm.accumulate import Accumulator, Gathered
-from asky.llm.merging import SurrogateJoiner
+from asky.llm.endpoint.accumulate import AccumulatedReply, Accumulator
+from asky.llm.endpoint.merging import SurrogateJoiner
+from asky.llm.endpoint.tool_fragments import plain_arguments
 from asky.llm.port import ToolCall
-from asky.llm.tool_fragments import plain_arguments
 
 
 def chunk(delta: Any = None, finish: Any = None, **more: Any) -> dict[str, Any]:
@@ -27,7 +27,7 @@ def call(index: Any = None, id_: Any = None, name: Any = None, arguments: Any = 
     return head | {"function": function} | more
 
 
-def gather(*deltas: Mapping[str, Any], finish: Any = "stop") -> Gathered:
+def gather(*deltas: Mapping[str, Any], finish: Any = "stop") -> AccumulatedReply:
     parts = Accumulator()
     for delta in deltas:
         parts.add(chunk(delta))
@@ -46,7 +46,7 @@ def test_text_is_given_out_as_it_comes() -> None:
     deltas = [parts.add(chunk({"role": "assistant", "content": text})) for text in ("", "It ", "burned", ".")]
     assert deltas == ["", "It ", "burned", "."]
     parts.add(chunk({}, "stop"))
-    assert parts.result() == Gathered({"role": "assistant", "content": "It burned."}, (), "stop", None)
+    assert parts.result() == AccumulatedReply({"role": "assistant", "content": "It burned."}, (), "stop", None)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_text_is_given_out_as_it_comes() -> None:
         pytest.param([[call(0, "a", "f", "null")]], [("a", "f", "{}")], id="null"),
         pytest.param(
             [[call(0, "a", "f", "{}"), call(1, "a", "g", "{}"), call(2, "call_2", "h", "{}")]],
-            [("a", "f", "{}"), ("call_3", "g", "{}"), ("call_2", "h", "{}")],
+            [("a", "f", "{}"), ("call_1", "g", "{}"), ("call_2", "h", "{}")],
             id="ids repeated",
         ),
     ],
@@ -164,10 +164,10 @@ def test_the_raw_message_keeps_unknown_keys_and_the_ids_of_the_endpoint() -> Non
         "tool_calls": [
             {"id": "a", "function": {"name": "f", "arguments": '"{}"'}, **signed},
             {"id": "a", "function": {"name": "g", "arguments": {"x": 1}}},
-            {"id": "call_3", "function": {"name": "h", "arguments": ""}},
+            {"id": "call_2", "function": {"name": "h", "arguments": ""}},
         ],
     }
-    assert [each.id for each in gathered.calls] == ["a", "call_2", "call_3"]
+    assert [each.id for each in gathered.calls] == ["a", "call_1", "call_2"]
 
 
 def test_a_whole_body_is_kept_as_it_is() -> None:
@@ -177,8 +177,8 @@ def test_a_whole_body_is_kept_as_it_is() -> None:
         "content": [{"type": "text", "text": "It "}, {"type": "text", "text": "burned."}],
         "odd": {"a": [1, None]},
     }
-    assert parts.add_whole({"choices": [{"message": message, "finish_reason": None}], "usage": None}) == "It burned."
-    assert parts.result() == Gathered(message, (), "stop", None)
+    assert parts.add_complete({"choices": [{"message": message, "finish_reason": None}], "usage": None}) == "It burned."
+    assert parts.result() == AccumulatedReply(message, (), "stop", None)
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asky.errors import AuthenticationFailed, ContextOverflow, NotConfigured, ProviderError, RateLimited
-from asky.llm.endpoint import Endpoint
-from asky.llm.endpoint_errors import EndpointFailure, clean, failure_of, redirect_error
-from asky.llm.refusal import find_error, parse_refusal, refused_parameter
+from asky.llm.endpoint.endpoint import Endpoint
+from asky.llm.endpoint.errors import EndpointFailure, clean, failure_of, redirect_error
+from asky.llm.endpoint.refusal import find_error, parse_refusal, refused_parameter
 
 KEY = "sk-secret/0123+456"
 ENDPOINT = Endpoint(

@@ -12,17 +12,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from asky.chat.loop import LoopResult, LoopSettings, Transcript, run_loop
-from asky.chat.registry import ToolRegistry
 from asky.errors import AskyError, NotConfigured, Unreachable
-from asky.llm.extractive import ExtractiveModel, ExtractiveSettings
+from asky.llm.extractive.model import ExtractiveModel, ExtractiveSettings
 from asky.llm.port import ABSTENTION, Message, ModelUsage, Reply, ToolSpec
-from asky.llm.tools import Tool, ToolResult
+from asky.llm.tools import Tool, ToolRegistry, ToolResult
+from asky.research.writing.tool_loop import LoopResult, LoopSettings, run_loop
+from asky.research.writing.transcript import Transcript
 from asky.text.terms import content_terms
 from tests.support.model_contract import RETRIEVAL_SPEC, check_chat_model, read_reply
 
 if TYPE_CHECKING:
-    from asky.llm.extractive_scoring import Embed
+    from asky.llm.extractive.scoring import Embed
 
 MEMORY_SPEC = ToolSpec(
     "query_research_memory",
@@ -375,6 +375,7 @@ TEXTS = st.lists(
 ).map("\n\n".join)
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(QUESTIONS, st.lists(TEXTS, max_size=4))
 def test_any_question_is_answered_in_verbatim_quotes_under_keys_that_were_shown(

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from asky.llm.extractive_sentences import read_sentences
+from asky.llm.extractive.sentences import read_sentences
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from asky.llm.endpoint import Prices
+from asky.llm.endpoint.endpoint import Prices
+from asky.llm.endpoint.reported_usage import usage_of
 from asky.llm.port import Message, ModelUsage
-from asky.llm.reported_usage import usage_of
 
 ASKED = (Message("user", "When did the mill by the river burn? " * 10),)
 

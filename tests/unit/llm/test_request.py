@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asky.llm.endpoint import Endpoint, PassingMemory
+from asky.llm.endpoint.endpoint import Endpoint, TransientMemory
+from asky.llm.endpoint.refusal import parse_refusal
+from asky.llm.endpoint.request import Adaptation, ModelRequest, adapt, build_request, dropped_parameters
 from asky.llm.port import Message, ToolCall, ToolSpec
-from asky.llm.refusal import parse_refusal
-from asky.llm.request import Adaptation, Ask, adapt, build_request, dropped_parameters
 
 TOOL = ToolSpec("search", "Search.", {"type": "object", "properties": {}}, "A guideline for the prompt.")
 HELLO = (Message("user", "Hello"),)
@@ -25,7 +25,7 @@ def endpoint(**fields: Any) -> Endpoint:
 
 
 def build(messages: Any = HELLO, tools: Any = (), facts: Any = None, fields: Any = None, **ask: Any) -> dict[str, Any]:
-    return build_request(endpoint(**(fields or {})), Ask(messages, tools, **ask), facts or {})
+    return build_request(endpoint(**(fields or {})), ModelRequest(messages, tools, **ask), facts or {})
 
 
 def refuse(
@@ -249,7 +249,7 @@ def test_each_adaptation_changes_the_request(refused: list[str]) -> None:
 
 
 def test_what_was_learned_of_one_endpoint_is_not_believed_of_another() -> None:
-    memory = PassingMemory()
+    memory = TransientMemory()
     memory.remember("http://a/v1", "m", {"x": 1})
     memory.remember("http://a/v1", "m", {"y": 2})
     assert memory.recall("http://a/v1", "m") == {"x": 1, "y": 2}

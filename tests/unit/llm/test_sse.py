@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from asky.llm.sse import SseDecoder
+from asky.llm.endpoint.sse import SseDecoder
 
 
 def decode(*pieces: bytes, max_event_bytes: int = 1 << 20) -> tuple[list[str], SseDecoder]:

@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from asky.errors import AskyError, BudgetExceeded, ProviderError, RateLimited
-from asky.llm.budget import Limits, RunBudget
+from asky.llm.budget import BudgetLimits, RunBudget
 from asky.llm.port import Message, ModelUsage, Reply, TextDelta
 from asky.llm.structured import Structured, ask_for_json, find_json
 from asky.llm.tokens import TokenCounter
@@ -65,7 +65,7 @@ def test_a_reply_without_json_is_asked_for_again() -> None:
 
 def test_two_bad_replies_are_an_error_that_names_model_and_problem() -> None:
     model = ScriptedModel('{"name": 1}')
-    with pytest.raises(ProviderError, match="scripted gave no usable JSON in two replies: title: is required"):
+    with pytest.raises(ProviderError, match="scripted returned no usable JSON in two replies: title: is required"):
         ask(model)
     assert len(model.sent) == 2
 
@@ -91,7 +91,7 @@ def test_errors_of_the_endpoint_pass_through() -> None:
 
 def test_every_call_is_counted_and_none_is_made_beyond_the_budget() -> None:
     budget = RunBudget(
-        Limits(max_tokens=100), prices=None, counter=TokenCounter(), spent_today=TokenSpent, clock=lambda: 0.0
+        BudgetLimits(max_tokens=100), prices=None, counter=TokenCounter(), spent_today=TokenSpent, clock=lambda: 0.0
     )
     model = ScriptedModel('{"name": 1}', '{"title": "Tides"}')
     with pytest.raises(BudgetExceeded):
@@ -103,7 +103,7 @@ def test_every_call_is_counted_and_none_is_made_beyond_the_budget() -> None:
 def test_a_call_that_failed_after_some_text_counts_by_estimate_and_one_that_was_refused_does_not() -> None:
     for model, used in ((HalfModel(), True), (ScriptedModel(RateLimited("slow down")), False)):
         budget = RunBudget(
-            Limits(max_tokens=100), prices=None, counter=TokenCounter(), spent_today=TokenSpent, clock=lambda: 0.0
+            BudgetLimits(max_tokens=100), prices=None, counter=TokenCounter(), spent_today=TokenSpent, clock=lambda: 0.0
         )
         with pytest.raises(AskyError):
             ask(model, budget=budget)

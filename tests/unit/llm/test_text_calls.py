@@ -1,17 +1,16 @@
-"""Tool calls written as text: every known form, and nothing that only looks like one."""
+"""Tool calls written as text: the two forms, and nothing that only looks like one."""
 
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from asky.config.redaction import Redactor
-from asky.llm.answer_text import AnswerText
-from asky.llm.text_calls import find_text_calls
+from asky.llm.endpoint.answer_text import AnswerText
+from asky.llm.endpoint.text_calls import find_text_calls
 from tests.support.timing import check_linear
 
 OFFERED = {
@@ -30,19 +29,13 @@ def found(text: str) -> list[tuple[str, object]]:
     [
         f"<tool_call>{ONE}</tool_call>",
         f"<tool_call>\n{ONE}\n</tool_call>\n",
-        f"[TOOL_REQUEST]{ONE}[END_TOOL_REQUEST]",
-        f"[TOOL_CALLS][{ONE}]",
-        f"[TOOL_CALLS] [{ONE}] ",
-        '<|python_tag|>{"name": "search", "parameters": {"query": "mill"}}',
         ONE,
         f"```json\n{ONE}\n```",
         f"```\n{ONE}\n```",
-        "<tool_call>\n<function=search>\n<parameter=query>\nmill\n</parameter>\n</function>\n</tool_call>",
-        '<function_calls>\n<invoke name="search">\n<parameter name="query">mill</parameter>\n</invoke>\n'
-        "</function_calls>",
+        '{"name": "search", "parameters": {"query": "mill"}}',
     ],
 )
-def test_every_form_is_understood(text: str) -> None:
+def test_both_forms_are_understood(text: str) -> None:
     assert found(text) == [("search", {"query": "mill"})]
     assert not find_text_calls(text, OFFERED).text.strip()
 
@@ -52,14 +45,7 @@ def test_several_calls_come_in_order_and_the_text_around_them_stays() -> None:
     result = find_text_calls(text, OFFERED)
     assert [call.name for call in result.calls] == ["search", "open-page"]
     assert len({call.id for call in result.calls}) == 2
-    assert result.text == "Looking.\n\n"
-
-
-def test_parameters_are_text_unless_the_schema_wants_something_else() -> None:
-    block = (
-        "<tool_call><function=search><parameter=query>1911</parameter><parameter=k>3</parameter></function></tool_call>"
-    )
-    assert found(block) == [("search", {"query": "1911", "k": 3})]
+    assert result.text == "Looking.\n"
 
 
 @pytest.mark.parametrize(
@@ -73,14 +59,13 @@ def test_parameters_are_text_unless_the_schema_wants_something_else() -> None:
         '<tool_call>{"name": "search", "arguments": "mill"}</tool_call>',
         '<tool_call>{"name": "search"}</tool_call>',
         "<tool_call>search mill</tool_call>",
-        "<tool_call><function=rm_rf></function></tool_call>",
         f"Write it so:\n```\n<tool_call>{ONE}</tool_call>\n```\nand it runs.",
         f"Write it so:\n~~~~\n<tool_call>{ONE}</tool_call>\n~~~~",
         f"```\n<tool_call>{ONE}</tool_call>",
         f"Write `<tool_call>{ONE}</tool_call>` and it runs.",
         f"The answer is {ONE}.",
         f"Some words.\n```json\n{ONE}\n```",
-        f'[TOOL_CALLS][{ONE}, {{"name": "rm_rf", "arguments": {{}}}}]',
+        f"<tool_call>{ONE}</tool_call>\nThat is how.",
         "[" * 5000,
         "<tool_call>" + "[" * 100_000 + "</tool_call>",
     ],
@@ -91,7 +76,7 @@ def test_what_only_looks_like_a_call_stays_text(text: str) -> None:
 
 
 BITS = st.sampled_from(
-    [f"<tool_call>{ONE}</tool_call>", "<tool_call>", "</tool_call>", "[TOOL", "```\n", "a ", "<", "{", ONE]
+    [f"<tool_call>{ONE}</tool_call>", "<tool_call>", "</tool_call>", "</tool", "```\n", "a ", "<", "{", ONE]
 )
 
 
@@ -120,13 +105,13 @@ def test_an_answer_streams_while_it_cannot_be_a_call() -> None:
 
 @pytest.mark.parametrize("beginning", ["<tool_call>", "{", " "])
 def test_holding_a_long_text_back_takes_time_in_proportion(beginning: str) -> None:
-    answer = AnswerText(Redactor(()), offered=OFFERED)
-    started = time.process_time()
-    pieces = 200_000
-    given_out = answer.feed(beginning) + "".join([answer.feed(" " * 20) for _ in range(pieces)])
-    rest, _ = answer.end(may_call=False)
-    assert given_out + rest == beginning + " " * 20 * pieces
-    assert time.process_time() - started < 5
+    def hold(pieces: int) -> None:
+        answer = AnswerText(Redactor(()), offered=OFFERED)
+        given_out = answer.feed(beginning) + "".join([answer.feed(" " * 20) for _ in range(pieces)])
+        rest, _ = answer.end(may_call=False)
+        assert given_out + rest == beginning + " " * 20 * pieces
+
+    check_linear(hold, 3_000)
 
 
 CALL = '<tool_call>{"name": "search", "arguments": {"query": "q"}}</tool_call>'
@@ -136,12 +121,9 @@ CALL = '<tool_call>{"name": "search", "arguments": {"query": "q"}}</tool_call>'
     ("beginning", "unit", "ending"),
     [
         ("", "<tool_call>", ""),
-        ("", "[TOOL_REQUEST]", ""),
-        ("<tool_call>", "<function=search>", "</tool_call>"),
-        ("<tool_call>", ' <invoke name="search">', "</tool_call>"),
-        ("<tool_call><function=search>", "<parameter=query>", "</function></tool_call>"),
         ("<tool_call>", "     ", "</tool_call>"),
         ("", f"`x` {CALL} ", ""),
+        ("", CALL, ""),
     ],
 )
 def test_looking_for_calls_takes_time_in_proportion(beginning: str, unit: str, ending: str) -> None:

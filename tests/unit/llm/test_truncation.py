@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from asky.llm.endpoint.request import ModelRequest
+from asky.llm.endpoint.truncation import PromptWatch
 from asky.llm.port import Message, ModelUsage, ToolCall, ToolSpec
-from asky.llm.request import Ask
-from asky.llm.tokens import TokenCounter, least_tokens
-from asky.llm.truncation import PromptWatch
+from asky.llm.tokens import TokenCounter, min_tokens
 
 PROSE = (
     "The semidiurnal tide, which Whewell charted in 1836, rises twice a day near Portland because the moon pulls on "
@@ -19,8 +19,8 @@ SYSTEM = Message("system", "Answer from passages. " * 100)
 TOOL = ToolSpec("search", "Search the sources.", {"type": "object"})
 
 
-def ask(*messages: Message, tools: tuple[ToolSpec, ...] = (TOOL,), **more: str) -> Ask:
-    return Ask((SYSTEM, *messages), tools, **more)  # type: ignore[arg-type] # the one choice that a test makes
+def ask(*messages: Message, tools: tuple[ToolSpec, ...] = (TOOL,), **more: str) -> ModelRequest:
+    return ModelRequest((SYSTEM, *messages), tools, **more)  # type: ignore[arg-type] # the one choice that a test makes
 
 
 def passages(tokens: int) -> str:
@@ -37,7 +37,7 @@ def called(tokens: int, raw: dict[str, str] | None = None) -> tuple[Message, Mes
     return call, Message("tool", passages(tokens), tool_call_id="c1")
 
 
-def judge(watch: PromptWatch, asked: Ask, read: int, cached: int = 0) -> str | None:
+def judge(watch: PromptWatch, asked: ModelRequest, read: int, cached: int = 0) -> str | None:
     return watch.judge("mill", asked, ModelUsage(read, 10, cached_tokens=cached))
 
 
@@ -60,11 +60,11 @@ def test_a_prompt_that_was_cut_to_any_size_is_noticed_where_that_is_certain() ->
 @pytest.mark.parametrize("tokens_of_prose", [29, 30, 31, 32, 33, 34])
 def test_a_prompt_that_was_read_whole_is_not_suspected_whatever_its_size(tokens_of_prose: int) -> None:
     for times in (40, 61, 150, 333):
-        whole = Ask((Message("user", PROSE * times),), ())
+        whole = ModelRequest((Message("user", PROSE * times),), ())
         for extra in (0, 1, 7, 1_500):  # of templates and tools
             assert judge(PromptWatch(), whole, tokens_of_prose * times + extra) is None
     for context in (2_048, 4_096, 8_192, 16_384):  # by chance
-        whole = Ask((Message("user", PROSE * (context // tokens_of_prose)),), ())
+        whole = ModelRequest((Message("user", PROSE * (context // tokens_of_prose)),), ())
         for read in (context - 1, context, context + 2):
             assert judge(PromptWatch(), whole, read) is None
 
@@ -76,7 +76,7 @@ def test_what_was_read_before_is_part_of_what_there_is_to_read() -> None:
     watch = PromptWatch()
     assert judge(watch, first, 4_500) is None
     second = ask(user(1_000), *called(3_000), tools=tools)
-    assert least_tokens(second.messages) < 4_700
+    assert min_tokens(second.messages) < 4_700
     assert judge(watch, second, 4_700) is not None
     assert judge(PromptWatch(), second, 4_700) is None
 
@@ -132,5 +132,5 @@ def test_an_estimate_is_not_judged_and_does_not_disturb() -> None:
 
 
 def test_a_line_of_one_sign_is_not_taken_for_many_tokens() -> None:
-    assert judge(PromptWatch(), Ask((Message("user", "=" * 50_000),), ()), 1_100) is None
+    assert judge(PromptWatch(), ModelRequest((Message("user", "=" * 50_000),), ()), 1_100) is None
     assert TokenCounter().count_text("=" * 50_000) > 1_100

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from asky.errors import SourceUnreadable
 from asky.net.bodies import Body, Caps, read_body
-from asky.net.exchange import Head, Opened
+from asky.net.connection import Head, OpenConnection
 
 CAPS = Caps(page=50_000, pdf=100_000)
 PACKED = {"content-encoding": ("gzip",)}
@@ -26,7 +26,7 @@ def read(pieces: Sequence[bytes], headers: Mapping[str, tuple[str, ...]] | None 
             yield piece
 
     async def main() -> Body:
-        return await read_body(Opened(Head(200, headers or {}), come()), "mill.test", caps)
+        return await read_body(OpenConnection(Head(200, headers or {}), come()), "mill.test", caps)
 
     return anyio.run(main)
 
@@ -89,7 +89,7 @@ def test_a_pdf_has_a_cap_of_its_own_wherever_its_mark_is() -> None:
 
 def test_what_inflates_hugely_is_no_page_that_is_cut() -> None:
     for text in (bytes(10_000_000), b"%PDF-1.7" + bytes(10_000_000)):
-        with pytest.raises(SourceUnreadable, match="inflates past") as caught:
+        with pytest.raises(SourceUnreadable, match="expands to more than") as caught:
             read([gzip.compress(text)], PACKED)
         assert caught.value.verdict == "too_large"
     assert read([gzip.compress(bytes(40_000))], PACKED).data == bytes(40_000)

@@ -203,10 +203,10 @@ def test_what_is_known_can_be_looked_at(folder: Folder) -> None:
     anyio.run(call, breaker, None, "pubmed")
     clock.now += 10
     arxiv, brave = breaker.states()
-    assert (arxiv.key, arxiv.failures, arxiv.reason, arxiv.rests_s) == ("arxiv", 1, "no answer", None)
-    assert (brave.key, brave.failures, brave.reason, brave.rests_s) == ("brave", 3, "no answer at all", 20.0)
+    assert (arxiv.key, arxiv.failures, arxiv.reason, arxiv.retry_in_s) == ("arxiv", 1, "no answer", None)
+    assert (brave.key, brave.failures, brave.reason, brave.retry_in_s) == ("brave", 3, "no answer at all", 20.0)
     clock.now += 100
-    assert breaker.states()[1].rests_s == 0.0
+    assert breaker.states()[1].retry_in_s == 0.0
 
 
 @pytest.mark.parametrize("content", ["", "[", "[]", '{"failures": "x", "rests": -1}', '{"failures": 9, "rests": 1e9}'])

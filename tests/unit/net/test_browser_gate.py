@@ -10,15 +10,15 @@ import anyio
 import pytest
 
 from asky.errors import NotConfigured
-from asky.net.browser_gate import Asked, PageGate, PageLimits
+from asky.net.browser.gate import GateRequest, PageGate, PageLimits
 from asky.net.guard import Guard
 from asky.net.pace import Pace
 from asky.text.urls import parse_address
 from tests.support.site import Site
 
 
-def script_at(url: str, kind: str = "Script", method: str = "GET") -> Asked:
-    return Asked(method, url, kind, "main", "1")
+def script_at(url: str, kind: str = "Script", method: str = "GET") -> GateRequest:
+    return GateRequest(method, url, kind, "main", "1")
 
 
 def test_a_name_stays_at_the_address_that_it_had_when_the_page_began() -> None:
@@ -63,7 +63,7 @@ def test_a_frame_is_not_asked_for_and_an_address_that_is_none_is_refused() -> No
             parse_address(site.url("/")), Guard([site.authority]), Pace(None), PageLimits(), ssl.create_default_context
         )
         for asked in (
-            Asked("GET", site.url("/"), "Document", "another frame", "1"),
+            GateRequest("GET", site.url("/"), "Document", "another frame", "1"),
             script_at("file:///etc/passwd"),
             script_at("http://a b/"),
             script_at(site.url("/") + "x" * 9000),
@@ -75,7 +75,7 @@ def test_a_frame_is_not_asked_for_and_an_address_that_is_none_is_refused() -> No
 def test_the_missing_package_is_named_with_the_way_to_get_it() -> None:
     code = (
         "import sys; sys.modules['playwright'] = None\n"
-        "from asky.net.browser_process import load_playwright\n"
+        "from asky.net.browser.process import load_playwright\n"
         "try: load_playwright()\n"
         "except Exception as error: print(type(error).__name__, error.hint)"
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from asky import __version__
 from asky.net.http import client_factory, is_loopback
+from asky.version import __version__
 
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST.", "a.localhost", "127.0.0.1", "127.9.9.9", "::1"])

@@ -121,7 +121,7 @@ def test_a_turn_that_would_come_too_late_is_refused_at_once(folder: Folder) -> N
             pass
         began = time.monotonic()
         with anyio.fail_after(50):
-            with pytest.raises(RateLimited, match=r"mill\.test: requests to it are spaced out"):
+            with pytest.raises(RateLimited, match=r"mill\.test: its request rate is limited"):
                 async with pace.turn("mill.test", gap_s=60, at_once=1):
                     pytest.fail("there was no turn")
         assert time.monotonic() - began < 30
@@ -193,6 +193,7 @@ def test_what_is_no_pace_is_refused(gap_s: float, at_once: int, folder: Folder) 
         anyio.run(main)
 
 
+@pytest.mark.slow
 def test_processes_share_one_pace(tmp_path: Path) -> None:
     workers = [start(tmp_path, 4, 0.2, 2, 0.6) for _ in range(3)]
     spans = [tuple(span) for worker in workers for span in json.loads(worker.communicate(timeout=300)[0])]
@@ -203,6 +204,7 @@ def test_processes_share_one_pace(tmp_path: Path) -> None:
     assert most_at_once(spans) <= 2
 
 
+@pytest.mark.slow
 def test_a_pace_holds_from_one_process_to_the_next(tmp_path: Path) -> None:
     first = json.loads(start(tmp_path, 1, 2.0, 1, 0.0).communicate(timeout=300)[0])
     second = json.loads(start(tmp_path, 1, 2.0, 1, 0.0).communicate(timeout=300)[0])

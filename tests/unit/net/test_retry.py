@@ -109,7 +109,7 @@ def test_a_budget_has_a_few_tries_at_first_and_then_a_part_of_all_requests() -> 
 
 
 def test_no_long_quiet_time_pays_for_a_storm() -> None:
-    budget = RetryBudget(share=0.2, allowance=3, most=10)
+    budget = RetryBudget(share=0.2, allowance=3, max_saved=10)
     for _ in range(10_000):
         budget.count()
     assert taken(budget) == 10

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asky.reading.frames import BadFrame, pack_document, unpack_document
+from asky.reading.process.frames import BadFrame, pack_document, unpack_document
 from asky.values import Document, Link, Page, Section
 
 FIELDS = st.sampled_from(["media_type", "title", "sections", "pages", "links", "metadata"])

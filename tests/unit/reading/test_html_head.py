@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asky.reading.html_head import canonical_url_of, describe, iso_date, tells_of_one_thing, title_of
-from asky.reading.html_survey import survey_page
+from asky.reading.html.head import canonical_url_of, describe, is_about_one_item, iso_date, title_of
+from asky.reading.html.survey import survey_page
 
 URL = "https://www.a.example/news/one?id=7"
 
@@ -110,7 +110,7 @@ def test_titles_in_order_of_trust() -> None:
     ],
 )
 def test_pages_say_whether_they_tell_of_one_thing(head: str, expected: bool) -> None:
-    assert tells_of_one_thing(survey_page(head)) is expected
+    assert is_about_one_item(survey_page(head)) is expected
 
 
 @given(st.recursive(st.none() | st.text(max_size=5), lambda inner: st.lists(inner) | st.dictionaries(

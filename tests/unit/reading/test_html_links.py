@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from asky.reading.html_links import absolute_url, links_of
-from asky.reading.html_survey import Anchor, survey_page
+from asky.reading.html.links import absolute_url, links_of
+from asky.reading.html.survey import Anchor, survey_page
 from asky.reading.limits import MAX_LINKS, MAX_URL_CHARS
 
 BASE = "https://a.example/dir/page?q=1"

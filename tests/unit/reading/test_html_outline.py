@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from lxml import html
 
-from asky.reading.html_outline import prune
-from asky.reading.html_plain import write_tree
+from asky.reading.html.outline import prune
+from asky.reading.html.plain import write_tree
 
 SENTENCE = "The bridge over the river was opened in 1894 after eight years of work. "
 

@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asky.errors import SourceUnreadable
-from asky.reading.frames import pack_document, unpack_document
-from asky.reading.html_page import read
-from asky.reading.html_survey import survey_page
+from asky.reading.html.page import read
+from asky.reading.html.survey import survey_page
+from asky.reading.process.frames import pack_document, unpack_document
 from tests.support.files import attempt, check_document, check_outcome, deep_html
 
 SENTENCE = "The bridge over the river was opened in 1894 after eight years of work. "

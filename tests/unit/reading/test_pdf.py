@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from asky.errors import SourceUnreadable
-from asky.reading.mupdf import Block
-from asky.reading.pdf import join_blocks, read
+from asky.reading.mupdf import TextBlock
+from asky.reading.pdf import decode_label, join_blocks, read
 from tests.support.files import check_document, pdf, pdf_of_objects, pdf_with_wrong_xref, pdf_without_pages, scanned_pdf
 
 
@@ -38,6 +38,14 @@ def test_pages_tile_the_text_and_know_their_printed_numbers() -> None:
     ]
     assert document.title == "A Title"
     assert document.metadata == {}
+
+
+@pytest.mark.parametrize(
+    ("label", "text"),
+    [("<FEFF0033>", "3"), ("<feff0041002d>12", "A-12"), ("xii", "xii"), ("<FEFF>", ""), ("<FEFF003>", "<FEFF003>")],
+)
+def test_a_label_in_utf_16_is_shown_as_its_text(label: str, text: str) -> None:
+    assert decode_label(label) == text
 
 
 def test_a_file_without_labels_has_none() -> None:
@@ -116,8 +124,8 @@ def test_a_wrong_table_of_objects_is_rebuilt() -> None:
     assert read(pdf_with_wrong_xref("still here"), "a.pdf").text == "still here"
 
 
-def block(text: str, x0: float = 72, x1: float = 500) -> Block:
-    return Block(text, x0, x1)
+def block(text: str, x0: float = 72, x1: float = 500) -> TextBlock:
+    return TextBlock(text, x0, x1)
 
 
 @pytest.mark.parametrize(
@@ -133,5 +141,5 @@ def block(text: str, x0: float = 72, x1: float = 500) -> Block:
         (block("two\nlines"), block("Another paragraph"), "\n\n"),
     ],
 )
-def test_a_blank_line_stands_where_a_paragraph_seems_to_end(first: Block, second: Block, expected: str) -> None:
+def test_a_blank_line_stands_where_a_paragraph_seems_to_end(first: TextBlock, second: TextBlock, expected: str) -> None:
     assert join_blocks([first, second]) == f"{first.text}{expected}{second.text}"

@@ -5,8 +5,8 @@ from collections import Counter
 import pytest
 
 from asky.errors import SourceUnreadable
-from asky.reading.html_page import read
-from asky.reading.pool import VERDICTS
+from asky.reading.html.page import read
+from asky.reading.process.pool import VERDICTS
 from tests.support.web_pages import OBSTACLES, PAGES, WebPage
 
 URL = "https://a.example/x"

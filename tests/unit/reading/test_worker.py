@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asky.errors import SourceUnreadable
-from asky.reading.worker import read
+from asky.reading.process.worker import read
 from tests.support.files import attempt, check_document, check_outcome, epub, pdf
 
 TEXT_TYPES = ["text/plain", "text/markdown", "text/html", "application/json", "text/csv"]
@@ -91,7 +91,7 @@ def test_the_charset_of_the_header_counts_where_it_makes_sense(media_type: str, 
 def test_text_needs_no_parser_of_other_formats() -> None:
     program = (
         "import sys\n"
-        "from asky.reading.worker import read\n"
+        "from asky.reading.process.worker import read\n"
         "for kind in ('text/plain', 'text/markdown', 'text/csv', 'application/json'):\n"
         "    read(b'1', name='a', media_type=kind, max_chars=10)\n"
         "print(sorted({name.partition('.')[0] for name in sys.modules}))\n"
@@ -104,7 +104,7 @@ def test_text_needs_no_parser_of_other_formats() -> None:
 def test_nothing_but_answers_reaches_the_parent() -> None:
     program = (
         "import os, sys\n"
-        "from asky.reading.worker import take_pipes\n"
+        "from asky.reading.process.worker import take_pipes\n"
         "requests, replies = take_pipes()\n"
         "print('noise'); sys.stdout.flush(); os.write(1, b'noise')\n"
         "assert sys.stdin.read() == ''\n"

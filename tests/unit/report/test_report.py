@@ -95,7 +95,9 @@ def test_a_passage_whose_text_is_lost_or_changed_is_said_to_be() -> None:
 def test_a_text_with_another_hash_is_said_to_be_one() -> None:
     export = exported(answer_of("It [1]."), STORED)
     export["documents"][0]["text"] += "added"
-    assert "⚠ the stored text has another hash" in Seen(render_report([report_export(export)])).text("details", "exact")
+    assert "⚠ the stored text has a different hash" in Seen(render_report([report_export(export)])).text(
+        "details", "exact"
+    )
 
 
 @pytest.mark.parametrize("verdict", ["unsupported", "contradicted", "uncited"])
@@ -139,7 +141,7 @@ def test_what_was_missing_is_in_the_list_of_checks() -> None:
     checks = {"missing_numbers": ["5 m"], "missing_quotes": [], "contradicted_by": "number"}
     page = page_of(text, claims=[claim(text, text, "contradicted") | {"checks": checks}])
     said = page.text("li", None, id="a1-k1")
-    assert said == "⚠ contradicted It is 5 m. [1] (not in the passages: 5 m; a passage has another number)"
+    assert said == "⚠ contradicted It is 5 m. [1] (not in the passages: 5 m; a passage has a different number)"
 
 
 def test_formulas_keep_every_letter_and_prices_are_none() -> None:
@@ -270,7 +272,7 @@ def test_sources_that_were_not_used_or_rejected_are_folded_away() -> None:
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"stopped_by": "budget"}, "stopped at a limit of its budget"),
+        ({"stopped_by": "budget"}, "reached a limit of its budget"),
         ({"stopped_by": "max_turns"}, "limit of model calls"),
         ({"stopped_by": "cancelled"}, "was cancelled"),
         ({"stopped_by": "no_evidence", "citations": []}, "hold too little"),

@@ -17,7 +17,7 @@ import pytest
 
 from asky.errors import ConfigError, SourceError, SourceRefused, SourceUnreadable
 from asky.research.adapters import AdapterLink, AdapterSettings, SourceAdapters
-from asky.research.local_files import LocalRoots
+from asky.research.local.files import LocalRoots
 from asky.values import Document
 
 ECHO_ARGUMENTS = (
@@ -242,9 +242,11 @@ def wait_until_gone(pids: list[int]) -> bool:
     while time.monotonic() < deadline:
         if all(is_gone(pid) for pid in pids):
             return True
+        time.sleep(0.01)  # other processes are waited for
     return False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "script",
     [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from asky.research.embedder import Embedder
+from asky.research.embedding.embedder import Embedder
 from tests.support.embedding import FakeEmbedder
 from tests.support.embedding_contract import EmbedderContract
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from asky.errors import ConfigError, NotConfigured
-from asky.research.embedding_models import find_model_folder, hub_id, is_folder, model_key, model_name
+from asky.research.embedding.models import find_model_folder, hub_id, is_folder, model_key, model_name
 from asky.research.embeddings import EmbeddingClient, EmbeddingSettings
 
 

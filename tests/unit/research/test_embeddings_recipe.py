@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from asky.errors import NotConfigured
-from asky.research.embedding_recipe import Recipe, describe, read_recipe
+from asky.research.embedding.recipe import Recipe, describe, read_recipe
 
 MODULES = [
     {"idx": 0, "path": "", "type": "sentence_transformers.models.Transformer"},

@@ -96,14 +96,14 @@ def test_another_model_embeds_in_bulk_what_the_last_one_had(tmp_path: Path) -> N
 
 def test_a_search_embeds_so_many_and_finds_the_rest_by_words(tmp_path: Path) -> None:
     bare = SearchStore(tmp_path, embedder=NotConfigured("no model"))
-    most = ops.MOST_EMBEDDED
+    most = ops.MAX_EMBEDDED
     with bare.database.write():
         keep(bare, "the oldest moon tide", *(f"bread {number}" for number in range(most)))
     bare.close()
     later = SearchStore(tmp_path)
     assert found(later, "moon tide", limit=1) == ["the oldest moon tide"]
     assert len(later.embedder.embedded) == most
-    assert Warned("findings not embedded yet, and found by words alone: 1", None) in later.heard
+    assert Warned("findings not embedded yet and found by keywords only: 1", topic="findings") in later.heard
     assert found(later, "moon tide", limit=1) == ["the oldest moon tide"]
     assert len(later.embedder.embedded) == most + 1
     later.close()

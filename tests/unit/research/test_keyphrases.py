@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from asky.research.keyphrases import MAX_WORDS, keyphrases
+from asky.research.shortlist.keyphrases import MAX_WORDS, keyphrases
 
 PROSE = (
     "Serverless functions start slowly because of library loading. Library loading dominates the cold start of "

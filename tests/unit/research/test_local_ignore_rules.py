@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from asky.research.ignore_rules import IgnoreRules, parse_rules
+from asky.research.local.ignore_rules import IgnoreRules, parse_rules
 
 
 def excluded(lines: str, path: str) -> bool:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asky.errors import SourceRefused
-from asky.research.local_names import (
+from asky.research.local.names import (
     is_local_target,
     parse_target,
     secret_rule,

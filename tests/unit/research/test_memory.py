@@ -10,8 +10,7 @@ from typing import Any
 import anyio
 import pytest
 
-from asky.chat.registry import ToolRegistry
-from asky.llm.tools import ToolResult
+from asky.llm.tools import ToolRegistry, ToolResult
 from asky.research import memory
 from asky.research.tools import ResearchRun, ResearchTools
 from asky.storage.findings import EVERY_FINDING

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from random import Random
 
-from asky.research.near_duplicates import group_copies, shingles
+from asky.research.index.near_duplicates import group_copies, shingles
 
 
 def text(seed: int, words: int) -> list[str]:

@@ -19,8 +19,8 @@ SENTENCE = "The tide at gauge {:05d} rises twice a day and falls again. "  # 59 
 PROSE = "".join(SENTENCE.format(number) for number in range(600))
 
 
-def cut(text: str, *edges: int, longest: int = 60) -> list[str]:
-    return [text[each.start : each.end] for each in cut_passages(text, edges, longest=longest)]
+def cut(text: str, *edges: int, max_chars: int = 60) -> list[str]:
+    return [text[each.start : each.end] for each in cut_passages(text, edges, max_chars=max_chars)]
 
 
 def test_a_passage_ends_with_a_paragraph_where_one_ends_in_its_second_half() -> None:
@@ -34,7 +34,7 @@ def test_a_paragraph_that_ends_early_does_not_end_a_passage() -> None:
 
 
 def test_a_sentence_that_is_longer_than_a_passage_is_cut_between_words() -> None:
-    assert cut("seven words " * 10, longest=50) == ["seven words seven words seven words seven words"] * 2 + [
+    assert cut("seven words " * 10, max_chars=50) == ["seven words seven words seven words seven words"] * 2 + [
         "seven words seven words"
     ]
 

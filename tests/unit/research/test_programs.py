@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from asky.research.programs import Ended, ProgramLimits, _follow, _Pipes, never, run_program
+from asky.research.local.programs import ProgramLimits, ProgramResult, _follow, _Pipes, never, run_program
 
 LIMITS = ProgramLimits(60, 100)
 TEN = ("/bin/sh", "-c", "printf %s 0123456789")
@@ -53,7 +53,7 @@ def test_a_program_gets_neither_our_input_nor_our_files(tmp_path: Path) -> None:
 
 
 def test_the_end_of_one_call_does_not_end_another(tmp_path: Path) -> None:
-    begun, go_on, ends = tmp_path / "begun", tmp_path / "go", list[Ended]()
+    begun, go_on, ends = tmp_path / "begun", tmp_path / "go", list[ProgramResult]()
     script = f": > {begun}; while [ ! -e {go_on} ]; do :; done; echo done"
     other = threading.Thread(target=lambda: ends.append(run_program(("/bin/sh", "-c", script), LIMITS, {})))
     other.start()

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from asky.errors import UsageError
-from asky.research.records import open_lines, parse_record
+from asky.research.corpus.records import open_lines, parse_record
 
 
 def line(**record: object) -> bytes:
@@ -56,7 +56,7 @@ def test_an_id_keeps_its_type_and_two_ids_never_share_a_source(one: int | str, o
 
 
 @pytest.mark.parametrize(
-    ("id_", "message"), [(2**63, "64 bits"), (-(2**63) - 1, "64 bits"), ("\ud800", "half of a character")]
+    ("id_", "message"), [(2**63, "64 bits"), (-(2**63) - 1, "64 bits"), ("\ud800", "lone surrogate")]
 )
 def test_an_id_that_cannot_be_stored_is_refused(id_: object, message: str) -> None:
     with pytest.raises(UsageError, match=message):

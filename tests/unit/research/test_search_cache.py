@@ -8,19 +8,19 @@ from pathlib import Path
 import anyio
 import pytest
 
-from asky.research.search_cache import RememberedSearch, pack_candidates, unpack_candidates
+from asky.research.web.search_cache import CachedSearch, decode_candidates, encode_candidates
 from asky.search.federation import Federation
-from asky.search.port import Candidate, Found, SearchRequest
-from asky.storage.damage import find_damage
+from asky.search.port import Candidate, SearchRequest, ServiceRank
 from asky.storage.database import Database
 from asky.storage.pages import SearchTable
+from asky.storage.repair.damage import find_damage
 from asky.storage.stored_json import RESULTS, fits
 from tests.support.searching import FakeSearch
 
 URL = "https://tides.example/a"
 REQUEST = SearchRequest("tides")
 PAPER = Candidate(
-    URL, "Tides", "On tides.", "2020", kind="paper", found=(Found("a", 1, "tides"),), parent="https://b.example",
+    URL, "Tides", "On tides.", "2020", kind="paper", found=(ServiceRank("a", 1, "tides"),), parent="https://b.example",
     doi="10.5555/x", authors=("Ada Bly", "Bo Marsh"), venue="Seas", pdf_url=URL, citations=3, is_retracted=True,
 )  # fmt: skip
 
@@ -34,7 +34,7 @@ def database(tmp_path: Path) -> Iterator[Database]:
 
 def search(database: Database, service: FakeSearch, *, ttl_s: float = 600.0) -> list[str]:
     """The addresses that a search finds; each is made by a process of its own."""
-    remembered = RememberedSearch(Federation([service]), SearchTable(database), ttl_s=ttl_s, now=lambda: 1000.0)
+    remembered = CachedSearch(Federation([service]), SearchTable(database), ttl_s=ttl_s, now=lambda: 1000.0)
     found = anyio.run(remembered.search, [REQUEST])
     return [each.url for each in found.candidates]
 
@@ -57,8 +57,8 @@ def test_who_remembers_for_another_time_has_the_search_made_again(database: Data
 
 @pytest.mark.parametrize("candidate", [Candidate(URL), PAPER])
 def test_whatever_a_candidate_says_fits_and_comes_back(candidate: Candidate) -> None:
-    packed = pack_candidates([candidate])
-    assert unpack_candidates(packed) == (candidate,)
+    packed = encode_candidates([candidate])
+    assert decode_candidates(packed) == (candidate,)
     stored = [{**each, "found": list(each["found"]), "authors": list(each["authors"])} for each in packed]
     assert fits(stored, RESULTS)
 
@@ -81,7 +81,7 @@ def test_results_that_cannot_be_read_are_damage_and_the_search_is_made_again(dat
     search(database, service)
     with database.write() as connection:
         connection.execute(f"UPDATE search SET results = {damaged}")
-    assert [(each.damage.column, each.damage.mend) for each in find_damage(database)] == [("results", "taken out")]
+    assert [(each.column, each.repair) for each in find_damage(database)] == [("results", "taken out")]
     assert search(database, service) == [URL]
     assert len(service.requests) == 2
     assert find_damage(database) == []

@@ -14,7 +14,7 @@ from asky.research.shortlist_collect import (
     unite,
     without_addresses,
 )
-from asky.search.port import Candidate, Found
+from asky.search.port import Candidate, ServiceRank
 from asky.values import Link
 from tests.support.shortlist_web import page
 
@@ -122,7 +122,7 @@ def test_endless_words_are_cut() -> None:
 
 def test_what_is_named_and_found_is_one_candidate_that_knows_both() -> None:
     named = Candidate("https://x.org/a#part", origin="prompt")
-    found = Candidate("https://x.org/a", "Title", "Snippet", found=(Found("s", 2, "q"),))
+    found = Candidate("https://x.org/a", "Title", "Snippet", found=(ServiceRank("s", 2, "q"),))
     other = Candidate("https://y.org/")
 
     first, second = unite([named], [other, found])

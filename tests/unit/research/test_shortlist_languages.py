@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from asky.config.schema import Shortlist as ShortlistSettings
+from asky.config.schema import ShortlistSettings
 from asky.research.shortlist_types import EmbedTexts, Shortlist
 from asky.research.source_policy import SourcePolicy
 from asky.research.source_shortlist import source_shortlist

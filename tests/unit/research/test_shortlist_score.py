@@ -9,20 +9,20 @@ from hypothesis import strategies as st
 from asky.research.shortlist_examine import (
     PASSAGE_CHARS,
     PASSAGES,
-    Question,
+    ExaminedQuestion,
     card_of,
     examine,
     has_abstract,
     read_question,
 )
-from asky.research.shortlist_score import LEAST_MEANING, Entry, counted_meaning, preference, score
-from asky.search.port import Candidate, Found
+from asky.research.shortlist_score import MIN_MEANING, RankedCandidate, counted_meaning, preference, score
+from asky.search.port import Candidate, ServiceRank
 
 TODAY = date(2026, 11, 1)
 ENGLISH = "Some of the bats that hunt at night are after moths, which they find by the echo of their calls."
 
 
-def question(text: str = "Which bats hunt moths?") -> Question:
+def question(text: str = "Which bats hunt moths?") -> ExaminedQuestion:
     return read_question(text, ["bats", "bats and caves", "moths at night", "rivers"])
 
 
@@ -32,11 +32,11 @@ def scored(
     text: str = "bats hunt moths",
     *,
     title: str = "",
-    asked: Question | None = None,
+    asked: ExaminedQuestion | None = None,
 ) -> float:
     asked = asked or question()
-    entry = Entry(Candidate("https://x.org/", title), place, meaning, examine(text, asked))
-    best = Entry(Candidate("https://y.org/"), 0, meaning, examine("bats hunt moths", asked))
+    entry = RankedCandidate(Candidate("https://x.org/", title), place, meaning, examine(text, asked))
+    best = RankedCandidate(Candidate("https://y.org/"), 0, meaning, examine("bats hunt moths", asked))
     return score(asked, [entry, best], TODAY)[0].score
 
 
@@ -81,6 +81,8 @@ def test_without_vectors_the_order_of_search_decides_between_equal_texts() -> No
 def test_what_is_read_first_depends_on_the_card_and_on_search() -> None:
     assert preference(0, 0.3) > preference(30, 0.3) > preference(30, 0.1)
     assert preference(0, None) > preference(1, None) > preference(None, None)
+    assert preference(None, 0.5) == pytest.approx(0.7 * 0.5)  # the share of each is a measured one
+    assert preference(0, 0.0) == pytest.approx(0.3)
 
 
 def test_a_card_is_one_short_line() -> None:
@@ -123,10 +125,10 @@ def test_a_text_without_spaces_is_cut_into_shorter_passages() -> None:
 def test_providers_that_agree_are_named() -> None:
     asked = question()
     candidate = Candidate(
-        "https://x.org/", found=(Found("brave", 4, "q"), Found("exa", 2, "q"), Found("brave", 9, "r"))
+        "https://x.org/", found=(ServiceRank("brave", 4, "q"), ServiceRank("exa", 2, "q"), ServiceRank("brave", 9, "r"))
     )
 
-    (only,) = score(asked, [Entry(candidate, 0, None, examine("bats", asked))], TODAY)
+    (only,) = score(asked, [RankedCandidate(candidate, 0, None, examine("bats", asked))], TODAY)
 
     assert only.reasons == ("found by brave and exa, at best as number 2", "1 of 3 terms of the question")
 
@@ -134,7 +136,7 @@ def test_providers_that_agree_are_named() -> None:
 def test_a_question_without_terms_can_be_scored() -> None:
     asked = read_question("Who is it?", [])
 
-    (only,) = score(asked, [Entry(Candidate("https://x.org/"), None, 0.5, examine("bats", asked))], TODAY)
+    (only,) = score(asked, [RankedCandidate(Candidate("https://x.org/"), None, 0.5, examine("bats", asked))], TODAY)
 
     assert only.score == 0.5
 
@@ -142,10 +144,10 @@ def test_a_question_without_terms_can_be_scored() -> None:
 @given(st.floats(-1.0, 1.0))
 def test_only_in_another_language_does_a_low_cosine_count_as_the_least(cosine: float) -> None:
     assert counted_meaning(cosine, is_foreign=False) == cosine
-    assert counted_meaning(cosine, is_foreign=True) == max(cosine, LEAST_MEANING)
+    assert counted_meaning(cosine, is_foreign=True) == max(cosine, MIN_MEANING)
 
 
-@given(st.floats(-1.0, LEAST_MEANING), st.floats(-1.0, LEAST_MEANING))
+@given(st.floats(-1.0, MIN_MEANING), st.floats(-1.0, MIN_MEANING))
 def test_pages_in_another_language_keep_the_order_of_search(first: float, second: float) -> None:
     asked = question("Welche Fledermäuse jagen in der Nacht und warum?")
 

@@ -81,7 +81,7 @@ def test_domains_are_brought_to_one_form() -> None:
     "given", ["", "*", "https://example.org", "example.org/a", "example.org:80", "a b", "u@x.org", "::1"]
 )
 def test_what_is_no_domain_is_an_error(given: str) -> None:
-    with pytest.raises(UsageError, match="is no domain"):
+    with pytest.raises(UsageError, match="is not a domain"):
         parse_domains([given])
 
 
@@ -120,7 +120,7 @@ def test_a_date_or_a_span_says_since_when(since: str, first: str, recency: str |
     ["", "yesterday", "2026-13", "2026-02-30", "2027", "2026-11-02", "d", "-1d", "999999y", "30 d", "1.5y", "٣d"],
 )
 def test_what_is_no_day_is_a_usage_error(since: str) -> None:
-    with pytest.raises(UsageError, match="no day that has been"):
+    with pytest.raises(UsageError, match="not a date in the past"):
         SourcePolicy().narrowed(since=since, today=TODAY)
 
 
@@ -134,7 +134,7 @@ def test_a_question_chooses_among_sites_and_denies_more() -> None:
     assert basic.narrowed(["-x.example"], today=TODAY).allow_domains == ("old.example",)
     assert basic.narrowed(today=TODAY) == basic
     for wrong in ("-", "", "--x/y", "https://example.org", "-a b"):
-        with pytest.raises(UsageError, match="is no domain"):
+        with pytest.raises(UsageError, match="is not a domain"):
             basic.narrowed([wrong], today=TODAY)
 
 

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from asky.config.schema import Shortlist as ShortlistSettings
+from asky.config.schema import ShortlistSettings
 from asky.errors import NotConfigured, ProviderError, StoreFull
 from asky.events import Event, StageAdvanced, StageFinished, StageStarted, Warned, ignore
 from asky.research.shortlist_types import Shortlist
 from asky.research.source_policy import SourcePolicy
 from asky.research.source_shortlist import source_shortlist
-from asky.search.port import Candidate, Found
+from asky.search.port import Candidate, ServiceRank
 from asky.values import Failure, Link
 from tests.support.embedding import FakeEmbedder
 from tests.support.shortlist_web import FakeWeb, page
@@ -93,7 +93,7 @@ async def test_the_best_are_kept_and_every_other_one_has_a_reason() -> None:
 
 
 async def test_reasons_are_in_words() -> None:
-    found = [replace(each, found=(Found("brave", 3, "q"), Found("exa", 1, "q"))) for each in candidates(1)]
+    found = [replace(each, found=(ServiceRank("brave", 3, "q"), ServiceRank("exa", 1, "q"))) for each in candidates(1)]
 
     (one,) = (await shortlist(web_of(found))).selected
 
@@ -123,6 +123,7 @@ async def test_pages_that_cannot_be_read_are_rejected_with_the_error() -> None:
     assert dict(made.rejected)[found[0].url] == f"{found[0].url} is not there"
 
 
+@pytest.mark.slow
 async def test_pages_that_hang_hold_nobody_up_and_are_too_slow() -> None:
     found = candidates(6)
     slow = {found[0].url, found[3].url}
@@ -163,6 +164,7 @@ async def test_copies_are_named_by_where_the_one_that_is_kept_was_at_last() -> N
     assert dict(made.rejected) == {found[1].url: f"the same text as {last}"}
 
 
+@pytest.mark.slow
 async def test_eight_pages_that_hang_leave_time_for_those_behind_them() -> None:
     found = [replace(each, title="Bats") for each in candidates(9)]
 
@@ -316,7 +318,7 @@ async def test_pages_about_something_else_or_without_text_are_no_sources() -> No
 
 
 async def test_new_pages_go_first_where_the_question_asks_for_them() -> None:
-    found = [replace(each, found=(Found("s", 1, "q"),)) for each in candidates(2)]
+    found = [replace(each, found=(ServiceRank("s", 1, "q"),)) for each in candidates(2)]
     web = web_of(found)
     web.pages = {
         found[0].url: page(found[0].url, about_bats(0), published="2012-01-01"),
@@ -344,7 +346,7 @@ async def test_pages_of_links_count_less() -> None:
 
 
 def _found(web: FakeWeb, place: int) -> Candidate:
-    return replace(web.found[place], found=(Found("fake", place + 1, web.queries[0]),))
+    return replace(web.found[place], found=(ServiceRank("fake", place + 1, web.queries[0]),))
 
 
 async def test_without_an_embedding_model_words_and_search_decide() -> None:

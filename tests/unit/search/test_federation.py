@@ -18,7 +18,7 @@ from asky.errors import (
     Unreachable,
 )
 from asky.search.federation import FederatedResults, Federation, merge
-from asky.search.port import Candidate, Found, SearchProvider, SearchRequest, SearchResults
+from asky.search.port import Candidate, SearchProvider, SearchRequest, SearchResults, ServiceRank
 from tests.support.searching import FakeSearch
 
 A, B, C, D = (f"https://example.org/{letter}" for letter in "abcd")
@@ -33,13 +33,13 @@ def urls(results: FederatedResults) -> list[str]:
 
 
 def candidate(url: str, provider: str = "x", rank: int = 1, **facts: object) -> Candidate:
-    return Candidate(url, found=(Found(provider, rank, "q"),), **facts)  # type: ignore[arg-type] # facts of the test
+    return Candidate(url, found=(ServiceRank(provider, rank, "q"),), **facts)  # type: ignore[arg-type] # facts of the test
 
 
 def test_what_several_services_rank_high_comes_first() -> None:
     results = search(FakeSearch([A, B, C], name="one"), FakeSearch([D, B], name="two"))
     assert urls(results) == [B, A, D, C]
-    assert results.candidates[0].found == (Found("one", 2, "q"), Found("two", 2, "q"))
+    assert results.candidates[0].found == (ServiceRank("one", 2, "q"), ServiceRank("two", 2, "q"))
     assert results.failures == ()
 
 
@@ -86,18 +86,18 @@ def test_several_queries_are_asked_together_and_keep_their_provenance() -> None:
     fake = FakeSearch({"first": [A, B], "second": [B, C]})
     results = search(fake, queries=("first", "second"))
     assert urls(results) == [B, A, C]
-    assert results.candidates[0].found == (Found("fake", 2, "first"), Found("fake", 1, "second"))
-    assert [(asked.query, asked.results) for asked in results.asked] == [("first", 2), ("second", 2)]
+    assert results.candidates[0].found == (ServiceRank("fake", 2, "first"), ServiceRank("fake", 1, "second"))
+    assert [(asked.query, asked.results) for asked in results.searches] == [("first", 2), ("second", 2)]
 
 
 def test_a_service_that_fails_is_reported_and_the_others_serve() -> None:
-    broken = FakeSearch(name="broken", error=RateLimited("broken was asked too often", hint="wait"))
+    broken = FakeSearch(name="broken", error=RateLimited("broken received too many requests", hint="wait"))
     results = search(FakeSearch([A], notes=("cut",)), broken, queries=("q", "r"))
     assert urls(results) == [A]
     assert [(each.subject, each.code, each.hint, each.retryable) for each in results.failures] == [
         ("broken", "rate_limited", "wait", True)
     ]
-    assert [(each.provider, each.results, each.notes) for each in results.asked] == [
+    assert [(each.provider, each.results, each.notes) for each in results.searches] == [
         ("fake", 1, ("cut",)),
         ("broken", None, ()),
     ] * 2
@@ -106,7 +106,7 @@ def test_a_service_that_fails_is_reported_and_the_others_serve() -> None:
 def test_nothing_found_is_no_failure() -> None:
     results = search(FakeSearch(name="one"), FakeSearch(name="two", error=Unreachable("two is not there")))
     assert results.candidates == ()
-    assert [asked.results for asked in results.asked] == [0, None]
+    assert [asked.results for asked in results.searches] == [0, None]
     assert len(results.failures) == 1
 
 
@@ -118,10 +118,12 @@ def failing(*errors: AskyError) -> AskyError:
 
 
 def test_when_all_fail_the_error_names_each() -> None:
-    error = failing(RateLimited("tavily was asked too often"), ProviderError("ddgs was blocked", retryable=False))
+    error = failing(
+        RateLimited("tavily received too many requests"), ProviderError("ddgs was blocked", retryable=False)
+    )
     assert isinstance(error, ProviderError)
     assert error.retryable
-    assert error.message == "no search service answered: tavily was asked too often; ddgs was blocked"
+    assert error.message == "no search service answered: tavily received too many requests; ddgs was blocked"
 
 
 def test_when_all_fail_alike_the_error_is_of_that_kind() -> None:
@@ -175,7 +177,7 @@ def test_a_service_that_had_answered_before_is_not_among_those_that_were_asked()
     services = Federation([FakeSearch([A], name="now", host="now.invalid"), FakeSearch([B], name="before")])
     results = anyio.run(services.search, [SearchRequest("q")], ask)
     assert urls(results) == [A, B]
-    assert [(each.provider, each.host, each.results) for each in results.asked] == [
+    assert [(each.provider, each.host, each.results) for each in results.searches] == [
         ("now", "now.invalid", 1),
         ("before", "", 1),
     ]

@@ -7,9 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asky.search.arxiv import build_query
 from asky.search.identifiers import Identifier
-from asky.search.openalex import rebuild_abstract
 from asky.search.papers import (
     arxiv_url,
     date_of,
@@ -20,6 +18,8 @@ from asky.search.papers import (
     search_words,
     without_operators,
 )
+from asky.search.providers.arxiv import build_query
+from asky.search.providers.openalex import rebuild_abstract
 
 
 @pytest.mark.parametrize(

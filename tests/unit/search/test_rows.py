@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from asky.errors import ProviderError
 from asky.search.port import Candidate, SearchRequest
 from asky.search.rows import clip, collect, language_of, passages, plain, texts, web_url, whole_number, within
-from asky.search.service import Limits
+from asky.search.service import RequestLimits
 
 
 @pytest.mark.parametrize(
@@ -97,9 +97,9 @@ def test_white_space_in_an_address_is_escaped() -> None:
 
 @given(st.text(max_size=300), st.integers(1, 60), st.integers(1, 12) | st.none())
 def test_a_clipped_query_keeps_to_its_limits_and_begins_as_it_did(query: str, chars: int, words: int | None) -> None:
-    limits = Limits(query_chars=chars, query_words=words)
+    limits = RequestLimits(query_chars=chars, query_words=words)
     text, notes = clip(query, limits)
-    whole, none = clip(query, Limits(query_chars=10_000))
+    whole, none = clip(query, RequestLimits(query_chars=10_000))
     assert len(text) <= chars
     assert words is None or len(text.split()) <= words
     assert whole.startswith(text)

@@ -65,3 +65,21 @@ def test_the_source_of_a_document_is_the_first_by_uri_of_those_in_scope(store: S
     assert found(Scope((other, store.collection), (second.id, third.id))) == second.id
     assert found(Scope((other,))) == third.id
     assert found(Scope((other,), (first.id,))) is None
+
+
+@pytest.mark.parametrize("suffix", [".m_d", ".%", ".\\_", "%"])
+def test_the_same_content_is_found_under_names_with_that_very_suffix_alone(store: SearchStore, suffix: str) -> None:
+    digest = "0" * 64
+
+    def keep(name: str) -> int | None:
+        source = store.add(name, f"The text of {name}.")
+        document = store.corpus.current_document(source.id)
+        store.corpus.put_source(source, store.collection, document_id=document, content_sha256=digest)
+        return document
+
+    keep("a.mxd")
+    keep("b.md")
+    assert store.corpus.same_content(digest, suffix) is None
+    same = keep(f"c{suffix.upper()}")
+    assert store.corpus.same_content(digest, suffix) == same
+    assert store.corpus.same_content("1" * 64, suffix) is None

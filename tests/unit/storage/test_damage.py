@@ -15,10 +15,9 @@ from typing import Any
 import pytest
 
 from asky.errors import StorageError, StoreDamaged, StoreFull
-from asky.storage.damage import Damage, find_damage
 from asky.storage.pages import PageRow, PageTable
+from asky.storage.repair.damage import Damage, find_damage, quarantine
 from asky.storage.sessions import NewMessage
-from asky.storage.set_aside import set_damage_aside
 from asky.storage.stored_json import Unreadable
 from asky.values import Link
 from tests.support.stores import TIDES, FilledStore
@@ -54,11 +53,7 @@ def one(store: FilledStore, sql: str) -> Any:
 
 
 def damage(store: FilledStore) -> list[Damage]:
-    return [each.damage for each in find_damage(store.database)]
-
-
-def set_aside(store: FilledStore, folder: Path | None = None) -> tuple[Path | None, list[Damage]]:
-    return set_damage_aside(store.database, folder or store.data, find_damage(store.database))
+    return find_damage(store.database)
 
 
 def files(store: FilledStore) -> list[Path]:
@@ -68,47 +63,47 @@ def files(store: FilledStore) -> list[Path]:
 
 def repair(store: FilledStore) -> list[dict[str, Any]]:
     """What the file of a repair holds."""
-    path, mended = set_aside(store)
+    path, repaired = quarantine(store.database, store.data)
     assert path is not None
-    assert mended
+    assert repaired
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
 def test_a_whole_store_has_no_damage_and_nothing_is_written_for_it(store: FilledStore) -> None:
     before = sorted(store.data.iterdir())
     assert damage(store) == []
-    assert set_aside(store) == (None, [])
+    assert quarantine(store.database, store.data) == (None, [])
     assert sorted(store.data.iterdir()) == before
 
 
 # a change, the damaged value by table and column, what is wrong, what a repair does, and the value after it
 CHANGES = [
-    ("UPDATE session SET settings = '{'", "session", "settings", "it is no JSON", "default", "{}"),
-    ("UPDATE session SET settings = '[1]'", "session", "settings", "it is not what asky writes", "default", "{}"),
+    ("UPDATE session SET settings = '{'", "session", "settings", "it is not JSON", "emptied", "{}"),
+    ("UPDATE session SET settings = '[1]'", "session", "settings", "it is not what asky writes", "emptied", "{}"),
     ("UPDATE session SET mode = CAST(x'6162ff' AS TEXT)", "session", "mode", "it is not UTF-8", "replaced", "ab\ufffd"),
-    ("UPDATE message SET data = x'7b7d' WHERE id = 1", "message", "data", "it is no text", "default", "{}"),
+    ("UPDATE message SET data = x'7b7d' WHERE id = 1", "message", "data", "it is not text", "emptied", "{}"),
     ("UPDATE message SET content = 5.5 || x'c3' WHERE id = 1", "message", "content", "UTF-8", "replaced", "5.5\ufffd"),
-    ("UPDATE message SET data = '{\"shown\": 5}' WHERE id = 1", "message", "data", "it is not what", "default", "{}"),
+    ("UPDATE message SET data = '{\"shown\": 5}' WHERE id = 1", "message", "data", "it is not what", "emptied", "{}"),
     ("UPDATE run SET answer = '[1]'", "run", "answer", "it is not what asky writes", "emptied", None),
-    ("UPDATE run SET finished_at = x'00'", "run", "finished_at", "it is no text", "emptied", None),
-    ("UPDATE document SET sections = '[[1]]'", "document", "sections", "it is not what asky", "default", "[]"),
-    ("UPDATE source SET metadata = 'x'", "source", "metadata", "it is no JSON", "default", "{}"),
-    ('UPDATE source SET metadata = \'{"of_the_work": {"doi": 5}}\'', "source", "metadata", "not what", "default", "{}"),
+    ("UPDATE run SET finished_at = x'00'", "run", "finished_at", "it is not text", "emptied", None),
+    ("UPDATE document SET sections = '[[1]]'", "document", "sections", "it is not what asky", "emptied", "[]"),
+    ("UPDATE source SET metadata = 'x'", "source", "metadata", "it is not JSON", "emptied", "{}"),
+    ('UPDATE source SET metadata = \'{"of_the_work": {"doi": 5}}\'', "source", "metadata", "not what", "emptied", "{}"),
     ("UPDATE text_block SET text = CAST(x'ff' AS TEXT)", "text_block", "text", "UTF-8", "replaced", "\ufffd"),
-    ("UPDATE finding SET tags = '[1]'", "finding", "tags", "it is not what asky writes", "default", "[]"),
-    ("UPDATE page SET links = '{}'", "page", "links", "it is not what asky writes", "default", "[]"),
+    ("UPDATE finding SET tags = '[1]'", "finding", "tags", "it is not what asky writes", "emptied", "[]"),
+    ("UPDATE page SET links = '{}'", "page", "links", "it is not what asky writes", "emptied", "[]"),
     ("UPDATE page SET summary = '{}'", "page", "summary", "it is not what asky writes", "emptied", None),
 ]
 
 
-@pytest.mark.parametrize(("change", "table", "column", "why", "mend", "after"), CHANGES)
+@pytest.mark.parametrize(("change", "table", "column", "why", "action", "after"), CHANGES)
 def test_a_damaged_value_is_named_and_another_takes_its_place(
-    store: FilledStore, change: str, table: str, column: str, why: str, mend: str, after: object
+    store: FilledStore, change: str, table: str, column: str, why: str, action: str, after: object
 ) -> None:
     before = one(store, f"SELECT count(*) FROM {table}")
     execute(store, change)
     (found,) = damage(store)
-    assert (found.table, found.column, found.mend) == (table, column, mend)
+    assert (found.table, found.column, found.repair) == (table, column, action)
     assert why in found.why
     (kept,) = repair(store)
     assert (kept["table"], kept["column"]) == (table, column)
@@ -132,7 +127,7 @@ def test_a_record_ends_before_its_first_damaged_step_and_all_that_came_later_is_
 ) -> None:
     run = store.runs.find(None).id
     execute(store, "UPDATE step SET data = ? WHERE ordinal >= 1", zlib.compress(b"[]"))
-    assert [each.mend for each in damage(store)] == ["cut off", "cut off"]
+    assert [each.repair for each in damage(store)] == ["taken out", "taken out"]
     kept = repair(store)
     assert [each["row"]["ordinal"] for each in kept] == [1, 2]
     assert base64.b64decode(kept[0]["row"]["data"]["bytes"]) == zlib.compress(b"[]")
@@ -151,7 +146,7 @@ def test_a_call_that_cannot_be_read_goes_with_its_turn_s_other_calls_and_results
         store.sessions.append(session, called, run_id=id_)
     execute(store, "UPDATE message SET data = '{\"id\": 5}' WHERE role = 'tool' AND run_id = ?", run)
     (found,) = damage(store)
-    assert (found.table, found.column, found.mend, found.run) == ("message", "data", "unsaid", run)
+    assert (found.table, found.column, found.repair, found.run) == ("message", "data", "taken out", run)
     assert [each["row"]["role"] for each in repair(store)] == ["call", "tool"]
     said = [(each.role, each.run_id) for each in store.sessions.messages(session)]
     assert said == [
@@ -160,15 +155,12 @@ def test_a_call_that_cannot_be_read_goes_with_its_turn_s_other_calls_and_results
     assert damage(store) == []
 
 
-def test_a_passage_gets_its_source_back_from_the_corpus_and_goes_without_one(store: FilledStore) -> None:
+def test_a_passage_without_its_source_goes(store: FilledStore) -> None:
     run = store.runs.find(None).id
     (whole,) = store.runs.passages(run)
     execute(store, "UPDATE passage SET source = '{'")
     (found,) = damage(store)
-    assert (found.mend, found.run) == ("made anew", run)
-    repair(store)
-    assert store.runs.passages(run) == [whole]
-    execute(store, "UPDATE passage SET source = '{', source_id = 'gone'")
+    assert (found.repair, found.run) == ("taken out", run)
     (kept,) = repair(store)
     assert kept["row"]["key"] == whole.key
     assert store.runs.passages(run) == []
@@ -176,11 +168,11 @@ def test_a_passage_gets_its_source_back_from_the_corpus_and_goes_without_one(sto
 
 def test_a_ledger_is_not_rewritten_and_says_what_was_set_aside(store: FilledStore) -> None:
     run = store.runs.find(None).id
-    assert not store.findings.may_rest_on_web(run, None)
+    assert not store.findings.may_depend_on_web(run, None)
     with store.database.write() as connection:
         connection.execute("DROP TRIGGER ledger_is_append_only")  # the disk asks no trigger
         connection.execute("UPDATE ledger SET data = '{' WHERE kind = 'asked'")
-    with pytest.raises(StoreDamaged, match=f"the ledger of run {run}: it is no JSON"):
+    with pytest.raises(StoreDamaged, match=f"the ledger of run {run}: it is not JSON"):
         store.runs.ledger(run)
     (kept,) = repair(store)
     assert (kept["row"]["kind"], kept["row"]["data"]) == ("asked", "{")
@@ -190,7 +182,7 @@ def test_a_ledger_is_not_rewritten_and_says_what_was_set_aside(store: FilledStor
     entry = store.runs.ledger(run)[-1].data
     assert (entry["table"], entry["column"]) == ("ledger", "data")
     assert (store.data / entry["file"]).is_file()
-    assert store.findings.may_rest_on_web(run, None)  # what was damaged may have been of the web
+    assert store.findings.may_depend_on_web(run, None)  # what was damaged may have been of the web
 
 
 def test_a_key_that_other_rows_hang_on_is_named_and_left_alone(store: FilledStore) -> None:
@@ -198,14 +190,16 @@ def test_a_key_that_other_rows_hang_on_is_named_and_left_alone(store: FilledStor
         connection.execute("PRAGMA foreign_keys=OFF")
     execute(store, "UPDATE session SET id = CAST(x'ff' AS TEXT)")
     (found,) = damage(store)
-    assert (found.row, found.mend) == ("\ufffd (tides)", None)
-    assert set_aside(store) == (None, [])
+    assert (found.row, found.repair) == ("\ufffd (tides)", None)
+    assert quarantine(store.database, store.data) == (None, [])
     assert one(store, "SELECT hex(id) FROM session") == "FF"
     assert store.sessions.listed() == [Unreadable("tides", f"the store {store.database.path} is damaged: a text in it"
                                                   " (id) is not UTF-8")]  # fmt: skip
 
 
-def test_a_reference_is_emptied_and_one_value_that_cannot_be_mended_keeps_no_other_from_it(store: FilledStore) -> None:
+def test_a_reference_is_emptied_and_one_value_that_cannot_be_repaired_keeps_no_other_from_it(
+    store: FilledStore,
+) -> None:
     other = store.sessions.open("other", mode="standard").id
     execute(store, "UPDATE session SET name = ? WHERE id = ?", "tides\ufffd", other)
     with store.database.read() as connection:
@@ -215,7 +209,7 @@ def test_a_reference_is_emptied_and_one_value_that_cannot_be_mended_keeps_no_oth
     execute(store, "UPDATE run SET answer = '{'")
     with store.database.read() as connection:
         connection.execute("PRAGMA foreign_keys=ON")
-    assert [each.mend for each in damage(store)] == ["emptied", "emptied", "replaced"]
+    assert [each.repair for each in damage(store)] == ["emptied", "emptied", "replaced"]
     repair(store)
     (left,) = damage(store)
     assert (left.table, left.column) == ("session", "name")  # another session is called so
@@ -234,7 +228,7 @@ def test_what_is_set_aside_is_the_users_alone_and_never_overwritten(store: Fille
 def test_nothing_is_changed_where_the_file_cannot_be_written(store: FilledStore, tmp_path: Path) -> None:
     execute(store, "UPDATE session SET settings = '{'")
     with pytest.raises(StorageError, match="cannot write"):
-        set_aside(store, tmp_path / "nowhere")
+        quarantine(store.database, tmp_path / "nowhere")
     assert one(store, "SELECT settings FROM session") == "{"
 
 
@@ -248,31 +242,20 @@ def test_what_no_mend_can_help_is_not_said_to_be_set_aside_and_makes_no_file(sto
         connection.execute("UPDATE run SET status = CAST(x'72ff' AS TEXT)")
         connection.execute("PRAGMA ignore_check_constraints=OFF")
     before = damage(store)
-    assert [(each.table, each.column, each.mend) for each in before] == [
+    assert [(each.table, each.column, each.repair) for each in before] == [
         ("run", "status", "replaced"),
         ("session", "name", "replaced"),
     ]
     for _ in range(2):
-        assert set_aside(store) == (None, [])
+        assert quarantine(store.database, store.data) == (None, [])
         assert (damage(store), files(store)) == (before, [])
     assert "set_aside" not in [each.kind for each in store.runs.ledger(run)]
     execute(store, "UPDATE session SET settings = '{'")
-    path, mended = set_aside(store)
+    path, repaired = quarantine(store.database, store.data)
     assert path is not None
-    assert {(each.table, each.column) for each in mended} == {("session", "settings")}
+    assert {(each.table, each.column) for each in repaired} == {("session", "settings")}
     assert {json.loads(line)["column"] for line in path.read_text("utf-8").splitlines()} == {"settings"}
     assert damage(store) == before
-
-
-def test_only_what_was_found_and_is_still_damaged_is_looked_at_again(store: FilledStore) -> None:
-    execute(store, "UPDATE session SET settings = '{'")
-    execute(store, "UPDATE run SET answer = '{'")
-    found = find_damage(store.database)
-    execute(store, "UPDATE session SET settings = '{}'")
-    execute(store, "UPDATE message SET data = '{'")
-    _, mended = set_damage_aside(store.database, store.data, found)
-    assert [(each.table, each.column) for each in mended] == [("run", "answer")]
-    assert {(each.table, each.column) for each in damage(store)} == {("message", "data")}
 
 
 def test_a_row_with_two_damaged_values_is_kept_as_it_was_with_both(store: FilledStore) -> None:
@@ -288,13 +271,12 @@ def test_no_file_is_left_where_the_repair_fails_after_it_was_written(store: Fill
     execute(store, "UPDATE run SET answer = '{'")
     execute(store, "CREATE TRIGGER full BEFORE INSERT ON ledger BEGIN SELECT RAISE(ABORT, 'disk is full'); END")
     with pytest.raises(StoreFull):
-        set_aside(store)
+        quarantine(store.database, store.data)
     assert (one(store, "SELECT answer FROM run"), files(store)) == ("{", [])
 
 
 def test_no_file_is_left_where_the_repair_cannot_be_committed(store: FilledStore) -> None:
     execute(store, "UPDATE run SET answer = '{'")
-    found = find_damage(store.database)
     written: list[Path] = []
 
     def refuse(action: int, operation: str | None, *_: object) -> int:
@@ -306,15 +288,13 @@ def test_no_file_is_left_where_the_repair_cannot_be_committed(store: FilledStore
     with store.database.read() as connection:
         connection.set_authorizer(refuse)
     with pytest.raises(StorageError, match="not authorized"):
-        set_damage_aside(store.database, store.data, found)
+        quarantine(store.database, store.data)
     store.database.close()
     assert len(written) == 1
     assert (one(store, "SELECT answer FROM run"), files(store)) == ("{", [])
 
 
-def test_the_file_and_its_name_are_on_disk_before_anything_is_changed(
-    store: FilledStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_file_is_on_disk_before_anything_is_changed(store: FilledStore, monkeypatch: pytest.MonkeyPatch) -> None:
     execute(store, "UPDATE run SET answer = '{'")
     synced: list[int] = []
     sync = os.fsync
@@ -324,9 +304,9 @@ def test_the_file_and_its_name_are_on_disk_before_anything_is_changed(
         synced.append(os.fstat(descriptor).st_ino)
 
     monkeypatch.setattr(os, "fsync", note)
-    path, _ = set_aside(store)
+    path, _ = quarantine(store.database, store.data)
     assert path is not None
-    assert synced == [path.stat().st_ino, store.data.stat().st_ino]
+    assert synced == [path.stat().st_ino]
 
 
 def test_metadata_that_say_something_else_of_the_work_are_damage_and_crash_nothing(store: FilledStore) -> None:
@@ -335,7 +315,7 @@ def test_metadata_that_say_something_else_of_the_work_are_damage_and_crash_nothi
     id_ = one(store, "SELECT id FROM source")
     with pytest.raises(StoreDamaged, match="the metadata of the source"):
         store.corpus.source(id_)
-    assert [(each.table, each.mend) for each in damage(store)] == [("passage", "taken out"), ("source", "default")]
+    assert [(each.table, each.repair) for each in damage(store)] == [("passage", "taken out"), ("source", "emptied")]
     repair(store)
     assert store.corpus.source(id_) is not None
 

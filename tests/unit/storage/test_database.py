@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from asky.errors import StorageError, StoreDamaged, StoreTooNew, UsageError
-from asky.storage.database import Database
+from asky.errors import StorageError, StoreBusy, StoreDamaged, StoreTooNew, UsageError
+from asky.storage.database import BUSY_TRIES, Database
 from asky.storage.migrations import MIGRATIONS
 
 
@@ -22,6 +22,8 @@ def test_a_new_store_is_private_and_in_wal_mode(tmp_path: Path) -> None:
         assert connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
         assert connection.execute("PRAGMA foreign_keys").fetchone()[0] == 1
         assert connection.execute("PRAGMA busy_timeout").fetchone()[0] == 30_000
+        assert connection.execute("PRAGMA synchronous").fetchone()[0] == 2  # what was committed survives a power cut
+        assert connection.execute("PRAGMA secure_delete").fetchone()[0] == 1  # and what was removed does not
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     database.close()
@@ -109,6 +111,40 @@ def test_a_transaction_inside_a_transaction_belongs_to_it(tmp_path: Path) -> Non
     with database.read() as connection:
         assert connection.execute("SELECT count(*) FROM collection").fetchone()[0] == 0
     database.close()
+
+
+def write_while_locked(path: Path, asked: list[str], *, released_at: int | None) -> None:
+    """Write to a store that another process holds until the given try to begin. `asked` gets what SQLite is asked."""
+    database = Database(path, busy_timeout_ms=20)
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+
+    def note(statement: str) -> None:
+        asked.append(statement)
+        if asked.count("BEGIN IMMEDIATE") == released_at and holder.in_transaction:
+            holder.execute("ROLLBACK")
+
+    try:
+        with database.read() as connection:
+            connection.set_trace_callback(note)
+        with database.write() as connection:
+            connection.execute("DELETE FROM collection")
+    finally:
+        holder.close()
+        database.close()
+
+
+def test_a_writer_that_was_passed_over_tries_again(tmp_path: Path) -> None:
+    asked: list[str] = []
+    write_while_locked(tmp_path / "asky.db", asked, released_at=BUSY_TRIES)
+    assert asked[: BUSY_TRIES + 1] == ["BEGIN IMMEDIATE"] * BUSY_TRIES + ["DELETE FROM collection"]
+
+
+def test_a_store_that_others_hold_all_the_time_is_busy_after_three_tries(tmp_path: Path) -> None:
+    asked: list[str] = []
+    with pytest.raises(StoreBusy, match=r"locked by another process for over 0\.06 s"):
+        write_while_locked(tmp_path / "asky.db", asked, released_at=None)
+    assert asked == ["BEGIN IMMEDIATE"] * 3
 
 
 def test_the_ledger_refuses_to_be_rewritten(tmp_path: Path) -> None:

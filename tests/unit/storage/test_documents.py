@@ -126,7 +126,7 @@ def test_a_document_that_was_dropped_meanwhile_is_a_trouble_that_a_retry_can_hel
     document_id = store.add("file:///a", "apples and pears")
     store.add("file:///a", "oranges and lemons")
     for look in (store.documents.document, store.documents.structure, store.documents.digest):
-        with pytest.raises(StorageError, match="not in the store any more") as caught:
+        with pytest.raises(StorageError, match="no longer in the store") as caught:
             look(document_id)
         assert caught.value.retryable
 

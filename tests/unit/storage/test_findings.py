@@ -138,17 +138,17 @@ def test_what_a_model_has_read_elsewhere_is_known_from_the_ledger_of_its_session
     alone = started(store, None)
     shown(store, now, "file")
     store.runs.record(earlier, kind, data)
-    assert store.findings.may_rest_on_web(earlier, sea) is expected
-    assert store.findings.may_rest_on_web(now, sea) is expected
-    assert store.findings.may_rest_on_web(elsewhere, mill) is False
-    assert store.findings.may_rest_on_web(alone, None) is False
+    assert store.findings.may_depend_on_web(earlier, sea) is expected
+    assert store.findings.may_depend_on_web(now, sea) is expected
+    assert store.findings.may_depend_on_web(elsewhere, mill) is False
+    assert store.findings.may_depend_on_web(alone, None) is False
 
 
 @pytest.mark.parametrize(("kind", "expected"), [("file", False), ("note", False), ("web", True), ("paper", True)])
 def test_a_passage_tells_whether_others_wrote_it(store: FilledStore, kind: str, expected: bool) -> None:
     run = started(store, None)
     shown(store, run, kind)
-    assert store.findings.may_rest_on_web(run, None) is expected
+    assert store.findings.may_depend_on_web(run, None) is expected
 
 
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

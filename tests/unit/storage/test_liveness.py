@@ -83,7 +83,7 @@ def test_a_run_of_this_process_is_running_until_it_ends(store: Path, runs: RunSt
     run = runs.start(question="?", mode="lean", model="m", session_id=None)
     assert run.status == runs.find(run.id).status == "running"
     runs.finish(run.id, "cancelled", None)
-    runs.let_go(run.id)
+    runs.release(run.id)
     assert runs.find(run.id).status == "cancelled"
     assert list((store.parent / "running").iterdir()) == []
 
@@ -113,7 +113,7 @@ def test_a_run_that_ends_while_it_is_looked_at_is_not_called_interrupted(store: 
     with other.read() as connection:
         row = connection.execute("SELECT * FROM run").fetchone()
     runs.finish(run.id, "finished", None)
-    runs.let_go(run.id)
+    runs.release(run.id)
     seen = RunStore(other)._run(row)
     other.close()
     assert (seen.status, seen.finished_at is None) == ("finished", False)
@@ -124,7 +124,7 @@ def test_a_run_whose_end_could_not_be_written_is_interrupted_once_its_process_le
     come_to_nothing(runs, lambda: runs.finish(run.id, "failed", None))
     assert runs.find(run.id).status == "running"
     for _ in range(2):
-        runs.let_go(run.id)
+        runs.release(run.id)
         assert runs.find(run.id).status == "interrupted"
     runs.take_up(run.id)
     assert runs.find(run.id).status == "running"
@@ -136,7 +136,7 @@ def test_a_process_lets_go_of_a_run_also_where_its_file_cannot_be_removed(store:
     file.unlink()
     file.mkdir()  # which no unlink removes
     held = len(os.listdir("/proc/self/fd"))
-    runs.let_go(run.id)
+    runs.release(run.id)
     assert len(os.listdir("/proc/self/fd")) == held - 1
 
 
@@ -255,7 +255,7 @@ def test_a_run_does_not_begin_in_a_session_that_is_removed_meanwhile(tmp_path: P
             with store.database.write() as connection:
                 connection.execute("DELETE FROM session")
         starting.join()
-        assert raised == ["what this belongs to was removed meanwhile, by another command"]
+        assert raised == ["another command has removed data that this one needs"]
         assert store.runs.recent() == []
         assert not any((store.data / "running").glob("*"))
         other.close()
@@ -264,6 +264,21 @@ def test_a_run_does_not_begin_in_a_session_that_is_removed_meanwhile(tmp_path: P
 def test_a_run_that_was_removed_is_not_taken_up(store: Path, runs: RunStore) -> None:
     with pytest.raises(UsageError, match="run gone was removed meanwhile"):
         runs.take_up("gone")
+
+
+def test_a_run_that_is_taken_up_before_its_process_lets_go_of_it_stays_held(store: Path, runs: RunStore) -> None:
+    run_id = runs.start(question="?", mode="lean", model="m", session_id=None).id
+    runs.finish(run_id, "cancelled", None)
+    runs.take_up(run_id)
+    database = Database(store)
+    other = RunStore(database)
+    runs.release(run_id)  # by what has ended
+    assert other.find(run_id).status == "running"
+    with pytest.raises(UsageError, match="still running"):
+        other.take_up(run_id)
+    runs.release(run_id)
+    assert other.find(run_id).status == "interrupted"
+    database.close()
 
 
 def test_a_store_whose_folder_cannot_be_written_can_still_tell(store: Path, runs: RunStore) -> None:
@@ -296,5 +311,5 @@ def test_a_file_that_is_swept_away_as_it_is_locked_is_made_again(tmp_path: Path)
         path.unlink()
     holding.join()
     assert LiveRuns(tmp_path).is_live("run")
-    live.let_go("run")
+    live.release("run")
     assert not LiveRuns(tmp_path).is_live("run")

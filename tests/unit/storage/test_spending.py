@@ -73,7 +73,7 @@ def test_the_calls_of_every_run_count_whatever_became_of_it(runs: RunStore, spen
 def test_the_asking_run_can_be_left_out(runs: RunStore, spend: Callable[..., str]) -> None:
     spend(ModelUsage(100, 10, 0.5))
     own = spend(ModelUsage(1_000, 100, 5.0), ends=None)
-    assert runs.spent_today(apart_from=own) == Spent(110, 0.5)
+    assert runs.spent_today(excluding=own) == Spent(110, 0.5)
 
 
 def test_a_call_of_yesterday_does_not_count_and_one_of_today_in_a_run_of_yesterday_does(
@@ -106,7 +106,7 @@ def test_what_a_removed_session_spent_still_counts_for_its_day(
     SessionRemoval(database, CorpusStore(database, documents), documents).remove(session.id)
     assert runs.recent(limit=9) == []
     assert runs.spent_today() == Spent(330, 0.5)
-    assert runs.spent_today(apart_from=removed) == Spent(110, 0.5)
+    assert runs.spent_today(excluding=removed) == Spent(110, 0.5)
 
 
 def test_what_a_run_used_is_known_with_and_without_a_price(runs: RunStore, spend: Callable[..., str]) -> None:

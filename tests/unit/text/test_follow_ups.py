@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from asky.text.follow_ups import is_follow_up, says_something
+from asky.text.follow_ups import is_follow_up, names_topic
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from asky.text.follow_ups import is_follow_up, says_something
 )  # fmt: skip
 def test_a_question_without_a_topic_is_a_follow_up(question: str) -> None:
     assert is_follow_up(question)
-    assert not says_something(question)
+    assert not names_topic(question)
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_a_question_without_a_topic_is_a_follow_up(question: str) -> None:
 )  # fmt: skip
 def test_a_question_with_little_of_a_topic_that_points_back_is_a_follow_up(question: str) -> None:
     assert is_follow_up(question)
-    assert says_something(question)
+    assert names_topic(question)
 
 
 @pytest.mark.parametrize(
@@ -46,4 +46,4 @@ def test_a_question_with_little_of_a_topic_that_points_back_is_a_follow_up(quest
 )  # fmt: skip
 def test_a_question_that_names_its_topic_stands_alone(question: str) -> None:
     assert not is_follow_up(question)
-    assert says_something(question)
+    assert names_topic(question)

@@ -158,4 +158,4 @@ def test_the_spans_are_in_order_trimmed_and_leave_out_only_white_space(text: str
     "piece", ["a", ".", ". ", "a. ", ".)", '."', "((", ". [1] ", "|\n", "1. ", "\t", " ", "-", "- \n", "\n", ".\u00a0"]
 )
 def test_the_time_is_linear_in_the_text(piece: str) -> None:
-    check_linear(lambda chars: sentence_spans(piece * (chars // len(piece))), 50_000)
+    check_linear(lambda chars: sentence_spans(piece * (chars // len(piece))), 15_000)

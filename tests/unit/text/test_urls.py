@@ -91,10 +91,6 @@ NO_PAGES = ["", "example.org", "/a", "//example.org", "ftp://example.org/", "fil
             "http://./", "http://\ud800.org/", "http://a%00b/"]  # fmt: skip
 
 
-def test_there_are_sixty_pairs() -> None:
-    assert len({written for written, _ in SAME}) == 60
-
-
 @pytest.mark.parametrize(("written", "canonical"), SAME)
 def test_an_address_has_one_form(written: str, canonical: str) -> None:
     assert canonical_url(written) == canonical
@@ -108,7 +104,7 @@ def test_addresses_of_different_pages_stay_different(one: str, other: str) -> No
 
 @pytest.mark.parametrize("text", NO_PAGES)
 def test_what_is_no_address_of_a_page_has_no_form(text: str) -> None:
-    with pytest.raises(ValueError, match=r"no URL|no address"):
+    with pytest.raises(ValueError, match=r"not a URL|not the address"):
         canonical_url(text)
 
 
@@ -142,9 +138,9 @@ def test_what_is_fetched_is_what_is_checked(rest: str) -> None:
         ("gopher://127.0.0.1:6379/_INFO", "only http and https"),
         ("file:///etc/passwd", "only http and https"),
         ("jar:http://example.org!/", "only http and https"),
-        ("http://a@b/", "names a user"),
-        ("http://user:secret@127.0.0.1/", "names a user"),
-        ("http://@127.0.0.1/", "names a user"),
+        ("http://a@b/", "contains a user name"),
+        ("http://user:secret@127.0.0.1/", "contains a user name"),
+        ("http://@127.0.0.1/", "contains a user name"),
         ("http://example.org\\@127.0.0.1/", "a backslash"),
         ("http://127.0.0.1\\.example.org/", "a backslash"),
         ("http:\\\\127.0.0.1/", "a backslash"),
@@ -159,10 +155,10 @@ def test_what_is_fetched_is_what_is_checked(rest: str) -> None:
         ("//example.org/", "no host"),
         ("example.org", "no host"),
         ("http://./", "no host"),
-        ("http://[::1", "no URL"),
-        ("http://a:99999/", "no URL"),
-        ("http://exa mple.org/", "no URL"),
-        ("http://\ud800/", "no URL"),
+        ("http://[::1", "not a URL"),
+        ("http://a:99999/", "not a URL"),
+        ("http://exa mple.org/", "not a URL"),
+        ("http://\ud800/", "not a URL"),
         ("http://example.org/" + "a" * 9000, "longer than"),
     ],
 )  # fmt: skip

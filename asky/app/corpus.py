@@ -1,0 +1,379 @@
+"""Stored documents: add, list, sync and remove them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from asky.app.inputs import report_notes
+from asky.app.requests import as_tuple
+from asky.concurrency import in_thread
+from asky.errors import AskyError, SourceError, UsageError
+from asky.events import Noted
+from asky.research.corpus.records import open_lines
+from asky.research.local.names import uri_path
+from asky.storage.corpus import DEFAULT_COLLECTION as DEFAULT_COLLECTION
+from asky.storage.scope import Scope
+from asky.text.urls import parse_address
+
+if TYPE_CHECKING:
+    from asky.research.corpus.report import AcquireReport
+    from asky.research.local.files import LocalRoots
+    from asky.values import Source
+    from asky.wiring import Services
+
+_USERINFO = re.compile(r"(?<=//)[^/?#]*@")
+_MAX_SHOWN_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class AddedDocuments:
+    """The result of adding documents to a collection, or of syncing it.
+
+    `reports` are those of the files, the records and the web pages, in this order, each if there were any. `embedded`
+    is the number of passages embedded, `pages` that of web pages requested, and `errors` are those of single pages.
+    """
+
+    collection: str
+    reports: tuple[AcquireReport, ...] = ()
+    embedded: int = 0
+    pages: int = 0
+    errors: tuple[AskyError, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ListedSource:
+    """A source of a collection. `why` explains any verdict except `indexed`."""
+
+    source: Source
+    verdict: str
+    why: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionSummary:
+    """The roots and contents of a collection.
+
+    `chunks` is its number of passages, and `verdicts` counts its sources by verdict. `embedded` is the number of
+    embedded passages, or `None` without an embedding model.
+    """
+
+    name: str
+    roots: tuple[str, ...]
+    sources: int
+    chunks: int
+    characters: int
+    verdicts: dict[str, int]
+    embedded: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedDocuments:
+    """The numbers of documents removed from a collection, and of those that other collections still hold.
+
+    `followed` pairs each name passed to `remove` with the folder above it that the collection still follows: the next
+    sync adds those documents again.
+    """
+
+    documents: int
+    kept_elsewhere: int
+    followed: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedCollection:
+    """The contents of a removed collection. `roots` are the folders and files that it followed."""
+
+    name: str
+    documents: int
+    passages: int
+    kept_elsewhere: int
+    roots: tuple[str, ...]
+
+
+class CorpusService:
+    """Keeps documents in named collections. Synchronous methods only read the store; the others are coroutines.
+
+    Notes about single files are `Noted` events outside of any run.
+    """
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    # reading
+
+    def list_collections(self) -> list[str]:
+        """Return the names of all collections, sorted."""
+        return self._services.corpus.collections()
+
+    def list_sources(self, collection: str = DEFAULT_COLLECTION) -> list[ListedSource]:
+        """Return the sources of a collection, readable or not; none if the default collection does not exist yet.
+
+        Raises `UsageError` if any other collection does not exist.
+        """
+        store = self._services.corpus
+        if collection == DEFAULT_COLLECTION and collection not in store.collections():
+            return []
+        collection_id = store.collection(collection)
+        states = store.files(collection_id)
+        return [
+            ListedSource(each, states[each.uri].verdict, states[each.uri].why)
+            for each in store.sources(Scope((collection_id,)))
+        ]
+
+    async def summarize(self, collection: str = DEFAULT_COLLECTION) -> CollectionSummary:
+        """Return what a collection holds and how much of it is embedded."""
+        return await in_thread(self._summarize, collection)
+
+    # adding
+
+    async def add(
+        self,
+        documents: Sequence[Path | str] = (),
+        *,
+        records: Path | str | None = None,
+        collection: str = DEFAULT_COLLECTION,
+        embed: bool = True,
+        offline: bool = False,
+    ) -> AddedDocuments:
+        """Add files, folders with everything below them, and web pages by URL.
+
+        Files and folders are followed from then on; adding a page again refreshes it. `records` is a JSON Lines file of
+        `{"id", "text", "title"?, "url"?, "metadata"?}` objects. Without `embed`, only words are indexed; `sync` embeds
+        later. With `offline`, no host is contacted: only cached pages are added, and no embedding model is downloaded
+        from then on.
+
+        Raises `UsageError`, before anything is written, if a path does not exist or a URL is invalid. Sources that
+        could not be read are in the result; see `raise_for_added`. If a single page was to be added and cannot be read,
+        its error is raised.
+        """
+        names = [str(each) for each in as_tuple("documents", documents)]
+        if not names and records is None:
+            raise UsageError("nothing to add", hint="name files, folders or web pages, or a file of records")
+        urls = [each for each in names if is_address(each)]
+        paths = [_local_path(each) for each in names if not is_address(each)]
+        if offline:
+            self._services.forbid_downloads()
+        with ExitStack() as opened:
+            file = None if records is None else Path(records)
+            lines = await in_thread(_open, file, opened)
+            for url in urls:
+                _require_address(url)
+            reports: list[AcquireReport] = []
+            errors: tuple[AskyError, ...] = ()
+            if paths:
+                await in_thread(self._services.only, paths)  # all must exist before anything is written
+                reports.append(await self._sync(collection, paths))
+            if file is not None:
+                reports.append(await self._add_records(collection, lines, file.name))
+            if urls:
+                pages = await self._services.web(offline=offline).page_acquirer.add(collection, urls)
+                errors = pages.errors
+                if errors and len(names) == 1 and not reports:
+                    raise errors[0]  # it says all that the report would
+                reports.append(pages.report)
+        return await self._finish(AddedDocuments(collection, tuple(reports), 0, len(urls), errors), embed=embed)
+
+    async def sync(self, collection: str = DEFAULT_COLLECTION) -> AddedDocuments:
+        """Update a collection from the folders that it follows, and embed new passages."""
+        report = await self._sync(collection, [])
+        return await self._finish(AddedDocuments(collection, (report,)), embed=True)
+
+    # removing
+
+    async def remove(self, names: Sequence[str], *, collection: str = DEFAULT_COLLECTION) -> RemovedDocuments:
+        """Remove documents from a collection by id, path, folder, URL or external id.
+
+        The collection no longer follows the named paths. Cited passages stay readable. Raises `UsageError` if a name
+        matches nothing in the collection; then nothing is removed.
+        """
+        return await in_thread(self._remove, as_tuple("names", names), collection)
+
+    async def remove_collection(self, collection: str) -> RemovedCollection:
+        """Remove a whole collection. Cited passages stay readable."""
+        return await in_thread(self._remove_collection, collection)
+
+    # indexes
+
+    async def rebuild(self, collection: str = DEFAULT_COLLECTION, *, embeddings: bool = False) -> int | None:
+        """Rebuild the indexes from the stored texts and vectors; with `embeddings`, embed the collection again first.
+
+        Returns the number of passages in the vector index, or `None` without an embedding model.
+        """
+        services = self._services
+
+        def rebuild_words() -> Scope:
+            scope = Scope((services.corpus.collection(collection),))
+            services.lexical.rebuild()
+            if embeddings:
+                services.vectors.clear_cache_embeddings(scope)
+            return scope
+
+        scope = await in_thread(rebuild_words)
+        if embeddings:
+            await services.acquirer.embed(scope)
+        return await in_thread(lambda: services.vectors.rebuild_index())
+
+    def _summarize(self, collection: str) -> CollectionSummary:
+        services = self._services
+        collection_id = services.corpus.collection(collection)
+        found = services.corpus.status(collection_id)
+        coverage = services.vectors.coverage(Scope((collection_id,)))
+        return CollectionSummary(
+            found.name,
+            found.roots,
+            found.sources,
+            found.chunks,
+            found.characters,
+            found.verdicts,
+            coverage.embedded if coverage else None,
+        )
+
+    async def _sync(self, collection: str, new: Sequence[Path]) -> AcquireReport:
+        collection_id, roots = await in_thread(self._follow, collection, new)
+        return await self._services.acquirer.sync(collection_id, roots)
+
+    def _follow(self, collection: str, new: Sequence[Path]) -> tuple[int, LocalRoots]:
+        """Make the collection follow `new` too; return its id and those of its roots that exist."""
+        store = self._services.corpus
+        collection_id = store.collection(collection, create=bool(new))
+        for each in new:
+            store.add_root(collection_id, os.path.realpath(each))
+        followed = store.roots(collection_id)
+        existing = [each for each in followed if os.path.lexists(each)]
+        for path in followed:
+            if path not in existing:
+                note = f"{path} does not exist; its documents are kept until `asky corpus rm` removes them"
+                self._services.listener(Noted(note))
+        return collection_id, self._services.only([Path(each) for each in existing])
+
+    async def _add_records(self, collection: str, lines: Iterator[bytes], name: str) -> AcquireReport:
+        store = self._services.corpus
+
+        def open_collection() -> tuple[bool, int]:
+            is_new = collection not in store.collections()
+            return is_new, store.collection(collection, create=True)
+
+        is_new, collection_id = await in_thread(open_collection)
+        report = await self._services.acquirer.add_records(collection_id, collection, lines, name)
+        if is_new and not await in_thread(store.files, collection_id):  # no line was a record
+            await in_thread(store.remove_collection, collection_id)
+        return report
+
+    async def _finish(self, added: AddedDocuments, *, embed: bool) -> AddedDocuments:
+        """Emit notes about every report, and embed new passages."""
+        services = self._services
+        for report in added.reports:
+            for note in report_notes(report):
+                services.listener(note)
+        if not embed or added.collection not in await in_thread(services.corpus.collections):
+            return added
+        scope = Scope((await in_thread(services.corpus.collection, added.collection),))
+        embedded = await services.acquirer.embed(scope)
+        if embedded:
+            services.listener(Noted(f"embedded {embedded:,} passages"))
+        return AddedDocuments(added.collection, added.reports, embedded, added.pages, added.errors)
+
+    def _remove(self, names: Sequence[str], collection: str) -> RemovedDocuments:
+        store = self._services.corpus
+        collection_id = store.collection(collection)
+        chosen = self._find_sources(collection_id, names)
+        followed = tuple(self._stop_following(collection_id, names))
+        forgotten = store.remove_sources(collection_id, chosen)
+        return RemovedDocuments(len(chosen), len(chosen) - forgotten, followed)
+
+    def _find_sources(self, collection_id: int, names: Sequence[str]) -> list[str]:
+        """Return the ids of the named sources; `1` matches both the record 1 and the record "1"."""
+        store = self._services.corpus
+        sources = store.sources(Scope((collection_id,)))
+        chosen: dict[str, None] = {}
+        for each in names:
+            path = _real_path(each)
+            found = [source.id for source in sources if _is_named(source, each, path)]
+            if not found and path not in store.roots(collection_id):
+                raise UsageError(f"{each}: not in this collection", hint="`asky corpus list` lists the documents")
+            chosen |= dict.fromkeys(found)
+        return list(chosen)
+
+    def _stop_following(self, collection_id: int, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Stop following the named paths; yield each that lies in a folder still followed, with that folder."""
+        store = self._services.corpus
+        for each in names:
+            path = _real_path(each)
+            if not store.remove_root(collection_id, path):
+                parents = [root for root in store.roots(collection_id) if path.startswith(root + os.sep)]
+                if parents:
+                    yield each, parents[0]
+
+    def _remove_collection(self, collection: str) -> RemovedCollection:
+        store = self._services.corpus
+        collection_id = store.collection(collection)
+        found = store.status(collection_id)
+        forgotten = store.remove_collection(collection_id)
+        return RemovedCollection(found.name, found.sources, found.chunks, found.sources - forgotten, found.roots)
+
+
+def raise_for_added(*added: AddedDocuments) -> None:
+    """Raise an error if something could not be added.
+
+    The error of a single page is raised as it is; several become one error, of their common class if they share one.
+    Raises `SourceError` if sources were read and none of them can be searched.
+    """
+    for each in added:
+        _raise_for_pages(each.errors, each.pages)
+    reports = [report for each in added for report in each.reports]
+    examined = sum(sum(each.verdicts.values()) for each in reports)
+    if examined and not any(each.verdicts.get(usable) for each in reports for usable in ("indexed", "unchanged")):
+        raise SourceError(f"none of {examined:,} could be added", hint="the reasons are above")
+
+
+def _raise_for_pages(errors: Sequence[AskyError], requested: int) -> None:
+    if len(errors) == 1:
+        raise errors[0]
+    if errors:
+        kinds = {type(error) for error in errors}
+        kind = kinds.pop() if len(kinds) == 1 else SourceError
+        raise kind(f"{len(errors)} of {requested} pages could not be added", hint="the reasons are above")
+
+
+def is_address(name: str) -> bool:
+    """Return whether `name` is a URL rather than a path; `file://` names a path."""
+    return "://" in name and not name.casefold().startswith("file://")
+
+
+def _require_address(url: str) -> None:
+    """Raise `UsageError` if `url` cannot be the URL of a page."""
+    try:
+        parse_address(url)
+    except ValueError as error:
+        shown = _USERINFO.sub("", url)[:_MAX_SHOWN_CHARS]  # it may hold a password
+        raise UsageError(f"{shown}: {error}", hint="add files, folders, and pages at http:// or https://") from None
+
+
+def _open(records: Path | None, opened: ExitStack) -> Iterator[bytes]:
+    """Return the lines of a file of records, which `opened` closes; none if `records` is `None`."""
+    if records is None:
+        return iter(())
+
+    return opened.enter_context(open_lines(records))
+
+
+def _local_path(name: str) -> Path:
+    return Path(uri_path(name) or name)
+
+
+def _real_path(name: str) -> str:
+    """Return the real path for `name`, or `name` itself if no file can have such a name."""
+    path = uri_path(name) or name
+    return path if "\0" in path else os.path.realpath(path)
+
+
+def _is_named(source: Source, name: str, path: str) -> bool:
+    ids = (source.id, source.url, None if source.external_id is None else str(source.external_id))
+    below = source.path is not None and (source.path == path or source.path.startswith(path + os.sep))
+    return name in ids or below

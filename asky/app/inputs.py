@@ -1,0 +1,214 @@
+"""The documents of a question: folders, collections, attached texts, and files that the question names."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from asky.concurrency import in_thread
+from asky.errors import SourceError
+from asky.events import Event, Noted
+from asky.research.local.names import refuse_outside
+from asky.storage.corpus import DEFAULT_COLLECTION
+from asky.storage.sessions import own_collection
+from asky.text.scrub import scrub_in_place
+from asky.values import Document, Source, source_id
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from asky.app.requests import AskRequest, Attachment
+    from asky.research.adapters import SourceAdapters
+    from asky.research.corpus.report import AcquireReport
+    from asky.research.local.files import LocalRoots
+    from asky.storage.sessions import Session
+    from asky.wiring import Services
+
+_MAX_LISTED_UNSUPPORTED = 50  # files; more are counted by suffix
+_SIGNS_OF_A_PATH = frozenset("/\\~:")
+
+
+def folder_collection(path: Path) -> str:
+    """Return the name of the collection that follows a file or folder passed with a question."""
+    return f"folder {os.path.realpath(path)}"
+
+
+async def sync_folder(services: Services, path: Path) -> tuple[int, AcquireReport]:
+    """Update the collection of one path; return its id and the report on its files.
+
+    Raises `UsageError` if the path does not exist.
+    """
+
+    def open_collection() -> tuple[int, LocalRoots]:
+        roots = services.only([path])
+        collection_id = services.corpus.collection(folder_collection(path), create=True)
+        services.corpus.add_root(collection_id, os.path.realpath(path))
+        return collection_id, roots
+
+    collection_id, roots = await in_thread(open_collection)
+    return collection_id, await services.acquirer.sync(collection_id, roots)
+
+
+@dataclass(slots=True)
+class Inputs:
+    """Collects the documents of a question. `emit` receives notes about files that cannot be read.
+
+    `shown` is the question as a model may see it, without local paths. `rejected` lists unreadable files with reasons.
+    """
+
+    services: Services
+    emit: Callable[[Event], None]
+    shown: str = ""
+    collections: list[int] = field(default_factory=list)
+    folders: list[Path] = field(default_factory=list)
+    rejected: list[tuple[str, str]] = field(default_factory=list)
+
+    def add_collections(self, names: Sequence[str], session: Session | None) -> None:
+        """Add the named collections, or the default one if there are no other documents.
+
+        Raises `UsageError` if a collection does not exist.
+        """
+        has_others = bool(self.folders) or (session is not None and bool(session.collections))
+        if not names and not has_others and DEFAULT_COLLECTION in self.services.corpus.collections():
+            names = (DEFAULT_COLLECTION,)
+        for name in names:
+            self.add(self.services.corpus.collection(name))
+
+    def add(self, collection_id: int) -> None:
+        """Add a collection."""
+        if collection_id not in self.collections:
+            self.collections.append(collection_id)
+
+    async def add_folder(self, path: Path) -> None:
+        """Update the collection of a file or folder, and add it."""
+        collection_id, report = await sync_folder(self.services, path)
+        for note in report_notes(report, changes_only=True):
+            self.emit(note)
+        self.folders.append(path)
+        self.add(collection_id)
+        self.rejected += [(each.path, f"{each.verdict}: {each.why}") for each in report.problems]
+
+    def add_texts(self, session: Session, request: AskRequest) -> None:
+        """Add the attached texts, and the local files that the question names, as sources of the session."""
+        for attachment in request.attachments:
+            self._add_attachment(session, attachment)
+        self._add_named(session, request.question)
+
+    def _add_attachment(self, session: Session, attachment: Attachment) -> None:
+        clean = scrub_in_place(attachment.text)
+        kind = "stdin" if attachment.name == "standard input" else "text"
+        uri = f"{kind}:{hashlib.sha256(clean.encode()).hexdigest()}"
+        source = Source(source_id(uri), "file", uri, attachment.name)
+        collection_id = self.services.corpus.collection(own_collection(session.id), create=True)
+        self.services.acquirer.add_text(source, Document(clean, "text/plain"), collection_id)
+        self.add(collection_id)
+
+    def _add_named(self, session: Session, question: str) -> None:
+        """Read the local files and folders that the question names, if they may be read."""
+        self.shown = question
+        if not may_name_files(self.services, self.folders, question):
+            return
+        named = find_named(self.services, self.folders, question)
+        self.shown = named.shown
+        for name in named.names:
+            try:
+                self._read_named(session, name, named)
+            except SourceError as error:
+                self.rejected.append((name, error.message))
+                self.emit(Noted(error.message + (f" ({error.hint})" if error.hint else "")))
+
+    def _read_named(self, session: Session, name: str, named: NamedFiles) -> None:
+        if not named.adapters.handles(name):
+            raise refuse_outside(name)
+        services = self.services
+        collection_id = services.corpus.collection(own_collection(session.id), create=True)
+        problems = services.acquirer.add_target(name, named.adapters, collection_id)
+        self.add(collection_id)
+        self.rejected += [(each.path, f"{each.verdict}: {each.why}") for each in problems]
+
+
+def may_name_files(services: Services, folders: Sequence[Path], question: str) -> bool:
+    """Return whether the question has to be searched for names of local files."""
+    research = services.config.research
+    may_read = folders or research.local_document_roots or research.source_adapters
+    return bool(may_read or _SIGNS_OF_A_PATH.intersection(question))
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFiles:
+    """The local files that a question names, in order and each once; `shown` is the question without paths."""
+
+    names: tuple[str, ...]
+    shown: str
+    adapters: SourceAdapters
+
+    @property
+    def readable(self) -> tuple[str, ...]:
+        """The names for which there is a reader."""
+        return tuple(name for name in self.names if self.adapters.handles(name))
+
+
+def find_named(services: Services, folders: Sequence[Path], question: str) -> NamedFiles:
+    """Return the files that `question` names in `folders`, configured folders or adapters; nothing is read.
+
+    Raises `UsageError` if a folder does not exist.
+    """
+    from asky.research.local.targets import extract_local_source_targets, redact_local_targets  # 15 ms
+
+    adapters = services.adapters(folders)
+    targets = extract_local_source_targets(question, adapters.roots, adapters.prefixes)
+    names = tuple(dict.fromkeys(target.text for target in targets))
+    return NamedFiles(names, redact_local_targets(question, targets), adapters)
+
+
+# reports as notes
+
+
+def report_notes(report: AcquireReport, *, changes_only: bool = False) -> Iterator[Noted]:
+    """Yield a note for each file that cannot be searched, and a summary.
+
+    With `changes_only`, the notes of a report without changes are details.
+    """
+    quiet = changes_only and not report.verdicts.get("indexed") and not report.removed
+    by_suffix = Counter(
+        Path(each.path).suffix or each.path for each in report.problems if each.verdict == "unsupported"
+    )
+    are_many = sum(by_suffix.values()) > _MAX_LISTED_UNSUPPORTED
+    for each in report.problems:
+        is_detail = quiet or (each.verdict == "unsupported" and are_many)
+        why = f": {each.why}" if each.why else ""
+        yield Noted(f"{each.path}: {_words(each.verdict)}{why}", is_detail=is_detail)
+    if are_many and not quiet:
+        kinds = ", ".join(f"{count:,} {suffix}" for suffix, count in by_suffix.most_common(8))
+        yield Noted(f"{sum(by_suffix.values()):,} files of unsupported types: {kinds} (-v names each)")
+    for first, reason, count in report.skipped:
+        yield Noted(f"skipped {count:,}: {reason} (the first: {first})", is_detail=True)
+    if not quiet:
+        yield Noted(_summary(report))
+
+
+def _summary(report: AcquireReport) -> str:
+    usable = report.verdicts.get("indexed", 0) + report.verdicts.get("unchanged", 0)
+    counts = [f"{count:,} {_words(verdict)}" for verdict, count in sorted(report.verdicts.items()) if count]
+    if report.removed:
+        counts.append(f"{report.removed:,} removed")
+    total = sum(report.verdicts.values())
+    return f"{usable:,} of {total:,} files searchable ({', '.join(counts) or 'nothing found'}), {report.seconds:.1f} s"
+
+
+def describe_unchanged(report: AcquireReport) -> str:
+    """Return a summary of a folder in which nothing has changed."""
+    usable, total = report.verdicts.get("unchanged", 0), sum(report.verdicts.values())
+    if not usable:
+        return f"none of its {total:,} files can be searched" if total else "no documents were found in it"
+    which = f"{usable:,} document{'' if usable == 1 else 's'}" if usable == total else f"{usable:,} of {total:,} files"
+    return f"{which}, nothing new"
+
+
+def _words(verdict: str) -> str:
+    return verdict.replace("_", " ")

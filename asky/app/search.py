@@ -1,0 +1,94 @@
+"""Passages that match a query; no model is called."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from asky.app.inputs import report_notes, sync_folder
+from asky.app.requests import as_tuple
+from asky.app.schemas import hit_object
+from asky.concurrency import in_thread
+from asky.errors import UsageError
+from asky.evidence.export.citing import page_text, section_text
+from asky.storage.corpus import DEFAULT_COLLECTION
+from asky.storage.scope import Scope
+
+if TYPE_CHECKING:
+    from asky.values import Hit
+    from asky.wiring import Services
+
+_MAX_QUERY_CHARS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class SearchScope:
+    """The ids of the collections to search, resolved once for any number of queries."""
+
+    collections: tuple[int, ...]
+
+
+class SearchService:
+    """Finds passages by meaning and by words, or by words only without an embedding model."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def search(
+        self, query: str, *, documents: Sequence[Path | str] = (), collection: str | None = None, limit: int = 10
+    ) -> list[Hit]:
+        """Return the passages that match `query` best, best first, at most `limit`.
+
+        Raises as `resolve` and `search_in` do.
+        """
+        scope = await self.resolve(documents, collection)
+        return await in_thread(lambda: self.search_in(scope, query, limit=limit))
+
+    async def resolve(self, documents: Sequence[Path | str] = (), collection: str | None = None) -> SearchScope:
+        """Return the scope of the files and folders in `documents`, updated first, and the named collection.
+
+        If neither is given, it is the default collection. Raises `UsageError` if a path or collection does not exist,
+        or there are no documents yet.
+        """
+        paths = [Path(each) for each in as_tuple("documents", documents)]
+        if not paths:
+            return await in_thread(self.resolve_collection, collection)
+        found = [await self._sync(path) for path in paths]
+        if collection is not None:
+            found.append(await in_thread(self._services.corpus.collection, collection))
+        return SearchScope(tuple(found))
+
+    def resolve_collection(self, name: str | None = None) -> SearchScope:
+        """Return the scope of a stored collection, by default the default one. Raises as `resolve` does."""
+        corpus = self._services.corpus
+        if name is None and DEFAULT_COLLECTION not in corpus.collections():
+            raise UsageError(
+                "there are no documents yet", hint="name some with -d PATH, or keep them with `asky corpus add PATH`"
+            )
+        return SearchScope((corpus.collection(name or DEFAULT_COLLECTION),))
+
+    def search_in(self, scope: SearchScope, query: str, *, limit: int = 10) -> list[Hit]:
+        """Return the passages in `scope` that match `query` best, best first, at most `limit`.
+
+        This blocks for the computation; in an event loop, call it in a thread. Raises `UsageError` if the query is
+        empty or too long.
+        """
+        if not query.strip():
+            raise UsageError("the query is empty")
+        if len(query) > _MAX_QUERY_CHARS:
+            raise UsageError(f"the query has {len(query):,} characters; {_MAX_QUERY_CHARS:,} are the limit")
+        return self._services.vectors.search_content_chunks(query, Scope(scope.collections), limit=limit)
+
+    async def _sync(self, path: Path) -> int:
+        collection_id, report = await sync_folder(self._services, path)
+        for note in report_notes(report, changes_only=True):
+            self._services.listener(note)
+        return collection_id
+
+
+def describe_place(hit: Hit) -> str:
+    """Return the title, section and page of a passage, each if known, in one line."""
+    shown = hit_object(hit)
+    return " · ".join(part for part in (hit.source.title, section_text(shown), page_text(shown)) if part)

@@ -1,0 +1,134 @@
+"""Access to the web for a question: its options, its plan, and the errors if nothing can be used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING
+
+from asky.errors import NotConfigured, UsageError
+from asky.research.web.access import WebAccess
+from asky.storage.sessions import own_collection
+
+if TYPE_CHECKING:
+    from asky.app.requests import ResolvedAsk, WebOptions
+    from asky.chat.plan import WebPlan
+    from asky.research.source_policy import SourcePolicy
+    from asky.storage.sessions import Session
+    from asky.wiring import Services
+    from asky.wiring.web import WebParts
+
+SETUP_HINT = (
+    "`asky config set search.searxng.base_url URL` for an instance of your own, or the key of brave, tavily, exa or"
+    " serper in its variable"
+)
+_NOTHING_CACHED = "no pages are cached, and --offline fetches none"
+
+
+def web_access(services: Services, resolved: ResolvedAsk, session: Session) -> WebAccess | None:
+    """Return how a question may use the web, or `None` if it may not or no source of pages is available.
+
+    Sources of pages are a search service, URLs in the question and, offline, cached pages. If the web is required and
+    there is none, raises `NotConfigured`, or `UsageError` if it is `offline`. Also raises `UsageError` for an invalid
+    site or date.
+    """
+    options = resolved.web
+    if options is None:
+        return None
+    from asky.research.shortlist_collect import read_prompt  # imports the shortlist, which the question needs anyway
+
+    web = services.web(offline=resolved.access.offline)
+    named = tuple(each.url for each in read_prompt(resolved.request.question).candidates)
+    policy = _policy(web, options)
+    if not _is_usable(web, resolved, named):
+        return None
+    collection_id = services.corpus.collection(own_collection(session.id), create=True)
+    return WebAccess(collection_id, named, _wants_shortlist(services, resolved), policy, options.queries)
+
+
+def plan_web(services: Services, resolved: ResolvedAsk, shown: str, *, may_choose: bool) -> WebPlan | None:
+    """Return what a question would do on the web, or `None` if it may not use it or no source of pages is available.
+
+    Nothing is sent or stored. `shown`, the question without local paths, is what would be searched for. `may_choose`
+    says that the model can find its sources by itself. Raises as `web_access` does.
+    """
+    options = resolved.web
+    if options is None:
+        return None
+    from asky.chat.plan import PlannedService, WebPlan  # for a dry run only
+    from asky.research.shortlist_collect import read_prompt, search_queries
+
+    web = services.web(offline=resolved.access.offline)
+    named = tuple(each.url for each in read_prompt(resolved.request.question).candidates)
+    wanted = _policy(web, options).words()
+    if not _is_usable(web, resolved, named):
+        return None
+    if web.offline:
+        return WebPlan(is_offline=True, wanted=wanted)
+    planned = tuple(PlannedService(each.name, each.host or None) for each in web.providers)
+    if may_choose and not _wants_shortlist(services, resolved):
+        return WebPlan(planned, named=named, may_search=True, wanted=wanted)
+    queries = (options.queries or search_queries(read_prompt(shown))) if planned else ()
+    max_pages = services.config.research.shortlist.max_fetch_urls
+    copies = web.finder
+    finder = PlannedService(copies.name, copies.host) if copies is not None else None
+    return WebPlan(planned, queries, named, max_pages, may_choose, wanted=wanted, finder=finder)
+
+
+def _policy(web: WebParts, options: WebOptions) -> SourcePolicy:
+    """Return the source policy of the configuration, narrowed by the request."""
+    return web.policy.narrowed(options.sites, options.since, today=datetime.now(timezone.utc).date())
+
+
+def _is_usable(web: WebParts, resolved: ResolvedAsk, named: Sequence[str]) -> bool:
+    """Return whether a source of pages is available. Raises as `web_access` does if the web is required and none is."""
+    if web.searcher is not None or named or (web.offline and web.cached() is not None):
+        return True
+    if resolved.requires_web and web.offline:
+        raise UsageError(_NOTHING_CACHED, hint="leave --offline out")
+    if resolved.requires_web:
+        raise NotConfigured("no search service is set up", hint=SETUP_HINT)
+    return False
+
+
+def no_sources_error(services: Services, resolved: ResolvedAsk, *, names_documents: bool) -> UsageError:
+    """Return the error for a question with neither documents nor web pages to answer from, with the remedy.
+
+    `names_documents` says that it names documents, none of which can be read.
+    """
+    web = services.web(offline=resolved.access.offline)
+    nothing, documents = "there is nothing to answer from", "name documents with -d PATH"
+    if resolved.web is not None and web.offline:
+        return UsageError(f"{nothing}: {_NOTHING_CACHED}", hint=f"{documents}, or leave --offline out")
+    if resolved.web is not None:
+        return UsageError(nothing, hint=f"{documents}, or set up a search service: {SETUP_HINT}")
+    why, remedy = _reason_without_web(resolved, names_documents=names_documents)
+    if web.offline:
+        has_cache = web.cached() is not None
+        remedy = f", or {remedy}" if has_cache else ""
+    else:
+        remedy = f", or {remedy}" + ("" if web.searcher is not None else f" and set up a search service: {SETUP_HINT}")
+    return UsageError(f"{nothing}: {why}", hint=f"{documents}{remedy}")
+
+
+def _reason_without_web(resolved: ResolvedAsk, *, names_documents: bool) -> tuple[str, str]:
+    """Return why a question may not use the web, and what would change that."""
+    settings = resolved.session.settings if resolved.session is not None else {}
+    if resolved.mode == "lean":
+        return "-L turns the web off", "ask with --web and without -L" if settings else "leave -L out"
+    if names_documents:
+        return "the named documents have no text, and naming documents turns the web off", "add --web"
+    if settings.get("web") is False:
+        return "the web is off in this session", "add --web"
+    return "--no-web turns the web off", "leave --no-web out"
+
+
+def _wants_shortlist(services: Services, resolved: ResolvedAsk) -> bool:
+    """Return whether sources are selected first: set by the request, else by the model's entry, else by the mode."""
+    assert resolved.web is not None
+    if resolved.web.shortlist != "auto":
+        return resolved.web.shortlist == "on"
+    own = services.config.model(resolved.model).model.source_shortlist_enabled
+    chosen = services.config.research.shortlist
+    by_mode = chosen.research if resolved.mode == "research" else chosen.standard
+    return by_mode if own is None else own

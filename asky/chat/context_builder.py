@@ -1,0 +1,411 @@
+"""The first prompt of a run: its sources, tools and session history, and the question."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from asky.chat.earlier_pages import earlier_pages, pages_note
+from asky.chat.summarising import summariser
+from asky.concurrency import error_of, in_thread
+from asky.errors import BudgetExceeded
+from asky.evidence.passages import fence, shown_title
+from asky.llm.port import Message
+from asky.llm.spending import NoBudget
+from asky.llm.tokens import TokenCounter
+from asky.llm.tools import Tool, ToolRegistry
+from asky.research.tools import ACQUISITION_TOOL_NAMES, MEMORY_TOOL_NAMES, ResearchTools
+from asky.research.web.tools import WebTools
+from asky.research.web.unread import Unread, sentences, unread_note, unread_offline
+from asky.research.writing.compaction import QUESTIONS_OMITTED, omits_questions
+from asky.research.writing.history import (
+    contextual_query,
+    earlier_messages,
+    earlier_questions,
+    fit_earlier,
+    hold_keys,
+    mentioned_passages,
+    shown_again,
+    tool_results,
+)
+from asky.research.writing.prompts import (
+    LEAN_PROMPT,
+    Prompt,
+    conversation_system_prompt,
+    decode_prompt,
+    encode_prompt,
+    removed_tool,
+    research_system_prompt,
+    with_material,
+)
+from asky.runs.journal.journal import journaled_tool
+from asky.storage.scope import Scope
+from asky.values import PRIVATE_KINDS
+
+if TYPE_CHECKING:
+    from asky.chat.custom_tools import CustomTools
+    from asky.config.schema import Research
+    from asky.llm.endpoint.endpoint import Prices
+    from asky.llm.port import ChatModel, ModelUsage, ToolSpec
+    from asky.llm.spending import Budget
+    from asky.research.shortlist_types import Shortlist
+    from asky.research.vector_store import VectorStore
+    from asky.research.web.access import Web
+    from asky.research.web.run import WebRun
+    from asky.research.web.summaries import Summaries
+    from asky.runs.access import Access
+    from asky.runs.context import Question, RunContext
+    from asky.runs.journal.journal import RunJournal
+    from asky.storage.corpus import CorpusStore
+    from asky.storage.runs import RunStore, StoredPassage
+    from asky.storage.sessions import SessionStore, StoredMessage
+    from asky.values import Failure, Source
+
+_SOURCES_NAMED = 8  # listed in the prompt as examples
+# Their results come from the web, or are passages with a known source. Results of other tools may hold private text.
+_PUBLIC_TOOLS = ACQUISITION_TOOL_NAMES | {"web_search", "get_relevant_content", "save_finding"}
+
+
+def no_budget(context: RunContext) -> Budget:  # noqa: ARG001 - the same for every run
+    """Return a budget without limits, for a model that costs nothing."""
+    return NoBudget()
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerParts:
+    """The model, stores and settings that answer questions; values of a single run are in its `RunContext`.
+
+    `store` opens the vector store on first use, and `web` opens the web for a question that may use it. `settings`
+    limits turns and passages, `budget` creates the budget of a run, `counter` the token counter for its prompts, and
+    `prices` are those for its plan. If `offers_tools` is false, the model receives passages instead of tools.
+    """
+
+    model: ChatModel
+    store: Callable[[], VectorStore]
+    corpus: CorpusStore
+    runs: RunStore
+    sessions: SessionStore
+    settings: Research
+    budget: Callable[[RunContext], Budget] = no_budget
+    offers_tools: bool = True
+    prices: Prices | None = None
+    web: Callable[[Access], Web] | None = None
+    custom_tools: CustomTools | None = None
+    counter: Callable[[], TokenCounter] = TokenCounter
+
+    @property
+    def passage_tokens(self) -> int:
+        """The maximum tokens of passages per tool call: the setting, but at most two fifths of the context."""
+        return min(self.settings.passage_tokens, self.model.context_tokens * 2 // 5)
+
+    def may_call(self, mode: str) -> bool:
+        """Return whether the model is offered tools; the built-in model always is."""
+        may = self.offers_tools and self.settings.max_turns > 1 and mode != "lean"
+        return may or self.model.host is None
+
+    def may_choose(self, mode: str) -> bool:
+        """Return whether the model can search the web by itself."""
+        return self.may_call(mode) and self.model.host is not None
+
+    def history_messages(
+        self, history: Sequence[StoredMessage], tools: Collection[str]
+    ) -> tuple[Sequence[Message], Sequence[Message]]:
+        """Return the messages of a session, whole and shortened to the limit, for a model with these `tools`.
+
+        Both are empty for the built-in model, which answers each question from new passages, and if the setting
+        `history_tokens` is 0.
+        """
+        if not history or self.model.host is None or not self.settings.history_tokens:
+            return (), ()
+        messages = earlier_messages(history, tools)
+        room = self.model.context_tokens * 2 // 5
+        most = min(self.settings.history_tokens, room)
+        return messages, fit_earlier(messages, most, self.counter(), max_question_tokens=room)
+
+
+class ContextBuilder:
+    """Builds the first prompt of a run, and opens the web for it.
+
+    `warn` adds a warning to the answer, and `warnings` are those so far, which are recorded with the prompt. `count`
+    receives the usage of each page summary.
+    """
+
+    def __init__(
+        self,
+        parts: AnswerParts,
+        question: Question,
+        journal: RunJournal,
+        budget: Budget,
+        access: Access,
+        *,
+        warn: Callable[[str], None],
+        warnings: Sequence[str],
+        count: Callable[[ModelUsage], None],
+    ) -> None:
+        self._parts = parts
+        self._question = question
+        self._journal = journal
+        self._state = journal.state
+        self._run = journal.state.research
+        self._budget = budget
+        self._access = access
+        self._warn = warn
+        self._warnings = warnings
+        self._count = count
+        self._web: WebRun | None = None
+        self._preloaded = question.web is None
+        self._searched = question.shown
+        self._history: Sequence[StoredMessage] = ()
+        self._passages: Sequence[StoredPassage] = ()
+        self._pages: Sequence[Source] = ()
+        self._unread: Sequence[Unread] = ()
+
+    @asynccontextmanager
+    async def prompt(self) -> AsyncIterator[Prompt]:
+        """Yield the first messages and the tools, which stay usable inside the context.
+
+        A prompt recorded in the journal is not built again.
+        """
+        journal = self._journal
+        step = await journal.next_step("prepared")
+        if journal.is_live:
+            await self._read_context()
+            await self._open_web(is_resumed=step is not None)
+        if step is None:
+            sources = await in_thread(self._parts.corpus.count_sources, self._question.scope)
+            self._state.has_sources = sources > 0 or self._web is not None
+        async with self._summaries() as summaries:
+            if step is None:
+                made = await self._prepare(summaries)
+                made.unread = self._unread
+                await journal.add("prepared", "", encode_prompt(made, self._warnings))
+            else:
+                for warning in step["warnings"]:
+                    self._warn(warning)
+                made = decode_prompt(step)
+                if journal.is_live:
+                    made.tools = self._restored_tools(made.tools.specs(), summaries)
+            made.tools = made.tools.wrapped(partial(journaled_tool, journal=journal))
+            yield made
+
+    @asynccontextmanager
+    async def _summaries(self) -> AsyncIterator[Summaries | None]:
+        """Yield the page summaries of the run, which are written concurrently; `None` without the web."""
+        if self._parts.web is None or self._web is None:
+            yield None
+            return
+        from asky.runs.journal.web import REPLAYED, JournaledSummaries
+
+        def count(usage: ModelUsage) -> None:
+            if usage is not REPLAYED:
+                self._count(usage)
+
+        model = JournaledSummaries(self._parts.model, self._journal)
+        write = summariser(model, self._budget, self._run.marker, count)
+        async with self._parts.web(self._access).summaries(write) as summaries:
+            yield summaries
+
+    async def _read_context(self) -> None:
+        """Read the history of the session, and determine what to search for.
+
+        A follow-up question that says little by itself is searched for together with the question it refers to.
+        """
+        if self._run.session_id is not None:
+            self._history = await in_thread(self._parts.sessions.messages, self._run.session_id)
+            self._searched = contextual_query(self._question.shown, earlier_questions(self._history))
+        if self._run.session_id is not None and self._history:
+            self._passages = await in_thread(self._parts.runs.passages_of_session, self._run.session_id)
+
+    async def _open_web(self, *, is_resumed: bool) -> None:
+        """Open the web if the question may use it; unless `is_resumed`, also choose and read sources.
+
+        A resumed run keeps the pages it has read, and the question text recorded in its state.
+        """
+        access = self._question.web
+        if access is None or self._parts.web is None:
+            if not is_resumed:
+                self._note_unread(unread_offline(self._question.text))
+            return
+        asked = self._run.question
+        is_private = await in_thread(self._sees_private_text)
+        if is_resumed:
+            self._run.question = asked
+        self._web = self._parts.web(self._access).open(self._run, access, is_private=is_private)
+        from asky.runs.journal.web import attach_web  # only for questions that use the web
+
+        attach_web(self._state, self._web, self._journal, is_private=is_private)
+        if is_resumed:
+            return
+        self._web.offered.offer(access.named)
+        if self._parts.settings.history_tokens:  # otherwise no model sees earlier turns
+            self._pages = await in_thread(earlier_pages, self._history, self._passages)
+        self._web.offered.offer_links(each.url or "" for each in self._pages)  # as links: a model had chosen them
+        await self._web.note_policy()
+        if not self._web.can_search and not access.named:
+            await self._use_cached()
+        elif access.shortlist or not self._parts.may_choose(self._question.mode):
+            chosen = await self._web.shortlist(self._searched, named=access.named, queries=access.queries)
+            await self._keep_shortlist(self._web, chosen)
+        else:
+            self._web.note_unread(access.named)
+
+    def _note_unread(self, unread: Sequence[Unread]) -> None:
+        self._unread = unread
+        for sentence in sentences(unread):
+            self._warn(sentence)
+
+    def _sees_private_text(self) -> bool:
+        """Return whether the model can see private text, from the sources or from the history; update the run.
+
+        Earlier questions are the user's own words, which queries may repeat, so they are added to the run's question.
+        Findings of other sessions may quote documents that this session has never seen, so they count as private.
+        """
+        parts, history = self._parts, self._history
+        asked = earlier_questions(history)
+        wanted = self._question.web.queries if self._question.web is not None else ()
+        self._run.question = "\n".join([*asked, *wanted, self._run.question])
+        self._run.private_notes += tool_results(history, _PUBLIC_TOOLS)
+        if self._run.memory == "all" or parts.corpus.count_sources(self._run.scope, PRIVATE_KINDS):
+            return True
+        return bool(self._run.private_notes) or any(each.source.kind in PRIVATE_KINDS for each in self._passages)
+
+    async def _keep_shortlist(self, web: WebRun, chosen: Shortlist) -> None:
+        """Add the chosen pages to the sources, and warn about failures. Raises if there is nothing to answer from."""
+        kept = await web.keep(chosen)
+        self._preloaded = any(each.page is not None for each in chosen.selected)
+        for warning in chosen.warnings:
+            self._warn(warning)
+        self._note_unread(web.left_out(chosen))
+        if not kept and chosen.failures:
+            await self._fall_back(chosen.failures)
+
+    async def _fall_back(self, failures: Sequence[Failure]) -> None:
+        """Use other sources or cached pages. Raises the first failure if there are neither."""
+        if await in_thread(self._parts.corpus.count_sources, self._run.scope):
+            return
+        if not await self._use_cached():
+            raise error_of(failures[0])
+        self._warn("no search service answered: using pages that were read before")
+
+    async def _use_cached(self) -> bool:
+        """Add all cached pages to the scope, and return whether there are any."""
+        cached = await in_thread(self._parts.web(self._access).cached) if self._parts.web is not None else None
+        if cached is not None:
+            self._run.scope = Scope((*(self._run.scope.collections or ()), cached))
+            self._preloaded = True
+        return cached is not None
+
+    async def _prepare(self, summaries: Summaries | None) -> Prompt:
+        """Return the first messages and the tools; `summaries` is not `None` if the web is open."""
+        parts = self._parts
+        sources = await in_thread(parts.corpus.count_sources, self._run.scope)
+        if not sources and self._web is None:
+            own = ToolRegistry(self._custom_tools() if parts.may_call(self._question.mode) else [])
+            earlier = await self._history_messages(own.specs())
+            asked = with_material(self._question.shown, self._unread_note())
+            return _conversation(conversation_system_prompt(own.specs()), asked, earlier, own)
+        research = ResearchTools(self._run, parts.store(), parts.corpus, parts.runs)
+        if not parts.may_call(self._question.mode):
+            return await self._lean(research)
+        tools = ToolRegistry([*self._web_tools(summaries), *research.all(), *self._custom_tools()])
+        tools = tools.without(withheld_tools(self._question.mode, preloaded=self._preloaded))
+        earlier = await self._history_messages(tools.specs())
+        pages = pages_note(self._pages, self._run.marker) if parts.model.host is not None else ""
+        found = [await self._named_sources(sources), pages, await self._recalled(research), self._unread_note()]
+        system = research_system_prompt(tools.specs())
+        # the built-in model searches for the text of the question itself
+        asked = self._question.shown if parts.model.host is not None else self._searched
+        prepared = _conversation(system, with_material(asked, *found), earlier, tools)
+        try:
+            await in_thread(self._budget.check, prepared.messages, tools.specs())
+        except BudgetExceeded:
+            return prepared  # the tool loop reports it
+        if await in_thread(self._budget.nearly_spent, prepared.messages, tools.specs()):
+            self._warn("the budget leaves room for one call: answering from one search")
+            prepared = await self._lean(research)
+            prepared.is_single_call = True
+        return prepared
+
+    def _restored_tools(self, specs: Sequence[ToolSpec], summaries: Summaries | None) -> ToolRegistry:
+        """Return the tools of these specifications for a resumed run; removed ones fail when called."""
+        if not specs:
+            return ToolRegistry([])
+        research = ResearchTools(self._run, self._parts.store(), self._parts.corpus, self._parts.runs)
+        tools = {each.spec.name: each for each in (*self._web_tools(summaries), *research.all(), *self._custom_tools())}
+        return ToolRegistry([replace(tools.get(each.name, removed_tool(each)), spec=each) for each in specs])
+
+    def _web_tools(self, summaries: Summaries | None) -> list[Tool]:
+        if self._web is None or summaries is None:
+            return []
+
+        access = self._question.web
+        assert access is not None
+        made = WebTools(self._web, self._parts.store(), summaries, reads_results=access.shortlist)
+        tools = made.all()
+        return tools if self._web.can_search else [each for each in tools if each.spec.name != "web_search"]
+
+    def _custom_tools(self) -> list[Tool]:
+        """Return the user's custom tools; none for the built-in model, which would not call them."""
+        parts = self._parts
+        if parts.custom_tools is None or parts.model.host is None:
+            return []
+        return parts.custom_tools.for_run(self._run, lambda data: parts.runs.record(self._run.run_id, "ran", data))
+
+    async def _named_sources(self, count: int) -> str:
+        """Return the note with the number of sources and the titles of the first, which are fenced as untrusted text.
+
+        It is part of the user message: it changes from question to question, and the system prompt stays cached. Empty
+        for the built-in model, which would take it for the question.
+        """
+        if self._parts.model.host is None or not count:
+            return ""
+        first = await in_thread(lambda: self._parts.corpus.sources(self._run.scope, limit=_SOURCES_NAMED))
+        shown = fence("\n".join(shown_title(each) for each in first), self._run.marker, "titles")
+        more = f", {count - len(first):,} of which are not named" if count > len(first) else ""
+        return f"Sources that can be searched: {count:,}{more}:\n{shown}"
+
+    def _unread_note(self) -> str:
+        return unread_note(self._unread, self._run.marker) if self._parts.model.host is not None else ""
+
+    async def _recalled(self, research: ResearchTools) -> str:
+        if self._question.mode != "research" or self._parts.model.host is None:
+            return ""
+        found = await research.query_research_memory({"query": self._searched})
+        return found.content if found.summary != "no findings" else ""
+
+    async def _lean(self, research: ResearchTools) -> Prompt:
+        """Return a prompt with the passages of one search and no tools."""
+        earlier = await self._history_messages(())  # first, so that passages found again keep their keys
+        found = await research.get_relevant_content({"queries": [self._searched]})
+        asked = with_material(self._question.shown, found.content, self._unread_note())
+        return _conversation(LEAN_PROMPT, asked, earlier)
+
+    async def _history_messages(self, tools: Sequence[ToolSpec]) -> Sequence[Message]:
+        """Return the messages of the session, and make the passages they mention citable again."""
+        return await in_thread(self._read_history_messages, [each.name for each in tools])
+
+    def _read_history_messages(self, tools: Sequence[str]) -> Sequence[Message]:
+        history, messages = self._parts.history_messages(self._history, tools)
+        if omits_questions(history, messages):
+            self._warn(QUESTIONS_OMITTED)
+        passages = self._passages
+        if messages and passages:
+            documents = self._parts.store().tables.documents
+            hold_keys(self._run.keys, passages, documents)
+            shown = shown_again(mentioned_passages(messages, passages), documents)
+            self._parts.runs.show(self._run.run_id, shown)
+            self._run.shown |= {each.key: each for each in shown}
+        return messages
+
+
+def withheld_tools(mode: str, *, preloaded: bool) -> frozenset[str]:
+    """Return the names of the tools that `mode` excludes; with `preloaded` sources also those that acquire pages."""
+    names = frozenset() if mode == "research" else MEMORY_TOOL_NAMES
+    return names | ACQUISITION_TOOL_NAMES if preloaded else names
+
+
+def _conversation(system: str, user: str, earlier: Sequence[Message], tools: ToolRegistry | None = None) -> Prompt:
+    return Prompt([Message("system", system), *earlier, Message("user", user)], tools or ToolRegistry([]))

@@ -1,0 +1,50 @@
+"""The commands of asky with their help lines, so that `--help` imports none of them.
+
+The command `NAME` is in `asky.cli.commands.NAME`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+DEFAULT = "ask"
+
+COMMANDS: Mapping[str, str] = MappingProxyType(
+    {
+        "ask": "Answer a question with citations (default).",
+        "chat": "Have a conversation about your sources.",
+        "search": "Find passages without calling a model.",
+        "corpus": "Add, list, sync and remove documents.",
+        "why": "Show the passage behind a citation.",
+        "runs": "List, show, export, resume and replay past runs.",
+        "session": "List, show, rename, export and delete sessions.",
+        "memory": "List, search and edit saved findings.",
+        "cache": "List, show and delete cached web pages.",
+        "models": "List, show and test models; set the default.",
+        "config": "Show and change the configuration.",
+        "doctor": "Check the installation, models and store.",
+        "completion": "Print the completion script for a shell.",
+    }
+)
+
+EXIT_CODES: Mapping[int, str] = MappingProxyType(
+    {
+        0: "ok",
+        1: "unexpected error, or nothing could be done",
+        2: "wrong usage or configuration",
+        3: "a model, key or extra is not configured",
+        4: "an endpoint refused the key",
+        5: "an endpoint or host is unreachable",
+        6: "rate limited or out of quota",
+        7: "timed out",
+        8: "an endpoint failed",
+        10: "stopped by a budget; a partial answer was printed",
+        11: "not enough evidence to answer",
+        12: "a claim is unsupported (--strict)",
+        129: "the terminal was closed (SIGHUP)",
+        130: "interrupted (Ctrl-C)",
+        141: "the output was closed early",
+        143: "terminated (SIGTERM)",
+    }
+)

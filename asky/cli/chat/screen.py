@@ -1,0 +1,89 @@
+"""A conversation on a terminal: its turns, with what is typed during them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from asky.cli.context import Stopped
+from asky.cli.view import open_view, run_to_end
+from asky.values import Answer
+
+if TYPE_CHECKING:
+    from asky.app.conversation import Conversation
+    from asky.cli.chat.type_ahead import TypeAhead
+    from asky.cli.context import CommandContext
+    from asky.cli.view import View
+
+
+class ChatScreen:
+    """The state of `asky chat` between two inputs. `keyboard` is set if notes can be typed during a turn.
+
+    `answer` is the last answer of this chat.
+    """
+
+    def __init__(self, ctx: CommandContext, conversation: Conversation, keyboard: TypeAhead | None = None) -> None:
+        self.ctx = ctx
+        self.conversation = conversation
+        self.keyboard = keyboard
+        self.answer: Answer | None = None
+        self._queries: tuple[str, ...] = ()
+
+    @property
+    def queries(self) -> Sequence[str]:
+        """The search queries of the next question; if empty, they are derived from the question."""
+        return self._queries
+
+    def search_for(self, queries: Sequence[str]) -> None:
+        """Set the search queries of the next question; if empty, they are derived from the question."""
+        self._queries = tuple(queries)
+
+    def forget_answer(self) -> None:
+        """Forget the last answer, which belongs to another session."""
+        self.answer = None
+
+    def ask(self, question: str) -> None:
+        """Ask, and print the answer as it arrives.
+
+        The partial answer of a stopped turn is printed too. Raises as `ChatService.raise_for_outcome` does, after
+        printing.
+        """
+        chat = self.ctx.asky.chat
+        if self.conversation.look_up() is None:
+            self.answer = None
+        view = open_view(self.ctx, "text", waits=False, why="/why N")
+        with closing(view):
+            try:
+                answer = run_to_end(
+                    self.ctx,
+                    view,
+                    lambda listen: self.conversation.start(
+                        question, queries=self._queries, listen=listen, notes=lambda: self._notes(view)
+                    ),
+                )
+            except Stopped as stop:
+                if isinstance(stop.value, Answer):  # none if reading the documents was stopped
+                    self._show_answer(stop.value, view)
+                raise
+            finally:
+                self._queries = ()
+                self.conversation.follow()
+            self._show_answer(answer, view)
+        chat.raise_for_outcome(answer)
+
+    def _show_answer(self, answer: Answer, view: View) -> None:
+        self.answer = answer
+        if answer.text:
+            view.show(answer)
+            self.ctx.terminal.out.flush()
+
+    def _notes(self, view: View) -> Sequence[str]:
+        """Return the notes typed since the last model call, and print them."""
+        notes = self.keyboard.take() if self.keyboard is not None else ()
+        if notes:
+            view.close()  # ends the current row
+            self.ctx.progress.clear()
+        for note in notes:
+            self.ctx.terminal.note(f"note to the model: {note}")
+        return notes

@@ -1,0 +1,1 @@
+"""One module per command. Rule: parse, call a use case, print."""

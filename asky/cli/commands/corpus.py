@@ -1,0 +1,229 @@
+"""`asky corpus`: stored documents."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import click
+
+from asky.app.corpus import (
+    DEFAULT_COLLECTION,
+    AddedDocuments,
+    ListedSource,
+    RemovedCollection,
+    RemovedDocuments,
+    is_address,
+    raise_for_added,
+)
+from asky.app.schemas import added_object, collection_object, collections_object, sources_object, synced_object
+from asky.cli.context import Stopped, command_context
+from asky.cli.options import json_option, verbosity_options
+from asky.cli.terminal.terminal import Terminal
+from asky.errors import UsageError
+from asky.text.counting import counted
+
+_NOTHING = "nothing is indexed yet; `asky corpus add PATH` adds documents"
+_collection_option = click.option(
+    "--collection", default=DEFAULT_COLLECTION, show_default=True, help="Collection to use."
+)
+
+
+@click.group()
+def corpus() -> None:
+    """Add, list, sync and remove documents."""
+
+
+@corpus.command()
+@click.argument("sources", metavar="[PATH|URL]...", nargs=-1)
+@click.option(
+    "--jsonl",
+    type=click.Path(path_type=Path),
+    help='Add records, one {"id", "text", "title"?, "url"?, "metadata"?} object per line.',
+)
+@_collection_option
+@click.option("--no-embed", is_flag=True, help="Index words only; embed later with `asky corpus sync`.")
+@click.option("--offline", is_flag=True, help="Never touch the network; add cached pages only.")
+@json_option
+@verbosity_options
+def add(
+    sources: tuple[str, ...],
+    jsonl: Path | None,
+    collection: str,
+    no_embed: bool,
+    offline: bool,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Add files, folders with everything below them, and web pages.
+
+    Files and folders are tracked for `asky corpus sync`; add a web page again to refresh it. If a page cannot be read,
+    it is reported, the rest is added, and the exit code is nonzero.
+    """
+    if not sources and jsonl is None:
+        raise UsageError("nothing to add", hint="name files, folders or web pages, or --jsonl FILE")
+    is_followed = jsonl is None and not any(map(is_address, sources))
+    retry_command = _sync_command(collection) if is_followed else "the same command"
+    with command_context(quiet=quiet, verbose=verbose, as_json=as_json) as ctx, _resumable(retry_command):
+        added = ctx.run(
+            lambda: ctx.asky.corpus.add(
+                sources, records=jsonl, collection=collection, embed=not no_embed, offline=offline
+            )
+        )
+        if as_json:
+            ctx.terminal.json(added_object(added))
+        raise_for_added(added)
+
+
+@corpus.command()
+@_collection_option
+@click.option("--all", "everything", is_flag=True, help="Sync all collections, including folders given with -d.")
+@json_option
+@verbosity_options
+def sync(collection: str, everything: bool, as_json: bool, quiet: bool, verbose: bool) -> None:
+    """Update collections from their folders and embed new passages.
+
+    With --all, --json prints one object with a "collections" list.
+    """
+    retry_command = "`asky corpus sync --all`" if everything else _sync_command(collection)
+    with command_context(quiet=quiet, verbose=verbose, as_json=as_json) as ctx, _resumable(retry_command):
+        service = ctx.asky.corpus
+        names = service.list_collections() if everything else [collection]
+        if not names:
+            ctx.terminal.note(_NOTHING)
+        synced: list[AddedDocuments] = []
+        for name in names:
+            if everything:
+                ctx.terminal.note(f"collection {name}")
+            synced.append(ctx.run(partial(service.sync, name)))
+        if as_json:
+            ctx.terminal.json(synced_object(synced) if everything else added_object(synced[0]))
+        raise_for_added(*synced)
+
+
+@corpus.command("list")
+@_collection_option
+@click.option("--collections", is_flag=True, help="List collections instead of documents.")
+@json_option
+def list_(collection: str, collections: bool, as_json: bool) -> None:
+    """List documents."""
+    with command_context(as_json=as_json) as ctx:
+        names = ctx.asky.corpus.list_collections()
+        if collections:
+            if as_json:
+                ctx.terminal.json(collections_object(names))
+            for name in [] if as_json else names:
+                ctx.terminal.line(name)
+            if not names:
+                ctx.terminal.note(_NOTHING)
+            return
+        sources = ctx.asky.corpus.list_sources(collection)
+        if as_json:
+            ctx.terminal.json(sources_object(collection, sources))
+            return
+        for each in sources:
+            ctx.terminal.line(f"{each.source.id}  {_name(each)}{_problem(each)}")
+        if not sources:
+            others = [name for name in names if name != collection]
+            ctx.terminal.note(
+                f"the collection {collection} is empty; `asky corpus list --collections` shows the others"
+                if others
+                else _NOTHING
+            )
+
+
+@corpus.command()
+@_collection_option
+@json_option
+def status(collection: str, as_json: bool) -> None:
+    """Show what a collection holds and how much of it is embedded."""
+    with command_context() as ctx:
+        found = ctx.run(lambda: ctx.asky.corpus.summarize(collection))
+        if as_json:
+            ctx.terminal.json(collection_object(found))
+            return
+        ctx.terminal.line(f"collection   {found.name}")
+        for root in found.roots:
+            ctx.terminal.line(f"follows      {root}")
+        verdicts = ", ".join(f"{count:,} {verdict.replace('_', ' ')}" for verdict, count in found.verdicts.items())
+        ctx.terminal.line(f"sources      {found.sources:,}" + (f" ({verdicts})" if verdicts else ""))
+        ctx.terminal.line(f"text         {found.characters:,} characters in {found.chunks:,} passages")
+        embedded = "no embedding model" if found.embedded is None else f"{found.embedded:,} passages"
+        ctx.terminal.line(f"embedded     {embedded}")
+
+
+@corpus.command()
+@click.argument("sources", nargs=-1)
+@_collection_option
+@click.option("--all", "everything", is_flag=True, help="Remove the whole collection.")
+@verbosity_options
+def rm(sources: tuple[str, ...], collection: str, everything: bool, quiet: bool, verbose: bool) -> None:
+    """Remove documents from a collection by id, path, URL or external id.
+
+    Cited passages stay available to `asky why`.
+    """
+    if bool(sources) == everything:
+        raise UsageError("name documents to remove, or --all", hint="`asky corpus list` lists the documents")
+    with command_context(quiet=quiet, verbose=verbose) as ctx:
+        service = ctx.asky.corpus
+        if everything:
+            _print_removed_collection(ctx.terminal, ctx.run(lambda: service.remove_collection(collection)))
+        else:
+            _print_removed(ctx.terminal, ctx.run(lambda: service.remove(sources, collection=collection)))
+
+
+def _print_removed_collection(terminal: Terminal, removed: RemovedCollection) -> None:
+    what = f"{counted(removed.documents, 'document')}, {counted(removed.passages, 'passage')}"
+    terminal.note(f"removed the collection {removed.name}: {what}" + _kept_elsewhere(removed.kept_elsewhere))
+    for root in removed.roots:
+        terminal.note(f"{root} is no longer followed")
+
+
+def _print_removed(terminal: Terminal, removed: RemovedDocuments) -> None:
+    for name, folder in removed.followed:
+        terminal.note(f"{name} is in {folder}; the next sync adds it again unless .askyignore excludes it")
+    terminal.note(f"removed {counted(removed.documents, 'document')}" + _kept_elsewhere(removed.kept_elsewhere))
+
+
+def _kept_elsewhere(count: int) -> str:
+    return f" ({count:,} still in other collections)" if count else ""
+
+
+@corpus.command()
+@_collection_option
+@click.option("--embeddings", is_flag=True, help="Also embed everything again.")
+@verbosity_options
+def rebuild(collection: str, embeddings: bool, quiet: bool, verbose: bool) -> None:
+    """Rebuild the indexes from stored texts and vectors, without reading or embedding anything again."""
+    with command_context(quiet=quiet, verbose=verbose) as ctx:
+        count = ctx.run(lambda: ctx.asky.corpus.rebuild(collection, embeddings=embeddings))
+        vectors = "" if count is None else f" and the vector index of {count:,} passages"
+        ctx.terminal.note(f"rebuilt the word index{vectors}")
+
+
+def _sync_command(collection: str) -> str:
+    option = "" if collection == DEFAULT_COLLECTION else f" --collection {shlex.quote(collection)}"
+    return f"`asky corpus sync{option}`"
+
+
+@contextmanager
+def _resumable(retry_command: str) -> Iterator[None]:
+    """Add a hint to a stopped command: finished work is kept, and `retry_command` continues from there."""
+    try:
+        yield
+    except Stopped as stop:
+        stop.hint = f"finished work is kept; {retry_command} continues from there"
+        raise
+
+
+def _name(listed: ListedSource) -> str:
+    source = listed.source
+    return source.path or source.url or (source.uri if source.external_id is None else str(source.external_id))
+
+
+def _problem(listed: ListedSource) -> str:
+    return "" if listed.verdict == "indexed" else f"  ({listed.verdict.replace('_', ' ')}: {listed.why})"

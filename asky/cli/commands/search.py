@@ -1,0 +1,112 @@
+"""`asky search`: passages that match a query. No model is called."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from asky.app.schemas import hits_object
+from asky.app.search import describe_place
+from asky.cli.context import command_context
+from asky.cli.options import json_option, verbosity_options
+from asky.cli.terminal.terminal import Terminal
+from asky.errors import UsageError
+from asky.values import Hit
+
+
+@click.command()
+@click.argument("query", nargs=-1)
+@click.option(
+    "-k", "limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="Maximum number of passages."
+)
+@click.option(
+    "-d", "--docs", type=click.Path(path_type=Path), multiple=True, help="Search this file or folder (repeatable)."
+)
+@click.option("--collection", help="Search this collection.  [default: default]")
+@click.option(
+    "--batch", type=click.Path(path_type=Path), help='Run every {"id", "query"} line of a file ("-" for stdin).'
+)
+@json_option
+@verbosity_options
+def search(
+    query: tuple[str, ...],
+    limit: int,
+    docs: tuple[Path, ...],
+    collection: str | None,
+    batch: Path | None,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Find the passages that best match QUERY, by meaning and by words. No model is called."""
+    if bool(query) == (batch is not None):
+        raise UsageError("give a query, or --batch FILE", hint='for example: asky search -d docs "how search works"')
+    with command_context(quiet=quiet, verbose=verbose, as_json=as_json or batch is not None) as ctx:
+        service = ctx.asky.search
+        # Only updating folders is asynchronous: a search of stored documents starts at once.
+        scope = ctx.run(lambda: service.resolve(docs, collection)) if docs else service.resolve_collection(collection)
+        if batch is not None:
+            for number, line in enumerate(_lines(batch), start=1):
+                if not line.strip():
+                    continue
+                id_, text = _parse(line, f"{batch}, line {number}")
+                ctx.terminal.json({"id": id_, **hits_object(text, service.search_in(scope, text, limit=limit))})
+                ctx.terminal.out.flush()  # the process writing the queries may wait for this line
+            return
+        text = " ".join(query)
+        hits = service.search_in(scope, text, limit=limit)
+        if as_json:
+            ctx.terminal.json(hits_object(text, hits))
+        else:
+            _print(ctx.terminal, hits)
+
+
+def _lines(batch: Path) -> Iterator[bytes]:
+    """Yield the lines of the file, or of standard input for `-`. Raises `UsageError` if it cannot be read."""
+    try:
+        if str(batch) == "-":
+            yield from sys.stdin.buffer
+            return
+        with batch.open("rb") as file:
+            yield from file
+    except OSError as error:
+        raise UsageError(f"cannot read {batch}: {error.strerror}") from error
+
+
+def _parse(line: bytes, place: str) -> tuple[object, str]:
+    """Return the id and the query of a line. Raises `UsageError` naming `place` if it is malformed."""
+    try:
+        record = json.loads(line)  # of bytes: UTF-8 in every locale, with or without a byte order mark
+        id_, query = record["id"], record["query"]
+    except UnicodeDecodeError:
+        raise UsageError(f"{place}: not UTF-8") from None
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise UsageError(f'{place}: not an object with "id" and "query"') from None
+    if not isinstance(query, str) or not query.strip():
+        raise UsageError(f'{place}: "query" must be a text that is not empty')
+    return id_, query
+
+
+def _print(terminal: Terminal, hits: list[Hit]) -> None:
+    if not hits:
+        terminal.note("nothing found")
+    for hit in hits:
+        terminal.out.write(terminal.paint(f"{hit.rank}. {describe_place(hit)}", 1) + f"  {hit.score:.3f}\n")
+        if hit.source.path or hit.source.url:
+            terminal.out.write(terminal.paint(f"   {hit.source.path or hit.source.url}", 2) + "\n")
+        for line in _wrapped(hit.text):
+            terminal.line(f"   {line}")
+        terminal.line()
+
+
+def _wrapped(text: str) -> list[str]:
+    import shutil
+    import textwrap  # only for printing
+
+    width = min(shutil.get_terminal_size((100, 24)).columns, 110) - 4
+    lines = textwrap.wrap(" ".join(text.split()), max(width, 20))
+    return [*lines[:5], "…"] if len(lines) > 6 else lines

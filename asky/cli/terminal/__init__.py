@@ -1,0 +1,1 @@
+"""Text on a terminal or a pipe. Rule: nothing that could drive a terminal is written unescaped."""

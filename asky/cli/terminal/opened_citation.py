@@ -1,0 +1,82 @@
+"""Prints the passage behind a citation in its context."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from asky.app.answers import page_text
+from asky.app.runs import DEFAULT_COLLECTION
+from asky.cli.terminal.terminal import one_line
+
+if TYPE_CHECKING:
+    from asky.app.runs import OpenedCitation, Run
+    from asky.cli.terminal.terminal import Terminal
+
+_BOLD, _DIM, _GREEN, _RED = 1, 2, 32, 31
+
+_SOURCE_NOW: Mapping[str, str] = MappingProxyType(
+    {
+        "changed": "the source has changed; this is the text used for the answer",
+        "modified": "the file was modified after it was read",
+        "missing": "the file no longer exists; this is the text used for the answer",
+        "unreadable": "the source can no longer be read; this is the text used for the answer",
+        "removed": "the source was removed from the store; this is the text used for the answer",
+    }
+)
+
+
+def print_opened(terminal: Terminal, run: Run, opened: OpenedCitation) -> None:
+    """Print a citation of a run with its passage in context, and whether both match the answer."""
+    citation = opened.citation
+    place = ", ".join(part for part in (citation["title"], citation["section"], page_text(citation)) if part)
+    where = citation["url"] or citation["path"]
+    _print_painted(terminal, f"[{citation['n']}] {one_line(place)}", _BOLD)
+    for line in (
+        *([where] if where else []),
+        f"characters [{citation['start']}, {citation['end']}) of the text with sha256 {citation['sha256']}",
+        f"run {run.id}: {run.question}",
+    ):
+        _print_painted(terminal, f"    {one_line(line)}", _DIM)
+    terminal.line()
+    _print_passage(terminal, opened)
+    terminal.line()
+    if opened.quote_matches and opened.hash_matches:
+        _print_painted(terminal, "checked: the stored text has this hash and contains the answer's quote", _GREEN)
+    if not opened.hash_matches:
+        _print_painted(terminal, f"FAILED: the hash of the stored text is {opened.sha256}", _RED)
+    if not opened.quote_matches:
+        _print_painted(terminal, f"FAILED: the answer's quote is not in the stored text: {citation['quote']}", _RED)
+    if opened.source_now != "same":
+        remedy = f"; {_refresh_command(opened)} reads it again" if opened.source_now == "modified" else ""
+        terminal.line(_SOURCE_NOW[opened.source_now] + remedy)
+
+
+def _refresh_command(opened: OpenedCitation) -> str:
+    """Return the command that reads a file again: syncing a collection that follows it, or passing it again."""
+    if not opened.followed_by:
+        return f"a question with -d {shlex.quote(str(opened.source.path))}"
+    name = opened.followed_by[0]
+    return "`asky corpus sync" + ("" if name == DEFAULT_COLLECTION else f" --collection {shlex.quote(name)}") + "`"
+
+
+def _print_passage(terminal: Terminal, opened: OpenedCitation) -> None:
+    """Print the passage in its context: bold on a coloured terminal, otherwise between marks on lines of their own."""
+    context = opened.context
+    before = ("… " if context.cut_before else "") + context.before.lstrip()
+    after = context.after.rstrip() + (" …" if context.cut_after else "")
+    if not terminal.colored:
+        for part in (before.rstrip(), ">>>", opened.passage, "<<<", after.lstrip()):
+            if part:
+                terminal.line(part)
+        return
+    terminal.write(before)
+    # A pager resets the style at each line.
+    terminal.out.write("\n".join(terminal.paint(line, _BOLD) for line in opened.passage.splitlines()))
+    terminal.write(after + "\n")
+
+
+def _print_painted(terminal: Terminal, text: str, code: int) -> None:
+    terminal.out.write(terminal.paint(text, code) + "\n")

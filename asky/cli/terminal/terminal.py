@@ -1,0 +1,326 @@
+"""The terminal of a command: answers go to stdout, everything else to stderr, including a progress line."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import threading
+import time
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, TextIO
+
+from asky import events
+from asky.text.printable import json_document as json_document
+from asky.text.printable import json_text as json_text
+from asky.text.printable import one_line as one_line
+from asky.text.printable import plain as plain
+from asky.values import Failure
+
+if TYPE_CHECKING:
+    from asky.config.schema import Ui
+
+_REDRAW_S = 0.1
+_ESTIMATE_AFTER_S = 2.0
+_CLEAR = "\r\x1b[K"
+_TYPED = "  > "
+_PROGRAM_FAULTS = frozenset({"timed_out", "too_large", "tool_failed", "not_started"})  # of user-defined tools
+
+
+def wants_color(setting: str, stream: TextIO, environ: Mapping[str, str]) -> bool:
+    """Return whether to colour `stream`, for a `ui.color` of `auto`, `always` or `never`."""
+    if setting != "auto":
+        return setting == "always"
+    return not environ.get("NO_COLOR") and is_smart(stream, environ)
+
+
+def is_smart(stream: TextIO, environ: Mapping[str, str]) -> bool:
+    """Return whether `stream` is a terminal that can move its cursor."""
+    return stream.isatty() and environ.get("TERM", "dumb") not in ("", "dumb")
+
+
+class Terminal:
+    """The output of a command: answers go to `out`, everything else to `err`."""
+
+    def __init__(
+        self,
+        *,
+        out: TextIO,
+        err: TextIO,
+        environ: Mapping[str, str],
+        color: str = "auto",
+        quiet: bool = False,
+        verbose: bool = False,
+    ) -> None:
+        self.out = out
+        self.err = err
+        self.quiet = quiet
+        self.verbose = verbose
+        self.is_smart = is_smart(out, environ)
+        self.colored = wants_color(color, out, environ)
+
+    def write(self, text: str) -> None:
+        """Print a piece of an answer as `plain` text without a line break, and flush."""
+        self.out.write(plain(text))
+        self.out.flush()
+
+    def line(self, text: str = "") -> None:
+        """Print a line of an answer as `plain` text."""
+        self.out.write(plain(text) + "\n")
+
+    def json(self, value: object) -> None:
+        """Print `value` as one line of JSON."""
+        self.out.write(json_text(value) + "\n")
+
+    def note(self, text: str) -> None:
+        """Print a note that is not part of the answer; silent under `-q`."""
+        if not self.quiet:
+            self.err.write(plain(text) + "\n")
+
+    def detail(self, text: str) -> None:
+        """Print a note that is only shown under `-v`."""
+        if self.verbose and not self.quiet:
+            self.err.write(plain(text) + "\n")
+
+    def marked_line(self, text: str, marker: re.Pattern[str]) -> None:
+        """Print a line of an answer as `plain` text, with the matches of `marker` in colour."""
+        body = plain(text)
+        if self.colored:
+            body = marker.sub(lambda match: self.paint(match[0], 36), body)
+        self.out.write(body + "\n")
+
+    def sources(self, cited: Sequence[tuple[int, str]], *, hint: str = "") -> None:
+        """Print a line for each source with the number of its marker; then `hint` as a note."""
+        for number, reference in cited:
+            self.out.write(self.paint(f"[{number}]", 36) + " " + self.paint(reference) + "\n")
+        if hint:
+            self.note(hint)
+
+    def paint(self, text: str, *codes: int) -> str:
+        """Return `plain` text between the SGR `codes` if colour is on.
+
+        Print it with `out.write`: `line` would strip them.
+        """
+        body = plain(text)
+        return f"\x1b[{';'.join(map(str, codes))}m{body}\x1b[0m" if self.colored and body else body
+
+
+class Progress:
+    """A listener that shows the current stage of a run, its counts and the remaining time.
+
+    On a terminal it redraws one line at most ten times a second; elsewhere, or with `line=False`, it only prints a
+    summary of each stage if `verbose`. Warnings, and queries of runs that can read private documents, are always
+    printed unless `quiet`, which silences everything. It may be called from any thread and does not raise if stderr is
+    gone.
+    """
+
+    def __init__(
+        self,
+        stream: TextIO,
+        *,
+        clock: Callable[[], float],
+        environ: Mapping[str, str],
+        quiet: bool = False,
+        verbose: bool = False,
+        line: bool = True,
+    ) -> None:
+        self._stream = stream
+        self._clock = clock
+        self._quiet = quiet
+        self._verbose = verbose
+        self._draws = line and not quiet and is_smart(stream, environ)
+        self._lock = threading.Lock()
+        self.notes: list[str] = []
+        self._warned: list[events.Warned] = []
+        self._stage: str | None = None
+        self._done = 0
+        self._total: int | None = None
+        self._detail = ""
+        self._started_at = 0.0
+        self._typed = ""
+        self._drawn_at: float | None = None
+        self._visible = False
+
+    def __call__(self, event: events.Event) -> None:
+        if isinstance(event, events.Noted):
+            self.notes.append(event.message)
+        if self._quiet:
+            return
+        with self._lock:
+            try:
+                self._on_event(event)
+            except (OSError, ValueError):  # the terminal was closed
+                self._quiet = True
+
+    def show_typed(self, text: str) -> None:
+        """Show `text`, which the user is typing, at the end of the line; `""` shows nothing."""
+        with self._lock:
+            if text != self._typed:
+                self._typed = text
+                self._drawn_at = None  # redraws at once
+
+    def tick(self) -> None:
+        """Redraw the line if an update was skipped; for a caller that waits."""
+        with self._lock:
+            if self._stage is not None and not self._quiet:
+                try:
+                    self._draw()
+                except (OSError, ValueError):
+                    self._quiet = True
+
+    def clear(self) -> None:
+        """Erase the line so that something else can be printed."""
+        with self._lock:
+            try:
+                self._erase()
+            except (OSError, ValueError):
+                self._quiet = True
+
+    def close(self) -> None:
+        """Erase the line for good."""
+        self._stage = None
+        self.clear()
+
+    def _on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.StageStarted):
+            self._stage, self._done, self._total, self._detail = event.stage, 0, event.total, ""
+            self._started_at = self._clock()
+        elif isinstance(event, events.StageAdvanced):
+            if event.stage != self._stage:
+                self._stage, self._started_at, self._detail = event.stage, self._clock(), ""
+            self._done, self._total = event.done, event.total if event.total is not None else self._total
+        elif isinstance(event, events.FileRead):
+            self._detail = event.path
+            if self._verbose and event.why is not None:
+                self._print(f"{event.path}: {event.verdict.replace('_', ' ')}: {event.why}")
+        elif isinstance(event, events.QuerySent):
+            if event.is_private:
+                self._print(f"searching the web for “{event.query}”: {', '.join(event.services)}")
+        elif isinstance(event, events.WebSearched):
+            self._print_search(event)
+        elif isinstance(event, events.PageRead):
+            self._detail = event.url
+            if self._verbose:
+                self._print(f"{event.url}: {event.verdict}" + (f": {event.why}" if event.why else ""))
+        elif isinstance(event, events.StageFinished):
+            self._finish(event)
+        elif isinstance(event, events.ModelCalled):
+            self._stage, self._done, self._total, self._detail = f"asking {event.model}", 0, None, ""
+            self._started_at = self._clock()
+        elif isinstance(event, events.ToolCalled):
+            self._stage, self._done, self._total, self._detail = event.name, 0, None, event.summary
+            self._started_at = self._clock()
+        elif isinstance(event, events.ToolReturned):
+            self._print_failure(event.failure)
+        elif isinstance(event, events.Warned):
+            if event not in self._warned:  # a later turn of a chat may repeat it
+                self._warned.append(event)
+                self._print(f"warning: {event.message}" + (f" ({event.hint})" if event.hint else ""))
+        elif isinstance(event, events.Noted):
+            if self._verbose or not event.is_detail:
+                self._print(event.message)
+        elif isinstance(event, events.TextStreamed):
+            self._stage = None
+            self._erase()
+        if self._stage is not None:
+            self._draw()
+
+    def _print_search(self, event: events.WebSearched) -> None:
+        """Print the queries that were sent, and the services."""
+        if self._verbose:
+            queries = "; ".join(f"“{query}”" for query in event.queries)
+            where = ", ".join(event.services) or "cached"
+            self._print(f"searched the web for {queries} ({where}): {event.found} found")
+
+    def _print_failure(self, failure: Failure | None) -> None:
+        """Print a failure of the user's own tool; mistakes of the model are not reported."""
+        if failure is not None and (self._verbose or failure.code in _PROGRAM_FAULTS):
+            self._print(failure.message)
+
+    def _finish(self, event: events.StageFinished) -> None:
+        self._stage = None
+        self._erase()
+        if self._verbose:
+            summary = f": {event.summary}" if event.summary else ""
+            self._print(f"{event.stage}{summary} ({event.seconds:.1f} s)")
+
+    def _draw(self) -> None:
+        now = self._clock()
+        if not self._draws or (self._drawn_at is not None and now - self._drawn_at < _REDRAW_S):
+            return
+        self._stream.write(_CLEAR + self._fitted(self._status(now), self._columns() - 1))
+        self._stream.flush()
+        self._drawn_at, self._visible = now, True
+
+    def _fitted(self, status: str, columns: int) -> str:
+        """Return the line in `columns` cells: the end of the typed text, and at least a third for the rest."""
+        if not self._typed:
+            return cut_to_width(status, columns)
+        typed = one_line(self._typed)
+        available = max(columns - len(_TYPED) - min(len(status), columns // 3), 0)
+        typed = typed[max(len(typed) - available, 0) :]  # measuring each character of a long paste is slow
+        while cut_to_width(typed, available) != typed:
+            typed = typed[1:]
+        line = cut_to_width(status, columns - len(_TYPED) - len(typed))
+        return cut_to_width(line + _TYPED + typed, columns)
+
+    def _status(self, now: float) -> str:
+        parts = [one_line(self._stage or "")]
+        if self._total:
+            parts.append(f"{self._done}/{self._total}")
+        elif self._done:
+            parts.append(str(self._done))
+        elapsed = now - self._started_at
+        if self._total and 0 < self._done < self._total and elapsed >= _ESTIMATE_AFTER_S:
+            parts.append(f"about {duration(elapsed / self._done * (self._total - self._done))} left")
+        elif elapsed >= _ESTIMATE_AFTER_S:
+            parts.append(duration(elapsed))
+        if self._detail:
+            parts.append(one_line(self._detail))
+        return "  ".join(parts)
+
+    def _print(self, text: str) -> None:
+        self._erase()
+        self._stream.write(one_line(text) + "\n")
+        self._stream.flush()
+
+    def _erase(self) -> None:
+        if self._visible:
+            self._stream.write(_CLEAR)
+            self._stream.flush()
+            self._visible = False
+
+    def _columns(self) -> int:
+        try:
+            return os.get_terminal_size(self._stream.fileno()).columns or 80
+        except (OSError, ValueError):
+            return 80
+
+
+def duration(seconds: float) -> str:
+    """Return `seconds` in one unit: `12 s`, `3 min`, `2 h`."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{round(seconds / 3600)} h"
+
+
+def cut_to_width(text: str, columns: int) -> str:
+    """Return as much of `text` as fits into `columns` cells; wide characters take two and marks none."""
+    used = 0
+    for at, character in enumerate(text):
+        used += 0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        if used > columns:
+            return text[:at]
+    return text
+
+
+def open_terminal(environ: Mapping[str, str], settings: Ui, *, quiet: bool, verbose: bool) -> tuple[Terminal, Progress]:
+    """Return the terminal of this process and its progress line for these settings and options."""
+    progress = Progress(
+        sys.stderr, clock=time.monotonic, environ=environ, quiet=quiet, verbose=verbose, line=settings.progress
+    )
+    terminal = Terminal(
+        out=sys.stdout, err=sys.stderr, environ=environ, color=settings.color, quiet=quiet, verbose=verbose
+    )
+    return terminal, progress

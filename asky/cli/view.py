@@ -1,0 +1,297 @@
+"""Views of an answer: shown while it arrives, printed or written once it is complete."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from asky.app.answers import MARKED, WARNING_SIGN, reference, without_marks
+from asky.app.schemas import answer_object
+from asky.cli.context import Stopped
+from asky.cli.export_forms import form_of
+from asky.cli.failures import describe, key_variables
+from asky.cli.json_stream import JsonStream
+from asky.cli.saving import save_text
+from asky.cli.terminal.markdown_stream import markdown_stream
+from asky.cli.terminal.terminal import Terminal, one_line
+from asky.events import Envelope, Event, Listener, StageStarted, TextDiscarded, TextStreamed
+from asky.values import Answer, Claim
+
+if TYPE_CHECKING:
+    from asky.app.runs import RunHandle, RunService
+    from asky.cli.context import CommandContext
+    from asky.events import Listener
+
+Format = Literal["text", "json", "events"]
+
+WHY = "asky why N"
+_MAX_CLAIM_CHARS = 160
+_MARKER = re.compile(r"\[\d+\]")
+
+
+class View(Protocol):
+    """Shows an answer."""
+
+    @property
+    def listen(self) -> Listener:
+        """The listener for the events of the run."""
+        ...
+
+    def show(self, answer: Answer) -> None:
+        """Print what the answer is, or what is still missing of it."""
+        ...
+
+    def fail(self, error: BaseException) -> None:
+        """Report that the run ended without an answer, if this view reports errors."""
+        ...
+
+    def close(self) -> None:
+        """Leave the terminal in a clean state, whatever happened."""
+        ...
+
+
+class PrintedView:
+    """Prints the complete answer as plain text: for pipes, files, and `--no-stream` without a terminal.
+
+    `why` is the command that shows the passage behind a citation.
+    """
+
+    def __init__(self, terminal: Terminal, forward: Listener, *, why: str = WHY) -> None:
+        self._terminal = terminal
+        self._forward = forward
+        self._why = why
+
+    @property
+    def listen(self) -> Listener:
+        return self._forward
+
+    def show(self, answer: Answer) -> None:
+        print_answer(self._terminal, answer, why=self._why)
+
+    def fail(self, error: BaseException) -> None:
+        """Do nothing: the process reports the error on stderr."""
+
+    def close(self) -> None:
+        """Do nothing: nothing is open."""
+
+
+class JsonView(PrintedView):
+    """Prints the complete answer as one object."""
+
+    def show(self, answer: Answer) -> None:
+        self._terminal.json(answer_object(answer))
+
+
+class EventsView(PrintedView):
+    """Prints every event as a line of JSON, and the answer or the error as the last line."""
+
+    def __init__(self, terminal: Terminal, forward: Listener, environ: Mapping[str, str]) -> None:
+        super().__init__(terminal, forward)
+        self._environ = environ
+        self._key_variables = tuple(key_variables())
+        self._lines = JsonStream(terminal.out, environ=environ, key_variables=self._key_variables, on_closed=_stop_run)
+
+    def follow(self, envelope: Envelope) -> None:
+        """Print an event of the run."""
+        self._lines(envelope)
+
+    def show(self, answer: Answer) -> None:
+        self._lines.answer(answer_object(answer))
+        self._require_reader()
+
+    def fail(self, error: BaseException) -> None:
+        self._lines.error(describe(error, environ=self._environ, key_variables=self._key_variables))
+        self._require_reader()
+
+    def _require_reader(self) -> None:
+        if self._lines.closed:
+            raise BrokenPipeError
+
+
+class StreamedView(PrintedView):
+    """Shows the answer on a terminal as it is written or, if `waits`, once it is complete and verified.
+
+    Other listeners print on the same terminal; the current row is ended before they do.
+    """
+
+    def __init__(
+        self, terminal: Terminal, forward: Listener, environ: Mapping[str, str], *, waits: bool, why: str = WHY
+    ) -> None:
+        super().__init__(terminal, forward, why=why)
+        self._waits = waits
+        self._streamed = ""
+        self._stream = markdown_stream(terminal.out, environ=environ, colored=terminal.colored)
+
+    @property
+    def listen(self) -> Listener:
+        return self._on_event
+
+    def _on_event(self, event: Event) -> None:
+        if isinstance(event, TextStreamed):
+            if not self._waits:
+                self._forward(event)  # erases the progress line
+                self._stream.write(event.text)
+                self._streamed += event.text
+            return
+        if isinstance(event, TextDiscarded):
+            if self._streamed:
+                self._stream.restart()
+                self._streamed = ""
+            return
+        if isinstance(event, StageStarted):  # the answer has been written
+            self._stream.finish()
+        else:
+            self._stream.interrupt()
+        self._forward(event)
+
+    def show(self, answer: Answer) -> None:
+        """Print the rest of an answer that continues the streamed text, or all of one that was revised since."""
+        self._stream.finish()
+        shown, text = self._streamed.strip(), without_marks(answer.text)
+        if shown and text.startswith(shown):
+            self._write(text[len(shown) :].strip(), below=True)
+            self._print_doubtful(answer.claims)
+        else:
+            if shown:
+                self._terminal.note("\nafter verification:\n")
+            self._write(answer.text)
+        print_sources(self._terminal, answer, why=self._why)
+
+    def close(self) -> None:
+        self._stream.interrupt()
+
+    def _write(self, text: str, *, below: bool = False) -> None:
+        if text:
+            if below:
+                self._terminal.line()
+            self._stream.write(text)
+            self._stream.finish()
+
+    def _print_doubtful(self, claims: Sequence[Claim]) -> None:
+        """Print which sentences are in doubt; in an answer that was not streamed, they carry a mark."""
+        doubtful = Counter((claim.verdict, one_line(claim.text)) for claim in claims if claim.verdict in MARKED)
+        if doubtful:
+            self._terminal.line()
+        for (verdict, text), times in doubtful.items():
+            shown = text if len(text) <= _MAX_CLAIM_CHARS else text[:_MAX_CLAIM_CHARS] + "..."
+            self._terminal.line(f"{WARNING_SIGN} {verdict}: “{shown}”" + (f" ({times} times)" if times > 1 else ""))
+
+
+def _stop_run() -> None:
+    """Cancel the run as a user would: nobody is reading, and nothing more should be paid for."""
+    os.kill(os.getpid(), signal.SIGTERM)  # background jobs of a shell ignore SIGINT
+
+
+def open_view(ctx: CommandContext, format_: Format, *, waits: bool, why: str = WHY) -> View:
+    """Return the view for `format_`; text is plain in a pipe and rendered on a terminal.
+
+    `why` is the command that shows the passage behind a citation.
+    """
+    terminal, forward = ctx.terminal, ctx.progress
+    if format_ == "json":
+        return JsonView(terminal, forward)
+    if format_ == "events":
+        return EventsView(terminal, forward, os.environ)
+    if not terminal.is_smart:
+        return PrintedView(terminal, forward, why=why)
+    return StreamedView(terminal, forward, os.environ, waits=waits, why=why)
+
+
+def print_answer(terminal: Terminal, answer: Answer, *, why: str = WHY) -> None:
+    """Print the text, a line for each citation, and a note that the command `why` shows more."""
+    for line in answer.text.splitlines():
+        terminal.marked_line(line, _MARKER)
+    print_sources(terminal, answer, why=why)
+
+
+def print_sources(terminal: Terminal, answer: Answer, *, why: str = WHY) -> None:
+    """Print a line for each citation of an answer whose text has already been shown."""
+    if answer.citations:
+        terminal.out.write("\n")
+        cited = [(each["n"], reference(each)) for each in answer_object(answer)["citations"]]
+        terminal.sources(cited, hint=f"\n`{why}` shows the passage behind [N]; run {answer.run}")
+
+
+def write_answer(path: Path, answer: Mapping[str, Any], runs: RunService) -> None:
+    """Write an answer, an `asky.answer/1` object, to `path` in the format of its suffix.
+
+    Raises as `form_of` and `save_text` do.
+    """
+    save_text(path, runs.export_answer(answer, form_of(path)))
+
+
+Start = Callable[..., AbstractAsyncContextManager["RunHandle"]]
+"""Starts a run whose events go to the listener `listen`."""
+
+
+def run_and_print(
+    ctx: CommandContext, start: Start, output: Path | None, format_: Format = "text", *, waits: bool = False
+) -> Answer:
+    """Run `start`, print its answer in `format_`, write it to `output` if given, and return it.
+
+    The partial answer of a stopped run is printed too. The view reports any other error; both are raised again.
+    """
+    view = open_view(ctx, format_, waits=waits)
+    return print_result(ctx, view, output, lambda: run_to_end(ctx, view, start))
+
+
+def run_to_end(ctx: CommandContext, view: View, start: Start) -> Answer:
+    """Return the answer of the run that `start` starts. Raises `Stopped` with the partial answer if it was stopped."""
+    runs: list[RunHandle] = []
+
+    async def main() -> Answer:
+        async with start(listen=view.listen) as run:
+            runs.append(run)
+            if isinstance(view, EventsView):
+                async for envelope in run.events():
+                    view.follow(envelope)
+            return await run.result()
+
+    try:
+        return ctx.run(main)
+    except Stopped as stop:
+        stop.value = runs[-1].answer if runs else None
+        raise
+
+
+def print_result(
+    ctx: CommandContext,
+    view: View,
+    output: Path | None,
+    make: Callable[[], Answer],
+    stored: Mapping[str, Any] | None = None,
+) -> Answer:
+    """Print the answer that `make` returns, as `run_and_print` does.
+
+    With `stored`, print that object as JSON instead: the answer as it was stored, without fields added since.
+    """
+    with closing(view):
+        try:
+            answer = make()
+        except BaseException as error:
+            if isinstance(error, Stopped) and isinstance(error.value, Answer) and error.value.text:
+                _save_and_show(ctx, view, output, error.value, None)
+            else:
+                view.fail(error)
+            raise
+        _save_and_show(ctx, view, output, answer, stored)
+    return answer
+
+
+def _save_and_show(
+    ctx: CommandContext, view: View, output: Path | None, answer: Answer, stored: Mapping[str, Any] | None
+) -> None:
+    try:
+        if output is not None:
+            write_answer(output, answer_object(answer), ctx.asky.runs)
+    finally:  # print the answer even if its file cannot be written
+        if stored is not None:
+            ctx.terminal.json(stored)
+        else:
+            view.show(answer)

@@ -1,0 +1,1 @@
+"""Evidence in exchange formats: Markdown, bibliographies, bundles. Rule: exports can be checked without asky."""

@@ -1,0 +1,27 @@
+"""Citations of a stored answer in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def page_text(citation: Mapping[str, Any]) -> str | None:
+    """Return `p. 3`, or `p. iv (PDF 6)` if the printed number differs; `None` without pages."""
+    page, label = citation["page"], citation["page_label"]
+    if page is None:
+        return None
+    return f"p. {page}" if label in (None, "", str(page)) else f"p. {label} (PDF {page})"
+
+
+def section_text(citation: Mapping[str, Any]) -> str | None:
+    """Return the headings above the passage, without the document title that many begin with; `None` if empty."""
+    section = citation["section"] or ""
+    return None if section == citation["title"] else section.removeprefix(f"{citation['title']} › ") or None
+
+
+def reference(citation: Mapping[str, Any]) -> str:
+    """Return `Title, Section, p. 3 - /path/to/file`, as far as each is known."""
+    place = ", ".join(part for part in (citation["title"], section_text(citation), page_text(citation)) if part)
+    where = citation["url"] or citation["path"]
+    return f"{place} - {where}" if where else place

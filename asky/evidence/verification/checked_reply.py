@@ -1,0 +1,149 @@
+"""Checks of a model's reply: keys are numbered, sentences verified, doubtful ones marked, and citations located."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from asky.evidence.answer import build_citations
+from asky.evidence.citations.markers import Numbered, number_citations
+from asky.evidence.marks import MARKED
+from asky.evidence.plain_text import plain_text
+from asky.evidence.quotes import Quotable, prepare_quote
+from asky.evidence.verification.claims import split_claims
+from asky.evidence.verification.verify import mark_unsupported, verify_answer
+from asky.text.counting import counted
+from asky.text.scrub import scrub, strip_sequences
+from asky.values import Citation, Claim, Evidence, Location, Span
+
+Locate = Callable[[int, Span], Location]
+"""Maps a document id and a span in it to a section and page."""
+
+_MAX_NAMED = 10  # of addresses and numbers in a warning
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedReply:
+    """A reply that has passed the gate: `text` is what the reader sees; `claims` have their spans in it.
+
+    `invented` are the look-alikes of citations that occur in no shown passage.
+    """
+
+    text: str
+    numbered: Numbered
+    invented: tuple[str, ...]
+    citations: tuple[Citation, ...]
+    claims: tuple[Claim, ...]
+
+    @property
+    def doubtful(self) -> tuple[Claim, ...]:
+        """Return the claims that are marked."""
+        return tuple(claim for claim in self.claims if claim.verdict in MARKED)
+
+    @property
+    def faults(self) -> int:
+        """Return the number of faults that a revision could correct.
+
+        These are marked claims, invented keys and look-alikes, and addresses that no source contains.
+        """
+        return len(self.doubtful) + len(self.numbered.unknown) + len(self.invented) + len(self.numbered.unseen_urls)
+
+    def warnings(self) -> Iterator[str]:
+        """Yield what the reader should know about the reply."""
+        numbered = self.numbered
+        if numbered.unknown:
+            yield counted(
+                len(numbered.unknown),
+                "citation of a passage that was never shown was struck out",
+                "citations of passages that were never shown were struck out",
+            )
+        if numbered.lookalikes:
+            yield counted(
+                len(numbered.lookalikes),
+                "mark that looks like a citation and cites nothing was struck out",
+                "marks that look like citations and cite nothing were struck out",
+            )
+        if numbered.unseen_urls:
+            yield f"addresses that no source contains: {_named(numbered.unseen_urls)}"
+        missing = dict.fromkeys(number for claim in self.claims for number in missing_numbers(claim))
+        if missing:
+            yield f"numbers that no cited passage contains: {_named(list(missing))}"
+
+
+def _named(found: Sequence[str]) -> str:
+    more = len(found) - _MAX_NAMED
+    return ", ".join(found[:_MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def without_controls(reply: str) -> str:
+    """Return a model's text without terminal sequences and invisible characters."""
+    return scrub(strip_sequences(reply))
+
+
+def check_reply(text: str, shown: Mapping[str, Evidence], locate: Locate, *, claims_anything: bool) -> CheckedReply:
+    """Pass `text` through the gate: only keys of `shown` become citations.
+
+    Claims are verified if it `claims_anything`, unlike an abstention or small talk. Terminal sequences and invisible
+    characters are removed first: the answer is stored, exported and printed in this form.
+    """
+    numbered = number_citations(without_controls(text), shown)
+    citations = build_citations(numbered.order, shown)
+    unquoted = _not_quoted(numbered.lookalikes, shown)
+    if not claims_anything:
+        located = _located(citations, _cited_sentences(numbered.text), shown, locate) if citations else ()
+        return CheckedReply(numbered.text, numbered, unquoted, located, ())
+
+    claims = verify_answer(numbered.text, {each.n: each.quote for each in citations})
+    marked, claims = mark_unsupported(numbered.text, claims)
+    cited_sentences = [(claim.citations, claim.text) for claim in claims]
+    return CheckedReply(marked, numbered, unquoted, _located(citations, cited_sentences, shown, locate), claims)
+
+
+def _cited_sentences(text: str) -> list[tuple[Sequence[int], str]]:
+
+    return [(draft.citations, text[draft.span.start : draft.span.end]) for draft in split_claims(text)]
+
+
+def _not_quoted(lookalikes: Sequence[str], shown: Mapping[str, Evidence]) -> tuple[str, ...]:
+    """Return the look-alikes that no passage contains: the others may be a passage's own references, copied with it."""
+    if not lookalikes:
+        return ()
+    texts = "\n".join(passage.text for passage in shown.values())
+    quoted = {each for each in set(lookalikes) if each in texts}
+    return tuple(each for each in lookalikes if each not in quoted)
+
+
+def missing_numbers(claim: Claim) -> Sequence[str]:
+    """Return the numbers of a claim, as written, that no passage it cites contains."""
+    found = claim.checks.get("missing_numbers", ())
+    return [str(number) for number in found] if isinstance(found, (list, tuple)) else ()
+
+
+def _located(
+    citations: Sequence[Citation],
+    cited_sentences: Sequence[tuple[Sequence[int], str]],
+    shown: Mapping[str, Evidence],
+    locate: Locate,
+) -> tuple[Citation, ...]:
+    """Return the citations, located at the sentence that is quoted if one occurs verbatim in the passage.
+
+    `cited_sentences` are the sentences of the answer, each with its citations. A passage may begin in one section or on
+    one page and contain the sentence in the next.
+    """
+    sentences: dict[int, list[str]] = {}
+    for cited, sentence in cited_sentences:
+        quote = prepare_quote(plain_text(sentence)) if cited else ""
+        for n in cited:
+            sentences.setdefault(n, []).append(quote)
+    return tuple(_located_one(each, sentences.get(each.n, ()), shown, locate) for each in citations)
+
+
+def _located_one(citation: Citation, quotes: Sequence[str], shown: Mapping[str, Evidence], locate: Locate) -> Citation:
+    passage = Quotable(citation.quote)
+    quoted = (passage.find_prepared(sentence) for sentence in quotes)
+    place = next((span for span in quoted if span is not None), None)
+    if place is None:
+        return citation
+    begin = citation.span.start + place.start
+    location = locate(shown[citation.key].document_id, Span(begin, begin + len(place)))
+    return replace(citation, location=location)

@@ -1,0 +1,206 @@
+"""A chat model without dependencies: it searches with the tools it is offered and answers in quoted sentences.
+
+It works like any other model, from messages and tool specifications alone, and is stateless: its progress with a
+question is read from the conversation. It writes no sentence of its own but the abstention.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from asky.concurrency import in_thread
+from asky.errors import AskyError
+from asky.llm.extractive.answer import abstain, quote_sentences
+from asky.llm.extractive.questions import ParsedQuestion, follow_up, queries, read_question, shorten
+from asky.llm.extractive.scoring import Embed, ScoredSentence, Scorer
+from asky.llm.extractive.selection import SelectionSettings, select_central, select_sentences
+from asky.llm.extractive.sentences import PassageText, read_sentences
+from asky.llm.port import Message, ModelUsage, Reply, TextDelta, ToolCall, ToolChoice, ToolSpec
+
+RETRIEVAL_TOOL = "get_relevant_content"
+MEMORY_TOOL = "query_research_memory"
+
+_CONTEXT_TOKENS = 1_000_000  # it reads only the tool results of the current question
+_MAX_CLOSEST = 2
+_CLOSE = 0.5  # of the support that an answer needs
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractiveSettings:
+    """When it answers and how much it quotes.
+
+    It abstains if no sentence has a `support` of `min_support`, or of `min_coverage` if nothing is embedded. At most
+    `max_embedded` sentences are embedded for an answer, which bounds its time.
+    """
+
+    min_support: float = 0.45
+    min_coverage: float = 0.3
+    max_embedded: int = 24
+    selection: SelectionSettings = field(default_factory=SelectionSettings)
+
+
+class ExtractiveModel:
+    """Quotes the sentences that answer a question.
+
+    `read_passages` finds the passages, with their keys, in the text of a tool result. `embed` turns texts into unit
+    vectors, `float32[n, dim]`; it may be `None`, return `None` or fail with an `AskyError`, and then words alone
+    decide. Deterministic: the same messages give the same reply.
+    """
+
+    def __init__(
+        self,
+        *,
+        read_passages: Callable[[str], Sequence[PassageText]],
+        embed: Embed | None = None,
+        settings: ExtractiveSettings | None = None,
+    ) -> None:
+        self._read_passages = read_passages
+        self._embed = embed
+        self._settings = settings or ExtractiveSettings()
+
+    @property
+    def name(self) -> str:
+        return "extractive"
+
+    @property
+    def host(self) -> None:
+        return None
+
+    @property
+    def context_tokens(self) -> int:
+        return _CONTEXT_TOKENS
+
+    async def stream(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        *,
+        tool_choice: ToolChoice = "auto",
+        schema: Mapping[str, Any] | None = None,  # noqa: ARG002 - the port's parameter: it can only quote
+    ) -> AsyncGenerator[TextDelta | Reply, None]:
+        """Yield one step for the last question of `messages`: a search if one is due and allowed, else the answer."""
+        callable_ = frozenset(spec.name for spec in tools) if tool_choice == "auto" else frozenset()
+        step = await in_thread(self._next, tuple(messages), callable_)
+        for piece in step.pieces:
+            yield TextDelta(piece)
+        yield Reply(
+            Message("assistant", "".join(step.pieces), step.calls),
+            "tool_calls" if step.calls else "stop",
+            ModelUsage(cost_usd=0.0),
+        )
+
+    def _next(self, messages: tuple[Message, ...], tools: frozenset[str]) -> _Step:
+        state = _read_state(messages)
+        question = read_question(state.question)
+        if state.searches == 0 and RETRIEVAL_TOOL in tools and question.text:
+            return _Step(calls=_first_calls(question, tools))
+        reading = self._read(question, state)
+        if state.searches == 1 and RETRIEVAL_TOOL in tools and not question.wants_summary:
+            wanted = self._follow_up(reading)
+            if wanted:
+                return _Step(calls=(_call("follow_up", RETRIEVAL_TOOL, {"queries": wanted}),))
+        return _Step(tuple(self._write(reading, state)))
+
+    def _read(self, question: ParsedQuestion, state: _State) -> _Reading:
+        passages = {passage.key: passage for result in state.results for passage in self._read_passages(result)}
+        ranked = list(passages.values())
+        scorer = Scorer(ranked, read_sentences(ranked))
+        questions = [question, *(read_question(part) for part in question.parts)]
+        limit = self._settings.max_embedded
+        try:
+            scored = scorer.score(questions, embed=self._embed, max_embedded=limit)
+        except AskyError:  # works without the embedding model, as lexical search does
+            scored = scorer.score(questions, embed=None, max_embedded=limit)
+        return _Reading(ranked, scorer, list(zip(questions, scored, strict=True)))
+
+    def _follow_up(self, reading: _Reading) -> list[str]:
+        """Return queries for the unanswered parts, using names from the answers to the others."""
+        parts = reading.scored[1:]
+        missing = [part for part, scored in parts if not self._is_supported(scored)]
+        answers = [scored[0].sentence.text for _, scored in parts if self._is_supported(scored)]
+        return follow_up(missing, answers)
+
+    def _is_supported(self, scored: Sequence[ScoredSentence], share: float = 1.0) -> bool:
+        """Return whether a sentence has `share` of the support that an answer needs."""
+        limits = self._settings
+        return any(
+            each.support >= share * (limits.min_coverage if each.meaning is None else limits.min_support)
+            for each in scored
+        )
+
+    def _write(self, reading: _Reading, state: _State) -> Iterator[str]:
+        question, whole = reading.scored[0]
+        settings = self._settings.selection
+        if question.wants_summary:
+            chosen = select_central(reading.scorer, reading.passages, settings)
+        else:
+            parts = [scored for _, scored in reading.scored[1:] if self._is_supported(scored)]
+            answers = whole if self._is_supported(whole) else ()
+            chosen = select_sentences(reading.scorer, question, answers, parts, settings)
+        if chosen:
+            return quote_sentences(chosen, reading.passages)
+        closest = [each.sentence for each in whole[:_MAX_CLOSEST] if self._is_supported([each], _CLOSE)]
+        return abstain(closest, reading.passages, None if reading.passages else state.failure())
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """The next step: calls, or an answer in pieces."""
+
+    pieces: tuple[str, ...] = ()
+    calls: tuple[ToolCall, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """The progress on the last question: the tool results, and the number of replies with calls."""
+
+    question: str
+    searches: int
+    results: tuple[str, ...]
+
+    def failure(self) -> str | None:
+        """Return why a search did not work, or `None`."""
+        if not self.results:
+            return "nothing could be searched"
+        return next((result for result in self.results if result.startswith("error:")), None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """The passages of a conversation and, for the whole question and then its parts, their sentences, best first."""
+
+    passages: Sequence[PassageText]
+    scorer: Scorer
+    scored: Sequence[tuple[ParsedQuestion, list[ScoredSentence]]]
+
+
+def _read_state(messages: Sequence[Message]) -> _State:
+    """Return the state after the last question: the last user message that does not follow a tool result.
+
+    One that does is the driver asking for the answer.
+    """
+    start = -1
+    for index, message in enumerate(messages):
+        if message.role == "user" and (index == 0 or messages[index - 1].role != "tool"):
+            start = index
+    since = messages[start + 1 :]
+    return _State(
+        messages[start].content if start >= 0 else "",
+        sum(bool(message.tool_calls) for message in since),
+        tuple(message.content for message in since if message.role == "tool"),
+    )
+
+
+def _first_calls(question: ParsedQuestion, tools: frozenset[str]) -> tuple[ToolCall, ...]:
+    calls = [_call("search", RETRIEVAL_TOOL, {"queries": queries(question)})]
+    if MEMORY_TOOL in tools:
+        calls.append(_call("recall", MEMORY_TOOL, {"query": shorten(question.text)}))
+    return tuple(calls)
+
+
+def _call(call_id: str, tool: str, arguments: Mapping[str, object]) -> ToolCall:
+    return ToolCall(call_id, tool, json.dumps(arguments, ensure_ascii=False))

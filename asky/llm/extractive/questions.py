@@ -1,0 +1,181 @@
+"""Question analysis: sub-questions, terms and the form of the answer. Pure functions over text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from asky.text.terms import STOP_WORDS, content_terms, words
+
+AnswerKind = Literal["person", "time", "number", "place", "reason", "definition"]
+
+SUMMARY_QUERIES = ("introduction and overview", "summary and conclusions")
+MAX_QUERY_CHARS = 400
+MAX_QUERIES = 6
+_MAX_QUESTION_CHARS = 2_000  # anything beyond is pasted text, not a question
+_MAX_PARTS = 4
+_MAX_NEW_NAMES = 3
+
+_INTERROGATIVES = r"(?:who|whom|whose|what|when|where|why|which|how)"
+_SENTENCE_BREAK = re.compile(r"[?;？；\n]+")
+_SECOND_QUESTION = re.compile(rf",?\s+and\s+(?={_INTERROGATIVES}\b)", re.IGNORECASE)
+_ASKS = re.compile(
+    rf"\b{_INTERROGATIVES}\b|^\s*(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b",
+    re.IGNORECASE,
+)
+_NAME = r"[^?.;,]{2,80}?"
+_END = r"(?=[?.;,]|$)"
+_YES_NO = r"(?:are|were|is|was|do|does|did|have|has)"
+_COMPARISONS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"\b(?:between|compare)\s+({_NAME})\s+(?:and|with|to|versus)\s+({_NAME}){_END}",
+        rf"({_NAME})\s+(?:compared\s+(?:to|with)|versus|vs\.?)\s+({_NAME}){_END}",
+        rf"^{_YES_NO}\s+(?:both\s+)?({_NAME})\s+and\s+({_NAME})\s+(?=both\b|the same\b|from\b|located\b|in\b)",
+        rf",\s*({_NAME})\s+or\s+({_NAME}){_END}",
+    )
+)
+_PRONOUN = re.compile(r"\b(?:it|its|they|them|their|he|him|his|she|her|this|that|these|those)\b", re.IGNORECASE)
+_NAME_WORD = r"(?:(?:[A-Z]\.)+|[A-Z][\w'’-]*)"
+_CAPITALISED = re.compile(
+    rf"(?<![.!?]\s)(?<!^)\b{_NAME_WORD}(?:\s+(?:of|the|de|la|von|van|al|for)\s+{_NAME_WORD}|\s+{_NAME_WORD}|\s+\d+\b)*"
+)
+
+_WHICH = r"\b(?:what|which)\s+(?:\w+\s+)?"
+_KIND_PATTERNS: tuple[tuple[AnswerKind, str], ...] = (
+    ("time", r"\bwhen\b|\b(?:what|which)\s+(?:year|date|day|month|decade|century|season|time)\b"),
+    ("number", r"\bhow\s+(?:many|much|old|long|far|tall|high|deep|big|large|fast|often|wide|heavy)\b"),
+    ("number", rf"{_WHICH}(?:percent|percentage|number|share|proportion|amount|population|size|price|cost)\b"),
+    ("person", r"\b(?:who|whom|whose)\b"),
+    ("place", rf"\bwhere\b|{_WHICH}(?:city|country|state|town|place|island|river|county|region|continent|capital)\b"),
+    ("reason", rf"\bwhy\b|{_WHICH}(?:cause|causes|caused|reason|reasons)\b"),
+    ("definition", r"^\s*what\s+(?:is|are|was|were)\b|\b(?:meaning|definition)\s+of\b|\bstands?\s+for\b|\bmean\b"),
+)
+_KINDS = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _KIND_PATTERNS)
+_SUMMARY = re.compile(
+    r"\b(?:summar\w*|overview|outline|gist|topics?|about|describe|main points?|key points?)\b", re.IGNORECASE
+)
+_ABOUT_THE_TEXT = frozenset(
+    """
+    summarise summarize summary summaries overview outline abstract gist main key point points topic topics content
+    contents document documents documentation file files folder text texts source sources note notes page pages
+    collection corpus describe explain tell give list show say present read please short brief briefly
+    """.split()  # noqa: SIM905 - a list literal of fifty quoted words is harder to read and to change
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedQuestion:
+    """A parsed question.
+
+    `parts` are its sub-questions in the order asked, each able to stand alone; empty if it asks one thing. `terms` are
+    its distinct content terms. `wants_summary` is set if it asks what the texts say overall.
+    """
+
+    text: str
+    parts: tuple[str, ...]
+    terms: frozenset[str]
+    kind: AnswerKind | None
+    wants_summary: bool
+
+
+def read_question(text: str) -> ParsedQuestion:
+    """Parse the question in `text`.
+
+    White space is collapsed; control characters, lone surrogates and all text beyond 2,000 characters are left out.
+    """
+    lines = "".join(c if c.isprintable() or c.isspace() else " " for c in text[:_MAX_QUESTION_CHARS])
+    flat = " ".join(lines.split())
+    wants_summary = bool(_SUMMARY.search(flat)) and set(words(flat)) <= _ABOUT_THE_TEXT | STOP_WORDS
+    parts = () if wants_summary else _parts(lines)
+    return ParsedQuestion(flat, parts, frozenset(content_terms(flat)), answer_kind(flat), wants_summary)
+
+
+def queries(question: ParsedQuestion) -> list[str]:
+    """Return the search queries: the whole question, then its parts; at most 6, of at most 400 characters each."""
+    if question.wants_summary:
+        return list(SUMMARY_QUERIES)
+    wanted = [shorten(query) for query in (question.text, *question.parts)]
+    return [query for query in dict.fromkeys(wanted) if query][:MAX_QUERIES]
+
+
+def follow_up(unanswered: Sequence[ParsedQuestion], found: Sequence[str]) -> list[str]:
+    """Return the next queries: the words of each unanswered question, with the first names in the texts `found`.
+
+    Empty if there is no question or no name that it does not contain already. The same limits as `queries`.
+
+    Source: pseudo-relevance feedback, in its simplest form: a first search finds names that a second needs.
+    """
+    wanted = []
+    for question in unanswered:
+        question_words = set(words(question.text))
+        new = [
+            name
+            for text in found
+            for name in names(text)
+            if content_terms(name) and not set(words(name)) <= question_words
+        ]
+        if new:
+            about = [word for word in question.text.split() if content_terms(word)]
+            wanted.append(shorten(" ".join([*dict.fromkeys(new[:_MAX_NEW_NAMES]), *about])))
+    return list(dict.fromkeys(wanted))[:MAX_QUERIES]
+
+
+def shorten(query: str) -> str:
+    """Return `query` cut after the last word within the length limit of a query."""
+    if len(query) <= MAX_QUERY_CHARS:
+        return query
+    cut = query[:MAX_QUERY_CHARS]
+    return cut.rsplit(None, 1)[0] if " " in cut else cut
+
+
+def answer_kind(question: str) -> AnswerKind | None:
+    """Return the form of the answer that the question words require; the first kind that fits."""
+    return next((kind for kind, pattern in _KINDS if pattern.search(question)), None)
+
+
+def names(text: str) -> list[str]:
+    """Return the runs of capitalised words in `text` that do not begin a sentence, in order, distinct."""
+    return list(dict.fromkeys(match.group().strip(" .'’-") for match in _CAPITALISED.finditer(text)))
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    """Return the sub-questions of `text`, or none if there are fewer than two."""
+    pieces = [piece for sentence in _SENTENCE_BREAK.split(text) for piece in _split_at_and(sentence)]
+    found = [piece for piece in pieces if content_terms(piece)]
+    if len(found) == 1:
+        found = list(_sides(found[0]))
+    elif found:
+        found = [found[0], *(_with_subject(piece, found[0]) for piece in found[1:])]
+    distinct = list(dict.fromkeys(found))[:_MAX_PARTS]
+    return tuple(distinct) if len(distinct) > 1 else ()
+
+
+def _split_at_and(sentence: str) -> list[str]:
+    """Split `sentence` before "and who", "and when", ... if the part before asks something too."""
+    flat = " ".join(sentence.split())
+    return [flat] if not _ASKS.search(_SECOND_QUESTION.split(flat)[0]) else _SECOND_QUESTION.split(flat)
+
+
+def _sides(question: str) -> Iterator[str]:
+    """Yield a comparison as one question about each side."""
+    for pattern in _COMPARISONS:
+        match = pattern.search(question)
+        if match is None or _ASKS.match(match.group(2)):
+            continue
+        rest = (question[: match.start()] + " " + question[match.end() :]).split()
+        about = " ".join(word for word in rest if content_terms(word))
+        for side in match.groups():
+            yield f"{' '.join(side.split())} {about}".strip()
+        return
+
+
+def _with_subject(piece: str, first: str) -> str:
+    """Return `piece` with the subject of `first`, if it only refers to it ("and who built it")."""
+    if not _PRONOUN.search(piece) and len(content_terms(piece)) > 1:
+        return piece
+    known = set(words(piece))
+    subject = [name for name in names(first) if not set(words(name)) <= known]
+    return f"{piece} {' '.join(subject) or ' '.join(word for word in first.split() if content_terms(word))}"

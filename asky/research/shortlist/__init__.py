@@ -1,0 +1,1 @@
+"""The stages of source selection. Rule: every rejected source has a reason."""

@@ -1,0 +1,84 @@
+"""Permission for a question to use the web, and the port through which its run does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from asky.research.source_policy import SourcePolicy
+    from asky.research.tools import ResearchRun
+    from asky.research.web.run import WebRun
+    from asky.research.web.summaries import Summaries, Summarise
+
+
+@dataclass(frozen=True, slots=True)
+class WebAccess:
+    """Permission for a question to use the web.
+
+    Pages that are read become sources of `collection_id`. `named` are the addresses that the user wrote. `shortlist`
+    says that sources are chosen and read before a model sees any. `policy` restricts the sources, `None` if the
+    question has no restrictions of its own. `queries` are search queries from the user that replace the generated ones.
+    """
+
+    collection_id: int
+    named: tuple[str, ...] = ()
+    shortlist: bool = True
+    policy: SourcePolicy | None = None
+    queries: tuple[str, ...] = ()
+
+
+class Web(Protocol):
+    """The components through which a run uses the web; built in `asky.wiring`."""
+
+    def open(self, run: ResearchRun, access: WebAccess, *, is_private: bool) -> WebRun:
+        """Return the web access of one run; `is_private` says that the run can read private documents."""
+        ...
+
+    def summaries(self, summarise: Summarise | None) -> Summaries:
+        """Return the page summaries of one run, made by `summarise` if given."""
+        ...
+
+    def cached(self) -> int | None:
+        """Return the collection of all cached pages; `None` if there are none."""
+        ...
+
+
+def encode_access(access: WebAccess | None) -> dict[str, Any] | None:
+    if access is None:
+        return None
+    policy = None
+    if access.policy is not None:
+        since = access.policy.since
+        policy = asdict(access.policy) | {"since": since.isoformat() if since is not None else None}
+    return {
+        "collection_id": access.collection_id,
+        "named": list(access.named),
+        "shortlist": access.shortlist,
+        "policy": policy,
+        "queries": list(access.queries),
+    }
+
+
+def decode_access(packed: Mapping[str, Any] | None) -> WebAccess | None:
+    if packed is None:
+        return None
+    return WebAccess(
+        packed["collection_id"],
+        tuple(packed["named"]),
+        packed["shortlist"],
+        _unpack_policy(packed["policy"]),
+        tuple(packed["queries"]),
+    )
+
+
+def _unpack_policy(packed: Mapping[str, Any] | None) -> Any:
+    if packed is None:
+        return None
+    from asky.research.source_policy import SourcePolicy  # for questions to the web only
+
+    since = date.fromisoformat(packed["since"]) if packed["since"] is not None else None
+    lists = {name: tuple(packed[name]) for name in ("allow_domains", "deny_domains", "kinds")}
+    return SourcePolicy(**lists, since=since, recency=packed["recency"])

@@ -1,0 +1,124 @@
+"""The searches of one run: query checks, accounting, and the papers found."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from asky.concurrency import failure
+from asky.errors import AskyError, NotConfigured, StorageError
+from asky.net.breaker import CircuitOpen
+from asky.research.no_evidence import WEB_SEARCH
+from asky.research.web.query_leak_guard import QueryLeakGuard
+from asky.search.federation import AskService, FederatedResults, ask_service
+from asky.search.port import SearchProvider, SearchRequest, SearchResults
+from asky.text.scrub import plain_query
+from asky.text.urls import canonical_url
+from asky.values import PRIVATE_KINDS
+
+if TYPE_CHECKING:
+    from asky.research.tools import ResearchRun
+    from asky.research.web.ledger import WebLedger
+    from asky.search.port import Candidate, Recency
+
+
+class Searcher(Protocol):
+    """Queries search services; `asky.research.web.search_cache.CachedSearch`."""
+
+    @property
+    def services(self) -> Sequence[tuple[str, str]]:
+        """Return the name and the host of each service."""
+        ...
+
+    async def search(self, requests: Sequence[SearchRequest], ask: AskService = ask_service) -> FederatedResults:
+        """Return the results of the services, calling those that must be asked through `ask`."""
+        ...
+
+
+def _unrecorded(ask: AskService) -> AskService:
+    return ask
+
+
+class WebSearches:
+    """The searches of one run. `searcher` is `None` if no search service is configured.
+
+    `outgoing` guards the queries of a run that can read private documents. `recorded`, if the run keeps a record, wraps
+    the function that asks a service so that nothing is requested twice. `papers` are those found, by canonical address.
+    """
+
+    def __init__(
+        self, run: ResearchRun, searcher: Searcher | None, ledger: WebLedger, *, max_results: int, is_private: bool
+    ) -> None:
+        self.outgoing = QueryLeakGuard([])
+        self.recorded: Callable[[AskService], AskService] = _unrecorded
+        self.papers: dict[str, Candidate] = {}
+        self._run = run
+        self._searcher = searcher
+        self._ledger = ledger
+        self._max_results = max_results
+        self._is_private = is_private
+
+    @property
+    def is_possible(self) -> bool:
+        """Return whether any service is configured."""
+        return self._searcher is not None
+
+    @property
+    def has_secrets(self) -> bool:
+        """Return whether the model may know things that must stay local: private documents or other context."""
+        return self._is_private or bool(self._run.private_notes)
+
+    async def search(self, queries: Sequence[str], recency: Recency | None) -> FederatedResults:
+        """Return the results of the services for all queries together, each sent once.
+
+        Raises what `Federation.search` raises, `NotConfigured` without a service, and `SourceRefused` for a model's
+        query that repeats a private document.
+        """
+        if self._searcher is None:
+            raise NotConfigured("no search service is set up", hint="`asky config set search.searxng.base_url URL`")
+        wanted = list(dict.fromkeys(map(plain_query, queries)))  # one form of the text is checked, recorded and sent
+        self._require_harmless(wanted)
+        requests = [SearchRequest(query, self._max_results, recency) for query in wanted]
+        try:
+            found = await self._searcher.search(requests, self.recorded(self._reporting(self._searcher.services)))
+        except StorageError:
+            raise
+        except AskyError as error:
+            sent = not isinstance(error, CircuitOpen)
+            failed = [(name, host if sent else "") for name, host in self._searcher.services]
+            await self._ledger.note_search(wanted, failed, (), (failure(error, WEB_SEARCH),))
+            raise
+        self._remember_papers(found.candidates)
+        hosts: dict[str, str] = {}
+        for each in found.searches:
+            hosts[each.provider] = hosts.get(each.provider) or each.host
+        urls = [each.url for each in found.candidates]
+        await self._ledger.note_search(wanted, tuple(hosts.items()), urls, found.failures)
+        return found
+
+    def _reporting(self, services: Sequence[tuple[str, str]]) -> AskService:
+        """Wrap asking a service so that each request is reported and counted once, before any service is asked."""
+        reported: set[SearchRequest] = set()
+
+        async def ask(provider: SearchProvider, request: SearchRequest) -> SearchResults:
+            if request not in reported:
+                reported.add(request)
+                self._ledger.note_sending(request.query, services, is_private=self.has_secrets)
+            return await ask_service(provider, request)
+
+        return ask
+
+    def _remember_papers(self, candidates: Iterable[Candidate]) -> None:
+        for each in candidates:
+            if each.kind == "paper":
+                with contextlib.suppress(ValueError):  # not an address that could be requested
+                    self.papers[canonical_url(each.url)] = each
+
+    def _require_harmless(self, queries: Sequence[str]) -> None:
+        if not self.has_secrets:
+            return
+        shown = self._run.shown.values()
+        private = [each.text for each in shown if each.source.kind in PRIVATE_KINDS] + self._run.private_notes
+        public = [each.text for each in shown if each.source.kind not in PRIVATE_KINDS]
+        self.outgoing.require(queries, self._run.question, private, public)

@@ -1,0 +1,54 @@
+"""Web pages as sources of the session."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from asky.research.web.open_copies import named_paper
+from asky.values import Document, Source, source_id
+
+if TYPE_CHECKING:
+    from asky.research.corpus.acquire import Acquirer
+    from asky.research.page import WebPage
+    from asky.research.shortlist_types import Shortlisted
+    from asky.search.port import Candidate
+    from asky.storage.corpus import CorpusStore
+
+
+class WebSources:
+    """The web sources of the collection `collection_id`."""
+
+    def __init__(self, corpus: CorpusStore, acquirer: Acquirer, collection_id: int) -> None:
+        self._corpus = corpus
+        self._acquirer = acquirer
+        self._collection_id = collection_id
+
+    def hold(self, pages: Sequence[WebPage]) -> None:
+        """Make pages sources of the collection."""
+        self._corpus.hold(self._collection_id, [page.source.id for page in pages])
+
+    def describe(self, page: WebPage, paper: Candidate | None) -> Source:
+        """Return the source of a page, with the metadata of the paper it contains: a PDF has almost none of its own."""
+        if paper is None:
+            return page.source
+        title = paper.title if page.document.title is None else None
+        self._corpus.describe(
+            page.source.id, title=title or None, authors=paper.authors, published=paper.published,
+            published_in=paper.venue, doi=paper.doi,
+        )  # fmt: skip
+        return self._corpus.source(page.source.id) or page.source
+
+    def of(self, chosen: Shortlisted) -> Source:
+        """Return the source of a chosen item: its page, or the abstract, stored now, of an unreadable paper."""
+        candidate = chosen.candidate
+        if chosen.page is not None:
+            return self.describe(chosen.page, candidate if candidate.kind == "paper" else named_paper(candidate.url))
+        uri = f"abstract:{candidate.url}"
+        source = Source(source_id(uri), "paper", uri, candidate.title or candidate.url, url=candidate.url)
+        work = {"published": candidate.published, "published_in": candidate.venue, "doi": candidate.doi}
+        facts = {"author": "; ".join(candidate.authors), "part": "abstract", **work}
+        known = {name: fact for name, fact in facts.items() if fact}
+        document = Document(candidate.snippet, "text/plain", candidate.title or None, metadata=known)
+        self._acquirer.add_text(source, document, self._collection_id)
+        return source

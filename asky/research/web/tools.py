@@ -1,0 +1,242 @@
+"""The web tools of a model: it searches, and reads the addresses that were offered to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from asky.concurrency import error_of, gather, in_thread
+from asky.errors import SourceRefused
+from asky.evidence.passages import fence
+from asky.llm.port import ToolSpec
+from asky.llm.tools import Tool, ToolResult
+from asky.research.shortlist_collect import read_prompt
+from asky.text.urls import canonical_url, host_of
+from asky.values import Failure
+
+if TYPE_CHECKING:
+    from asky.research.page import WebPage
+    from asky.research.vector_store import VectorStore
+    from asky.research.web.run import WebRun
+    from asky.research.web.summaries import Summaries
+    from asky.search.port import Candidate, Recency
+    from asky.values import Link, Source
+
+_LINKS_SHOWN = 20
+_SNIPPET = 300
+_CONCURRENT = 4
+_SUMMARY_S = 30.0  # then the model is asked to try again later
+_MAX_URL_CHARS = 2048
+
+
+class WebTools:
+    """Makes the web tools of a run."""
+
+    def __init__(self, web: WebRun, store: VectorStore, summaries: Summaries, *, reads_results: bool) -> None:
+        self._web = web
+        self._store = store
+        self._summaries = summaries
+        self._reads_results = reads_results
+
+    def all(self) -> list[Tool]:
+        """Return all tools, in a fixed order."""
+        search = _WEB_SEARCH_READING if self._reads_results else _WEB_SEARCH
+        return [
+            Tool(search, self.web_search),
+            Tool(_EXTRACT_LINKS, self.extract_links),
+            Tool(_GET_LINK_SUMMARIES, self.get_link_summaries),
+        ]
+
+    async def web_search(self, arguments: Mapping[str, Any]) -> ToolResult:
+        """Search the web; if results are read automatically, return the sources that were kept."""
+        queries, recency = arguments["queries"], arguments.get("recency")
+        if self._reads_results:
+            return await self._search_and_read(queries, recency)
+        found = await self._web.find(queries, recency=recency)
+        if not found.candidates:
+            return ToolResult(_nothing(queries, found.failures), "nothing found on the web")
+        lines = [_candidate_line(number, each) for number, each in enumerate(found.candidates, start=1)]
+        shown = fence("\n".join(lines), self._web.marker, "search results")
+        note = _failure_text(found.failures)
+        return ToolResult(
+            f"{shown}\n\nThese are addresses, not sources: read them with extract_links, then retrieve.{note}",
+            f"{len(lines)} results",
+        )
+
+    async def _search_and_read(self, queries: Sequence[str], recency: Recency | None) -> ToolResult:
+        if read_prompt("; ".join(queries)).candidates:  # the shortlist would read addresses in a query
+            raise SourceRefused("a query may not contain an address or an identifier", hint="search with plain words")
+        chosen = await self._web.shortlist("; ".join(queries), recency=recency)
+        if not chosen.selected and chosen.failures:
+            raise error_of(chosen.failures[0])
+        if not chosen.selected:
+            return ToolResult(_nothing(queries, chosen.failures), "nothing found on the web")
+        sources = await self._web.keep(chosen)
+        shown = fence("\n".join(_source_line(each) for each in sources), self._web.marker, "sources")
+        note = _failure_text(chosen.failures)
+        return ToolResult(
+            f"{shown}\n\nThese sources were read: retrieve passages of them with get_relevant_content.{note}",
+            f"{len(sources)} sources read",
+        )
+
+    async def extract_links(self, arguments: Mapping[str, Any]) -> ToolResult:
+        """Read pages into the sources of the session, and list their links."""
+        urls, query = _pages(arguments["urls"]), arguments.get("query")
+        read = await gather(urls, self._web.read_offered, limit=_CONCURRENT)
+        parts: list[str] = []
+        for url, page in zip(urls, read, strict=True):
+            if isinstance(page, Failure):
+                parts.append(self._unread(url, page))
+                continue
+            links = await in_thread(self._links, page, query)
+            parts.append(self._page_text(page, links))
+        count = sum(not isinstance(page, Failure) for page in read)
+        if not count:
+            failures = [page for page in read if isinstance(page, Failure)]
+            return ToolResult("\n".join(parts), failures[0].message, failures[0])
+        return ToolResult("\n\n".join(parts), f"{count} of {len(urls)} pages read")
+
+    def _unread(self, url: str, why: Failure) -> str:
+        """Format an unread address, fenced: the address and a redirect target are untrusted text."""
+        return fence(f"{url[:200]}: could not be read: {why.message}", self._web.marker, "page not read")
+
+    def _links(self, page: WebPage, query: str | None) -> Sequence[Link]:
+        links = page.document.links
+        if query is None:
+            return links[:_LINKS_SHOWN]
+        return [link for link, _ in self._store.search_relevant_links(query, links, limit=_LINKS_SHOWN)]
+
+    def _page_text(self, page: WebPage, links: Sequence[Link]) -> str:
+        head = f"{page.source.id}: {page.source.title[:120]} ({len(page.document.text):,} characters)"
+        if page.is_cut:
+            head += "; the page is longer than what was read of it"
+        lines = [f"- {link.text[:100]}: {link.url[:_MAX_URL_CHARS]}" for link in links]
+        shown = fence("\n".join([head, *lines]), self._web.marker, "page and links")
+        return f"{shown}\nIts passages can be retrieved with get_relevant_content."
+
+    async def get_link_summaries(self, arguments: Mapping[str, Any]) -> ToolResult:
+        """Summarize pages in a few sentences."""
+        urls = _pages(arguments["urls"])
+
+        async def summarise(url: str) -> str:
+            page = await self._web.read_offered(url)
+            text = await self._summaries.of(page, _SUMMARY_S)
+            return f"{page.source.id}: {page.source.title[:120]}\n{text}"
+
+        found = await gather(urls, summarise, limit=_CONCURRENT)
+        parts = [
+            self._unread(url, each) if isinstance(each, Failure) else fence(each, self._web.marker, "summary")
+            for url, each in zip(urls, found, strict=True)
+        ]
+        count = sum(not isinstance(each, Failure) for each in found)
+        note = "\n\nSummaries are not sources: cite passages." if count else ""
+        return ToolResult("\n\n".join(parts) + note, f"{count} of {len(urls)} pages summarised")
+
+
+def _pages(urls: Sequence[str]) -> list[str]:
+    """Return each page once, in canonical form: data hidden in another spelling would reach the site."""
+    return list(dict.fromkeys(_page(url) for url in urls))
+
+
+def _page(url: str) -> str:
+    try:
+        return canonical_url(url)
+    except ValueError:
+        return url  # refused, and reported as written
+
+
+def _source_line(source: Source) -> str:
+    return f"- {source.id}: {source.title[:120]}" + (f" ({host_of(source.url)})" if source.url else "")
+
+
+def _candidate_line(number: int, each: Candidate) -> str:
+    facts = " · ".join(
+        fact for fact in (each.published, each.venue, "retracted" if each.is_retracted else None) if fact
+    )
+    head = f"{number}. {each.title[:200] or 'untitled'}" + (f" ({facts})" if facts else "")
+    return f"{head}\n   {each.url[:_MAX_URL_CHARS]}\n   {each.snippet[:_SNIPPET]}"
+
+
+def _nothing(queries: Sequence[str], failures: Sequence[Failure]) -> str:
+    return f"Nothing was found on the web for {'; '.join(queries)[:400]}.{_failure_text(failures)}"
+
+
+def _failure_text(failures: Sequence[Failure]) -> str:
+    if not failures:
+        return ""
+    return " Could not be asked: " + "; ".join(f"{each.subject} ({each.code})" for each in failures) + "."
+
+
+def _urls(max_items: int) -> dict[str, Any]:
+    return {
+        "type": "array",
+        "items": {
+            "type": "string",
+            "description": "An address that the user, a search result or a page has shown.",
+            "minLength": 1,
+            "maxLength": _MAX_URL_CHARS,
+        },
+        "minItems": 1,
+        "maxItems": max_items,
+    }
+
+
+_QUERIES: dict[str, Any] = {
+    "type": "array",
+    "items": {"type": "string", "description": "A few plain words.", "minLength": 1, "maxLength": 200},
+    "minItems": 1,
+    "maxItems": 4,
+}
+_RECENCY: dict[str, Any] = {"type": "string", "enum": ["day", "week", "month", "year"]}
+
+
+def _search_spec(description: str, guideline: str) -> ToolSpec:
+    return ToolSpec(
+        "web_search",
+        description,
+        {
+            "type": "object",
+            "properties": {"queries": _QUERIES, "recency": _RECENCY},
+            "required": ["queries"],
+            "additionalProperties": False,
+        },
+        system_prompt_guideline=guideline,
+    )
+
+
+_WEB_SEARCH = _search_spec(
+    "Search the web; returns addresses with a line on each.",
+    "one fact per query, in other words when the first found nothing; read what looks right with extract_links.",
+)
+_WEB_SEARCH_READING = _search_spec(
+    "Search the web and read the best of what is found, as sources of this session.",
+    "when the passages miss a fact: one fact per query, then retrieve with get_relevant_content.",
+)
+_EXTRACT_LINKS = ToolSpec(
+    "extract_links",
+    "Read web pages as sources of this session, and see the links on them.",
+    {
+        "type": "object",
+        "properties": {
+            "urls": _urls(5),
+            "query": {
+                "type": "string",
+                "description": "What the links should be about: the best come first.",
+                "minLength": 1,
+                "maxLength": 400,
+            },
+        },
+        "required": ["urls"],
+        "additionalProperties": False,
+    },
+    system_prompt_guideline="only addresses that were shown to you; then get_relevant_content for their passages.",
+)
+_GET_LINK_SUMMARIES = ToolSpec(
+    "get_link_summaries",
+    "Say in a few sentences what web pages are about.",
+    {"type": "object", "properties": {"urls": _urls(5)}, "required": ["urls"], "additionalProperties": False},
+    system_prompt_guideline="to choose among many pages; a summary is not a source.",
+)
+
+WEB_TOOL_SPECS = (_WEB_SEARCH, _EXTRACT_LINKS, _GET_LINK_SUMMARIES)
+"""The specifications of the tools of `WebTools.all`, in the same order."""

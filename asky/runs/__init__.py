@@ -1,0 +1,1 @@
+"""Runs of every product: journal, events, limits and access rules. Rule: nothing here knows its product."""

@@ -1,0 +1,367 @@
+"""The end of a run: check the reply, have it revised, and store the answer with all that belongs to it.
+
+External inputs pass through the run's journal; see `asky.runs.journal.journal`.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
+
+import anyio
+
+from asky.concurrency import in_thread
+from asky.errors import AskyError, ProviderError, StorageError
+from asky.events import StageFinished, StageStarted, Warned
+from asky.evidence.answer import answer_json
+from asky.evidence.citation_lookup import changed_files
+from asky.evidence.keys import KEY
+from asky.evidence.passages import shown_title
+from asky.evidence.verification.checked_reply import CheckedReply, check_reply, without_controls
+from asky.llm.port import is_abstention
+from asky.research.no_evidence import no_evidence
+from asky.research.web.unread import Unread, sentences, unread_by_model, unread_list
+from asky.research.writing.history import session_messages
+from asky.runs.journal.journal import get_or_record
+from asky.storage.sessions import NewMessage
+from asky.values import Answer, Citation, Evidence, Location, Source, Span, StoppedBy, Usage
+
+if TYPE_CHECKING:
+    from asky.llm.port import ChatModel, ModelUsage, ToolSpec
+    from asky.llm.spending import Budget
+    from asky.llm.tokens import TokenCounter
+    from asky.research.vector_store import VectorStore
+    from asky.research.writing.transcript import Transcript
+    from asky.runs.context import Question, RunContext
+    from asky.runs.journal.journal import RunJournal, RunState
+    from asky.storage.corpus import CorpusStore
+    from asky.storage.runs import Run, RunStore
+    from asky.storage.sessions import Session, SessionStore
+
+_NO_SOURCES = "no source was searched: nothing in this answer is cited"
+_NOT_WRITTEN = "Stopped at a limit before an answer was written."
+
+
+class RunStores(Protocol):
+    """The stores that every run reads and writes; `store` opens the vector store on first use."""
+
+    @property
+    def corpus(self) -> CorpusStore: ...
+    @property
+    def runs(self) -> RunStore: ...
+    @property
+    def sessions(self) -> SessionStore: ...
+    @property
+    def store(self) -> Callable[[], VectorStore]: ...
+
+
+@dataclass(slots=True)
+class Finalizer:
+    """Ends one run. Created with the run, because a run can end at any time.
+
+    `on_answer` receives the stored answer. `side_calls` holds the usage of calls outside the tool loop; it and
+    `warnings` grow while the run is in progress. `may_revise` says whether the model may be called once more.
+    `time_limit_s` is the time after which the run was stopped, if it was, and `revision_timed_out` is set if the time
+    was over before a revised answer was complete. `changed_files` are warnings about cited files that changed since
+    they were read, and `unread` are the addresses in the question that were not read.
+    """
+
+    stores: RunStores
+    context: RunContext
+    question: Question
+    session: Session
+    run: Run
+    on_answer: Callable[[Answer], None]
+    journal: RunJournal
+    transcript: Transcript
+    side_calls: Sequence[ModelUsage]
+    model: ChatModel
+    budget: Budget
+    counter: TokenCounter
+    is_resumed: bool
+    may_revise: Callable[[], bool]
+    warnings: list[str] = field(default_factory=list)
+    time_limit_s: float | None = None
+    revision_timed_out: bool = False
+    changed_files: Sequence[str] = ()
+    unread: Sequence[Unread] = ()
+    _latest: CheckedReply | None = None
+    _is_stored: bool = False
+
+    def warn(self, message: str) -> None:
+        """Warn the user now, and in the answer."""
+        self.warnings.append(message)
+        self.context.emit(Warned(message))
+
+    def note_timeout(self, seconds: float) -> None:
+        """Note and warn that the run was stopped after its time limit."""
+        self.time_limit_s = seconds
+        self.warn(f"stopped after {seconds:.3g} s")
+
+    async def finish(
+        self, text: str, tools: Sequence[ToolSpec], stopped_by: StoppedBy | None, *, is_complete: bool
+    ) -> None:
+        """Check `text`, have it revised if that is worth a call, then store the answer and pass it to `on_answer`.
+
+        `tools` are the tools declared when it was written; `is_complete` is true if the model ended it itself. Raises
+        `ProviderError` if the model gave no answer although no limit had stopped it.
+        """
+        await self.journal.enter("checking")
+        self.warnings += [each for each in self.transcript.warnings if each not in self.warnings]
+        abstains = not text.strip() or (self.journal.state.has_sources and is_abstention(text))
+        if not text.strip() and stopped_by is None:
+            why = self.warnings[-1] if self.warnings else "its reply was empty"
+            raise ProviderError(
+                f"{self.model.name} gave no answer: {why}", hint="ask again, or choose another model with -m"
+            )
+        if not text.strip():
+            text = await self._with_search_summary(_NOT_WRITTEN)
+        elif abstains:
+            stopped_by = stopped_by or "no_evidence"
+            text = await self._with_search_summary(text.strip())
+        self.context.emit(StageStarted("verify"))
+        started = time.monotonic()
+        self._latest = checked = await in_thread(self._check, text, not abstains)
+        if not abstains and stopped_by is None:
+            checked = await self._revised(checked, tools) if is_complete else checked
+        self.context.emit(StageFinished("verify", time.monotonic() - started, f"{len(checked.claims)} sentences"))
+        if not self.journal.state.has_sources:
+            self.warn(_NO_SOURCES)
+        await self.journal.enter("ending")
+        warnings = [
+            *checked.warnings(),
+            *await self._outdated_warnings(checked),
+            *await self._changed_file_warnings(checked),
+        ]
+        for warning in [*warnings, *self._unread_warnings()]:
+            self.warn(warning)
+        if self.unread and self.model.host is None:  # the built-in model gets no note about them
+            checked = replace(checked, text=f"{checked.text}\n\n{unread_list(self.unread)}")
+        with anyio.CancelScope(shield=True):
+            await in_thread(self._store_answer, checked, stopped_by)
+
+    def _unread_warnings(self) -> Iterator[str]:
+        """Return warnings about addresses in the question that the model could have read, but did not."""
+        named, state = self.question.web.named if self.question.web is not None else (), self.journal.state
+        return sentences(unread_by_model(named, state.rejected, state.research.shown.values()) if named else ())
+
+    async def _outdated_warnings(self, checked: CheckedReply) -> Sequence[str]:
+        """Return warnings about citations from earlier turns whose source has a different text by now."""
+        known = {key for each in self.transcript.earlier for key in KEY.findall(each.content)}
+        carried = [each for each in checked.citations if each.key in known]
+        if not carried:
+            return ()
+
+        async def compare() -> Mapping[str, Any]:
+            return {"warnings": await in_thread(self._compare, carried)}
+
+        warnings: Sequence[str] = (await get_or_record(self.journal, "compared", compare))["warnings"]
+        return warnings
+
+    def _compare(self, citations: Sequence[Citation]) -> list[str]:
+        shown = self.journal.state.research.shown
+        return [
+            f"[{each.n}] is from an earlier text of {shown_title(each.source)}, which has changed or gone since"
+            for each in citations
+            if self.stores.corpus.current_document(each.source.id) != shown[each.key].document_id
+        ]
+
+    async def _changed_file_warnings(self, checked: CheckedReply) -> Sequence[str]:
+        """Return warnings about cited files changed since they were read; those of a replayed run are recorded."""
+        if self.journal.is_live:
+            self.changed_files = await in_thread(changed_files, checked.citations, self.stores.corpus)
+        else:
+            self.changed_files = self.journal.ending.get("changed_files", ())
+        return self.changed_files
+
+    def finish_cancelled(self, text: str) -> None:
+        """Store the answer of a cancelled run: the last checked text, else `text`, else the beginning of a reply."""
+        if self._is_stored:
+            return
+        checked = self._latest or self._check(text or self.transcript.partial_text)
+        self.warnings += [*self.transcript.warnings, *checked.warnings()]
+        self._store_answer(checked, "cancelled")
+
+    def finish_failed(self, error: Exception) -> None:
+        """Store the error of a failed run, and the text written before it."""
+        if not self.journal.is_live:
+            return
+        code = error.code if isinstance(error, AskyError) else "unexpected"
+        data = {"code": code, "message": str(error), "partial": without_controls(self.transcript.unfinished_text)}
+        messages = [NewMessage("user", self.question.text), NewMessage("assistant", data["partial"], {"failed": code})]
+        runs = self.stores.runs
+        # if the store itself fails, the first error is the one to report
+        with suppress(StorageError), runs.steps.together():
+            runs.record(self.run.id, "failed", data)
+            self.journal.add_state()
+            self._append(messages)
+            runs.finish(self.run.id, "failed", None)
+
+    def _append(self, messages: Sequence[NewMessage]) -> None:
+        """Append the messages of the run to its session; those of a resumed run replace the earlier ones."""
+        if self.is_resumed:
+            self.stores.runs.steps.forget_messages(self.run.id)
+        self.stores.sessions.append(self.session.id, messages, run_id=self.run.id)
+
+    async def _with_search_summary(self, text: str) -> str:
+        """Return `text`, which stands in for an answer, followed by what was searched, if there are sources."""
+        if not self.journal.state.has_sources:
+            return text
+        counted = await get_or_record(self.journal, "counted", self._count_searched)
+        if counted["missing"] is not None:
+            return f"{text}\n\n{counted['missing']}"
+        chunks, sources = counted["chunks"], counted["sources"]
+        searched = f"Searched {chunks:,} passage{'s' * (chunks != 1)} of {sources:,} source{'s' * (sources != 1)}"
+        if self.journal.state.research.queries:
+            searched += " for " + "; ".join(f"“{query}”" for query in self.journal.state.research.queries)
+        return f"{text}\n\n{searched}."
+
+    async def _count_searched(self) -> Mapping[str, Any]:
+        stores, scope = self.stores, self.journal.state.research.scope
+        chunks = await in_thread(lambda: stores.store().tables.chunks.count(scope))
+        sources = await in_thread(stores.corpus.count_sources, scope)
+        missing = no_evidence(await in_thread(stores.runs.ledger, self.run.id)) if not sources else None
+        return {"chunks": chunks, "sources": sources, "missing": missing.sentence if missing is not None else None}
+
+    def _check(self, text: str, claims_anything: bool = True) -> CheckedReply:
+        return check_reply(
+            text,
+            self.journal.state.research.shown,
+            self._locate,
+            claims_anything=claims_anything and self.journal.state.has_sources,
+        )
+
+    def _locate(self, document_id: int, span: Span) -> Location:
+        return self.stores.store().location(document_id, span)
+
+    async def _revised(self, checked: CheckedReply, tools: Sequence[ToolSpec]) -> CheckedReply:
+        """Return the answer, revised once by the model if it has faults and another call is worthwhile."""
+        is_extractive = self.model.host is None  # the built-in model cannot revise
+        is_worth_a_call = checked.faults and self.journal.state.has_sources and not is_extractive
+        if not is_worth_a_call or not self.may_revise():
+            return checked
+        from asky.research.revision import MAX_REVISED_CHARS, Reviser  # only for answers with faults
+
+        if len(checked.text) >= MAX_REVISED_CHARS:
+            return checked
+        self.journal.phase = "mending"
+        reviser = Reviser(
+            self.model,
+            self.transcript,
+            tools,
+            self.budget,
+            self.counter,
+            self.journal.state.research.shown,
+            self.journal.state.research.marker,
+            check=self._check,
+            on_deadline=partial(self.journal.on_stop, "time"),
+            written=self.journal.stop_if_recorded,
+            note=self._record_revision,
+            warn=self.warn,
+            emit=self.context.emit,
+        )
+        revised = await reviser.revise(checked)
+        self.revision_timed_out = revised is None
+        self._latest = revised or checked
+        return self._latest
+
+    def _record_revision(self, data: Mapping[str, Any]) -> None:
+        if self.journal.is_live:
+            self.stores.runs.record(self.run.id, "mended", data)
+
+    def _store_answer(self, checked: CheckedReply, stopped_by: StoppedBy | None) -> None:
+        state = self.journal.state
+        taken_s, warnings = state.elapsed_and_warnings()
+        seconds = self.journal.ending.get("seconds", round(taken_s, 3))
+        answer = Answer(
+            run=self.run.id,
+            session=self.session.name,
+            mode=self.question.mode,
+            question=self.question.text,
+            model=self.model.name,
+            text=checked.text,
+            citations=checked.citations,
+            claims=checked.claims,
+            sources=shown_sources(state.research.shown.values(), checked.citations),
+            rejected=rejected_sources(self.question.rejected, state),
+            usage=usage_of(
+                [*self.transcript.calls, *self.side_calls],
+                state,
+                seconds,
+            ),
+            stopped_by=stopped_by,
+            faults=checked.faults,
+            warnings=tuple(dict.fromkeys([*warnings, *self.warnings])),
+        )
+        if self.journal.is_live:
+            self._store(answer)
+        self._is_stored = True
+        self.on_answer(answer)
+
+    def _store(self, answer: Answer) -> None:
+        """Store the answer, its ledger entries and its messages in one transaction."""
+        runs, run = self.stores.runs, self.run
+        exported = answer_json(answer)
+        verdicts = [
+            {"verdict": each.verdict, "score": each.score, "citations": each.citations} for each in answer.claims
+        ]
+        was_cancelled = answer.stopped_by == "cancelled"
+        kept = session_messages(answer.question, self.question.shown, self.transcript.work, answer)
+        ending = {
+            "seconds": answer.usage.seconds,
+            "allowed_s": self.time_limit_s,
+            "mended_late": self.revision_timed_out,
+            "changed_files": self.changed_files,
+            "cancelled_in": self.journal.phase if was_cancelled else None,
+        }
+        with runs.steps.together():
+            self.journal.add_last(ending)
+            runs.record(run.id, "cited", {"keys": [each.key for each in answer.citations]})
+            runs.record(run.id, "checked", {"claims": verdicts})
+            runs.record(run.id, "used", exported["usage"])
+            self._append(kept)
+            runs.finish(run.id, "cancelled" if was_cancelled else "finished", exported)
+
+
+# fields of an answer
+
+
+def shown_sources(shown: Iterable[Evidence], citations: Iterable[Citation]) -> tuple[tuple[Source, float, bool], ...]:
+    """Return each source shown, with the best score of its passages and whether the answer cites it; best first.
+
+    Sources with equal scores stay in the order in which they were shown.
+    """
+    cited = {each.source.id for each in citations}
+    found: dict[str, tuple[Source, float, bool]] = {}
+    for each in shown:
+        score = max(each.score or 0.0, found[each.source.id][1] if each.source.id in found else 0.0)
+        found[each.source.id] = (each.source, score, each.source.id in cited)
+    return tuple(sorted(found.values(), key=lambda item: -item[1]))
+
+
+def rejected_sources(before: Iterable[tuple[str, str]], state: RunState) -> tuple[tuple[str, str], ...]:
+    """Return what was not read, each once with the reason: `before` the run, then in it unless a passage was shown."""
+    used = {each.source.url for each in state.research.shown.values()}
+    found = dict(before) | {url: why for url, why in state.rejected if url not in used}
+    return tuple(found.items())
+
+
+def usage_of(calls: Sequence[ModelUsage], state: RunState, seconds: float) -> Usage:
+    """Return the usage of a run from its model calls; the cost is `None` if that of any call is unknown."""
+    costs = [each.cost_usd for each in calls]
+    web = state.web_use
+    return Usage(
+        llm_calls=len(calls),
+        prompt_tokens=sum(each.prompt_tokens for each in calls),
+        completion_tokens=sum(each.completion_tokens for each in calls),
+        cost_usd=None if not costs or None in costs else math.fsum(each for each in costs if each is not None),
+        searches=len(state.research.queries) + (web.searches if web else 0),
+        fetches=web.fetches if web else 0,
+        cache_hits=web.cache_hits if web else 0,
+        seconds=seconds,
+    )

@@ -1,0 +1,1 @@
+"""Integrity checks and repairs of the store. Rule: a repair removes nothing without a backup."""

@@ -1,0 +1,154 @@
+"""Documents through the library: added, listed, searched, brought up to date and removed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import anyio
+import pytest
+
+from asky.app.asky import Asky
+from asky.app.corpus import raise_for_added
+from asky.app.schemas import added_object, hits_object
+from asky.errors import SourceError, SourceRefused, UsageError
+from asky.events import Event
+from tests.support.library import notes_of, open_asky
+
+
+@pytest.fixture
+def heard() -> list[Event]:
+    return []
+
+
+@pytest.fixture
+def asky(tmp_path: Path, heard: list[Event]) -> Iterator[Asky]:
+    with open_asky(tmp_path, heard.append) as opened:
+        yield opened
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "tides.md").write_text("# Tides\n\nThe moon pulls the sea.\n")
+    (folder / "bread.txt").write_text("Bread rises with yeast.\n")
+    return folder
+
+
+def test_a_folder_is_added_listed_searched_and_removed(asky: Asky, docs: Path, heard: list[Event]) -> None:
+    async def main() -> None:
+        added = await asky.corpus.add([docs])
+        assert added_object(added)["reports"][0]["verdicts"] == {"indexed": 2}
+        assert notes_of(heard)[0].startswith("2 of 2 files searchable (2 indexed)")
+        assert [Path(each.source.path or "").name for each in asky.corpus.list_sources()] == ["bread.txt", "tides.md"]
+
+        (hit,) = await asky.search.search("moon", limit=1)
+        assert hit.source.title == "Tides"
+        assert hits_object("moon", [hit])["hits"][0]["path"] == str(docs / "tides.md")
+
+        removed = await asky.corpus.remove([str(docs / "tides.md")])
+        assert (removed.documents, removed.kept_elsewhere) == (1, 0)
+        assert removed.followed == ((str(docs / "tides.md"), str(docs)),)
+        assert await asky.search.search("moon") == []
+        assert (await asky.corpus.summarize()).sources == 1
+
+    anyio.run(main)
+
+
+def test_a_collection_follows_its_folder_until_it_is_removed(asky: Asky, docs: Path, heard: list[Event]) -> None:
+    async def main() -> None:
+        await asky.corpus.add([docs], collection="notes")
+        (docs / "bread.txt").unlink()
+        (docs / "rivers.txt").write_text("The Rhine is long.\n")
+        synced = await asky.corpus.sync("notes")
+        assert (synced.reports[0].verdicts, synced.reports[0].removed) == ({"indexed": 1, "unchanged": 1}, 1)
+        assert await asky.corpus.rebuild("notes") is None
+
+        removed = await asky.corpus.remove_collection("notes")
+        assert (removed.documents, removed.roots) == (2, (str(docs),))
+        assert asky.corpus.list_collections() == []
+        with pytest.raises(UsageError, match="there is no collection 'notes'"):
+            await asky.corpus.sync("notes")
+
+    anyio.run(main)
+
+
+def test_a_scope_is_resolved_once_for_many_queries(asky: Asky, docs: Path) -> None:
+    async def main() -> None:
+        scope = await asky.search.resolve([docs])
+        found = [asky.search.search_in(scope, query) for query in ("moon", "yeast", "moon")]
+        assert [hits[0].source.title for hits in found] == ["Tides", "bread.txt", "Tides"]
+        with pytest.raises(UsageError, match="there are no documents yet"):
+            asky.search.resolve_collection()
+
+    anyio.run(main)
+
+
+def test_records_and_what_is_wrong_with_them(asky: Asky, tmp_path: Path) -> None:
+    file = tmp_path / "records.jsonl"
+    file.write_text(json.dumps({"id": 1, "text": "The numbat eats termites."}) + "\nnothing\n")
+    added = anyio.run(partial(asky.corpus.add, records=file))
+    assert [each.verdict for each in added.reports[0].problems] == ["failed"]
+    raise_for_added(added)
+
+    file.write_text("nothing\n")
+    again = anyio.run(partial(asky.corpus.add, records=file, collection="other"))
+    assert asky.corpus.list_collections() == ["default"]
+    with pytest.raises(SourceError, match="none of 1 could be added"):
+        raise_for_added(again)
+
+
+def test_pages_that_cannot_be_added_are_errors_of_the_result(asky: Asky, docs: Path) -> None:
+    async def main() -> None:
+        private = "http://127.0.0.1:9/private"
+        with pytest.raises(SourceRefused):
+            await asky.corpus.add([private])
+        added = await asky.corpus.add([docs, private])
+        assert [type(each) for each in added.errors] == [SourceRefused]
+        with pytest.raises(SourceRefused):
+            raise_for_added(added)
+        assert len(asky.corpus.list_sources()) == 2
+
+    anyio.run(main)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([], "nothing to add"),
+        (["nowhere"], "nowhere: no such file or folder"),
+        (["ftp://a.example/"], "ftp://a.example/: "),
+    ],
+)
+def test_what_cannot_be_added_leaves_no_collection(asky: Asky, given: list[str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        anyio.run(asky.corpus.add, given)
+    assert asky.corpus.list_collections() == []
+
+
+def test_what_cannot_be_searched_says_why(asky: Asky, docs: Path) -> None:
+    with pytest.raises(UsageError, match="there are no documents yet"):
+        anyio.run(asky.search.search, "moon")
+    anyio.run(asky.corpus.add, [docs])
+    with pytest.raises(UsageError, match="the query is empty"):
+        anyio.run(asky.search.search, " ")
+    with pytest.raises(UsageError, match="nobody: not in this collection"):
+        anyio.run(asky.corpus.remove, [str(docs / "tides.md"), "nobody"])
+    assert len(asky.corpus.list_sources()) == 2
+
+
+def test_one_path_in_place_of_several_is_a_mistake_of_the_caller(asky: Asky) -> None:
+    with pytest.raises(TypeError, match="documents takes a sequence"):
+        anyio.run(asky.corpus.add, "docs")
+    with pytest.raises(TypeError, match="names takes a sequence"):
+        anyio.run(asky.corpus.remove, "docs")
+
+
+def test_a_closed_library_raises(asky: Asky) -> None:
+    asky.close()
+    for name in ("corpus", "search", "cache", "memory"):
+        with pytest.raises(UsageError, match="this Asky is closed"):
+            getattr(asky, name)

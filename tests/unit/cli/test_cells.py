@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from asky.cli.terminal.cells import character_cells, text_cells, wrapped
+
+
+def test_cells_are_those_of_a_terminal() -> None:
+    assert [character_cells(each) for each in "aé中\u0301\u200d\u00adア😀"] == [1, 1, 2, 0, 0, 1, 2, 2]
+    assert text_cells("中文 abc e\u0301") == 10
+    assert text_cells("❤\ufe0f") == 2
+
+
+def test_rows_break_between_words_and_are_never_too_wide() -> None:
+    assert wrapped("the quick brown fox", 9) == ["the quick", "brown fox"]
+    assert wrapped("the quicker fox", 9) == ["the", "quicker", "fox"]
+    assert wrapped("one\n\ttwo", 9) == ["one", "    two"]
+    assert all(text_cells(row.rstrip()) <= 15 for row in wrapped("中文字符" * 20 + " and words" * 5, 15))
+
+
+def test_a_word_longer_than_a_row_is_broken() -> None:
+    assert wrapped("x" * 20, 9) == ["x" * 9, "x" * 9, "xx"]
+    assert wrapped("  " + "x" * 12, 9) == ["  " + "x" * 7, "x" * 5]
+
+
+def test_blanks_at_a_break_begin_no_row() -> None:
+    assert [row.rstrip() for row in wrapped("123456789   next", 9)] == ["123456789", "next"]
+    assert [row.rstrip() for row in wrapped("123456789 \n\nnext", 9)] == ["123456789", "", "next"]
+
+
+def test_rows_that_grow_are_those_of_the_whole_text() -> None:
+    text = "Ein längerer Satz über Größe,\n\twide 中文字符 text   and слово слово e\u0301te\u0301 " * 3
+    rows = [""]
+    for character in text:
+        rows[-1:] = wrapped(rows[-1] + character, 23)
+    assert rows == wrapped(text, 23)
