@@ -198,11 +198,12 @@ def test_a_note_to_an_answer_that_was_stopped_waits_in_the_prompt(home: Path) ->
         chatting.see("asking priced")
         chatting.type("be brief" + ENTER + "and kind")
         chatting.see("[1 note for the model] and kind")
+        endpoint.wait_for_requests(1)
         chatting.interrupt()
         chatting.see("stopped")
         chatting.see(". and kind")
         assert "> be brief" in chatting.text()
-        assert endpoint.played == 1
+        assert len(endpoint.requests) == 1
 
 
 def test_a_turn_that_was_stopped_and_continued_by_the_shell_goes_on_and_leaves_its_terminal_in_order(
