@@ -6,7 +6,7 @@ Offsets are character offsets (Python `str` indices) into a document's stored te
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -187,6 +187,27 @@ class Claim:
     verdict: Verdict
     score: float
     checks: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class OutgoingQueries:
+    """Search queries of a model that may reveal a private document, each in the form in which it would be sent.
+
+    `services` are the names and hosts of the search services that would receive them, `reason` says what was found.
+    """
+
+    queries: tuple[str, ...]
+    services: tuple[tuple[str, str], ...]
+    reason: str
+
+
+Approve = Callable[[OutgoingQueries], Awaitable[bool]]
+"""Asks the user whether the queries may be sent."""
+
+
+async def decline(queries: OutgoingQueries) -> bool:  # noqa: ARG001 - the signature of `Approve`
+    """Return `False`: without a user to ask, nothing is approved."""
+    return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from asky.runs.feed import RunFeed
 from asky.storage.corpus import DEFAULT_COLLECTION
 from asky.storage.scope import Scope
 from asky.text.scrub import one_line
+from asky.values import decline
 
 if TYPE_CHECKING:
     from asky.app.requests import AskRequest
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from asky.runs.context import RunSpec
     from asky.storage.runs import Run
     from asky.storage.sessions import Session
-    from asky.values import Answer
+    from asky.values import Answer, Approve
     from asky.wiring import Services
 
 _ASK_AGAIN = "ask again to use the session's model, or choose one with -m"
@@ -74,32 +75,34 @@ class ChatService:
         *,
         listen: Listener = ignore,
         notes: Notes = tuple,
+        approve: Approve = decline,
         joined: Session | None = None,
         named_model: str | None = None,
     ) -> AsyncIterator[RunHandle]:
         """Answer `request` in the background of the body; leaving the body cancels the run if it has not finished.
 
         `listen` receives the events as they happen, in any thread; `notes` is called before each model call and returns
-        what the user has typed since. `joined` is the session of a conversation, which must still exist. The run emits
-        a note if another model answers than before; with `named_model`, the model that the conversation last named,
-        only if it differs from that.
+        what the user has typed since. `approve` asks the user whether search queries that may reveal a private document
+        may be sent; by default they are refused. `joined` is the session of a conversation, which must still exist. The
+        run emits a note if another model answers than before; with `named_model`, the model that the conversation last
+        named, only if it differs from that.
         """
         resolved = await in_thread(resolve, request, self._services)
         if joined is not None and resolved.session is None:
             raise _session_removed(joined)
         run_id = await in_thread(self._services.runs.new_id)
-        context = self._context(run_id, resolved.access, listen, notes, request.limits)
+        context = self._context(run_id, resolved.access, request.limits, listen, notes, approve)
         async with running(context, partial(self._answer, resolved, context, named_model)) as run:
             yield run
 
-    async def ask(self, request: AskRequest, *, listen: Listener = ignore) -> Answer:
-        """Return the answer; it is stored with its evidence.
+    async def ask(self, request: AskRequest, *, listen: Listener = ignore, approve: Approve = decline) -> Answer:
+        """Return the answer; it is stored with its evidence. See `start` for `listen` and `approve`.
 
         Raises `UsageError` if options contradict each other, documents are missing, or there is nothing to answer from;
         `NotConfigured` if a required model or search service is not set up; and what the model raises. If a limit ended
         the run early, the answer's `stopped_by` says which; `raise_for_outcome` turns that into an error.
         """
-        async with self.start(request, listen=listen) as run:
+        async with self.start(request, listen=listen, approve=approve) as run:
             return await run.result()
 
     def raise_for_outcome(self, answer: Answer, *, strict: bool = False) -> None:
@@ -113,11 +116,19 @@ class ChatService:
     # answering
 
     def _context(
-        self, run_id: str, access: Access, listen: Listener, notes: Notes, limits: RunLimits, *, after: int = 0
+        self,
+        run_id: str,
+        access: Access,
+        limits: RunLimits,
+        listen: Listener,
+        notes: Notes,
+        approve: Approve,
+        *,
+        after: int = 0,
     ) -> RunContext:
         services = self._services
         feed = RunFeed(run_id, services.events, listen=listen, mask=services.mask, after=after)
-        return RunContext(feed, access, limits, notes)
+        return RunContext(feed, access, limits, notes, approve)
 
     async def _answer(
         self, resolved: ResolvedAsk, context: RunContext, named_model: str | None, on_answer: Callable[[Answer], None]
@@ -305,7 +316,12 @@ class ChatService:
 
     @asynccontextmanager
     async def resume(
-        self, run_id: str | None = None, *, listen: Listener = ignore, notes: Notes = tuple
+        self,
+        run_id: str | None = None,
+        *,
+        listen: Listener = ignore,
+        notes: Notes = tuple,
+        approve: Approve = decline,
     ) -> AsyncIterator[RunHandle]:
         """Resume a run that was interrupted, stopped or failed, by default the last one; see `start`.
 
@@ -316,7 +332,7 @@ class ChatService:
         run, spec = await in_thread(self.find_unfinished, run_id)
         after = await in_thread(services.events.last, run.id)
         access, limits = Access(offline=bool(spec.options.get("offline", False))), RunLimits.from_settings(spec.options)
-        context = self._context(run.id, access, listen, notes, limits, after=after)
+        context = self._context(run.id, access, limits, listen, notes, approve, after=after)
         async with running(context, partial(self._resume, run, spec, context)) as live:
             yield live
 

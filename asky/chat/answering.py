@@ -221,6 +221,7 @@ class RunDriver:
             self._journal,
             self._spending,
             context.access,
+            context.approve,
             warn=self._finalizer.warn,
             warnings=self._finalizer.warnings,
             count=self._side_calls.append,

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from asky.storage.corpus import CorpusStore
     from asky.storage.runs import RunStore, StoredPassage
     from asky.storage.sessions import SessionStore, StoredMessage
-    from asky.values import Failure, Source
+    from asky.values import Approve, Failure, Source
 
 _SOURCES_NAMED = 8  # listed in the prompt as examples
 # Their results come from the web, or are passages with a known source. Results of other tools may hold private text.
@@ -140,6 +140,7 @@ class ContextBuilder:
         journal: RunJournal,
         budget: Budget,
         access: Access,
+        approve: Approve,
         *,
         warn: Callable[[str], None],
         warnings: Sequence[str],
@@ -152,6 +153,7 @@ class ContextBuilder:
         self._run = journal.state.research
         self._budget = budget
         self._access = access
+        self._approve = approve
         self._warn = warn
         self._warnings = warnings
         self._count = count
@@ -236,7 +238,7 @@ class ContextBuilder:
         self._web = self._parts.web(self._access).open(self._run, access, is_private=is_private)
         from asky.runs.journal.web import attach_web  # only for questions that use the web
 
-        attach_web(self._state, self._web, self._journal, is_private=is_private)
+        attach_web(self._state, self._web, self._journal, self._approve, is_private=is_private)
         if is_resumed:
             return
         self._web.offered.offer(access.named)

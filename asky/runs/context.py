@@ -21,7 +21,7 @@ from asky.research.web.access import decode_access, encode_access
 from asky.runs.access import Access
 from asky.runs.feed import RunFeed
 from asky.storage.scope import Scope
-from asky.values import Answer, Failure
+from asky.values import Answer, Approve, Failure, decline
 
 if TYPE_CHECKING:
     from asky.research.memory import MemoryScope
@@ -129,16 +129,18 @@ class NoteInbox:
 
 @dataclass(slots=True)
 class RunContext:
-    """The id, access rules, limits, notes and events of one run.
+    """The id, access rules, limits, notes, approvals and events of one run.
 
-    `notes` holds the user's notes since the last model call; `more_notes` is called for further ones. `emit` adds an
-    event to the feed; `warnings` are the messages of the warnings emitted so far, in order, each once.
+    `approve` asks the user about search queries that may reveal private documents. `notes` holds the user's notes since
+    the last model call; `more_notes` is called for further ones. `emit` adds an event to the feed; `warnings` are the
+    messages of the warnings emitted so far, in order, each once.
     """
 
     feed: RunFeed
     access: Access
     limits: RunLimits = field(default_factory=RunLimits)
     more_notes: Callable[[], Sequence[str]] = tuple
+    approve: Approve = decline
     notes: NoteInbox = field(init=False)
     id: str = field(init=False)
     emit: Callable[[Event], None] = field(init=False)

@@ -3,7 +3,7 @@
 Queries inspired by such documents are sent, and shown to the user; the guard blocks those that plainly contain parts of
 them: quotations, also when split over consecutive queries, and names, numbers and codes that the user did not write. A
 code may be anything in another encoding, so none passes, whatever its origin. Lower-case words pass: the guard is not
-leak-proof.
+leak-proof. Queries that the user approves are sent, and count as the user's own words from then on.
 """
 
 from __future__ import annotations
@@ -26,6 +26,11 @@ class QueryLeakGuard:
 
     def __init__(self, sent: list[str]) -> None:
         self._sent = sent
+        self._approved: list[str] = []
+
+    def approve(self, queries: Sequence[str]) -> None:
+        """Note that the user lets `queries` be sent, whatever they contain."""
+        self._approved += queries
 
     def require(
         self, queries: Sequence[str], written_by_user: str, private: Iterable[str], public: Iterable[str]
@@ -35,7 +40,7 @@ class QueryLeakGuard:
         `written_by_user` is what the user has written so far; `private` and `public` are the passages that the model
         has seen.
         """
-        own = _parts(written_by_user)
+        own = _parts(" ".join([written_by_user, *self._approved]))
         hidden = list(private)
         known = set().union(*(word_runs(text, _REPEATED_WORDS) for text in hidden))
         if known & word_runs(" ".join([*self._sent, *queries]), _REPEATED_WORDS):

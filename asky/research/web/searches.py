@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from asky.concurrency import failure
-from asky.errors import AskyError, NotConfigured, StorageError
+from asky.errors import AskyError, NotConfigured, SourceRefused, StorageError
 from asky.net.breaker import CircuitOpen
 from asky.research.no_evidence import WEB_SEARCH
 from asky.research.web.query_leak_guard import QueryLeakGuard
@@ -15,7 +15,7 @@ from asky.search.federation import AskService, FederatedResults, ask_service
 from asky.search.port import SearchProvider, SearchRequest, SearchResults
 from asky.text.scrub import plain_query
 from asky.text.urls import canonical_url
-from asky.values import PRIVATE_KINDS
+from asky.values import PRIVATE_KINDS, Approve, OutgoingQueries, decline
 
 if TYPE_CHECKING:
     from asky.research.tools import ResearchRun
@@ -43,14 +43,16 @@ def _unrecorded(ask: AskService) -> AskService:
 class WebSearches:
     """The searches of one run. `searcher` is `None` if no search service is configured.
 
-    `outgoing` guards the queries of a run that can read private documents. `recorded`, if the run keeps a record, wraps
-    the function that asks a service so that nothing is requested twice. `papers` are those found, by canonical address.
+    `outgoing` guards the queries of a run that can read private documents, and `approve` asks the user about those that
+    it refuses. `recorded`, if the run keeps a record, wraps the function that asks a service so that nothing is
+    requested twice. `papers` are those found, by canonical address.
     """
 
     def __init__(
         self, run: ResearchRun, searcher: Searcher | None, ledger: WebLedger, *, max_results: int, is_private: bool
     ) -> None:
         self.outgoing = QueryLeakGuard([])
+        self.approve: Approve = decline
         self.recorded: Callable[[AskService], AskService] = _unrecorded
         self.papers: dict[str, Candidate] = {}
         self._run = run
@@ -73,12 +75,12 @@ class WebSearches:
         """Return the results of the services for all queries together, each sent once.
 
         Raises what `Federation.search` raises, `NotConfigured` without a service, and `SourceRefused` for a model's
-        query that repeats a private document.
+        query that repeats a private document, unless the user approves it.
         """
         if self._searcher is None:
             raise NotConfigured("no search service is set up", hint="`asky config set search.searxng.base_url URL`")
         wanted = list(dict.fromkeys(map(plain_query, queries)))  # one form of the text is checked, recorded and sent
-        self._require_harmless(wanted)
+        await self._require_harmless(wanted, self._searcher.services)
         requests = [SearchRequest(query, self._max_results, recency) for query in wanted]
         try:
             found = await self._searcher.search(requests, self.recorded(self._reporting(self._searcher.services)))
@@ -115,10 +117,15 @@ class WebSearches:
                 with contextlib.suppress(ValueError):  # not an address that could be requested
                     self.papers[canonical_url(each.url)] = each
 
-    def _require_harmless(self, queries: Sequence[str]) -> None:
+    async def _require_harmless(self, queries: Sequence[str], services: Sequence[tuple[str, str]]) -> None:
         if not self.has_secrets:
             return
         shown = self._run.shown.values()
         private = [each.text for each in shown if each.source.kind in PRIVATE_KINDS] + self._run.private_notes
         public = [each.text for each in shown if each.source.kind not in PRIVATE_KINDS]
-        self.outgoing.require(queries, self._run.question, private, public)
+        try:
+            self.outgoing.require(queries, self._run.question, private, public)
+        except SourceRefused as refused:
+            if not await self.approve(OutgoingQueries(tuple(queries), tuple(services), refused.message)):
+                raise
+            self.outgoing.approve(queries)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from asky.llm.port import ChatModel, Message, ToolChoice, ToolSpec
     from asky.research.web.run import WebRun
     from asky.runs.journal.journal import RunJournal, RunState
+    from asky.values import Approve
 
 
 REPLAYED = ModelUsage()
@@ -65,10 +66,11 @@ class JournaledSummaries:
             raise
 
 
-def attach_web(state: RunState, web: WebRun, journal: RunJournal, *, is_private: bool) -> None:
-    """Connect `web`, which was just opened, to `state`, and its searches to `journal`."""
+def attach_web(state: RunState, web: WebRun, journal: RunJournal, approve: Approve, *, is_private: bool) -> None:
+    """Connect `web`, which was just opened, to `state`, and its searches to `journal` and `approve`."""
     web.searches.recorded = lambda ask: journaled_search(ask, journal)
     web.searches.outgoing = QueryLeakGuard(state.sent_queries)
+    web.searches.approve = approve
     web.offered = JournaledAllowlist(state.allowlist, is_private=is_private)
     web.rejected = state.rejected
     if state.web_use is None:

@@ -24,7 +24,7 @@ from asky.search.port import Candidate
 from asky.storage.runs import RunStore
 from asky.storage.scope import Scope
 from asky.storage.sessions import SessionStore
-from asky.values import Answer
+from asky.values import Answer, Approve, OutgoingQueries, decline
 from tests.support.embedding import FakeEmbedder
 from tests.support.models import ScriptedModel, calls, tool_call
 from tests.support.run_contexts import run_context
@@ -65,6 +65,7 @@ class Lab:
         policy: SourcePolicy | None = None,
         custom_tools: CustomTools | None = None,
         history_tokens: int = 16_000,
+        approve: Approve = decline,
     ) -> Answer:
         async def main() -> None:
             answerer = Answerer(
@@ -82,7 +83,7 @@ class Lab:
             await answerer.answer(
                 question,
                 self.session,
-                run_context(self.store.database, self.store.heard.append),
+                run_context(self.store.database, self.store.heard.append, approve=approve),
                 on_answer=self.kept.append,
             )
 
@@ -262,6 +263,30 @@ def test_with_private_documents_open_a_query_may_not_repeat_them(lab: Lab) -> No
     lab.ask(model, shortlist=False)
     assert "repeats a private document" in told(model)[1]
     assert [request.query for request in lab.search.requests] == ["moon base"]
+
+
+def test_a_query_that_the_user_approves_is_sent_as_it_was_shown_and_is_not_asked_about_again(lab: Lab) -> None:
+    asked: list[OutgoingQueries] = []
+
+    async def approve(queries: OutgoingQueries) -> bool:
+        asked.append(queries)
+        return "Ketter" in queries.queries[0]
+
+    lab.store.add("notes", "The harbour of Ketter and the harbour of Orsund have tides.", collection=lab.collection)
+    model = ScriptedModel(
+        calls(tool_call("get_relevant_content", {"queries": ["harbour tides"]})),
+        calls(tool_call("web_search", {"queries": ["tides Ket\u200bter"]})),
+        calls(tool_call("web_search", {"queries": ["Ketter harbour"]})),
+        calls(tool_call("web_search", {"queries": ["Orsund harbour"]})),
+        "I will not say.",
+        "I will not say.",
+    )
+    lab.ask(model, shortlist=False, approve=approve)
+    assert [each.queries for each in asked] == [("tides Ketter",), ("Orsund harbour",)]
+    assert asked[0].services == ((lab.search.name, lab.search.host),)
+    assert "ketter" in asked[0].reason
+    assert [request.query for request in lab.search.requests] == ["tides Ketter", "Ketter harbour"]
+    assert "may reveal a private document" in told(model)[3]
 
 
 def test_with_private_documents_open_a_page_cannot_lead_elsewhere(lab: Lab) -> None:
