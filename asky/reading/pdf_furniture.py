@@ -1,0 +1,135 @@
+"""What stands on a PDF's pages beside their text: running heads and feet, page numbers, line numbers of drafts."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import pairwise
+
+from asky.reading.pdf_lines import Line, PageLines
+
+_EDGE_ROWS = 3
+_MARGIN = 0.2  # of the page's height: no head or foot begins farther inside
+_SAME_PLACE = 5.0  # points
+_REPEATED = 3
+_NUMBER = re.compile(r"\d+|\b[ivxlc]+\b", re.IGNORECASE)
+_LONE_NUMBER = re.compile(r"\W*(?:page\s*)?#(?:\W*(?:of|/)?\W*#)?\W*", re.IGNORECASE)
+_MIN_NUMBERED_LINES = 8
+_LINE_NUMBER = re.compile(r"\d{1,4}")
+
+
+def furniture(pages: Sequence[PageLines]) -> list[dict[int, bool]]:
+    """Return, for each page, the upright lines that are furniture, by index: `True` if it should be kept once.
+
+    A head or foot is kept where it first stands, since a letterhead or a journal's line says something; page numbers
+    and line numbers are not.
+    """
+    edges = [_edges(page) for page in pages]
+    seen: dict[tuple[bool, str], list[tuple[int, float]]] = defaultdict(list)
+    for number, sides in enumerate(edges):
+        for top, rows in sides.items():
+            for row in rows:
+                for index in row:
+                    line = pages[number].upright[index]
+                    seen[top, _key(line.text)].append((number, _place(pages[number], line, top)))
+    least = min(_REPEATED, max(2, len(pages) // 2))
+    places = _places(seen, least)
+    found: list[dict[int, bool]] = []
+    kept: set[tuple[bool, str]] = set()
+    for number, page in enumerate(pages):
+        marked = dict.fromkeys(_line_numbers(page), False)
+        for top, rows in edges[number].items():
+            for row in rows:
+                if not _is_furniture(page, row, top, seen, places, least):
+                    break
+                for index in row:
+                    key = (top, _key(page.upright[index].text))
+                    marked[index] = key not in kept and _LONE_NUMBER.fullmatch(key[1]) is None
+                    kept.add(key)
+        found.append(marked)
+    return found
+
+
+def _edges(page: PageLines) -> dict[bool, list[list[int]]]:
+    """Return the rows nearest to the upper (`True`) and the lower edge, the outermost first, as indexes of lines."""
+    lines = page.upright
+    order = sorted(range(len(lines)), key=lambda index: lines[index].base)
+    high = [index for index in order if lines[index].y1 < _MARGIN * page.height]
+    low = [index for index in reversed(order) if lines[index].y0 > (1 - _MARGIN) * page.height]
+    return {True: _rows(lines, high), False: _rows(lines, low)}
+
+
+def _rows(lines: Sequence[Line], order: Sequence[int]) -> list[list[int]]:
+    rows: list[list[int]] = []
+    for index in order:
+        if rows and abs(lines[rows[-1][0]].base - lines[index].base) < 3:
+            rows[-1].append(index)
+        elif len(rows) == _EDGE_ROWS:
+            break
+        else:
+            rows.append([index])
+    return rows
+
+
+def _key(text: str) -> str:
+    return _NUMBER.sub("#", " ".join(text.split())).casefold()
+
+
+def _place(page: PageLines, line: Line, top: bool) -> float:
+    return line.base if top else page.height - line.base
+
+
+def _places(seen: dict[tuple[bool, str], list[tuple[int, float]]], least: int) -> dict[bool, list[float]]:
+    """Return the distances from each edge at which the same line stands on many pages."""
+    places: dict[bool, list[float]] = {True: [], False: []}
+    for (top, _), stands in seen.items():
+        if len({number for number, _ in stands}) >= max(least, _REPEATED):
+            middle = sorted(place for _, place in stands)[len(stands) // 2]
+            if sum(abs(place - middle) < _SAME_PLACE for _, place in stands) >= least:
+                places[top].append(middle)
+    return places
+
+
+def _is_furniture(
+    page: PageLines,
+    row: Sequence[int],
+    top: bool,
+    seen: dict[tuple[bool, str], list[tuple[int, float]]],
+    places: dict[bool, list[float]],
+    least: int,
+) -> bool:
+    """Return whether some line of the row is repeated at its place, or the row stands where others are repeated."""
+    for index in row:
+        line = page.upright[index]
+        here = _place(page, line, top)
+        near = {number for number, place in seen[top, _key(line.text)] if abs(place - here) < _SAME_PLACE}
+        if len(near) >= least:
+            return True
+    here = _place(page, page.upright[row[0]], top)
+    if not any(abs(place - here) < 1 for place in places[top]):
+        return False
+    return len(row) <= _EDGE_ROWS and _stands_apart(page, row, top)
+
+
+def _stands_apart(page: PageLines, row: Sequence[int], top: bool) -> bool:
+    base, size = page.upright[row[0]].base, page.upright[row[0]].size
+    inner = [line.base - base if top else base - line.base for line in page.upright]
+    return min((gap for gap in inner if gap > 3), default=size * 9) > 1.6 * size
+
+
+def _line_numbers(page: PageLines) -> list[int]:
+    """Return the lines that only number the others: numbers in steps of 1 or 5, one below the other."""
+    columns: dict[tuple[str, int], list[tuple[float, int, int]]] = defaultdict(list)
+    for index, line in enumerate(page.upright):
+        if _LINE_NUMBER.fullmatch(line.text.strip()):
+            for side, x in (("left", line.x0), ("right", line.x1)):
+                columns[side, round(x / 4)].append((line.base, int(line.text), index))
+    found: set[int] = set()
+    for numbered in columns.values():
+        if len(numbered) >= _MIN_NUMBERED_LINES:
+            numbered.sort()
+            steps = [after[1] - before[1] for before, after in pairwise(numbered)]
+            if sum(step in (1, 5) for step in steps) >= 0.9 * len(steps) and len(set(steps)) <= 2:
+                found |= {index for _, _, index in numbered}
+    return sorted(found)
