@@ -1,0 +1,241 @@
+"""Paragraphs made of the lines of a PDF: what was wrapped is joined again, over columns and pages too."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from asky.reading.pdf_lines import Line, without_marks
+
+HYPHEN_MARK = "\x00"
+"""Stands for a hyphen and the line end after it, until the words of the whole file are known; in no scrubbed text."""
+
+_HYPHENS = ("-", "\u2010")
+_ENDS = re.compile(r"[.?!:…。！？][\"'”’)\]]*$")
+STOPS = re.compile(r"[.?!…。！？][\"'”’)\]]*$")
+_BULLET = re.compile(r"[•‣◦▪●■□–—*∗⋄▸►✓-](?=\s|$)")
+NUMBERED = re.compile(r"(?:\(?\d{1,3}[.)]|\(?[a-zA-Z][.)]|\([ivx]{1,5}\)|\[[^\]\s]{1,8}\])\s+\S")
+_CAPTION = re.compile(r"(?:fig(?:ure|\.)|table|tab\.|algorithm|listing|scheme|chart)\s*[\dIVX]+", re.IGNORECASE)
+_SECTION = re.compile(r"(?:\d{1,2}(?:\.\d{1,2}){0,3}\.?|[IVX]{1,5}\.|[A-Z](?:\.\d{1,2})*\.?)\s+(?=[A-Z])")
+_SUBSECTION = re.compile(r"\d{1,2}(?:\.\d{1,2}){1,3}\.?\s+[A-Z]")
+KNOWN_HEADING = re.compile(
+    r"(?:abstract|summary|introduction|references|bibliography|conclusions?|acknowledge?ments?)\.?", re.IGNORECASE
+)
+_MAX_HEADING_CHARS = 100
+LONG_CHARS = 20  # a line in a column of shorter ones was not wrapped
+_SAME_SIZE = 0.12
+_RAGGED = 0.15  # of a column's width that may be left at the end of a line inside a sentence
+_GAP = 1.6  # widths of a letter m between the cells of a table; spaces, also after a sentence, are below 1
+
+
+@dataclass(slots=True)
+class Paragraph:
+    """A paragraph in the making. `wide`: its last line was full, so that it may go on elsewhere."""
+
+    text: str
+    lines: list[Line]
+    wide: bool = False
+    indented: bool = False
+    tight: bool = False  # follows the one before after a line end, not a blank line
+
+    @property
+    def size(self) -> float:
+        """Return the font size of most of its letters."""
+        sizes: Counter[float] = Counter()
+        for line in self.lines:
+            sizes[line.size] += len(line.text)
+        return sizes.most_common(1)[0][0] if sizes else 0.0
+
+    @property
+    def is_caption(self) -> bool:
+        """Return whether it begins as the caption of a figure or table does."""
+        return _CAPTION.match(self.text) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    left: float
+    right: float
+    leading: float
+
+
+def paragraphs_of(lines: Sequence[Line]) -> list[Paragraph]:
+    """Return the paragraphs of one column, in order. Lines that were not wrapped keep their line ends."""
+    rows = _rows(lines)
+    column = _measure(lines)
+    found: list[Paragraph] = []
+    for number, (text, row) in enumerate(rows):
+        if not found:
+            found.append(Paragraph(text, list(row)))
+        elif _wraps(rows[number - 1], (text, row), found[-1], column):
+            found[-1].text = joined(found[-1].text, text)
+            found[-1].lines += row
+        elif _stays_with(rows[number - 1], (text, row), column):
+            found[-1].text += f"\n{text}"
+            found[-1].lines += row
+        else:
+            found.append(Paragraph(text, list(row)))
+        found[-1].wide = row[-1].x1 > column.right - 0.12 * (column.right - column.left)
+    for paragraph in found:
+        paragraph.indented = paragraph.lines[0].x0 > column.left + 0.6 * paragraph.lines[0].size
+    return found
+
+
+_Row = tuple[str, list[Line]]
+
+
+def _rows(lines: Sequence[Line]) -> list[_Row]:
+    """Return the lines with what stands on the same height put together: cells of a table with ` | ` between them."""
+    rows: list[list[Line]] = []
+    for line in lines:
+        if rows and _is_beside(rows[-1][-1], line):
+            rows[-1].append(line)
+        else:
+            rows.append([line])
+    cells = [_cells(row) if len(row) > 1 else [] for row in rows]
+    made: list[_Row] = []
+    for number, row in enumerate(rows):
+        text = without_marks(row[0]).strip()
+        if len(row) > 1:
+            near = [*cells[max(0, number - 1) : number], *cells[number + 1 : number + 2]]
+            is_table = any(_are_aligned(cells[number], other) for other in near)
+            for before, line in pairwise(row):
+                wide = is_table and line.x0 - before.x1 > _GAP * row[0].size
+                text += (" | " if wide else " ") + without_marks(line).strip()
+        if text:
+            made.append((text, row))
+    return made
+
+
+def _cells(row: Sequence[Line]) -> list[Line]:
+    """Return the lines of the row that follow a gap as between cells."""
+    return [after for before, after in pairwise(row) if after.x0 - before.x1 > _GAP * row[0].size]
+
+
+def _are_aligned(cells: Sequence[Line], others: Sequence[Line]) -> bool:
+    return any(
+        abs(cell.x0 - other.x0) < 2 or abs(cell.x1 - other.x1) < 2 or abs(cell.x0 + cell.x1 - other.x0 - other.x1) < 4
+        for cell in cells
+        for other in others
+    )
+
+
+def _is_beside(before: Line, line: Line) -> bool:
+    return abs(line.base - before.base) < 0.35 * max(before.size, line.size) and line.x0 >= before.x1 - 1
+
+
+def _measure(lines: Sequence[Line]) -> _Column:
+    long = [line for line in lines if len(line.text) >= LONG_CHARS] or list(lines)
+    ends = sorted(line.x1 for line in long)
+    starts = sorted(line.x0 for line in long)
+    steps = sorted(after.base - before.base for before, after in pairwise(long) if after.base > before.base + 2)
+    leading = steps[len(steps) // 2] if steps else 1.5 * long[0].size
+    return _Column(starts[len(starts) // 10], ends[-1 - len(ends) // 20], leading)
+
+
+def _wraps(before: _Row, after: _Row, paragraph: Paragraph, column: _Column) -> bool:
+    """Return whether the second row goes on with the sentence or paragraph of the first."""
+    last, first = before[1][-1], after[1][0]
+    text, following = before[0], after[0]
+    step = first.base - before[1][0].base
+    size = max(last.size, first.size)
+    if " | " in text or " | " in following or (last.mono and first.mono) or _is_divided(before, after):
+        return False
+    if not -0.5 * size < step < max(1.35 * column.leading, 1.3 * size) or step > 3 * size:
+        return False
+    hyphenated = is_hyphenated(text, following)
+    if hyphenated and step > 0:
+        return True
+    if abs(before[1][0].size - first.size) > _SAME_SIZE * size and not following[0].islower():
+        return False
+    if last.width < 0.5 * LONG_CHARS * size or _begins_item(text, following):
+        return False
+    ends = _ENDS.search(text) is not None
+    if _is_short(last, first, column, 0.02 if ends or last.bold != first.bold else _RAGGED):
+        return False
+    if ends:
+        shift = first.x0 - paragraph.lines[0].x0
+        if first.x0 > before[1][0].x0 + 0.6 * size and len(paragraph.lines) > len(before[1]):
+            return False  # indented: a new paragraph
+        if first.x0 > column.left + 0.6 * size and before[1][0].x0 < first.x0 - 0.6 * size:
+            return False
+        if abs(shift) < 2 and before[1][0].x0 > first.x0 + 0.6 * size and len(paragraph.lines) > 1:
+            return False  # the end of a hanging indent
+    return True
+
+
+def _is_divided(before: _Row, after: _Row) -> bool:
+    """Return whether a heading begins with the second row, or ends with the first."""
+    if is_heading_row(after):
+        return True
+    if not is_heading_row(before):
+        return False
+    last, first = before[1][-1], after[1][0]
+    return last.bold != first.bold or abs(last.size - first.size) > 0.03 * last.size or not last.bold
+
+
+def is_heading_row(row: _Row) -> bool:
+    """Return whether the row looks like a heading: a usual name, or a number before a bold or capital name."""
+    text, lines = row
+    if len(text) > _MAX_HEADING_CHARS:
+        return False
+    match = _SECTION.match(text)
+    name = text[match.end() :] if match else text
+    if KNOWN_HEADING.fullmatch(name):
+        return True
+    if match is None or name[-1] in ".,;":
+        return False
+    return lines[-1].bold or (name.isupper() and len(name) > 3) or _SUBSECTION.match(text) is not None
+
+
+def _is_short(last: Line, first: Line, column: _Column, ragged: float) -> bool:
+    """Return whether the next word would have fitted on the line, with `ragged` of the column's width left over."""
+    word = first.text.split(None, 1)[0] if first.text.split() else ""
+    needed = (len(word) + 1) * first.width / max(1, len(first.text))
+    return last.x1 + needed < column.right - ragged * (column.right - column.left)
+
+
+def _begins_item(text: str, following: str) -> bool:
+    if _BULLET.match(following):
+        return True
+    return NUMBERED.match(following) is not None and (_ENDS.search(text) is not None or text[-1] in ";,")
+
+
+def is_hyphenated(text: str, following: str) -> bool:
+    return text.endswith(_HYPHENS) and text[-2:-1].isalpha() and following[:1].isalpha()
+
+
+def _stays_with(before: _Row, after: _Row, column: _Column) -> bool:
+    """Return whether a row that was not wrapped belongs to the same paragraph: a list, an address, code, a formula."""
+    last, first = before[1][-1], after[1][0]
+    text, following = before[0], after[0]
+    step = first.base - before[1][0].base
+    if _is_divided(before, after):
+        return False
+    if " | " in text and " | " in following:
+        return step < 2.5 * column.leading
+    if following[0].islower():
+        return not STOPS.search(text)
+    if last.block == first.block and abs(last.size - first.size) < _SAME_SIZE * last.size:
+        indent = first.x0 > before[1][0].x0 + 0.6 * first.size and _ENDS.search(text)
+        return not indent and last.bold == first.bold and step < 1.6 * column.leading
+    if _begins_item(text, following) or _ENDS.search(text):
+        return False
+    return not following[0].isupper()
+
+
+def joined(text: str, following: str) -> str:
+    if is_hyphenated(text, following):
+        return text[:-1] + HYPHEN_MARK + following
+    return f"{text} {following}"
+
+
+def body_size(lines: Iterable[Line]) -> float:
+    """Return the font size of most letters; sizes are rounded to half a point, since justified lines vary."""
+    sizes: Counter[float] = Counter()
+    for line in lines:
+        sizes[round(line.size * 2) / 2] += len(line.text)
+    return sizes.most_common(1)[0][0] if sizes else 10.0
