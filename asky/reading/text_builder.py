@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from asky.text.scrub import one_line, scrub_counted
 from asky.values import Document, Page, Section
 
+_METADATA_CHARS = 4_000  # a paper can have a hundred authors
+
 
 @dataclass(frozen=True, slots=True)
 class Heading:
@@ -72,6 +74,16 @@ class TextBuilder:
         """Return the text so far."""
         return "".join(self._pieces)
 
+    def text_from(self, start: int) -> str:
+        """Return the text from `start`, the offset at which a piece began."""
+        pieces, left = [], self._length - start
+        for piece in reversed(self._pieces):
+            if left <= 0:
+                break
+            pieces.append(piece)
+            left -= len(piece)
+        return "".join(reversed(pieces))
+
     def mark_heading(self, text: str, level: int, start: int | None = None) -> None:
         """Mark a heading that begins at `start`, or with the next piece."""
         self._headings.append(Heading(self._length if start is None else start, level, text))
@@ -92,7 +104,9 @@ class TextBuilder:
             Page(index=number, label=label, start=start, end=end)
             for number, ((start, label), end) in enumerate(zip(self._pages, ends, strict=False), start=1)
         )
-        found = {key: one_line(value) for key, value in (metadata or {}).items() if value and one_line(value)}
+        found = {
+            key: line for key, value in (metadata or {}).items() if value and (line := one_line(value, _METADATA_CHARS))
+        }
         headings = sorted(self._headings, key=lambda heading: heading.start)
         return Document(
             text=self.text(),
