@@ -44,7 +44,7 @@ def read(data: bytes, name: str) -> Document:
         builder = TextBuilder()
         sheets, starts = [], []
         for sheet in document:
-            text, invisible = scrub_counted("\n\n".join(block.text for block in page_blocks(sheet)))
+            text, invisible = scrub_counted("\n\n".join(page_blocks(sheet)))
             builder.invisible += invisible
             if text and len(builder):
                 builder.add("\n\n")

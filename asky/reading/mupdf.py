@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from asky.errors import SourceUnreadable
@@ -17,15 +16,6 @@ if TYPE_CHECKING:
 
 _MAX_LEVEL = 32
 _TITLE_CHARS = 200
-
-
-@dataclass(frozen=True, slots=True)
-class TextBlock:
-    """Lines that the file groups together; `x0` and `x1` are its left and right edge in points."""
-
-    text: str
-    x0: float
-    x1: float
 
 
 @contextmanager
@@ -68,7 +58,7 @@ def _unreadable(error: Exception, filetype: str, name: str) -> SourceUnreadable:
     return SourceUnreadable(f"{name}: not a readable {filetype.upper()} ({reason})")
 
 
-def page_blocks(page: pymupdf.Page) -> list[TextBlock]:
+def page_blocks(page: pymupdf.Page) -> list[str]:
     """Return the page's text blocks in file order, with line ends kept, without blank ones.
 
     Ligatures are spelled out (`ﬁ` becomes `fi`), so that a word search finds them. A glyph without a known character is
@@ -78,8 +68,8 @@ def page_blocks(page: pymupdf.Page) -> list[TextBlock]:
 
     flags = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP
     return [
-        TextBlock(text.strip("\n"), x0, x1)
-        for x0, _, x1, _, text, _, kind in page.get_text("blocks", flags=flags, sort=False)
+        text.strip("\n")
+        for *_, text, _, kind in page.get_text("blocks", flags=flags, sort=False)
         if kind == 0 and text.strip()
     ]
 

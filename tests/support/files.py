@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import textwrap
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -207,3 +208,25 @@ def deep_json(depth: int) -> bytes:
 def wide_json(members: int) -> bytes:
     """An array that takes some fifty times as much memory as it has bytes."""
     return b"[%s[]]" % (b"[]," * members)
+
+
+PrintedLine = tuple[float, float, str, float, str]
+"""A line on a page: x and y of its base line in points, its text, its size, and "helv", "hebo" (bold) or "cour"."""
+
+
+def printed_pdf(pages: Sequence[Sequence[PrintedLine]], facts: Mapping[str, str] | None = None) -> bytes:
+    """A PDF (612 by 792 points) with these lines on its pages, in the file's order. `facts`: title, author, subject."""
+    import pymupdf
+
+    with pymupdf.open() as document:
+        for lines in pages:
+            page = document.new_page(width=612, height=792)
+            for x, y, text, size, font in lines:
+                page.insert_text((x, y), text, fontsize=size, fontname=font)
+        document.set_metadata(dict(facts or {}))
+        return bytes(document.tobytes(no_new_id=True))
+
+
+def column_of(text: str, x: float, y: float, chars: int, size: float = 10, font: str = "helv") -> list[PrintedLine]:
+    """The lines of `text`, wrapped after `chars` characters at most, as a column that begins at `x` and `y`."""
+    return [(x, y + number * 1.2 * size, line, size, font) for number, line in enumerate(textwrap.wrap(text, chars))]

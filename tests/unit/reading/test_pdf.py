@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from asky.errors import SourceUnreadable
-from asky.reading.mupdf import TextBlock
-from asky.reading.pdf import decode_label, join_blocks, read
+from asky.reading.pdf import decode_label, read
 from tests.support.files import check_document, pdf, pdf_of_objects, pdf_with_wrong_xref, pdf_without_pages, scanned_pdf
 
 
@@ -70,8 +69,19 @@ def test_the_one_outermost_entry_of_an_outline_is_the_title() -> None:
     assert read(pdf(["On Bridges\nIntro\nEnd"], outline=outline), "a.pdf").title == "On Bridges"
 
 
-def test_words_hyphenated_at_a_line_end_stay_as_they_are_printed() -> None:
-    assert read(pdf(["an exam-\nple of it"]), "a.pdf").text == "an exam-\nple of it"
+@pytest.mark.parametrize(
+    ("printed", "text"),
+    [
+        ("an exam-\nple of it", "an example of it"),
+        ("a well-known thing: a well-\nknown one", "a well-known thing: a well-known one"),
+        ("wellknown and a well-\nknown one", "wellknown and a wellknown one"),
+        ("the state-of-the-\nart of it", "the state-of-the-art of it"),
+        ("model GPT-\nNeo and more", "model GPT-Neo and more"),
+        ("Tuning for the task. It is task-\ntuning", "Tuning for the task. It is task-tuning"),
+    ],
+)
+def test_words_broken_at_a_line_end_are_whole(printed: str, text: str) -> None:
+    assert read(pdf([printed]), "a.pdf").text == text
 
 
 def test_ligatures_are_spelled_out() -> None:
@@ -122,24 +132,3 @@ def test_a_damaged_file_has_failed_with_one_line(data: bytes) -> None:
 
 def test_a_wrong_table_of_objects_is_rebuilt() -> None:
     assert read(pdf_with_wrong_xref("still here"), "a.pdf").text == "still here"
-
-
-def block(text: str, x0: float = 72, x1: float = 500) -> TextBlock:
-    return TextBlock(text, x0, x1)
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "expected"),
-    [
-        (block("Introduction", x1=140), block("We measure the span"), "\n\n"),
-        (block("the end."), block("A new paragraph"), "\n\n"),
-        (block("as given by"), block("= 5 and so on"), "\n"),
-        (block("in the case of wide"), block("leading, each line is a block"), "\n"),
-        (block("in the city of New"), block("York, each line is a block"), "\n"),
-        (block("A Title In The Middle", x0=200, x1=400), block("A. Writer and B. Writer", x0=220, x1=380), "\n\n"),
-        (block("list of things"), block("• one thing"), "\n\n"),
-        (block("two\nlines"), block("Another paragraph"), "\n\n"),
-    ],
-)
-def test_a_blank_line_stands_where_a_paragraph_seems_to_end(first: TextBlock, second: TextBlock, expected: str) -> None:
-    assert join_blocks([first, second]) == f"{first.text}{expected}{second.text}"
