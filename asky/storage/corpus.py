@@ -7,6 +7,7 @@ collection holds it.
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -315,6 +316,11 @@ def _in_scope(scope: Scope) -> tuple[str, list[object]]:
     return " AND ".join(conditions), parameters
 
 
+def _doi_of_arxiv(identifier: object) -> str | None:
+    """Return the DOI that DataCite holds for every paper of arXiv; it names no version."""
+    return f"10.48550/arxiv.{re.sub(r'v[0-9]+$', '', str(identifier).lower())}" if identifier else None
+
+
 def source_of(row: sqlite3.Row) -> Source:
     """Return the `Source` of a row of the table `source`."""
     fields = stored_json(row["metadata"], SOURCE_METADATA, f"the metadata of the source {row['id']}")
@@ -325,6 +331,8 @@ def source_of(row: sqlite3.Row) -> Source:
         external_id=row["external_id"], fetched_at=row["fetched_at"],
         authors=tuple(name for name in authors if name),
         published=work.get("published") or fields.get("published"),
-        published_in=work.get("published_in") or fields.get("published_in") or fields.get("site_name"),
-        doi=work.get("doi") or fields.get("doi"),
+        published_in=(
+            work.get("published_in") or fields.get("published_in") or fields.get("journal") or fields.get("site_name")
+        ),
+        doi=work.get("doi") or fields.get("doi") or _doi_of_arxiv(fields.get("arxiv")),
     )  # fmt: skip

@@ -95,6 +95,11 @@ class DocumentStore:
             metadata=_stored(row, "metadata"),
         )
 
+    def facts(self, document_id: int) -> tuple[str | None, dict[str, str]]:
+        """Return the title and the metadata of a document, without its text. Raises as `document` does."""
+        row = self._row(document_id, "id, title, metadata")
+        return row["title"], _stored(row, "metadata")
+
     def structure(self, document_id: int) -> tuple[tuple[Section, ...], tuple[Page, ...]]:
         """Return the document's sections and pages, without its text. Raises as `digest` does."""
         return _structure(self._row(document_id, "id, sections, pages"))

@@ -83,8 +83,8 @@ def cited_works(answers: Iterable[Mapping[str, Any]]) -> list[Reference]:
 def _work(citations: Sequence[Mapping[str, Any]], taken: dict[str, int]) -> Reference:
     title = next((text for each in citations if (text := _line(each["title"]))), "") or "Untitled"
     url = _first(citations, "url")
-    named = {each.kind: each.value for each in find_identifiers(url or "")[::-1]}
     doi = _doi(citations[0])
+    named = {each.kind: each.value for each in find_identifiers(f"{url or ''} {doi or ''}")[::-1]}
     published_in = _first(citations, "published_in")
     kind = _kind(citations, doi=doi, arxiv=named.get("arxiv"), pmid=named.get("pmid"), published_in=published_in)
     names = next((each["authors"] for each in citations if each.get("authors")), ())

@@ -188,7 +188,10 @@ class FileAcquirer:
             if same is None:
                 return False
             read = replace(read, document_id=same)
-        title = (read.document.title if read.document else None) or found.file.shown.rsplit("/", 1)[-1]
+        title, metadata = (read.document.title, read.document.metadata) if read.document else (None, {})
+        if read.document_id is not None:
+            title, metadata = self._ingester.facts_of(read.document_id)
+        title = title or found.file.shown.rsplit("/", 1)[-1]
         source = Source(source_id(found.file.uri), "file", found.file.uri, title, path=show_name(str(found.file.path)))
         facts = FileFacts(found.stat.size, found.stat.mtime_ns, read.content_sha256)
         if read.document is not None and cut is not None:
@@ -204,6 +207,7 @@ class FileAcquirer:
             size=facts.size,
             mtime_ns=facts.mtime_ns,
             content_sha256=facts.content_sha256,
+            metadata=dict(metadata),
         )
         return True
 

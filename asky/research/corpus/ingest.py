@@ -56,6 +56,10 @@ class Ingester:
         chunks = chunk_document(document, self._store.tokenizer(), self._settings())
         return chunks, contexts_of(document, chunks)
 
+    def facts_of(self, document_id: int) -> tuple[str | None, dict[str, str]]:
+        """Return the title and the metadata of a stored document, for another file with the same bytes."""
+        return self._store.tables.documents.facts(document_id)
+
     def _settings(self) -> ChunkSettings:
         """Return the settings, reduced to fit the window of a model that reads less than a chunk with its context."""
         embedder = self._store.embedder()

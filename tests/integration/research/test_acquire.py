@@ -24,6 +24,7 @@ from asky.research.corpus.report import AcquireReport
 from asky.research.local.files import LocalRoots
 from asky.values import Document
 from tests.support.embedding import FakeEmbedder
+from tests.support.files import PrintedLine, column_of, printed_pdf
 from tests.support.search_store import SearchStore
 
 T = TypeVar("T")
@@ -128,6 +129,24 @@ def test_a_renamed_file_is_neither_parsed_nor_embedded_again(library: Library) -
     assert library.readers.parsed == []
     assert library.embedder.embedded == []
     assert library.store.found("moon")[0].endswith("new.md")
+
+
+def test_a_paper_and_its_copy_carry_title_authors_date_and_doi(library: Library) -> None:
+    lines: list[PrintedLine] = [
+        (120, 80, "On the Mills of the Upper River", 18, "hebo"),
+        (200, 110, "Ada Miller and Bo Weir", 11, "helv"),
+        (60, 140, "https://doi.org/10.5555/mills.7", 9, "helv"),
+        (60, 155, "Published: 30 August 2018", 9, "helv"),
+        *column_of(paragraphs(2, "mills"), 60, 230, 90),
+    ]
+    for name in ("a.pdf", "copy of a.pdf"):
+        (library.docs / name).write_bytes(printed_pdf([lines]))
+        library.sync()
+    sources = library.store.corpus.sources(library.store.scope)
+    assert [each.title for each in sources] == ["On the Mills of the Upper River"] * 2
+    assert {each.authors for each in sources} == {("Ada Miller", "Bo Weir")}
+    assert {(each.published, each.doi) for each in sources} == {("2018-08-30", "10.5555/mills.7")}
+    assert library.readers.parsed == []  # the copy was not parsed
 
 
 def test_files_that_change_places_are_read_again_and_found(library: Library) -> None:

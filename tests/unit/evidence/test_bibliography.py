@@ -105,6 +105,21 @@ def test_a_paper_has_its_authors_journal_date_and_doi_in_every_format() -> None:
     assert (row["urls"], row["notes"]) == ([cited["url"]], [item["note"]])
 
 
+def test_a_file_with_an_arxiv_id_is_a_preprint_with_its_eprint_in_every_format() -> None:
+    facts = {"kind": "file", "url": None, "path": "/papers/attention.pdf", "title": "Tides", "authors": ["Ada Bly"]}
+    cited = citation(**facts, published="2021-04-12", doi="10.48550/arxiv.2101.00001", page=2)
+    entry = bibtex(cited).entries["bly2021tides"]
+    assert [str(each) for each in entry.persons["author"]] == ["Bly, Ada"]
+    wanted = {"year": "2021", "eprint": "2101.00001", "archiveprefix": "arXiv", "doi": "10.48550/arxiv.2101.00001"}
+    assert {name: entry.fields[name] for name in wanted} == wanted
+    (item,) = csl(cited)
+    assert (item["type"], item["number"], item["author"]) == (
+        "article", "arXiv:2101.00001", [{"family": "Bly", "given": "Ada"}],
+    )  # fmt: skip
+    (row,) = ris(cited)
+    assert (row["type_of_reference"], row["year"], row["authors"]) == ("UNPB", "2021", ["Bly, Ada"])
+
+
 @pytest.mark.parametrize(
     ("changed", "types"),
     [

@@ -41,6 +41,13 @@ def test_a_source_says_who_wrote_it_when_and_where(store: SearchStore) -> None:
     assert facts(store) == (("Ada Bly",), None, "Soils", None)
 
 
+def test_a_paper_says_its_journal_and_the_doi_of_its_arxiv_id(store: SearchStore) -> None:
+    put(store, journal="Soils", arxiv="2101.00001v2")
+    assert facts(store) == ((), None, "Soils", "10.48550/arxiv.2101.00001")
+    put(store, doi="10.5555/x", arxiv="math/9404236v1")
+    assert facts(store) == ((), None, None, "10.5555/x")
+
+
 def test_what_others_say_goes_first_and_stays_when_the_source_is_read_again(store: SearchStore) -> None:
     put(store, author="scanner", published="2020")
     store.corpus.describe(ID, title="Clay", authors=["Ada Bly"], doi="10.5555/x")
