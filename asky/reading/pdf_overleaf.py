@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from asky.reading.pdf_paragraphs import LONG_CHARS, NUMBERED, STOPS, Paragraph, is_hyphenated, joined
 from asky.text.sentences import iter_sentences
 
+_COLUMNS_AHEAD = 8  # the labels of a figure make columns too
 _MAX_OVERLEAF = 700  # characters of a sentence that are moved to the page it begins on
 
 
@@ -18,7 +19,7 @@ def join_columns(columns: Sequence[list[Paragraph]], pages: Sequence[int], body:
     two, which stand at the end or the beginning of a column, stay where they are.
     """
     for number in range(len(columns) - 1):
-        for ahead in range(number + 1, min(number + 4, len(columns))):
+        for ahead in range(number + 1, min(number + 1 + _COLUMNS_AHEAD, len(columns))):
             if pages[ahead] > pages[number] + 1 or _join(columns, number, ahead, pages, body):
                 break
             if any(_is_body(paragraph, body) for paragraph in columns[ahead]):

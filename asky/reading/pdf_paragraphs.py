@@ -20,7 +20,7 @@ _BULLET = re.compile(r"[•‣◦▪●■□–—*∗⋄▸►✓-](?=\s|$)")
 NUMBERED = re.compile(r"(?:\(?\d{1,3}[.)]|\(?[a-zA-Z][.)]|\([ivx]{1,5}\)|\[[^\]\s]{1,8}\])\s+\S")
 _CAPTION = re.compile(r"(?:fig(?:ure|\.)|table|tab\.|algorithm|listing|scheme|chart)\s*[\dIVX]+", re.IGNORECASE)
 _SECTION = re.compile(r"(?:\d{1,2}(?:\.\d{1,2}){0,3}\.?|[IVX]{1,5}\.|[A-Z](?:\.\d{1,2})*\.?)\s+(?=[A-Z])")
-_SUBSECTION = re.compile(r"\d{1,2}(?:\.\d{1,2}){1,3}\.?\s+[A-Z]")
+_SUBSECTION = re.compile(r"\d{1,2}(?:\.[1-9]\d?){1,3}\.?\s+[A-Z]")
 KNOWN_HEADING = re.compile(
     r"(?:abstract|summary|introduction|references|bibliography|conclusions?|acknowledge?ments?)\.?", re.IGNORECASE
 )
@@ -154,7 +154,9 @@ def _wraps(before: _Row, after: _Row, paragraph: Paragraph, column: _Column) -> 
     if last.width < 0.5 * LONG_CHARS * size or _begins_item(text, following):
         return False
     ends = _ENDS.search(text) is not None
-    if _is_short(last, first, column, 0.02 if ends or last.bold != first.bold else _RAGGED):
+    if _is_short(
+        last, first, column, 0.02 if ends or (last.bold != first.bold and not following[0].islower()) else _RAGGED
+    ):
         return False
     if ends:
         shift = first.x0 - paragraph.lines[0].x0
@@ -188,7 +190,16 @@ def is_heading_row(row: _Row) -> bool:
         return True
     if match is None or name[-1] in ".,;":
         return False
-    return lines[-1].bold or (name.isupper() and len(name) > 3) or _SUBSECTION.match(text) is not None
+    if lines[-1].bold or (name.isupper() and len(name) > 3):
+        return True
+    if "." in name or "," in name:
+        return False
+    return _SUBSECTION.match(text) is not None or (text[0].isalpha() and _is_title_case(name))
+
+
+def _is_title_case(name: str) -> bool:
+    words = [word for word in name.split() if len(word) > 3]
+    return len(words) > 1 and all(word[0].isupper() for word in words)
 
 
 def _is_short(last: Line, first: Line, column: _Column, ragged: float) -> bool:
@@ -224,6 +235,8 @@ def _stays_with(before: _Row, after: _Row, column: _Column) -> bool:
         return not indent and last.bold == first.bold and step < 1.6 * column.leading
     if _begins_item(text, following) or _ENDS.search(text):
         return False
+    if len(following) >= LONG_CHARS and abs(last.size - first.size) > _SAME_SIZE * last.size:
+        return False  # a note
     return not following[0].isupper()
 
 
