@@ -77,11 +77,11 @@ def _gutter(lines: Sequence[Line]) -> float | None:
     long = [line for line in lines if len(line.text) >= _LONG_CHARS]
     if len(long) < 2 * _MIN_COLUMN_LINES:
         return None
+    span = max(line.x1 for line in long) - min(line.x0 for line in long)
+    if span < _MIN_WIDTH or 2 * sum(line.width > 0.7 * span for line in long) > len(long):
+        return None
     starts, ends = sorted(line.x0 for line in long), sorted(line.x1 for line in long)
     best: tuple[int, float] | None = None
-    span = ends[-1] - starts[0]
-    if span < _MIN_WIDTH:
-        return None
     x, last = starts[0] + 0.15 * span, ends[-1] - 0.15 * span
     run: list[float] = []
     while x < last:

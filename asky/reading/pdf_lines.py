@@ -23,7 +23,9 @@ _TAG = re.compile(r"<[^>]*>")
 _RAISED = re.compile(r"<sup>(?:<[^>]*>)*([^<>]{1,40})(?:</\w+>)*</sup>")
 # After two letters or the stop of a sentence only: what stands after a symbol is an exponent.
 _BEFORE_RAISED = re.compile(r"(?:[A-Za-z.,;:)'?!]{2}|;)(?:</\w+>)*$")
-_MAY_BE_RAISED = re.compile(r"[a-z.,;:)”’?!][a-z.,;:)”’?!\"][\d*†‡§¶∥⋆∗♯](?!\d\d)")
+_MAY_BE_RAISED = re.compile(
+    r"[\d*†‡§¶∥⋆∗♯](?:(?<=[a-z]{4}.)|(?<=[a-z)][.,;:?!].)|(?<=[.,?!]”.))\d?(?=[\s,.;:)]|$)", re.MULTILINE
+)
 # What marks a footnote or an affiliation: numbers, single letters, daggers and the like, with commas between them.
 MARK = r"(?:[\d*†‡§¶∥⋆∗♯#⊥]|[a-z](?![a-z]))"
 _FOOTNOTE_MARK = re.compile(rf"\s*{MARK}{{1,3}}(?:\s*[,;–-]\s*{MARK}{{1,3}})*\s*,?\s*")
@@ -95,15 +97,16 @@ def page_lines(page: pymupdf.Page) -> PageLines:
     mupdf = pymupdf.mupdf
     flags = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP
     text_page = page.get_textpage(flags=flags)
-    # MuPDF's own writers take .9 ms a page where get_text("dict") takes 1.9.
+    # .4 ms a page with the parsing, where get_text("dict") takes 1.9.
     buffer = mupdf.fz_new_buffer(1 << 14)
     output = mupdf.FzOutput(buffer)
     mupdf.fz_print_stext_page_as_json(output, text_page.this, _SCALE)
     output.fz_close_output()
     written = buffer.fz_buffer_extract().decode("utf-8", "replace")
     blocks = json.loads(written, strict=False)["blocks"]
-    may_be_raised = page.number == 0 or _MAY_BE_RAISED.search(written)
-    marks = _raised_in(text_page.extractHTML()) if may_be_raised else {}
+    texts = "\n".join(line["text"] for block in blocks for line in block.get("lines", ()))
+    # Only MuPDF's HTML tells what is raised, for another .4 ms.
+    marks = _raised_in(text_page.extractHTML()) if page.number == 0 or _MAY_BE_RAISED.search(texts) else {}
     lines, invisible = _lines(blocks, marks)
     return _directed(lines, page.rect.width, page.rect.height, page.rotation, invisible)
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from asky.reading.pdf_lines import Line, without_marks
 
@@ -67,24 +68,27 @@ def paragraphs_of(lines: Sequence[Line]) -> list[Paragraph]:
     rows = _rows(lines)
     column = _measure(lines)
     found: list[Paragraph] = []
-    for number, (text, row) in enumerate(rows):
-        if not found:
-            found.append(Paragraph(text, list(row)))
-        elif _wraps(rows[number - 1], (text, row), found[-1], column):
-            found[-1].text = joined(found[-1].text, text)
-            found[-1].lines += row
-        elif _stays_with(rows[number - 1], (text, row), column):
-            found[-1].text += f"\n{text}"
-            found[-1].lines += row
+    for number, row in enumerate(rows):
+        if not found or _is_divided(rows[number - 1], row):
+            found.append(Paragraph(row.text, list(row.lines)))
+        elif _wraps(rows[number - 1], row, found[-1], column):
+            found[-1].text = joined(found[-1].text, row.text)
+            found[-1].lines += row.lines
+        elif _stays_with(rows[number - 1], row, column):
+            found[-1].text += f"\n{row.text}"
+            found[-1].lines += row.lines
         else:
-            found.append(Paragraph(text, list(row)))
-        found[-1].wide = row[-1].x1 > column.right - 0.12 * (column.right - column.left)
+            found.append(Paragraph(row.text, list(row.lines)))
+        found[-1].wide = row.lines[-1].x1 > column.right - 0.12 * (column.right - column.left)
     for paragraph in found:
         paragraph.indented = paragraph.lines[0].x0 > column.left + 0.6 * paragraph.lines[0].size
     return found
 
 
-_Row = tuple[str, list[Line]]
+class _Row(NamedTuple):
+    text: str
+    lines: list[Line]
+    is_heading: bool
 
 
 def _rows(lines: Sequence[Line]) -> list[_Row]:
@@ -106,7 +110,7 @@ def _rows(lines: Sequence[Line]) -> list[_Row]:
                 wide = is_table and line.x0 - before.x1 > _GAP * row[0].size
                 text += (" | " if wide else " ") + without_marks(line).strip()
         if text:
-            made.append((text, row))
+            made.append(_Row(text, row, _is_heading(text, row)))
     return made
 
 
@@ -138,18 +142,18 @@ def _measure(lines: Sequence[Line]) -> _Column:
 
 def _wraps(before: _Row, after: _Row, paragraph: Paragraph, column: _Column) -> bool:
     """Return whether the second row goes on with the sentence or paragraph of the first."""
-    last, first = before[1][-1], after[1][0]
-    text, following = before[0], after[0]
-    step = first.base - before[1][0].base
+    last, first = before.lines[-1], after.lines[0]
+    text, following = before.text, after.text
+    step = first.base - before.lines[0].base
     size = max(last.size, first.size)
-    if " | " in text or " | " in following or (last.mono and first.mono) or _is_divided(before, after):
+    if " | " in text or " | " in following or (last.mono and first.mono):
         return False
     if not -0.5 * size < step < max(1.35 * column.leading, 1.3 * size) or step > 3 * size:
         return False
     hyphenated = is_hyphenated(text, following)
     if hyphenated and step > 0:
         return True
-    if abs(before[1][0].size - first.size) > _SAME_SIZE * size and not following[0].islower():
+    if abs(before.lines[0].size - first.size) > _SAME_SIZE * size and not following[0].islower():
         return False
     if last.width < 0.5 * LONG_CHARS * size or _begins_item(text, following):
         return False
@@ -160,28 +164,25 @@ def _wraps(before: _Row, after: _Row, paragraph: Paragraph, column: _Column) -> 
         return False
     if ends:
         shift = first.x0 - paragraph.lines[0].x0
-        if first.x0 > before[1][0].x0 + 0.6 * size and len(paragraph.lines) > len(before[1]):
+        if first.x0 > before.lines[0].x0 + 0.6 * size and len(paragraph.lines) > len(before.lines):
             return False  # indented: a new paragraph
-        if first.x0 > column.left + 0.6 * size and before[1][0].x0 < first.x0 - 0.6 * size:
+        if first.x0 > column.left + 0.6 * size and before.lines[0].x0 < first.x0 - 0.6 * size:
             return False
-        if abs(shift) < 2 and before[1][0].x0 > first.x0 + 0.6 * size and len(paragraph.lines) > 1:
+        if abs(shift) < 2 and before.lines[0].x0 > first.x0 + 0.6 * size and len(paragraph.lines) > 1:
             return False  # the end of a hanging indent
     return True
 
 
 def _is_divided(before: _Row, after: _Row) -> bool:
     """Return whether a heading begins with the second row, or ends with the first."""
-    if is_heading_row(after):
-        return True
-    if not is_heading_row(before):
-        return False
-    last, first = before[1][-1], after[1][0]
+    if after.is_heading or not before.is_heading:
+        return after.is_heading
+    last, first = before.lines[-1], after.lines[0]
     return last.bold != first.bold or abs(last.size - first.size) > 0.03 * last.size or not last.bold
 
 
-def is_heading_row(row: _Row) -> bool:
-    """Return whether the row looks like a heading: a usual name, or a number before a bold or capital name."""
-    text, lines = row
+def _is_heading(text: str, lines: Sequence[Line]) -> bool:
+    """Return whether a row looks like a heading: a usual name, or a number before a bold or capital name."""
     if len(text) > _MAX_HEADING_CHARS:
         return False
     match = _SECTION.match(text)
@@ -221,17 +222,15 @@ def is_hyphenated(text: str, following: str) -> bool:
 
 def _stays_with(before: _Row, after: _Row, column: _Column) -> bool:
     """Return whether a row that was not wrapped belongs to the same paragraph: a list, an address, code, a formula."""
-    last, first = before[1][-1], after[1][0]
-    text, following = before[0], after[0]
-    step = first.base - before[1][0].base
-    if _is_divided(before, after):
-        return False
+    last, first = before.lines[-1], after.lines[0]
+    text, following = before.text, after.text
+    step = first.base - before.lines[0].base
     if " | " in text and " | " in following:
         return step < 2.5 * column.leading
     if following[0].islower():
         return not STOPS.search(text)
     if last.block == first.block and abs(last.size - first.size) < _SAME_SIZE * last.size:
-        indent = first.x0 > before[1][0].x0 + 0.6 * first.size and _ENDS.search(text)
+        indent = first.x0 > before.lines[0].x0 + 0.6 * first.size and _ENDS.search(text)
         return not indent and last.bold == first.bold and step < 1.6 * column.leading
     if _begins_item(text, following) or _ENDS.search(text):
         return False
