@@ -51,7 +51,7 @@ def read(data: bytes, name: str) -> Document:
         for number, (page, label) in enumerate(zip(laid_out, _labels(document), strict=True), start=1):
             starts.append(len(builder))
             builder.start_page(label)
-            texts[number - 1] = add_page(builder, number - 1, page, headings)
+            texts[number - 1] = add_page(builder, page, headings[number - 1])
             if number < count:
                 builder.add("\n" + _PAGE_BREAK if texts[number - 1] else _PAGE_BREAK)
         mark_outline(builder, entries, texts, starts)

@@ -15,7 +15,7 @@ _BY = re.compile(r"^(?:by|authors?\s*:)\s+", re.IGNORECASE)
 _PARTICLE = r"(?:van|von|der|den|de|del|della|di|da|dos|du|la|le|el|al|bin|ibn|ten|ter|zu|st\.?)"
 _WORD = r"(?:[A-ZÀ-ÖØ-ÞŁŚŠŽČĆĐ][\w’'´`¨˜ˆ-]*\.?|[A-Z]\.(?:-?[A-Z]\.)*|d’\w+|'t)"
 _NAME = re.compile(
-    rf"(?:{_PARTICLE}\s+)*{_WORD}(?:[\s-]+(?:{_PARTICLE}\s+)*{_WORD}){{1,4}}(?:,?\s+(?:Jr|Sr|I{{2,3}})\.?)?"
+    rf"(?:{_PARTICLE}\s+)*{_WORD}(?:\s+(?:{_PARTICLE}\s+)*{_WORD}){{1,4}}(?:,?\s+(?:Jr|Sr|I{{2,3}})\.?)?"
 )
 _NO_NAME = re.compile(
     r"\b(?:universit|institut|departe?ment|dept|college|school|laborator|facult|center|centre|research|google|facebook"
@@ -34,6 +34,7 @@ _STOP = re.compile(
     re.IGNORECASE,
 )
 _MAX_LINES = 60
+_MAX_LINE_CHARS = 400
 _PROSE_WORDS = 8
 _NO_AUTHOR = re.compile(r"user|admin|root|unknown|owner|author|microsoft|latex|scanner|anonymous|\bdell\b|\bhp\b", re.I)
 _MAX_FILE_CHARS = 2000
@@ -52,7 +53,7 @@ def authors_below(page: PageLines, title: Sequence[Line]) -> list[str]:
     wrapped = False
     for line in sorted(below[:_MAX_LINES], key=lambda each: (round(each.base / 3), each.x0)):
         text = line.text.strip()
-        if _STOP.match(text) or KNOWN_HEADING.fullmatch(text) or _is_prose(text):
+        if len(text) > _MAX_LINE_CHARS or _STOP.match(text) or KNOWN_HEADING.fullmatch(text) or _is_prose(text):
             break
         if style is not None and (abs(style[0] - line.size) > 0.03 * line.size or style[1] != line.bold):
             continue

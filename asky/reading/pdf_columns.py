@@ -16,6 +16,7 @@ _CROSSES = 0.05  # of the text's width, on both sides: less is a line that stick
 _SIDEBAR = 0.6  # of the other column's width
 _MAX_DEPTH = 3
 _HEADING = re.compile(r"(?:\d{1,2}|[IVX]+)\.?\s*[A-Z]|(?:abstract|summary|introduction)\b", re.IGNORECASE)
+_MAX_BLOCKS = 500  # of a column; with more, as in a drawing, the file's order stays
 _MIN_WIDTH = 250.0  # points: what is narrower is one column
 
 
@@ -58,16 +59,13 @@ def columns_of(lines: Sequence[Line], depth: int = 0) -> list[list[Line]]:
 
 def _widen(sides: dict[str, list[Line]]) -> None:
     """Count short lines that stand beside each other above both columns as lines across the page: names of authors."""
-    both = [*sides["left"], *sides["right"]]
-    full = [
-        line for side in (sides["left"], sides["right"]) for line in side if line.width > 0.7 * _typical_width(side)
-    ]
+    halves = [sides["left"], sides["right"]]
+    widths = [0.7 * _typical_width(half) for half in halves]
+    full = [line for half, width in zip(halves, widths, strict=True) for line in half if line.width > width]
     upper = min((line.y0 for line in full), default=0.0)
-    above = [line for line in both if line.y1 <= upper]
-    if any(_HEADING.match(line.text) for line in above):
-        return
-    if all(any(line in side for line in above) for side in (sides["left"], sides["right"])):
-        sides["across"] += above
+    above = [[line for line in half if line.y1 <= upper] for half in halves]
+    if all(above) and not any(_HEADING.match(line.text) for part in above for line in part):
+        sides["across"] += [line for part in above for line in part]
         for name in ("left", "right"):
             sides[name] = [line for line in sides[name] if line.y1 > upper]
 
@@ -148,6 +146,8 @@ def _in_order(lines: Sequence[Line]) -> list[Line]:
     blocks: dict[int, list[Line]] = {}
     for line in lines:
         blocks.setdefault(line.block, []).append(line)
+    if len(blocks) > _MAX_BLOCKS:
+        return list(lines)
     placed: list[tuple[float, float, list[Line]]] = []
     for block in blocks.values():
         upper, lower = min(line.y0 for line in block), max(line.y1 for line in block)

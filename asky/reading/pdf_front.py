@@ -233,6 +233,6 @@ def _published(page: PageLines, stamp: re.Match[str] | None, subject: str) -> st
 def _journal(page: PageLines, subject: str) -> str | None:
     edges = [line.text for line in page.upright if line.y1 < 0.15 * page.height or line.y0 > 0.85 * page.height]
     for text in [*edges, subject]:
-        if match := _JOURNAL.search(text):
+        if match := _JOURNAL.search(text[:_MAX_TITLE_CHARS]):
             return re.sub(r"(?: (?:of|on|for|in|and|the))+$", "", match[1]).strip()
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -18,6 +18,9 @@ _LONE_NUMBER = re.compile(r"\W*(?:page\s*)?#(?:\W*(?:of|/)?\W*#)?\W*", re.IGNORE
 _MIN_NUMBERED_LINES = 8
 _LINE_NUMBER = re.compile(r"\d{1,4}")
 
+_Seen = dict[tuple[bool, str], Counter[int]]
+"""How often a line stands at a place, by edge and text; places are distances from the edge, in `_SAME_PLACE` steps."""
+
 
 def furniture(pages: Sequence[PageLines]) -> list[dict[int, bool]]:
     """Return, for each page, the upright lines that are furniture, by index: `True` if it should be kept once.
@@ -26,15 +29,20 @@ def furniture(pages: Sequence[PageLines]) -> list[dict[int, bool]]:
     and line numbers are not.
     """
     edges = [_edges(page) for page in pages]
-    seen: dict[tuple[bool, str], list[tuple[int, float]]] = defaultdict(list)
+    seen: _Seen = defaultdict(Counter)
     for number, sides in enumerate(edges):
         for top, rows in sides.items():
             for row in rows:
                 for index in row:
                     line = pages[number].upright[index]
-                    seen[top, _key(line.text)].append((number, _place(pages[number], line, top)))
+                    seen[top, _key(line.text)][round(_place(pages[number], line, top) / _SAME_PLACE)] += 1
     least = min(_REPEATED, max(2, len(pages) // 2))
-    places = _places(seen, least)
+    places = {
+        (top, place)
+        for (top, _), counts in seen.items()
+        for place in counts
+        if _near(counts, place) >= max(least, _REPEATED)
+    }
     found: list[dict[int, bool]] = []
     kept: set[tuple[bool, str]] = set()
     for number, page in enumerate(pages):
@@ -80,36 +88,21 @@ def _place(page: PageLines, line: Line, top: bool) -> float:
     return line.base if top else page.height - line.base
 
 
-def _places(seen: dict[tuple[bool, str], list[tuple[int, float]]], least: int) -> dict[bool, list[float]]:
-    """Return the distances from each edge at which the same line stands on many pages."""
-    places: dict[bool, list[float]] = {True: [], False: []}
-    for (top, _), stands in seen.items():
-        if len({number for number, _ in stands}) >= max(least, _REPEATED):
-            middle = sorted(place for _, place in stands)[len(stands) // 2]
-            if sum(abs(place - middle) < _SAME_PLACE for _, place in stands) >= least:
-                places[top].append(middle)
-    return places
+def _near(counts: Counter[int], place: int) -> int:
+    """Return how many lines stand at a place or beside it."""
+    return counts[place - 1] + counts[place] + counts[place + 1]
 
 
 def _is_furniture(
-    page: PageLines,
-    row: Sequence[int],
-    top: bool,
-    seen: dict[tuple[bool, str], list[tuple[int, float]]],
-    places: dict[bool, list[float]],
-    least: int,
+    page: PageLines, row: Sequence[int], top: bool, seen: _Seen, places: set[tuple[bool, int]], least: int
 ) -> bool:
     """Return whether some line of the row is repeated at its place, or the row stands where others are repeated."""
     for index in row:
         line = page.upright[index]
-        here = _place(page, line, top)
-        near = {number for number, place in seen[top, _key(line.text)] if abs(place - here) < _SAME_PLACE}
-        if len(near) >= least:
+        if _near(seen[top, _key(line.text)], round(_place(page, line, top) / _SAME_PLACE)) >= least:
             return True
-    here = _place(page, page.upright[row[0]], top)
-    if not any(abs(place - here) < 1 for place in places[top]):
-        return False
-    return len(row) <= _EDGE_ROWS and _stands_apart(page, row, top)
+    here = round(_place(page, page.upright[row[0]], top) / _SAME_PLACE)
+    return (top, here) in places and len(row) <= _EDGE_ROWS and _stands_apart(page, row, top)
 
 
 def _stands_apart(page: PageLines, row: Sequence[int], top: bool) -> bool:

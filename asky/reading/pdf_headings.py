@@ -54,9 +54,15 @@ class _Candidate:
 
 def page_headings(
     pages: Sequence[Sequence[Paragraph]], body: float, outline: Sequence[tuple[int, str, int]]
-) -> list[PageHeading]:
-    """Return the headings to add to those of the outline, in order: all if there is none."""
-    candidates = _candidates(pages, body)
+) -> list[list[PageHeading]]:
+    """Return the headings of each page to add to those of the outline, in order: all if there is none."""
+    by_page: list[list[PageHeading]] = [[] for _ in pages]
+    for each in _to_add(_candidates(pages, body), outline):
+        by_page[each.page].append(each)
+    return by_page
+
+
+def _to_add(candidates: Sequence[_Candidate], outline: Sequence[tuple[int, str, int]]) -> list[PageHeading]:
     if len(outline) > 1:
         names = {_plain(title) for _, title, _ in outline}
         level = _section_level(outline)
@@ -68,10 +74,10 @@ def page_headings(
     return _chosen(candidates)
 
 
-def add_page(builder: TextBuilder, number: int, page: Sequence[Paragraph], headings: Sequence[PageHeading]) -> str:
+def add_page(builder: TextBuilder, page: Sequence[Paragraph], headings: Sequence[PageHeading]) -> str:
     """Add a page's paragraphs, with a blank line between two, and mark its headings; return its text."""
     start = len(builder)
-    here = {each.paragraph: each for each in headings if each.page == number}
+    here = {each.paragraph: each for each in headings}
     for place, paragraph in enumerate(page):
         if place:
             builder.add("\n\n")
