@@ -98,14 +98,14 @@ def mark_outline(
     """
     after: dict[int, int] = {}  # per page: the start of its last title, so that equal titles are distinguished
     for level, title, number in entries:
-        found = _find_title(pages[number], title, after.get(number, 0))
+        found = find_title(pages[number], title, after.get(number, 0))
         if found is None:
-            found = _find_title(pages[number], title, 0) or 0
+            found = find_title(pages[number], title, 0) or 0
         after[number] = min(found + 1, len(pages[number]))
         builder.mark_heading(title, level, starts[number] + found)
 
 
-def _find_title(text: str, title: str, start: int) -> int | None:
+def find_title(text: str, title: str, start: int) -> int | None:
     """Return the position of `title` in `text[start:]`, ignoring case and white space; `None` if it is not there.
 
     A separate line, possibly numbered, is preferred to the start of a line, and that to any other position.

@@ -6,12 +6,13 @@ import re
 from typing import TYPE_CHECKING
 
 from asky.errors import SourceUnreadable
-from asky.reading.mupdf import mark_outline, mupdf_errors, open_document, outline, refuse_memory_errors
-from asky.reading.pdf_front import front_matter
-from asky.reading.pdf_headings import add_page, page_headings
-from asky.reading.pdf_layout import lay_out
-from asky.reading.pdf_lines import PageLines, page_lines
-from asky.reading.pdf_paragraphs import body_size
+from asky.reading.mupdf import mupdf_errors, open_document, outline, refuse_memory_errors
+from asky.reading.pages.front import front_matter
+from asky.reading.pages.headings import PageHeading, add_page, page_headings
+from asky.reading.pages.layout import lay_out
+from asky.reading.pages.lines import PageLines, page_lines
+from asky.reading.pages.outline import outline_headings
+from asky.reading.pages.paragraphs import body_size
 from asky.reading.text_builder import TextBuilder
 from asky.text.counting import counted
 from asky.values import Document
@@ -46,15 +47,15 @@ def read(data: bytes, name: str) -> Document:
         builder = TextBuilder(sum(page.invisible for page in pages))
         entries = list(outline(document))
         facts = front_matter(pages, texts[0], document.metadata or {}, entries)
-        headings = page_headings(laid_out, body_size(line for page in pages for line in page.upright), entries)
-        starts = []
+        body = body_size(line for page in pages for line in page.upright)
+        headings: list[list[PageHeading]] = [[] for _ in pages]
+        for each in [*outline_headings(laid_out, entries), *page_headings(laid_out, body, entries)]:
+            headings[each.page].append(each)
         for number, (page, label) in enumerate(zip(laid_out, _labels(document), strict=True), start=1):
-            starts.append(len(builder))
             builder.start_page(label)
-            texts[number - 1] = add_page(builder, page, headings[number - 1])
+            text = add_page(builder, page, headings[number - 1])
             if number < count:
-                builder.add("\n" + _PAGE_BREAK if texts[number - 1] else _PAGE_BREAK)
-        mark_outline(builder, entries, texts, starts)
+                builder.add("\n" + _PAGE_BREAK if text else _PAGE_BREAK)
         return builder.build(
             "application/pdf",
             title=facts.title,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from asky.reading.pages.dates import find_date
 from asky.reading.pdf import read
-from asky.reading.pdf_dates import find_date
 from asky.values import Document
 from tests.support.files import PrintedLine, column_of, pdf, printed_pdf
 

@@ -168,6 +168,47 @@ def test_headings_on_the_pages_are_sections_where_there_is_no_outline() -> None:
         assert f"{number}." in part
 
 
+def test_an_outline_finds_its_headings_by_their_words() -> None:
+    import pymupdf
+
+    pages = [
+        [(60.0, 60.0, "I. INTRODUCTION", 12.0, "hebo"), *column_of(LEFT + ".", 60, 80, 90)],
+        [
+            (60.0, 60.0, "II. THE MILLS", 12.0, "hebo"),
+            *column_of(RIGHT, 60, 80, 90),
+            (60.0, 200.0, "[1] B. Weir, 2001.", 10.0, "helv"),
+        ],
+    ]
+    with pymupdf.open(stream=printed_pdf(pages)) as opened:
+        opened.set_toc([[1, "I Introduction", 1], [1, "The Mills", 1], [1, "References", 2]])
+        document = read(opened.tobytes(), "a.pdf")
+    found = [document.text[each.start : each.end].split("\n")[0] for each in document.sections]
+    assert found == ["I. INTRODUCTION", "II. THE MILLS", "[1] B. Weir, 2001."]
+
+
+def test_an_abstract_over_both_columns_is_read_before_them_with_its_short_last_line() -> None:
+    abstract = column_of(f"Summary of it all. {LEFT}.", 100, 100, 80)
+    left, right = column_of(LEFT, 60, 230, 44), column_of(RIGHT, 330, 230, 44)
+    text = read(printed_pdf([[*abstract, *left, *right]]), "a.pdf").text
+    assert text == f"Summary of it all. {LEFT}.\n\n{LEFT} {RIGHT}"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "text"),
+    [
+        ("as was shown by many others before us, see the reports [1-", "6] and those of", "reports [1-6] and"),
+        (
+            "all is at the usual place, which is https://mills.example/list/",
+            "old and new",
+            "https://mills.example/list/old",
+        ),
+    ],
+)
+def test_ranges_and_addresses_that_go_on_have_no_space_in_them(first: str, second: str, text: str) -> None:
+    lines: list[PrintedLine] = [(60, 100, first, 10, "helv"), (60, 112, second, 10, "helv")]
+    assert text in read(printed_pdf([lines]), "a.pdf").text
+
+
 def test_zero_size_letters_and_a_thousand_pages_are_read() -> None:
     tiny = printed_pdf([[(60, 100, "invisible", 0.01, "helv"), *column_of(LEFT, 60, 200, 90)]])
     assert LEFT in read(tiny, "a.pdf").text

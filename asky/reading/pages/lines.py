@@ -6,7 +6,7 @@ import html
 import json
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -45,6 +45,7 @@ _ACCENTS = {
 _ACCENT = re.compile("[´`¨ˆ˜ˇ˚¯]")
 _ACCENTED = re.compile(r"([´¨ˆ˜ˇ˚¯])([A-Za-zıȷ])|(?<=\w)(`)([aeiouAEIOU])")
 _UPRIGHT = 0.6
+_SENTENCE_SPACE = 1.15  # times the font's size; columns and cells lie farther apart
 
 
 class Line(NamedTuple):
@@ -184,6 +185,30 @@ def _places(text: str, marks: Sequence[tuple[str, str]]) -> tuple[tuple[int, int
     return tuple((len(before), len(before) + len(mark)) for before, mark in marks if text.startswith(mark, len(before)))
 
 
+def _whole(lines: Iterable[Line]) -> tuple[Line, ...]:
+    """Return the lines with those put together that MuPDF divides at the wide space after a sentence."""
+    found: list[Line] = []
+    for line in lines:
+        last = found[-1] if found else None
+        if (
+            last is not None
+            and last.block == line.block
+            and abs(last.base - line.base) < 0.5
+            and 0 <= line.x0 - last.x1 < _SENTENCE_SPACE * last.size
+        ):
+            shift = len(last.text.rstrip()) + 1
+            found[-1] = last._replace(
+                text=f"{last.text.rstrip()} {line.text}",
+                x1=line.x1,
+                y0=min(last.y0, line.y0),
+                y1=max(last.y1, line.y1),
+                raised=(*last.raised, *((start + shift, end + shift) for start, end in line.raised)),
+            )
+        else:
+            found.append(line)
+    return tuple(found)
+
+
 def _directed(
     lines: Sequence[tuple[Line, bool, float]], width: float, height: float, rotation: int, invisible: int
 ) -> PageLines:
@@ -193,13 +218,13 @@ def _directed(
     up = sum(len(line.text) for line, upright, _ in lines if upright)
     total = sum(len(line.text) for line, _, _ in lines)
     if not lines or up >= (1 - _UPRIGHT) * total:
-        upright = tuple(line for line, is_upright, _ in lines if is_upright)
+        upright = _whole(line for line, is_upright, _ in lines if is_upright)
         turned = tuple(line for line, is_upright, _ in lines if not is_upright)
         return PageLines(width, height, upright, turned, invisible)
     vertical = [(line, x) for line, is_upright, x in lines if not is_upright]
     # Lines that are read upwards begin at their box's lower edge.
     rises = sum(1 if abs(line.base - line.y1) < abs(line.base - line.y0) else -1 for line, _ in vertical) >= 0
-    turned_lines = tuple(_turn(line, x, width, height, rises) for line, x in vertical)
+    turned_lines = _whole(_turn(line, x, width, height, rises) for line, x in vertical)
     others = tuple(line for line, is_upright, _ in lines if is_upright)
     return PageLines(height, width, turned_lines, others, invisible)
 

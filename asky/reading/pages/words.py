@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from asky.reading.pdf_paragraphs import HYPHEN_MARK
+from asky.reading.pages.paragraphs import HYPHEN_MARK
 
 _WORD = re.compile(r"[\w\u2010-]{2,}")
 _HEAD = re.compile(r"(?:[^\W\d_]+[-\u2010])*[^\W\d_]+$")

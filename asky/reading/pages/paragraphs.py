@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from asky.reading.pdf_lines import Line, without_marks
+from asky.reading.pages.lines import Line, without_marks
 
 HYPHEN_MARK = "\x00"
 """Stands for a hyphen and the line end after it, until the words of the whole file are known; in no scrubbed text."""
@@ -19,6 +19,8 @@ _ENDS = re.compile(r"[.?!:…。！？][\"'”’)\]]*$")
 STOPS = re.compile(r"[.?!…。！？][\"'”’)\]]*$")
 _BULLET = re.compile(r"[•‣◦▪●■□–—*∗⋄▸►✓-](?=\s|$)")
 NUMBERED = re.compile(r"(?:\(?\d{1,3}[.)]|\(?[a-zA-Z][.)]|\([ivx]{1,5}\)|\[[^\]\s]{1,8}\])\s+\S")
+# An address or a range of numbers that goes on.
+_UNSPACED = re.compile(r"https?://\S*[/_.?=&#%-]$|\d[–-]$")
 _CAPTION = re.compile(r"(?:fig(?:ure|\.)|table|tab\.|algorithm|listing|scheme|chart)\s*[\dIVX]+", re.IGNORECASE)
 _SECTION = re.compile(r"(?:\d{1,2}(?:\.\d{1,2}){0,3}\.?|[IVX]{1,5}\.|[A-Z](?:\.\d{1,2})*\.?)\s+(?=[A-Z])")
 _SUBSECTION = re.compile(r"\d{1,2}(?:\.[1-9]\d?){1,3}\.?\s+[A-Z]")
@@ -40,15 +42,18 @@ class Paragraph:
     lines: list[Line]
     wide: bool = False
     indented: bool = False
-    tight: bool = False  # follows the one before after a line end, not a blank line
+    _sized: int = 0  # how many lines `_size` is that of
+    _size: float = 0.0
 
     @property
     def size(self) -> float:
         """Return the font size of most of its letters."""
-        sizes: Counter[float] = Counter()
-        for line in self.lines:
-            sizes[line.size] += len(line.text)
-        return sizes.most_common(1)[0][0] if sizes else 0.0
+        if self._sized != len(self.lines):
+            sizes: Counter[float] = Counter()
+            for line in self.lines:
+                sizes[line.size] += len(line.text)
+            self._sized, self._size = len(self.lines), sizes.most_common(1)[0][0]
+        return self._size
 
     @property
     def is_caption(self) -> bool:
@@ -155,7 +160,7 @@ def _wraps(before: _Row, after: _Row, paragraph: Paragraph, column: _Column) -> 
         return True
     if abs(before.lines[0].size - first.size) > _SAME_SIZE * size and not following[0].islower():
         return False
-    if last.width < 0.5 * LONG_CHARS * size or _begins_item(text, following):
+    if last.x1 - before.lines[0].x0 < 0.5 * LONG_CHARS * size or _begins_item(text, following):
         return False
     ends = _ENDS.search(text) is not None
     if _is_short(
@@ -242,7 +247,7 @@ def _stays_with(before: _Row, after: _Row, column: _Column) -> bool:
 def joined(text: str, following: str) -> str:
     if is_hyphenated(text, following):
         return text[:-1] + HYPHEN_MARK + following
-    return f"{text} {following}"
+    return f"{text}{following}" if _UNSPACED.search(text, max(0, len(text) - 200)) else f"{text} {following}"
 
 
 def body_size(lines: Iterable[Line]) -> float:

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
 
-from asky.reading.pdf_lines import Line, PageLines
+from asky.reading.pages.lines import Line, PageLines
 
 _EDGE_ROWS = 3
 _MARGIN = 0.2  # of the page's height: no head or foot begins farther inside

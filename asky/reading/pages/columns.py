@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Sequence
 
-from asky.reading.pdf_lines import Line
+from asky.reading.pages.lines import Line
 
 _LONG_CHARS = 20  # shorter lines are cells, labels or formulas: they neither make nor deny a column
 _MIN_COLUMN_LINES = 5
@@ -31,8 +32,11 @@ def columns_of(lines: Sequence[Line], depth: int = 0) -> list[list[Line]]:
         return [_in_order(lines)] if lines else []
     width = max(line.x1 for line in lines) - min(line.x0 for line in lines)
     sides: dict[str, list[Line]] = {"left": [], "right": [], "across": []}
+    spanning: Counter[int] = Counter()  # how many more lines of a block run over both columns than do not
     for each in lines:
-        side = _side(each, gutter, width)
+        spanning[each.block] += 1 if _side(each, gutter, width) == "across" else -1
+    for each in lines:
+        side = "across" if spanning[each.block] > 0 else _side(each, gutter, width)
         if side == "across" and _has_neighbour(each, lines):
             side = "left" if each.x0 + each.x1 < 2 * gutter else "right"
         sides[side].append(each)

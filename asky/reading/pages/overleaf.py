@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from asky.reading.pdf_paragraphs import LONG_CHARS, NUMBERED, STOPS, Paragraph, is_hyphenated, joined
+from asky.reading.pages.paragraphs import LONG_CHARS, NUMBERED, STOPS, Paragraph, is_hyphenated, joined
 from asky.text.sentences import iter_sentences
 
 _COLUMNS_AHEAD = 8  # the labels of a figure make columns too

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from asky.reading.pdf_columns import columns_of
-from asky.reading.pdf_furniture import furniture
-from asky.reading.pdf_lines import PageLines, compose_accents
-from asky.reading.pdf_overleaf import join_columns
-from asky.reading.pdf_paragraphs import Paragraph, body_size, paragraphs_of
-from asky.reading.pdf_words import Words
+from asky.reading.pages.columns import columns_of
+from asky.reading.pages.furniture import furniture
+from asky.reading.pages.lines import PageLines, compose_accents
+from asky.reading.pages.overleaf import join_columns
+from asky.reading.pages.paragraphs import Paragraph, body_size, paragraphs_of
+from asky.reading.pages.words import Words
 
 
 def lay_out(pages: Sequence[PageLines]) -> list[list[Paragraph]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from asky.reading.pdf_lines import Line, PageLines, compose_accents
-from asky.reading.pdf_paragraphs import KNOWN_HEADING
+from asky.reading.pages.lines import Line, PageLines, compose_accents
+from asky.reading.pages.paragraphs import KNOWN_HEADING
 
 _SEPARATORS = re.compile(r"[;,•·|&]|\s{3,}|\band\b|\bAND\b|\bwith\b")
 _MARKS = re.compile(r"[\d*∗⋆†‡§¶∥♯#⊥✉�]+|\([^)]*\)|\[[^\]]*\]")

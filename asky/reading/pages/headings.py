@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from asky.reading.pdf_paragraphs import Paragraph
+from asky.reading.pages.paragraphs import Paragraph
 from asky.reading.text_builder import TextBuilder
 
 _MAX_CHARS = 120
@@ -32,12 +32,13 @@ _SPACED = re.compile(r"(?:\b\w ){4,}\w\b")
 
 @dataclass(frozen=True, slots=True)
 class PageHeading:
-    """A heading at the start of a paragraph: `page` and `paragraph` count from 0, `level` from 1."""
+    """A heading at `offset` of a paragraph: `page` and `paragraph` count from 0, `level` from 1."""
 
     page: int
     paragraph: int
     text: str
     level: int
+    offset: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +55,9 @@ class _Candidate:
 
 def page_headings(
     pages: Sequence[Sequence[Paragraph]], body: float, outline: Sequence[tuple[int, str, int]]
-) -> list[list[PageHeading]]:
-    """Return the headings of each page to add to those of the outline, in order: all if there is none."""
-    by_page: list[list[PageHeading]] = [[] for _ in pages]
-    for each in _to_add(_candidates(pages, body), outline):
-        by_page[each.page].append(each)
-    return by_page
-
-
-def _to_add(candidates: Sequence[_Candidate], outline: Sequence[tuple[int, str, int]]) -> list[PageHeading]:
+) -> list[PageHeading]:
+    """Return the headings to add to those of the outline, in order: all if there is none."""
+    candidates = _candidates(pages, body)
     if len(outline) > 1:
         names = {_plain(title) for _, title, _ in outline}
         level = _section_level(outline)
@@ -77,13 +72,16 @@ def _to_add(candidates: Sequence[_Candidate], outline: Sequence[tuple[int, str, 
 def add_page(builder: TextBuilder, page: Sequence[Paragraph], headings: Sequence[PageHeading]) -> str:
     """Add a page's paragraphs, with a blank line between two, and mark its headings; return its text."""
     start = len(builder)
-    here = {each.paragraph: each for each in headings}
     for place, paragraph in enumerate(page):
         if place:
             builder.add("\n\n")
-        if place in here:
-            builder.mark_heading(here[place].text, here[place].level)
+        for each in headings:
+            if each.paragraph == place:
+                builder.mark_heading(each.text, each.level, len(builder) + each.offset)
         builder.add(paragraph.text)
+    if not page:
+        for each in headings:
+            builder.mark_heading(each.text, each.level)
     return builder.text_from(start)
 
 

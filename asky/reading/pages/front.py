@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from asky.reading.pdf_authors import authors_below, authors_of_file
-from asky.reading.pdf_dates import find_date, year_in
-from asky.reading.pdf_lines import Line, PageLines, compose_accents
-from asky.reading.pdf_paragraphs import body_size
+from asky.reading.pages.authors import authors_below, authors_of_file
+from asky.reading.pages.dates import find_date, year_in
+from asky.reading.pages.lines import Line, PageLines, compose_accents
+from asky.reading.pages.paragraphs import body_size
 
 _ARXIV = re.compile(
     r"arxiv\s*:\s*(?P<id>\d{4}\.\d{4,5}(?:v\d+)?|[a-z-]+(?:\.[a-z-]{2,})?/\d{7}(?:v\d+)?)"
