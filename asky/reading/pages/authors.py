@@ -75,7 +75,7 @@ def authors_of_file(given: str, printed: Sequence[str], text: str) -> list[str]:
     given = " ".join(given[:_MAX_FILE_CHARS].split())
     if not given or _NO_AUTHOR.search(given):
         return list(printed)
-    split = re.split(r"\s*;\s*|\s+and\s+|\s*&\s*", given)
+    split = re.split(r"\s*;\s*|\s+and\s+|\s+&\s+", given)
     names = [part.strip() for part in split]
     if len(names) == 1 and given.count(",") and all(" " in part.strip() for part in given.split(",")):
         names = [part.strip() for part in given.split(",")]

@@ -29,7 +29,8 @@ _NO_TITLE = re.compile(
     r"|\bvol(?:ume|\.)"
     r"|\bissn\b|\bdoi\b|https?:|www\.|copyright|©|\(c\)|all rights reserved|contents lists available"
     r"|research article$"
-    r"|^(?:review|article|paper|letter|abstract|summary|introduction|contents|table of contents|open access)$"
+    r"|^(?:\d[\d.]*\s+|[ivx]+\.\s+)?(?:review|article|paper|letter|abstract|summary"
+    r"|introduction|contents|table of contents|open access)$"
     r"|to appear in|appeared in|published|submitted|accepted|received|under review|^workshop|conference on"
     r"|\bworkshop on\b"
     r"|contemporary mathematics|lecture notes",
@@ -105,6 +106,7 @@ def _title_lines(page: PageLines, body: float) -> list[Line]:
         if (
             group[0].size > 0.95 * body
             and len(text) > 12
+            and text[-1] != "."
             and (all(line.bold for line in group) or text.isupper())
             and len(text.split()) > 1
         ):

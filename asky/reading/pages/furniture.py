@@ -13,6 +13,9 @@ _EDGE_ROWS = 3
 _MARGIN = 0.2  # of the page's height: no head or foot begins farther inside
 _SAME_PLACE = 5.0  # points
 _REPEATED = 3
+_REGULAR = 0.8  # of the pages; front matter and chapters may count for themselves
+_DIGITS = re.compile(r"(?<!\d)\d{1,9}(?!\d)")
+_MAX_CHARS = 500
 _NUMBER = re.compile(r"\d+|\b[ivxlc]+\b", re.IGNORECASE)
 _LONE_NUMBER = re.compile(r"\W*(?:page\s*)?#(?:\W*(?:of|/)?\W*#)?\W*", re.IGNORECASE)
 _MIN_NUMBERED_LINES = 8
@@ -30,12 +33,17 @@ def furniture(pages: Sequence[PageLines]) -> list[dict[int, bool]]:
     """
     edges = [_edges(page) for page in pages]
     seen: _Seen = defaultdict(Counter)
+    numbers: dict[tuple[bool, str], list[list[int]]] = defaultdict(list)
     for number, sides in enumerate(edges):
         for top, rows in sides.items():
             for row in rows:
                 for index in row:
                     line = pages[number].upright[index]
-                    seen[top, _key(line.text)][round(_place(pages[number], line, top) / _SAME_PLACE)] += 1
+                    key = top, _key(line.text)
+                    seen[key][round(_place(pages[number], line, top) / _SAME_PLACE)] += 1
+                    numbers[key].append([number, *map(int, _DIGITS.findall(line.text[:_MAX_CHARS]))])
+    for key in [key for key, rows in numbers.items() if not _count_pages(rows)]:
+        del seen[key]
     least = min(_REPEATED, max(2, len(pages) // 2))
     places = {
         (top, place)
@@ -86,6 +94,21 @@ def _key(text: str) -> str:
 
 def _place(page: PageLines, line: Line, top: bool) -> float:
     return line.base if top else page.height - line.base
+
+
+def _count_pages(rows: Sequence[Sequence[int]]) -> bool:
+    """Return whether the numbers of a repeated line say nothing of their page but its number.
+
+    `rows` begin with the index of the page. Each number stays the same or grows with the pages; one that does neither,
+    as on a hundred pages with an invoice each, belongs to the text.
+    """
+    most = _REGULAR * len(rows)
+    for values in zip(*(row[1:] for row in rows), strict=False):
+        fixed = Counter(values).most_common(1)[0][1]
+        counted = Counter(value - row[0] for value, row in zip(values, rows, strict=True)).most_common(1)[0][1]
+        if max(fixed, counted) < most:
+            return False
+    return True
 
 
 def _near(counts: Counter[int], place: int) -> int:
