@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from asky.reading.charset import decode
 from asky.reading.text_builder import TextBuilder
@@ -31,15 +31,30 @@ def read(data: bytes, name: str) -> Document:  # noqa: ARG001 - every reader has
     csv.field_size_limit(_FIELD_CHARS)  # the default rejects cells above 128 KiB
     rows = csv.reader(io.StringIO(text), delimiter=_delimiter(text))
     builder = TextBuilder(invisible)
+    add_rows(builder, rows)
+    return builder.build("text/csv")
+
+
+def add_rows(builder: TextBuilder, rows: Iterable[Sequence[str]]) -> None:
+    """Add the rows of a table to `builder`, as `read` describes; the first filled row may be its header."""
     header: list[str] = []
-    for number, cells in enumerate(rows):
+    is_first = True
+    for cells in rows:
         values = [" ".join(cell.split()) for cell in cells]
-        if number == 0 and _is_header(values):
+        if not any(values):
+            continue
+        if is_first and _is_header(values := _trimmed(values)):
             header = [one_line(value, _NAME_CHARS) for value in values]
             builder.add("; ".join(values) + "\n")
-        elif any(values):
+        else:
             builder.add(_row(header, values) + "\n")
-    return builder.build("text/csv")
+        is_first = False
+
+
+def _trimmed(values: Sequence[str]) -> list[str]:
+    """Return `values` without the empty ones at the end: sheets are wider than their tables."""
+    filled = [number for number, value in enumerate(values) if value]
+    return list(values[: filled[-1] + 1])
 
 
 def _row(header: Sequence[str], values: Sequence[str]) -> str:

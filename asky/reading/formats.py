@@ -13,7 +13,9 @@ HEAD_BYTES = 8192
 class Format:
     """`module` holds `read(data: bytes, name: str) -> Document`; `magic` must occur near the start of the bytes.
 
-    With `links`, `read` takes the address of the bytes as a third argument, `url: str | None`.
+    `names` are the names of files without a suffix, and `function` is the name of `read` where a module has several.
+    `version` is raised when `read` gives better text, so that files that were read before are read again.
+    With `links`, it takes the address of the bytes as a third argument, `url: str | None`.
     """
 
     media_type: str
@@ -21,49 +23,139 @@ class Format:
     module: str
     magic: bytes = b""
     links: bool = False
+    names: tuple[str, ...] = ()
+    function: str = "read"
+    version: int = 2
 
+
+_ZIP = b"PK\x03\x04"
+_OFFICE = "asky.reading.office"
+_SETTINGS = "asky.reading.settings_files"
+_CODE = tuple(
+    """
+    .py .pyi .js .jsx .mjs .cjs .ts .tsx .mts .cts .go .rs .java .kt .kts .scala .groovy .gradle .swift .m .mm .c .h .cc
+    .cpp .cxx .hh .hpp .hxx .cs .fs .vb .rb .php .pl .pm .lua .r .jl .sh .bash .zsh .fish .ps1 .bat .cmd .sql .dart .ex
+    .exs .erl .hrl .hs .ml .mli .clj .cljs .elm .nim .zig .v .sv .vhd .asm .s .f90 .f .pas .vue .svelte .css .scss .less
+    .graphql .proto .tf .hcl .cmake .mk .nix .sol .el .lisp .scm .awk .sed .diff .patch
+    """.split()  # noqa: SIM905 - a list literal of a hundred quoted words is harder to read and to change
+)
 
 FORMATS = (
-    Format("text/plain", (".txt",), "asky.reading.plain_text"),
-    Format("text/markdown", (".md", ".markdown"), "asky.reading.markdown"),
-    Format("text/html", (".html", ".htm"), "asky.reading.html.page", links=True),
-    Format("application/json", (".json",), "asky.reading.json_tree"),
-    Format("text/csv", (".csv",), "asky.reading.csv_table"),
+    Format(
+        "text/plain",
+        (".txt", ".text", ".log", ".srt", ".vtt", ".properties", ".bib", ".ics"),
+        "asky.reading.plain_text",
+    ),
+    Format("text/markdown", (".md", ".markdown", ".mdx", ".qmd", ".rmd"), "asky.reading.markdown"),
+    Format("text/html", (".html", ".htm", ".xhtml"), "asky.reading.html.page", links=True),
+    Format("application/json", (".json", ".geojson", ".webmanifest"), "asky.reading.json_tree"),
+    Format("text/csv", (".csv", ".tsv"), "asky.reading.csv_table"),
     Format("application/pdf", (".pdf",), "asky.reading.pdf", magic=b"%PDF-"),
-    Format("application/epub+zip", (".epub",), "asky.reading.epub", magic=b"PK\x03\x04"),
+    Format("application/epub+zip", (".epub",), "asky.reading.epub", magic=_ZIP),
+    Format(
+        "text/x-source",
+        _CODE,
+        "asky.reading.source_code",
+        names=(
+            "dockerfile",
+            "containerfile",
+            "makefile",
+            "gnumakefile",
+            "rakefile",
+            "gemfile",
+            "procfile",
+            "jenkinsfile",
+        ),
+    ),
+    Format("text/x-markup", (".rst", ".org", ".tex", ".adoc", ".asciidoc", ".textile"), "asky.reading.markup_text"),
+    Format("application/yaml", (".yaml", ".yml"), _SETTINGS, function="read_yaml"),
+    Format("application/toml", (".toml",), _SETTINGS, function="read_toml"),
+    Format("text/x-ini", (".ini", ".cfg", ".conf"), _SETTINGS, function="read_ini"),
+    Format("application/jsonl", (".jsonl", ".ndjson"), _SETTINGS, function="read_json_lines"),
+    Format("application/x-ipynb+json", (".ipynb",), "asky.reading.notebook"),
+    Format("message/rfc822", (".eml", ".mbox"), "asky.reading.mail"),
+    Format("application/docx", (".docx", ".docm"), _OFFICE, magic=_ZIP, function="read_word"),
+    Format("application/pptx", (".pptx", ".pptm"), _OFFICE, magic=_ZIP, function="read_slides"),
+    Format("application/xlsx", (".xlsx", ".xlsm"), _OFFICE, magic=_ZIP, function="read_sheets"),
+    Format("application/odf", (".odt", ".ods", ".odp"), _OFFICE, magic=_ZIP, function="read_open_document"),
     # Only from the web: no file suffix maps to them.
     Format("application/rss+xml", (), "asky.reading.feed", links=True),
     Format("application/atom+xml", (), "asky.reading.feed", links=True),
 )
 
+NOT_TEXT = frozenset(
+    """
+    .png .jpg .jpeg .gif .webp .bmp .tif .tiff .ico .svg .heic .avif .psd .ai .eps .mp3 .wav .flac .ogg .m4a .aac .mp4
+    .mov .avi .mkv .webm .wmv .zip .tar .gz .tgz .bz2 .xz .7z .rar .jar .war .whl .egg .exe .dll .so .dylib .a .o .obj
+    .class .pyc .pyo .bin .dat .img .iso .dmg .deb .rpm .apk .woff .woff2 .ttf .otf .eot .sqlite .sqlite3 .mdb .parquet
+    .feather .arrow .npy .npz .pkl .pickle .h5 .hdf5 .pt .pth .onnx .safetensors .gguf .doc .xls .ppt .mobi .azw3 .djvu
+    .xps .pages .numbers .key .lock .map
+    """.split()  # noqa: SIM905 - as above
+)
+"""Suffixes of files that hold no text, or none that anybody wrote: they are not opened to find out."""
+
 # Binary files whose first bytes may look like text; `_BINARY_SHARE` finds the others.
 _BINARY_STARTS = (b"%PDF-", b"PK\x03\x04", b"PK\x05\x06")
 # Viewers accept as many bytes before a PDF's signature (PDF Reference 1.7, appendix H.3, implementation note 13).
 _MAGIC_WITHIN = 1024
+_SIGN_BYTES = 20
+_OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 _CONTROLS = bytes(set(range(0x20)) - set(b"\t\n\v\f\r\x1b"))
 # Random bytes contain 10 % of these and text none; a few stray ones are scrubbed instead.
 _BINARY_SHARE = 0.02
 
 
 def format_of(name: str) -> Format | None:
-    """Return the row for a file name, by its suffix in any case; `None` if there is no reader for it."""
-    dot = name.rfind(".")
-    suffix = name[dot:].lower() if dot > 0 else ""
-    return next((row for row in FORMATS if suffix in row.suffixes), None)
+    """Return the row for a file name, by its suffix in any case or by the whole name; `None` if there is none."""
+    lower = name.lower()
+    suffix = _suffix(lower)
+    return next((row for row in FORMATS if suffix in row.suffixes or lower in row.names), None)
+
+
+def reader_version(name: str) -> int:
+    """Return the version of the reader for a file name."""
+    row = format_of(name)
+    return row.version if row is not None else FORMATS[0].version
+
+
+def may_be_text(name: str) -> bool:
+    """Return whether a file of this name may have a reader: it has one, or its content has to tell."""
+    lower = name.lower()
+    return not (_suffix(lower) in NOT_TEXT or lower.endswith((".min.js", ".min.css")))
+
+
+def _suffix(lower: str) -> str:
+    dot = lower.rfind(".")
+    return lower[dot:] if dot > 0 else ""
 
 
 def media_type_of(name: str, head: bytes) -> str | None:
     """Return the media type of a file, from its name and its first bytes (`HEAD_BYTES` are enough).
 
-    `None` means that there is no reader: an unknown suffix, or bytes that do not match the suffix (a zip named `.txt`,
-    a web page named `.pdf`). UTF-16 and UTF-32 count as text only with a byte order mark. An empty `head` is consistent
-    with any suffix.
+    A file whose name says nothing is text if its bytes are. `None` means that there is no reader: bytes that are not
+    text, or do not match the suffix (a zip named `.txt`, a web page named `.pdf`). UTF-16 and UTF-32 count as text only
+    with a byte order mark. An empty `head` is consistent with any suffix.
     """
     row = format_of(name)
-    if row is None or not head:
-        return row.media_type if row else None
+    if not may_be_text(name):
+        return None
+    if row is None:
+        return _told_by_content(head)
+    if not head:
+        return row.media_type
+    if row.function == "read_word" and head.startswith(_OLD_OFFICE):
+        return row.media_type  # its reader says what is the matter
     fits = _holds_magic(row, head) if row.magic else is_text(head)
     return row.media_type if fits else None
+
+
+def _told_by_content(head: bytes) -> str | None:
+    if not head or not is_text(head):
+        return None
+    if head.startswith(b"#!"):
+        return "text/x-source"
+    start = head.lstrip()[:_SIGN_BYTES].lower()
+    return "text/html" if start.startswith((b"<!doctype html", b"<html")) else "text/plain"
 
 
 def _holds_magic(row: Format, head: bytes) -> bool:

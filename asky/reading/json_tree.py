@@ -23,21 +23,22 @@ def read(data: bytes, name: str) -> Document:
     separates the members of the outermost array. The title is the string under the outermost key `title`. Raises
     SourceUnreadable (failed) for malformed JSON and for nesting beyond the interpreter's recursion limit.
     """
-    root = _parse(decode(data), name)
+    root = parse_json(decode(data), name)
     builder = TextBuilder()
-    for line in _lines(root):
+    for line in value_lines(root):
         builder.add(line)
     return builder.build("application/json", title=_title(root))
 
 
-class _Pairs(list[tuple[str, Any]]):
+class Pairs(list[tuple[str, Any]]):
     """The members of an object, repeated keys included."""
 
 
-def _parse(text: str, name: str) -> object:
+def parse_json(text: str, name: str) -> object:
+    """Return the value in `text`: objects as `Pairs`, numbers as they are written. Raises SourceUnreadable."""
     try:
         # Numbers stay text: 1.10 is not 1.1, and an integer of 5,000 digits is a ValueError.
-        return json.loads(text, object_pairs_hook=_Pairs, parse_int=str, parse_float=str, parse_constant=str)
+        return json.loads(text, object_pairs_hook=Pairs, parse_int=str, parse_float=str, parse_constant=str)
     except RecursionError:
         raise SourceUnreadable(f"{name}: JSON is nested too deeply") from None
     except ValueError as error:
@@ -45,19 +46,20 @@ def _parse(text: str, name: str) -> object:
 
 
 def _title(root: object) -> str | None:
-    if not isinstance(root, _Pairs):
+    if not isinstance(root, Pairs):
         return None
     return next((value for key, value in root if key == "title" and isinstance(value, str)), None)
 
 
-def _lines(root: object) -> Iterator[str]:
+def value_lines(root: object) -> Iterator[str]:
+    """Yield a line `path.to[3].key: value` for each value below `root`, and a blank line between members of a list."""
     # An explicit stack: the depth of the file is untrusted.
     stack: list[Iterator[tuple[str, object]]] = [iter([("", root)])]
     while stack:
         path, value = next(stack[-1], (None, None))
         if path is None:
             stack.pop()
-            if len(stack) == 2 and not isinstance(root, _Pairs):
+            if len(stack) == 2 and not isinstance(root, Pairs):
                 yield "\n"
         elif isinstance(value, list):
             stack.append(_members(path, value))
@@ -66,7 +68,7 @@ def _lines(root: object) -> Iterator[str]:
 
 
 def _members(path: str, value: list[Any]) -> Iterator[tuple[str, object]]:
-    if isinstance(value, _Pairs):
+    if isinstance(value, Pairs):
         prefix = f"{path}." if path else ""
         return ((f"{prefix}{key}", member) for key, member in value)
     return ((f"{path}[{number}]", member) for number, member in enumerate(value))

@@ -24,13 +24,14 @@ DEFAULT_COLLECTION = "default"
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """The stored facts about a file, used without opening it."""
+    """The stored facts about a file, used without opening it. `reader` is the version of the reader that read it."""
 
     source_id: str
     size: int | None
     mtime_ns: int | None
     verdict: str
     why: str | None
+    reader: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,10 @@ class CollectionStatus:
     chunks: int
     characters: int
     verdicts: dict[str, int]
+
+
+# Stored with the metadata, which old stores have too.
+_READER = "json_extract(s.metadata, '$.reader')"
 
 
 class CorpusStore:
@@ -268,12 +273,14 @@ class CorpusStore:
         """Return the stored facts about every source of the collection, by URI."""
         with self._db.read() as connection:
             rows = connection.execute(
-                "SELECT s.id, s.uri, s.size, s.mtime_ns, s.verdict, s.why FROM collection_source AS cs"
-                " JOIN source AS s ON s.id = cs.source_id WHERE cs.collection_id = ?",
+                f"SELECT s.id, s.uri, s.size, s.mtime_ns, s.verdict, s.why, {_READER} AS reader"
+                " FROM collection_source AS cs JOIN source AS s ON s.id = cs.source_id WHERE cs.collection_id = ?",
                 (collection_id,),
             )
             return {
-                row["uri"]: FileState(row["id"], row["size"], row["mtime_ns"], row["verdict"], row["why"])
+                row["uri"]: FileState(
+                    row["id"], row["size"], row["mtime_ns"], row["verdict"], row["why"], row["reader"]
+                )
                 for row in rows
             }
 
@@ -281,17 +288,20 @@ class CorpusStore:
         """Return the stored facts about one source, in whatever collection."""
         with self._db.read() as connection:
             row = connection.execute(
-                "SELECT id, size, mtime_ns, verdict, why FROM source WHERE id = ?", (source_id,)
+                f"SELECT id, size, mtime_ns, verdict, why, {_READER} FROM source AS s WHERE id = ?", (source_id,)
             ).fetchone()
         return FileState(*row) if row else None
 
-    def same_content(self, content_sha256: str, suffix: str) -> int | None:
-        """Return a document read from the same bytes under a name with the same suffix, or `None`."""
+    def same_content(self, content_sha256: str, suffix: str, reader: int | None = None) -> int | None:
+        """Return a document that a reader of this version made of the same bytes, or `None`.
+
+        The bytes were those of a file whose name has the same suffix.
+        """
         with self._db.read() as connection:
             row = connection.execute(
-                "SELECT document_id FROM source WHERE content_sha256 = ? AND document_id IS NOT NULL"
-                " AND lower(uri) LIKE ? ESCAPE '\\' LIMIT 1",
-                (content_sha256, "%" + suffix.lower().replace("%", "\\%").replace("_", "\\_")),
+                "SELECT document_id FROM source AS s WHERE content_sha256 = ? AND document_id IS NOT NULL"
+                f" AND lower(uri) LIKE ? ESCAPE '\\' AND {_READER} IS ? LIMIT 1",
+                (content_sha256, "%" + suffix.lower().replace("%", "\\%").replace("_", "\\_"), reader),
             ).fetchone()
         return int(row["document_id"]) if row else None
 

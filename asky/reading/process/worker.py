@@ -144,7 +144,7 @@ def read(
     if charset is not None and not row.magic and is_declarable(charset):
         data = decode(data, charset).encode("utf-8", "replace")
     origin = (url,) if row.links else ()
-    document: Document = importlib.import_module(row.module).read(data, name, *origin)
+    document: Document = getattr(importlib.import_module(row.module), row.function)(data, name, *origin)
     if not document.text.strip():
         raise SourceUnreadable(f"{name}: no text in it", verdict="empty")
     if keep_chars is not None and len(document.text) > keep_chars:

@@ -15,20 +15,23 @@ from typing import TYPE_CHECKING
 
 from asky.concurrency import gather, in_thread
 from asky.errors import AskyError, SourceError, SourceUnreadable
-from asky.events import FileVerdict, Listener, StageAdvanced, StageFinished, StageStarted
-from asky.reading.formats import HEAD_BYTES, format_of, media_type_of
+from asky.events import FileVerdict, Listener, Noted, StageAdvanced, StageFinished, StageStarted
+from asky.reading.formats import HEAD_BYTES, format_of, may_be_text, media_type_of, reader_version
 from asky.research.corpus.ingest import FileFacts, Ingester
 from asky.research.corpus.report import AcquireCounts, AcquireReport
 from asky.research.local.discovery import DiscoveredFile, Unread, discover
 from asky.research.local.files import LocalRoots
 from asky.research.local.names import show_name
+from asky.text.counting import counted
 from asky.values import Chunk, Document, Failure, Source, source_id
 
 if TYPE_CHECKING:
     from asky.reading.process.pool import ReaderPool
+    from asky.research.local.opened import LocalFile
     from asky.storage.corpus import CorpusStore, FileState
     from asky.storage.database import Database
 
+_OTHER_CONTENT = "its content does not match its name"
 _BATCH_FILES = 64
 _BATCH_BYTES = 8 << 20
 
@@ -92,6 +95,7 @@ class FileAcquirer:
         fresh: list[DiscoveredFile] = []
         seen: set[str] = set()
         blind: list[str] = []
+        again = 0
         for item in discover(roots, recursive=True):
             if isinstance(item, Unread):
                 note_unread(item, counts)
@@ -101,13 +105,17 @@ class FileAcquirer:
             uri = item.file.uri
             seen.add(uri)
             state = known.get(uri)
-            if state is not None and (state.size, state.mtime_ns) == (item.stat.size, item.stat.mtime_ns):
+            same = state is not None and (state.size, state.mtime_ns) == (item.stat.size, item.stat.mtime_ns)
+            if state is not None and same and state.reader == reader_version(item.file.path.name):
                 _record_unchanged(item, state, counts)
-            elif format_of(item.file.path.name) is None:
+            elif not may_be_text(item.file.path.name):
                 counts.record(item.file.shown, "unsupported", "no reader supports this kind of file")
                 seen.discard(uri)
             else:
                 fresh.append(item)
+                again += same
+        if again:
+            self._listener(Noted(f"reading {counted(again, 'file')} again: this version reads them better"))
         return fresh, seen, blind
 
     # reading
@@ -136,14 +144,13 @@ class FileAcquirer:
             with roots.open_file(found.file) as opened:
                 data = opened.read(self._max_file_bytes)
             digest = hashlib.sha256(data).hexdigest()
-            same = self._corpus.same_content(digest, found.file.path.suffix)
+            same = self._corpus.same_content(digest, found.file.path.suffix, reader_version(name))
             if same is not None:
                 return _ReadFile(found, digest, document_id=same)
             media_type = media_type_of(name, data[:HEAD_BYTES])
             if media_type is None:
-                raise SourceUnreadable(
-                    f"{found.file.shown}: its content does not match its name", verdict="unsupported"
-                )
+                why = "no reader supports this kind of file" if format_of(name) is None else _OTHER_CONTENT
+                raise SourceUnreadable(f"{found.file.shown}: {why}", verdict="unsupported")
             return _ReadFile(found, digest, self._readers.read(data, name=found.file.shown, media_type=media_type))
         except SourceError as error:
             return _ReadFile(found, digest, error=error)
@@ -161,7 +168,9 @@ class FileAcquirer:
         for each in read:
             if each.fatal is not None:
                 raise each.fatal
-        chunked = {id(each): self._ingester.cut(each.document) for each in read if each.document}
+        chunked = {
+            id(each): self._ingester.cut(each.document, file_name(each.found.file)) for each in read if each.document
+        }
         again: dict[int, DiscoveredFile] = {}
         with self._database.write():
             # Files that share a text go first: its present owner may drop it in this very batch.
@@ -182,9 +191,11 @@ class FileAcquirer:
     ) -> bool:
         """Store one file; return `False` if the stored text it was to reuse has been dropped since."""
         found = read.found
+        version = reader_version(found.file.path.name)
+        facts = FileFacts(found.stat.size, found.stat.mtime_ns, read.content_sha256, version)
         if read.document_id is not None:
             # Queried again inside the transaction: files that swap places remove each other's text.
-            same = self._corpus.same_content(read.content_sha256, found.file.path.suffix)
+            same = self._corpus.same_content(read.content_sha256, found.file.path.suffix, facts.reader)
             if same is None:
                 return False
             read = replace(read, document_id=same)
@@ -193,7 +204,6 @@ class FileAcquirer:
             title, metadata = self._ingester.facts_of(read.document_id)
         title = title or found.file.shown.rsplit("/", 1)[-1]
         source = Source(source_id(found.file.uri), "file", found.file.uri, title, path=show_name(str(found.file.path)))
-        facts = FileFacts(found.stat.size, found.stat.mtime_ns, read.content_sha256)
         if read.document is not None and cut is not None:
             stored = self._ingester.keep(source, read.document, cut, collection_id, facts)
             counts.chunks += len(stored.chunk_ids) if stored.is_new else 0
@@ -207,7 +217,7 @@ class FileAcquirer:
             size=facts.size,
             mtime_ns=facts.mtime_ns,
             content_sha256=facts.content_sha256,
-            metadata=dict(metadata),
+            metadata={**metadata, **facts.metadata()},
         )
         return True
 
@@ -243,6 +253,11 @@ def _batches(fresh: Sequence[DiscoveredFile]) -> Iterator[list[DiscoveredFile]]:
         size += found.stat.size
     if batch:
         yield batch
+
+
+def file_name(file: LocalFile) -> str:
+    """Return the name of a file below the granted folder, or its own if that is the file."""
+    return file.relative if file.relative not in ("", ".") else file.path.name
 
 
 def note_unread(item: Unread, counts: AcquireCounts) -> None:

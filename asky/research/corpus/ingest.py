@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from asky.research.index.embed_chunks import MAX_CONTEXT_TOKENS, embedding_text
 from asky.research.locations import SEPARATOR
 from asky.research.vector_store_common import ids_from_bytes, ids_to_bytes, vectors_from_bytes, vectors_to_bytes
 from asky.storage.vectors import Pack
+from asky.text.terms import words
 from asky.values import Chunk, Document, Section, Source
 
 if TYPE_CHECKING:
@@ -22,16 +24,27 @@ if TYPE_CHECKING:
     from asky.storage.database import Database
     from asky.storage.documents import StoredDocument
 
+_NAMED_FOLDERS = 2  # above the file; those further up say little about it
+_NAME_CHARS = 120
+_YEAR_DIGITS = 4
 NO_TEXT = "the record has no text"
 
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """The facts that identify a state of a file; `content_sha256` is `None` if its bytes were not hashed."""
+    """The facts that identify a state of a file; `content_sha256` is `None` if its bytes were not hashed.
+
+    `reader` is the version of the reader of its format.
+    """
 
     size: int
     mtime_ns: int
     content_sha256: str | None
+    reader: int | None = None
+
+    def metadata(self) -> dict[str, object]:
+        """Return what is stored of these facts with the metadata of the source."""
+        return {} if self.reader is None else {"reader": self.reader}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +64,13 @@ class Ingester:
         self._store = store
         self._chunking = chunking
 
-    def cut(self, document: Document) -> tuple[list[Chunk], list[str]]:
-        """Return the document's chunks and the context of each: its title and the headings above it."""
+    def cut(self, document: Document, name: str = "") -> tuple[list[Chunk], list[str]]:
+        """Return the document's chunks and the context of each: its title and the headings above it.
+
+        `name` is the name of its file below the granted folder; its words are part of the context.
+        """
         chunks = chunk_document(document, self._store.tokenizer(), self._settings())
-        return chunks, contexts_of(document, chunks)
+        return chunks, contexts_of(document, chunks, name_words(name, document.title))
 
     def facts_of(self, document_id: int) -> tuple[str | None, dict[str, str]]:
         """Return the title and the metadata of a stored document, for another file with the same bytes."""
@@ -89,7 +105,7 @@ class Ingester:
                 size=file.size if file else None,
                 mtime_ns=file.mtime_ns if file else None,
                 content_sha256=file.content_sha256 if file else None,
-                metadata=dict(document.metadata),
+                metadata={**document.metadata, **(file.metadata() if file else {})},
             )
         return stored
 
@@ -147,8 +163,25 @@ class Ingester:
         }
 
 
-def contexts_of(document: Document, chunks: Sequence[Chunk]) -> list[str]:
-    """Return the context of each chunk: the title and the headings above its first character, joined, or "".
+def name_words(name: str, title: str | None) -> str:
+    """Return the words of the name of a file and its folders that the title lacks: of `a/ip-list.md` "a ip list".
+
+    Parts of names such as `retryDelay` and `first_page` are words of their own; numbers that only order files are none.
+    """
+    parts = [part for part in re.split(r"[/\\]", name) if part]
+    if not parts:
+        return ""
+    stem = re.sub(r"\.[A-Za-z0-9]{1,10}$", "", parts[-1])
+    known = set(words(title or ""))
+    found: list[str] = []
+    for part in [*parts[-1 - _NAMED_FOLDERS : -1], stem]:
+        split = re.split(r"[\W_]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", part))
+        found += [word for word in split if word and not (word.isdigit() and len(word) < _YEAR_DIGITS)]
+    return " ".join(dict.fromkeys(word for word in found if word.casefold() not in known))[:_NAME_CHARS]
+
+
+def contexts_of(document: Document, chunks: Sequence[Chunk], name: str = "") -> list[str]:
+    """Return the context of each chunk: `name`, the title and the headings above its first character, joined, or "".
 
     `chunks` are in the order of their starts, as sections are: a single pass covers both.
     """
@@ -163,7 +196,7 @@ def contexts_of(document: Document, chunks: Sequence[Chunk]) -> list[str]:
                 open_.append(following)
             following = next(sections, None)
         open_ = [section for section in open_ if section.end > start]
-        path = dict.fromkeys([document.title] if document.title else [])
+        path = dict.fromkeys([each for each in (name, document.title) if each])
         path.update(dict.fromkeys(section.heading for section in open_))
         contexts.append(SEPARATOR.join(path))
     return contexts

@@ -25,9 +25,28 @@ def test_text_is_known_by_its_suffix_in_any_case(name: str, media_type: str) -> 
     assert media_type_of(name, b"") == media_type
 
 
-@pytest.mark.parametrize("name", ["a.exe", "README", ".txt", "txt", "a.txt.gz", "a.", "folder.txt/a"])
+@pytest.mark.parametrize("name", ["a.exe", "a.PNG", "a.txt.gz", "library.min.js", "a.zip", "a.lock"])
 def test_other_names_have_no_reader(name: str) -> None:
     assert media_type_of(name, b"some text") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "media_type"),
+    [
+        ("README", b"some text", "text/plain"),
+        ("notes.xyz", b"some text", "text/plain"),
+        ("run", b"#!/bin/sh\necho", "text/x-source"),
+        ("page", b"\n<!DOCTYPE html><p>", "text/html"),
+        ("notes.xyz", b"\x00\x01\x02" * 20, None),
+        ("empty", b"", None),
+        ("Makefile", b"all:", "text/x-source"),
+        ("a.rs", b"fn main() {}", "text/x-source"),
+        ("a.py", b"\x00\x01\x02" * 20, None),
+        ("a.docx", b"no zip", None),
+    ],
+)
+def test_other_names_are_told_by_the_content(name: str, head: bytes, media_type: str | None) -> None:
+    assert media_type_of(name, head) == media_type
 
 
 def test_pdf_and_epub_need_their_mark() -> None:
@@ -59,4 +78,4 @@ def test_a_stray_control_does_not_make_a_text_binary() -> None:
 
 def test_every_row_names_a_module_with_a_reader() -> None:
     for row in FORMATS:
-        assert callable(importlib.import_module(row.module).read)
+        assert callable(getattr(importlib.import_module(row.module), row.function))

@@ -1,0 +1,260 @@
+"""Office files: documents, presentations and spreadsheets, of Microsoft Office and of OpenDocument.
+
+Headings, slides and sheets are sections; tables are rows of `name: value` pairs, as in CSV files. Macros are not run,
+external links are not followed, and comments are left out. Each format is read by its well-known library.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from asky.errors import SourceUnreadable
+from asky.reading.csv_table import add_rows
+from asky.reading.text_builder import TextBuilder
+from asky.reading.zip_guard import check_zip
+from asky.values import Document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_OLD_FORMAT = b"\xd0\xcf\x11\xe0"  # the container of .doc, .xls and .ppt, and of encrypted new ones
+_MAX_CELLS = 2_000_000
+_WORD = "word/document.xml"
+_SLIDES = "ppt/presentation.xml"
+_SHEETS = "xl/workbook.xml"
+_OPEN = "content.xml"
+
+
+def read_word(data: bytes, name: str) -> Document:
+    """Return the text of a `.docx` file: paragraphs and tables in order, headings as sections."""
+    _check(data, name, _WORD)
+    import docx  # 60 ms: only if there is one to read
+    from docx.table import Table
+
+    with _Unreadable(name):
+        document = docx.Document(io.BytesIO(data))
+        builder = TextBuilder()
+        for block in document.iter_inner_content():
+            if isinstance(block, Table):
+                add_rows(builder, [[cell.text for cell in row.cells] for row in block.rows])
+                builder.add("\n")
+                continue
+            text = block.text.strip()
+            if not text:
+                continue
+            style = (block.style.name or "") if block.style is not None else ""
+            level = _heading_level(style)
+            if level:
+                builder.mark_heading(text, level)
+            item = "- " if style.startswith("List") else ""
+            builder.add(f"{item}{text}\n" if item else f"{text}\n\n")
+        facts = document.core_properties
+        title = facts.title or next((p.text for p in document.paragraphs if p.style and p.style.name == "Title"), None)
+        return builder.build(_media("wordprocessingml.document"), title=title, metadata=_facts(facts))
+
+
+def read_slides(data: bytes, name: str) -> Document:
+    """Return the text of a `.pptx` file: a section for each slide, with its tables and the speaker's notes."""
+    _check(data, name, _SLIDES)
+    import pptx  # 110 ms: only if there is one to read
+
+    with _Unreadable(name):
+        presentation = pptx.Presentation(io.BytesIO(data))
+        builder = TextBuilder()
+        for number, slide in enumerate(presentation.slides, start=1):
+            head = slide.shapes.title
+            title = " ".join(head.text_frame.text.split()) if head is not None and head.has_text_frame else ""
+            builder.mark_heading(title or f"Slide {number}", 1)
+            builder.start_page(None)
+            if title:
+                builder.add(f"{title}\n\n")
+            for shape in _shapes(slide.shapes):
+                if shape.has_text_frame and shape is not head and shape.shape_id != getattr(head, "shape_id", None):
+                    lines = (" ".join(each.text.split()) for each in shape.text_frame.paragraphs)
+                    builder.add("".join(f"- {line}\n" for line in lines if line))
+                if getattr(shape, "has_table", False) and shape.has_table:
+                    add_rows(builder, [[cell.text for cell in row.cells] for row in shape.table.rows])
+            if slide.has_notes_slide and (notes := slide.notes_slide.notes_text_frame) and notes.text.strip():
+                builder.add(f"\nNotes: {notes.text.strip()}\n")
+            builder.add("\n")
+        facts = presentation.core_properties
+        return builder.build(_media("presentationml.presentation"), title=facts.title, metadata=_facts(facts))
+
+
+def read_sheets(data: bytes, name: str) -> Document:
+    """Return the cells of an `.xlsx` file: a section for each sheet, formulas as their last computed value.
+
+    A formula that no program has computed yet is shown itself. Raises SourceUnreadable: too_large beyond two million
+    cells.
+    """
+    _check(data, name, _SHEETS)
+    import openpyxl  # 220 ms: only if there is one to read
+
+    with _Unreadable(name):
+        values = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
+        formulas = openpyxl.load_workbook(io.BytesIO(data), read_only=True, keep_links=False)
+        builder = TextBuilder()
+        budget = iter(range(_MAX_CELLS))
+        for sheet in values.worksheets:
+            builder.mark_heading(sheet.title, 1)
+            builder.add(f"{sheet.title}\n")
+            typed = formulas[sheet.title].iter_rows(values_only=True)
+            shown = (
+                [_cell(value, formula) for value, formula in zip(row, other, strict=False)]
+                for row, other in zip(sheet.iter_rows(values_only=True), typed, strict=False)
+            )
+            add_rows(builder, _within(shown, budget, name))
+            builder.add("\n")
+        return builder.build(
+            _media("spreadsheetml.sheet"), title=values.properties.title, metadata=_facts(values.properties)
+        )
+
+
+def read_open_document(data: bytes, name: str) -> Document:
+    """Return the text of an `.odt`, `.ods` or `.odp` file: headings, slides and sheets as sections, tables as rows."""
+    _check(data, name, _OPEN)
+    from lxml import etree
+
+    with _Unreadable(name), zipfile.ZipFile(io.BytesIO(data)) as archive:
+        parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
+        root = etree.fromstring(archive.read(_OPEN), parser)
+        meta = etree.fromstring(archive.read("meta.xml"), parser) if "meta.xml" in archive.namelist() else None
+        builder = TextBuilder()
+        _add_open(builder, root)
+        facts = (
+            {etree.QName(each).localname: each.text for each in meta.iter("{*}*") if each.text}
+            if meta is not None
+            else {}
+        )
+        return builder.build(
+            "application/vnd.oasis.opendocument",
+            title=facts.get("title"),
+            metadata={
+                "author": facts.get("initial-creator") or facts.get("creator"),
+                "published": (facts.get("date") or "")[:10],
+            },
+        )
+
+
+def _add_open(builder: TextBuilder, root: Any) -> None:
+    from lxml import etree
+
+    def add(element: Any) -> None:
+        for child in element:
+            tag = etree.QName(child).localname if isinstance(child.tag, str) else ""
+            if tag == "h":
+                text = _open_text(child)
+                builder.mark_heading(
+                    text, int(next((v for k, v in child.attrib.items() if k.endswith("outline-level")), 1))
+                )
+                builder.add(f"{text}\n\n")
+            elif tag == "p":
+                text = _open_text(child)
+                builder.add(f"{text}\n\n" if text else "")
+            elif tag == "table":
+                named = next((v for k, v in child.attrib.items() if k.endswith("}name")), "")
+                if named:
+                    builder.mark_heading(named, 1)
+                    builder.add(f"{named}\n")
+                add_rows(builder, _open_rows(child))
+                builder.add("\n")
+            elif tag == "list-item":
+                builder.add(f"- {_open_text(child)}\n")
+            elif tag == "page":
+                named = next((v for k, v in child.attrib.items() if k.endswith("}name")), "Slide")
+                builder.mark_heading(named, 1)
+                builder.add(f"{named}\n")
+                add(child)
+            elif tag not in ("annotation", "tracked-changes", "forms"):
+                add(child)
+
+    add(root)
+
+
+def _open_rows(table: Any) -> Iterator[list[str]]:
+    budget = _MAX_CELLS
+    for row in table.iter("{*}table-row"):
+        cells: list[str] = []
+        for cell in row.iterchildren("{*}table-cell"):
+            repeated = next((int(v) for k, v in cell.attrib.items() if k.endswith("number-columns-repeated")), 1)
+            text = _open_text(cell)
+            cells += [text] * (min(repeated, 1_000) if text else min(repeated, 50))
+        budget -= len(cells)
+        if budget < 0:
+            return
+        yield cells
+
+
+def _open_text(element: Any) -> str:
+    return " ".join("".join(element.itertext()).split())
+
+
+class _Unreadable:
+    """Turns whatever a library raises for a broken file into SourceUnreadable."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if error is None or isinstance(error, SourceUnreadable | MemoryError) or not isinstance(error, Exception):
+            return
+        reason = " ".join(str(error).split())[:120] or type(error).__name__
+        raise SourceUnreadable(f"{self._name}: not a readable office file ({reason})") from None
+
+
+def _check(data: bytes, name: str, entry: str) -> None:
+    if data.startswith(_OLD_FORMAT):
+        raise SourceUnreadable(
+            f"{name}: encrypted, or in the format of Office before 2007", verdict="encrypted", hint="save it again"
+        )
+    check_zip(data, name, needs=[entry])
+
+
+def _within(rows: Iterable[Sequence[str]], budget: Iterator[int], name: str) -> Iterator[Sequence[str]]:
+    for row in rows:
+        for _ in row:
+            if next(budget, None) is None:
+                raise SourceUnreadable(f"{name}: more than {_MAX_CELLS:,} cells", verdict="too_large")
+        yield row
+
+
+def _cell(value: object, formula: object) -> str:
+    if value is None:
+        return str(formula) if isinstance(formula, str) and formula.startswith("=") else ""
+    if hasattr(value, "isoformat"):
+        return str(value.isoformat()).removesuffix("T00:00:00")
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return str(value)
+
+
+def _heading_level(style: str) -> int:
+    if style == "Title":
+        return 1
+    return int(style[8:]) if style.startswith("Heading ") and style[8:].isdigit() else 0
+
+
+def _shapes(shapes: Iterable[Any]) -> Iterator[Any]:
+    for shape in shapes:
+        if hasattr(shape, "shapes"):
+            yield from _shapes(shape.shapes)
+        else:
+            yield shape
+
+
+def _facts(facts: Any) -> dict[str, str | None]:
+    created = facts.modified or facts.created
+    return {
+        "author": getattr(facts, "author", None) or getattr(facts, "creator", None),
+        "published": created.date().isoformat() if created is not None else None,
+        "subject": facts.subject,
+    }
+
+
+def _media(kind: str) -> str:
+    return f"application/vnd.openxmlformats-officedocument.{kind}"

@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import contextlib
+import io
+import zipfile
+from collections.abc import Callable
+from typing import Any
+
+import docx
+import openpyxl
+import pptx
+import pytest
+
+from asky.errors import SourceUnreadable
+from asky.reading import office
+from asky.reading.zip_guard import check_zip
+from asky.values import Document
+
+Reader = Callable[[bytes, str], Document]
+
+
+def saved(document: Any) -> bytes:
+    out = io.BytesIO()
+    document.save(out)
+    return out.getvalue()
+
+
+def archive(**entries: str) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as made:
+        for name, text in entries.items():
+            made.writestr(name.replace("__", "."), text)
+    return out.getvalue()
+
+
+def word() -> bytes:
+    document = docx.Document()
+    document.core_properties.title, document.core_properties.author = "On Mills", "Ada Byrne"
+    document.add_heading("Mills", 1)
+    document.add_paragraph("The mill burned in 1911.")
+    document.add_paragraph("a spark", style="List Bullet")
+    table = document.add_table(rows=2, cols=2)
+    for cell, text in zip(
+        (c for row in table.rows for c in row.cells), ("Mill", "Built", "Clare", "1820"), strict=True
+    ):
+        cell.text = text
+    return saved(document)
+
+
+def slides() -> bytes:
+    presentation = pptx.Presentation()
+    slide = presentation.slides.add_slide(presentation.slide_layouts[1])
+    slide.shapes.title.text = "Mills"
+    slide.placeholders[1].text = "They grind\nThey burn"
+    slide.notes_slide.notes_text_frame.text = "Say it slowly."
+    return saved(presentation)
+
+
+def sheets() -> bytes:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.title = "Sales"
+    for row in (["Month", "Units", "Total"], ["March", 56, "=B2*2"], [None, None, None], ["April", 7.5, None]):
+        sheet.append(row)
+    book.create_sheet("Empty")
+    return saved(book)
+
+
+OPEN = (
+    '<o:document-content xmlns:o="urn:o" xmlns:text="urn:t" xmlns:table="urn:b"><o:body>'
+    '<text:h text:outline-level="1">Mills</text:h><text:p>The mill <text:span>burned</text:span>.</text:p>'
+    "<text:list><text:list-item><text:p>a spark</text:p></text:list-item></text:list>"
+    '<table:table table:name="Sales"><table:table-row><table:table-cell><text:p>Mill</text:p></table:table-cell>'
+    "<table:table-cell><text:p>Built</text:p></table:table-cell></table:table-row><table:table-row>"
+    "<table:table-cell><text:p>Clare</text:p></table:table-cell><table:table-cell><text:p>1820</text:p>"
+    '</table:table-cell><table:table-cell table:number-columns-repeated="16000"/></table:table-row></table:table>'
+    "</o:body></o:document-content>"
+)
+
+
+def test_a_document_has_its_headings_lists_and_tables() -> None:
+    document = office.read_word(word(), "a.docx")
+    assert document.text == (
+        "Mills\n\nThe mill burned in 1911.\n\n- a spark\nMill; Built\nMill: Clare; Built: 1820\n\n"
+    )
+    assert (document.title, document.metadata["author"]) == ("On Mills", "Ada Byrne")
+    assert [section.heading for section in document.sections] == ["Mills"]
+
+
+def test_a_presentation_has_a_section_for_each_slide_with_its_notes() -> None:
+    document = office.read_slides(slides(), "a.pptx")
+    assert document.text == "Mills\n\n- They grind\n- They burn\n\nNotes: Say it slowly.\n\n"
+    assert [section.heading for section in document.sections] == ["Mills"]
+
+
+def test_a_spreadsheet_has_rows_under_their_names_and_formulas_that_nothing_has_computed() -> None:
+    document = office.read_sheets(sheets(), "a.xlsx")
+    assert document.text == (
+        "Sales\nMonth; Units; Total\nMonth: March; Units: 56; Total: =B2*2\nMonth: April; Units: 7.5\n\nEmpty\n\n"
+    )
+    assert [section.heading for section in document.sections] == ["Sales", "Empty"]
+
+
+def test_an_open_document_has_its_headings_lists_and_tables() -> None:
+    document = office.read_open_document(archive(content__xml=OPEN), "a.odt")
+    assert document.text == ("Mills\n\nThe mill burned.\n\n- a spark\nSales\nMill; Built\nMill: Clare; Built: 1820\n\n")
+    assert [section.heading for section in document.sections] == ["Mills", "Sales"]
+
+
+@pytest.mark.parametrize(
+    ("read", "whole"),
+    [
+        (office.read_word, word()),
+        (office.read_slides, slides()),
+        (office.read_sheets, sheets()),
+        (office.read_open_document, archive(content__xml=OPEN)),
+    ],
+    ids=["docx", "pptx", "xlsx", "odt"],
+)
+def test_whatever_part_of_a_file_is_missing_or_damaged_is_no_other_error(read: Reader, whole: bytes) -> None:
+    for size in range(0, len(whole), max(1, len(whole) // 40)):
+        for damaged in (whole[:size], whole[:size] + b"\x00" * 40 + whole[size + 40 :]):
+            with contextlib.suppress(SourceUnreadable):
+                read(damaged, "a")
+
+
+@pytest.mark.parametrize("read", [office.read_word, office.read_slides, office.read_sheets, office.read_open_document])
+def test_other_files_with_the_name_of_an_office_file_are_refused(read: Reader) -> None:
+    for data, verdict in ((archive(a="b"), "unsupported"), (b"\xd0\xcf\x11\xe0" + b"\0" * 600, "encrypted")):
+        with pytest.raises(SourceUnreadable) as raised:
+            read(data, "a")
+        assert raised.value.verdict == verdict
+
+
+def test_entities_of_an_open_document_are_not_expanded() -> None:
+    bomb = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;">]>' + OPEN.replace("burned", "&b;")
+    assert "aaaa" not in office.read_open_document(archive(content__xml=bomb), "a.odt").text
+
+
+def test_an_archive_that_unpacks_to_far_more_than_its_size_is_not_opened() -> None:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as made:
+        made.writestr("content.xml", b"0" * (64 << 20))
+    with pytest.raises(SourceUnreadable) as raised:
+        check_zip(out.getvalue(), "a.odt", needs=["content.xml"])
+    assert raised.value.verdict == "too_large"
+    check_zip(archive(a="b"), "a.zip")
