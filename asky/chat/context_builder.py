@@ -22,6 +22,7 @@ from asky.research.web.tools import WebTools
 from asky.research.web.unread import Unread, sentences, unread_note, unread_offline
 from asky.research.writing.compaction import QUESTIONS_OMITTED, omits_questions
 from asky.research.writing.history import (
+    cited_last,
     contextual_query,
     earlier_messages,
     earlier_questions,
@@ -40,6 +41,7 @@ from asky.research.writing.prompts import (
     removed_tool,
     research_system_prompt,
     with_material,
+    with_notes,
 )
 from asky.runs.journal.journal import journaled_tool
 from asky.storage.scope import Scope
@@ -220,6 +222,7 @@ class ContextBuilder:
             self._searched = contextual_query(self._question.shown, earlier_questions(self._history))
         if self._run.session_id is not None and self._history:
             self._passages = await in_thread(self._parts.runs.passages_of_session, self._run.session_id)
+            self._run.recent = cited_last(self._history, self._passages)
 
     async def _open_web(self, *, is_resumed: bool) -> None:
         """Open the web if the question may use it; unless `is_resumed`, also choose and read sources.
@@ -307,7 +310,7 @@ class ContextBuilder:
         if not sources and self._web is None:
             own = ToolRegistry(self._custom_tools() if parts.may_call(self._question.mode) else [])
             earlier = await self._history_messages(own.specs())
-            asked = with_material(self._question.shown, self._unread_note())
+            asked = with_notes(self._question.shown, self._unread_note())
             return _conversation(conversation_system_prompt(own.specs()), asked, earlier, own)
         research = ResearchTools(self._run, parts.store(), parts.corpus, parts.runs)
         if not parts.may_call(self._question.mode):
@@ -320,7 +323,7 @@ class ContextBuilder:
         system = research_system_prompt(tools.specs())
         # the built-in model searches for the text of the question itself
         asked = self._question.shown if parts.model.host is not None else self._searched
-        prepared = _conversation(system, with_material(asked, *found), earlier, tools)
+        prepared = _conversation(system, with_notes(asked, *found), earlier, tools)
         try:
             await in_thread(self._budget.check, prepared.messages, tools.specs())
         except BudgetExceeded:
@@ -357,7 +360,7 @@ class ContextBuilder:
         return parts.custom_tools.for_run(self._run, lambda data: parts.runs.record(self._run.run_id, "ran", data))
 
     async def _named_sources(self, count: int) -> str:
-        """Return the note with the number of sources and the titles of the first, which are fenced as untrusted text.
+        """Return the note with the number of sources and the first ones' ids and titles, fenced as untrusted text.
 
         It is part of the user message: it changes from question to question, and the system prompt stays cached. Empty
         for the built-in model, which would take it for the question.
@@ -365,7 +368,7 @@ class ContextBuilder:
         if self._parts.model.host is None or not count:
             return ""
         first = await in_thread(lambda: self._parts.corpus.sources(self._run.scope, limit=_SOURCES_NAMED))
-        shown = fence("\n".join(shown_title(each) for each in first), self._run.marker, "titles")
+        shown = fence("\n".join(f"{each.id}: {shown_title(each)}" for each in first), self._run.marker, "sources")
         more = f", {count - len(first):,} of which are not named" if count > len(first) else ""
         return f"Sources that can be searched: {count:,}{more}:\n{shown}"
 

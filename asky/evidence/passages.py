@@ -1,6 +1,7 @@
 """The form in which passages are shown to a model, and how a model inside this process parses them.
 
-    <passage 9f3c2a71d0b4e865 P7f3a title="Tides" section="Causes" page=3 page_label="iii">
+    <passage 9f3c2a71d0b4e865 P7f3a source=s0123456789ab title="Tides" section="Causes" page=3 page_label="iii"
+        authors="Ada Byron" date="1843">
     The text of the passage.
     </passage 9f3c2a71d0b4e865>
 
@@ -42,11 +43,12 @@ _CODE_POINT = re.compile(r"<U\+((?:10|[0-9A-F])?[0-9A-F]{4})>")
 _LOCAL_PATH = re.compile(r"(?:file://|local://|/|~/|\\\\|[A-Za-z]:[\\/])", re.IGNORECASE)
 
 _STRING = r'"(?:[^"\\\n]|\\[^\n])*"'
+_ATTRIBUTE = rf" ([a-z_]+)=({_STRING}|[0-9a-z]{{1,20}})"
 _OPENING = re.compile(
-    rf"^<passage ([0-9a-f]{{8,32}}) ({KEY.pattern}) title=({_STRING})"
-    rf"(?: section=({_STRING}))?(?: page=([0-9]{{1,9}}))?(?: page_label=({_STRING}))?>\n",
+    rf"^<passage ([0-9a-f]{{8,32}}) ({KEY.pattern})((?: [a-z_]+=(?:{_STRING}|[0-9a-z]{{1,20}})){{1,12}})>\n",
     re.MULTILINE,
 )
+_ATTRIBUTES = re.compile(_ATTRIBUTE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,9 @@ class ShownPassage:
     title: str
     location: Location
     text: str
+    source: str = ""
+    authors: str = ""
+    date: str = ""
 
 
 def new_marker() -> str:
@@ -104,13 +109,17 @@ def parse_passages(text: str) -> list[ShownPassage]:
 
 def _block(item: Evidence, marker: str) -> str:
     location = item.location
-    attributes = [f"title={_quoted(shown_title(item.source))}"]
+    attributes = [f"source={item.source.id}", f"title={_quoted(shown_title(item.source))}"]
     if location.section is not None:
         attributes.append(f"section={_quoted(location.section[:_MAX_HEADING_CHARS])}")
     if location.page is not None:
         attributes.append(f"page={location.page}")
     if location.page_label is not None:
         attributes.append(f"page_label={_quoted(location.page_label[:_MAX_HEADING_CHARS])}")
+    if item.source.authors:
+        attributes.append(f"authors={_quoted('; '.join(item.source.authors)[:_MAX_HEADING_CHARS])}")
+    if item.source.published is not None:
+        attributes.append(f"date={_quoted(item.source.published[:_MAX_HEADING_CHARS])}")
     return f"<passage {marker} {item.key} {' '.join(attributes)}>\n{_defuse(item.text)}\n</passage {marker}>"
 
 
@@ -123,13 +132,12 @@ def shown_title(source: Source) -> str:
 
 
 def _shown(opening: re.Match[str], body: str) -> ShownPassage:
-    _, key, title, section, page, label = opening.groups()
-    location = Location(
-        section=_unquoted(section) if section is not None else None,
-        page=int(page) if page is not None else None,
-        page_label=_unquoted(label) if label is not None else None,
-    )
-    return ShownPassage(key, _unquoted(title), location, _restore(body))
+    _, key, listed = opening.groups()
+    found = {name: _unquoted(value) if value[0] == '"' else value for name, value in _ATTRIBUTES.findall(listed)}
+    page = found.get("page", "")
+    location = Location(found.get("section"), int(page) if page.isdigit() else None, found.get("page_label"))
+    origin = {name: found.get(name, "") for name in ("title", "source", "authors", "date")}
+    return ShownPassage(key=key, location=location, text=_restore(body), **origin)
 
 
 def _defuse(text: str) -> str:

@@ -7,7 +7,8 @@ model.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,9 @@ from asky.evidence.keys import KeyRing
 from asky.evidence.passages import new_marker, render_passages
 from asky.llm.port import ToolSpec
 from asky.llm.tools import Tool, ToolResult
+from asky.research.excerpts.overview import documents_meant, overview_spans
+from asky.research.excerpts.records import MAX_CHARS, has_records, matching_records
+from asky.research.locations import location_of
 from asky.research.memory import (
     MAX_FINDING_CHARS,
     MAX_FINDINGS_OF_RUN,
@@ -34,12 +38,15 @@ from asky.research.shortlist_collect import without_addresses
 from asky.storage.findings import FindingScope
 from asky.storage.scope import Scope
 from asky.text.counting import counted
+from asky.text.document_questions import read_document_question
 from asky.values import Evidence
 
 if TYPE_CHECKING:
     from asky.research.vector_store import VectorStore
     from asky.storage.corpus import CorpusStore
     from asky.storage.runs import RunStore
+    from asky.text.document_questions import DocumentQuestion
+    from asky.values import Hit, Source
 
 ACQUISITION_TOOL_NAMES = frozenset({"extract_links", "get_link_summaries", "get_full_content"})
 MEMORY_TOOL_NAMES = frozenset({"save_finding", "query_research_memory"})
@@ -47,6 +54,10 @@ RETRIEVAL_TOOL_NAMES = frozenset({"get_relevant_content"}) | MEMORY_TOOL_NAMES
 
 _MAX_QUERY_CHARS = 400
 _FINDINGS = 5  # if the model asks for no number
+_SCANNED_HITS = 8  # whose documents are scanned for records
+_MOST_SCANNED = 3  # documents
+_MOST_SOURCES = 2_000  # among which a question names the documents that it is about
+_LEAST_SHARE = 3  # of the room for passages that ordinary hits get beside an overview: a third
 _HITS_PER_PASSAGE = 2  # adjacent hits are joined to one passage, so more are requested than shown
 
 
@@ -57,7 +68,8 @@ class ResearchRun:
     `question` is the user's question, as the model sees it. `memory` says whether findings of other sessions are
     recalled too. `private_notes` are other context of the model that must stay local: findings that may contain words
     of private documents, and output of the user's own tools. `pages` are the ids of the sources that the run has read
-    on the web; if not all passages are embedded yet, theirs come first.
+    on the web; if not all passages are embedded yet, theirs come first. `recent` are the ids of the sources that the
+    last answer of the session cites, which "it" may mean.
     """
 
     run_id: str
@@ -72,6 +84,7 @@ class ResearchRun:
     memory: MemoryScope = "session"
     private_notes: list[str] = field(default_factory=list)
     pages: list[str] = field(default_factory=list)
+    recent: Sequence[str] = ()
     keys: KeyRing = field(init=False)
 
     def __post_init__(self) -> None:
@@ -99,7 +112,7 @@ class ResearchTools:
     async def get_relevant_content(self, arguments: Mapping[str, Any]) -> ToolResult:
         """Return passages for one or several queries, interleaved by rank."""
         limit = min(arguments.get("max_passages", self._run.max_passages), self._run.max_passages)
-        queries = list(dict.fromkeys(map(without_addresses, arguments["queries"])))
+        queries = list(dict.fromkeys(without_addresses(_without_notes(query)) for query in arguments["queries"]))
         found = await in_thread(self._retrieve, queries, arguments.get("sources"), limit)
         return await self._passages(found, f"for {_listed(queries)}")
 
@@ -177,14 +190,76 @@ class ResearchTools:
                 "hits": [[hit.source.id, round(hit.score, 4)] for hit in hits[:limit]],
             },
         )
-        return join_hits(
-            hits,
+        overview = self._overview(queries, sources, limit) + self._records(queries, hits)
+        spent = sum(self._store.count_tokens(each.text) for each in overview)
+        room = max(self._run.passage_tokens - spent, self._run.passage_tokens // _LEAST_SHARE)
+        found = join_hits(
+            [hit for hit in hits if not _is_shown(hit, overview)],
             self._store.tables.documents,
             self._run.keys,
-            budget=self._run.passage_tokens,
+            budget=room,
             cost=self._store.count_tokens,
-            limit=limit,
+            limit=max(limit - len(overview), limit // _LEAST_SHARE, 1),
         )
+        return [*overview, *found]
+
+    def _overview(self, queries: Sequence[str], sources: Sequence[str] | None, limit: int) -> list[Evidence]:
+        """Return the parts of documents that answer those of `queries` that ask about documents as a whole."""
+        asked = [found for query in queries if (found := read_document_question(query)) is not None]
+        if not asked:
+            return []
+        scope = self._run.scope if sources is None else Scope(self._run.scope.collections, tuple(sources))
+        known = self._corpus.sources(scope, limit=_MOST_SOURCES)
+        evidence: dict[str, Evidence] = {}
+        spent = 0
+        for question in asked:
+            meant = documents_meant(question, known, self._run.recent)
+            for source in meant:
+                for each in self._overview_of(source, question, documents=len(meant)):
+                    spent += self._store.count_tokens(each.text) if each.key not in evidence else 0
+                    if evidence and (spent > self._run.passage_tokens or len(evidence) >= max(limit, len(meant))):
+                        return list(evidence.values())
+                    evidence.setdefault(each.key, each)
+        return list(evidence.values())
+
+    def _records(self, queries: Sequence[str], hits: Sequence[Hit]) -> list[Evidence]:
+        """Return the rows, settings and log entries that share most with a query, of the documents that hits are in."""
+        store, evidence = self._store.tables.documents, dict[str, Evidence]()
+        of_records = {
+            hit.document_id: hit.source for hit in hits[:_SCANNED_HITS] if has_records(_file_name(hit.source))
+        }
+        for document_id, source in list(of_records.items())[:_MOST_SCANNED]:
+            sha256, length = store.digest(document_id)
+            if length > MAX_CHARS:
+                continue
+            text = store.text(document_id)
+            sections, pages = store.structure(document_id)
+            for query in queries:
+                for span in matching_records(query, text):
+                    key = self._run.keys.key_for(sha256, span)
+                    location = location_of(sections, pages, span.start)
+                    shown = text[span.start : span.end]
+                    evidence.setdefault(key, Evidence(key, source, document_id, sha256, span, shown, location))
+        return list(evidence.values())
+
+    def _overview_of(self, source: Source, question: DocumentQuestion, *, documents: int) -> Iterator[Evidence]:
+        store, document_id = self._store.tables.documents, self._corpus.current_document(source.id)
+        if document_id is None:
+            return
+        sha256, length = store.digest(document_id)
+        sections, pages = store.structure(document_id)
+        spans = overview_spans(
+            question.aspects,
+            lambda span: store.text(document_id, span),
+            length,
+            sections,
+            pages,
+            documents=documents,
+        )
+        for span in spans:
+            key = self._run.keys.key_for(sha256, span)
+            location = location_of(sections, pages, span.start)
+            yield Evidence(key, source, document_id, sha256, span, store.text(document_id, span), location)
 
     def _read_source(self, source_id: str, start: int) -> tuple[list[Evidence], int | None]:
         scope = Scope(self._run.scope.collections, (source_id,))
@@ -211,6 +286,24 @@ class ResearchTools:
         self._run.shown |= {each.key: each for each in evidence}
         count = counted(len(evidence), "passage")
         return ToolResult(f"{count} {what}:\n\n{render_passages(evidence, marker=self._run.marker)}", f"{count} {what}")
+
+
+def _without_notes(query: str) -> str:
+    """Return a query without the notes below the question, which a model may copy along with it."""
+    return query.split("\n\n", 1)[0] if "<data " in query else query
+
+
+def _is_shown(hit: Hit, evidence: Sequence[Evidence]) -> bool:
+    """Return whether most of `hit` is in one of these passages."""
+    return any(
+        each.document_id == hit.document_id
+        and 2 * (min(each.span.end, hit.span.end) - max(each.span.start, hit.span.start)) > len(hit.span)
+        for each in evidence
+    )
+
+
+def _file_name(source: Source) -> str:
+    return re.split(r"[/\\]", source.path or source.url or "")[-1]
 
 
 def _listed(queries: Sequence[str]) -> str:

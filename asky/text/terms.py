@@ -23,6 +23,11 @@ STOP_WORDS: frozenset[str] = frozenset(
 )
 """English words with little meaning of their own. Casefolded, as returned by `words`."""
 
+_MONTHS = tuple(
+    "january february march april may june july august september october november december".split()  # noqa: SIM905
+)
+_ISO_MONTH = re.compile(r"\b(?:19|20)\d\d-(0[1-9]|1[0-2])\b")
+_INSIDE_NAMES = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_")
 _MAX_STEMMED_CHARS = 64  # the stemmer needs quadratic time on some endless "words"; no English word is longer
 _STEM_CACHE_WORDS = 16_384
 
@@ -68,6 +73,18 @@ def content_terms(text: str) -> list[str]:
     Source: Snowball's English stemmer (Porter 2).
     """
     return [stem(part) for word in words(text) if word not in STOP_WORDS for part in _parts(word)]
+
+
+def terms_of(text: str) -> frozenset[str]:
+    """Return the distinct content terms of `text`, with names such as `first_delay` and `retryAfter` split too.
+
+    A date such as `2024-03` also has the name of its month.
+    """
+    found = set(content_terms(text))
+    if _INSIDE_NAMES.search(text):
+        found.update(content_terms(_INSIDE_NAMES.sub(" ", text)))
+    found.update(stem(_MONTHS[int(month) - 1]) for month in _ISO_MONTH.findall(text))
+    return frozenset(found)
 
 
 def stem(word: str) -> str:

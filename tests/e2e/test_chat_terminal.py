@@ -390,4 +390,4 @@ def test_what_is_typed_while_documents_are_read_is_there_afterwards(home: Path, 
         chatting.see("half a question?")
         chatting.type(ENTER)
         chatting.see("Yes.")
-        assert asked(endpoint.requests[0])[0].endswith("Question: half a question?")
+        assert asked(endpoint.requests[0])[0].startswith("half a question?\n\n")

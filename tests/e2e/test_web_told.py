@@ -93,7 +93,7 @@ def test_an_address_that_could_not_be_read_is_told_to_the_user_and_to_the_model(
         f"{near} was not read: refused: 10.0.0.1 is a private address",
     ]
     assert answer["warnings"] == said
-    material, _, asked = prompt.rpartition("\n\nQuestion: ")
+    asked, _, material = prompt.partition("\n\n")
     assert asked == question
     assert all(each in material for each in said)
     assert "/tides was not" not in prompt

@@ -43,7 +43,7 @@ locations = st.builds(
 keys = st.from_regex(KEY, fullmatch=True)
 
 
-@given(st.lists(st.builds(ShownPassage, keys, headings, locations, hostile), max_size=4))
+@given(st.lists(st.builds(ShownPassage, keys, headings, locations, hostile, st.just("s1")), max_size=4))
 def test_what_is_shown_is_read_back_exactly_whatever_the_texts_hold(shown: list[ShownPassage]) -> None:
     evidence = [
         Evidence(

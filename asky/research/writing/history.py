@@ -64,6 +64,14 @@ def earlier_questions(stored: Sequence[StoredMessage]) -> list[str]:
     return [each.data.get("shown") or each.content for each in stored if each.role == "user" and not each.is_withdrawn]
 
 
+def cited_last(stored: Sequence[StoredMessage], passages: Sequence[StoredPassage]) -> list[str]:
+    """Return the ids of the sources that the last answer of the session cites, in order of citation."""
+    answers = [each for each in stored if each.role == "assistant" and not each.is_withdrawn]
+    source_of = {each.key: each.source.id for each in passages}
+    keys = answers[-1].data.get("keys", ()) if answers else ()
+    return list(dict.fromkeys(source_of[key] for key in keys if key in source_of))
+
+
 def tool_results(stored: Sequence[StoredMessage], exclude: Collection[str]) -> list[str]:
     """Return the results of tools other than those in `exclude`, in order, without empty ones and withdrawn turns."""
     kept = [each for each in stored if not each.is_withdrawn]

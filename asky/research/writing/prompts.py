@@ -63,6 +63,11 @@ def with_material(question: str, *materials: str) -> str:
     return "\n\n".join([*given, f"Question: {question}"]) if given else question
 
 
+def with_notes(question: str, *notes: str) -> str:
+    """Return the user message: the question, then the `notes` that are not empty, in order."""
+    return "\n\n".join([question, *(each for each in notes if each)])
+
+
 def research_system_prompt(specs: Sequence[ToolSpec]) -> str:
     """Return the system prompt of a run with sources: instructions, then the guidelines of the tools.
 

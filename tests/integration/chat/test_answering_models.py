@@ -277,7 +277,7 @@ def test_findings_of_the_session_are_recalled_before_the_question(room: Room) ->
     answer = room.ask(model, "What makes the tides?")
     first = model.sent[0][0][-1].content
     assert "The moon makes two tides a day." in first
-    assert first.endswith("Question: What makes the tides?")
+    assert first.startswith("What makes the tides?\n\n")
     assert answer.question == "What makes the tides?"
     assert any(entry.kind == "recalled" for entry in room.runs.ledger(answer.run))
     room.mode = "standard"

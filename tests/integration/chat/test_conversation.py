@@ -41,7 +41,7 @@ def test_a_later_question_comes_with_the_earlier_ones_their_passages_and_answers
     assert key in [each.key for each in parse_passages(messages[3].content)]
     assert messages[4].content == CITED.replace("{key}", key)
     assert messages[2].tool_calls[0].id == messages[3].tool_call_id
-    assert messages[-1].content.endswith("\n\nQuestion: How often was that?")
+    assert messages[-1].content.startswith("How often was that?\n\n")
 
 
 def test_an_earlier_passage_can_be_cited_without_another_search(room: Room) -> None:
@@ -75,7 +75,7 @@ def test_a_question_that_failed_is_kept_and_said_to_have_no_answer(room: Room) -
     room.ask(model, "And now?")
     *before, last = [each.content for each in model.sent[0][0][1:]]
     assert before == ["How many tides does the moon raise?", NO_ANSWER]
-    assert last.endswith("Question: And now?")
+    assert last.startswith("And now?\n\n")
 
 
 def test_the_built_in_model_gets_a_question_that_points_back_with_the_one_it_points_to(room: Room) -> None:
@@ -171,7 +171,7 @@ def test_a_turn_that_was_withdrawn_is_kept_but_no_model_gets_it(room: Room) -> N
     room.ask(model, "And now?")
     asked = [each.content for each in model.sent[0][0] if each.role == "user"]
     assert asked[:-1] == ["How many tides does the moon raise?"]
-    assert asked[-1].endswith("Question: And now?")
+    assert asked[-1].startswith("And now?\n\n")
     stored = room.sessions.messages(room.session.id)
     assert {each.run_id for each in stored if each.is_withdrawn} == {second.run}
     assert [each.content for each in stored if each.role == "user"][1] == "And how many more?"

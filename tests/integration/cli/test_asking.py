@@ -56,7 +56,7 @@ class Desk:
     @property
     def shown(self) -> str:
         """The question as the model saw it."""
-        return self.model.sent[-1][0][-1].content.rpartition("\n\nQuestion: ")[2]
+        return self.model.sent[-1][0][-1].content.partition("\n\n")[0]
 
     @property
     def sent(self) -> str:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from asky.llm.port import ABSTENTION, ToolSpec
-from asky.research.writing.prompts import research_system_prompt, with_material
+from asky.research.writing.prompts import research_system_prompt, with_material, with_notes
 
 SPECS = (
     ToolSpec("find", "Finds.", {"type": "object"}, system_prompt_guideline="Ask short questions."),
@@ -18,6 +18,8 @@ def test_guidelines_of_the_enabled_tools_follow_the_instructions_in_order() -> N
 
 
 def test_what_was_looked_up_goes_before_the_question() -> None:
+    assert with_notes("When?", "", "Found.", "Recalled.") == "When?\n\nFound.\n\nRecalled."
+    assert with_notes("When?") == "When?"
     assert with_material("When?", "", "Found.", "Recalled.") == "Found.\n\nRecalled.\n\nQuestion: When?"
     assert with_material("When?", "") == with_material("When?") == "When?"
 

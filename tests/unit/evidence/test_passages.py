@@ -27,7 +27,7 @@ def passage(
 def test_a_passage_is_shown_with_its_key_title_section_and_page() -> None:
     location = Location(section="Causes", page=3, page_label="iii")
     assert render_passages([passage("The moon pulls.", location=location)], marker=MARKER) == (
-        f'<passage {MARKER} P7f3a title="Tides" section="Causes" page=3 page_label="iii">\n'
+        f'<passage {MARKER} P7f3a source=s1 title="Tides" section="Causes" page=3 page_label="iii">\n'
         "The moon pulls.\n"
         f"</passage {MARKER}>"
     )

@@ -1,0 +1,156 @@
+"""The parts of a document that answer questions about it as a whole: its beginning, abstract, conclusion, headings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from asky.research.passages import cut_passages
+from asky.text.document_questions import Aspect, DocumentQuestion
+from asky.text.terms import content_terms
+from asky.values import Page, Section, Source, Span
+
+MAX_DOCUMENTS = 12
+"""The number of documents up to which a question about "these documents" is answered from each of them."""
+
+_FRONT_CHARS = 1_200  # a title, authors with their affiliations, and the beginning of what follows
+_FOOT_CHARS = 400  # of the first page: stamps, dates and copyright lines stand there
+_ABSTRACT_CHARS = 2_400
+_INTRODUCTION_CHARS = 1_200
+_CONCLUSION_CHARS = 2_400
+_SHARED_CHARS = 12_000  # of all documents together, so that each of several gets a part
+_LEAST_CHARS = 500
+_MAX_HEADINGS = 24
+_HEADING_CHARS = 200
+_ABSTRACT_WITHIN = 8_000
+
+_ABSTRACT = re.compile(
+    r"^(?:abstract|summary|executive summary|overview|tl;?dr|zusammenfassung|r[ée]sum[ée])\b", re.IGNORECASE
+)
+_INTRODUCTION = re.compile(r"^(?:introduction|background|motivation|einleitung|einf[üu]hrung)\b", re.IGNORECASE)
+_CONCLUSION = re.compile(
+    r"^(?:conclusions?|concluding|discussion and conclusions?|summary and|conclusions? and|fazit|schluss)\b",
+    re.IGNORECASE,
+)
+_RESULTS = re.compile(r"^(?:discussion|results|findings|evaluation|outlook|decisions?|action items?)\b", re.IGNORECASE)
+_NUMBERING = re.compile(r"^(?:(?:\d+|[IVX]+|[A-Z])(?:\.\d+)*[.):]?\s+)")
+_ABSTRACT_LINE = re.compile(r"^[ \t#*_]*abstract\b[ \t.:*_—–-]*", re.IGNORECASE | re.MULTILINE)
+
+_NEEDS_FRONT: frozenset[Aspect] = frozenset({"title", "authors", "affiliation", "date", "venue", "fields"})
+_NEEDS_FOOT: frozenset[Aspect] = frozenset({"date", "venue", "affiliation"})
+_NEEDS_BODY: frozenset[Aspect] = frozenset({"summary", "method", "problem", "findings"})
+
+
+def documents_meant(question: DocumentQuestion, sources: Sequence[Source], recent: Sequence[str]) -> list[Source]:
+    """Return the sources that `question` is about: those whose title or file name holds its subject.
+
+    Without a subject, or with one that a pronoun replaces, they are those with the ids `recent`; without these they are
+    all, if it has no subject. Empty if there are too many.
+    """
+    meant = [each for each in sources if question.subject and question.may_mean(name_terms(each))]
+    if not meant and (question.points_back or not question.subject):
+        meant = [each for each in sources if each.id in recent]
+    if not meant and not question.subject:
+        meant = list(sources)
+    return meant if len(meant) <= MAX_DOCUMENTS else []
+
+
+def name_terms(source: Source) -> frozenset[str]:
+    """Return the stems in the title and the file name of `source`."""
+    name = re.split(r"[/\\]", source.path or source.url or "")[-1]
+    return frozenset(content_terms(f"{source.title} {re.sub(r'[_.+-]+', ' ', name)}"))
+
+
+def overview_spans(
+    aspects: Sequence[Aspect],
+    read: Callable[[Span], str],
+    length: int,
+    sections: Sequence[Section],
+    pages: Sequence[Page],
+    *,
+    documents: int = 1,
+) -> list[Span]:
+    """Return the passages of a document that answer questions about these `aspects`, most important first.
+
+    `read` returns the text of a span, `length` is that of the whole text. The passages are disjoint, without white
+    space around them, and none crosses the end of a page. Each of several `documents` gets a share of the room.
+    """
+    share = max(_LEAST_CHARS, _SHARED_CHARS // documents)
+    taken: list[Span] = []
+    spent = 0
+    for wanted in _parts(frozenset(aspects), read, length, sections, pages):
+        room = Span(wanted.start, min(wanted.end, wanted.start + share - spent))
+        for span in _passages(room, read, pages):
+            if len(span) and not any(span.start < each.end and each.start < span.end for each in taken):
+                taken.append(span)
+                spent += len(span)
+        if spent >= share:
+            break
+    return taken
+
+
+def _parts(
+    aspects: frozenset[Aspect],
+    read: Callable[[Span], str],
+    length: int,
+    sections: Sequence[Section],
+    pages: Sequence[Page],
+) -> Iterator[Span]:
+    first_page = pages[0].end if pages else length
+    abstract = _abstract(read, length, sections)
+    if aspects & _NEEDS_FRONT:
+        yield Span(0, min(_FRONT_CHARS, first_page, length))
+    if aspects & _NEEDS_FOOT and first_page > _FRONT_CHARS + _FOOT_CHARS and pages:
+        yield Span(first_page - _FOOT_CHARS, first_page)
+    if "outline" in aspects:
+        yield from _headings(sections)
+    if aspects & _NEEDS_BODY:
+        conclusion = _named(sections, _CONCLUSION, last=True) or _named(sections, _RESULTS, last=True)
+        introduction = _named(sections, _INTRODUCTION)
+        beginning = Span(0, min(_ABSTRACT_CHARS, length))
+        parts = [abstract or beginning]
+        parts += [_start_of(introduction, _INTRODUCTION_CHARS)] if introduction else []
+        ending = [_start_of(conclusion, _CONCLUSION_CHARS)] if conclusion else []
+        yield from ([*ending, *parts] if "findings" in aspects else [*parts, *ending])
+    if "outline" in aspects and not sections:
+        yield Span(0, min(_ABSTRACT_CHARS, length))
+
+
+def _abstract(read: Callable[[Span], str], length: int, sections: Sequence[Section]) -> Span | None:
+    """Return the abstract: the section of that name, else the text after that word near the beginning."""
+    named = _named(sections, _ABSTRACT)
+    if named is not None:
+        return _start_of(named, _ABSTRACT_CHARS)
+    beginning = read(Span(0, min(_ABSTRACT_WITHIN, length)))
+    found = _ABSTRACT_LINE.search(beginning)
+    if found is None:
+        return None
+    end = min([found.start() + _ABSTRACT_CHARS, length, *(s.start for s in sections if s.start > found.end())])
+    return Span(found.start(), end)
+
+
+def _named(sections: Sequence[Section], name: re.Pattern[str], *, last: bool = False) -> Section | None:
+    found = [each for each in sections if name.match(_NUMBERING.sub("", each.heading.strip()))]
+    return found[-1 if last else 0] if found else None
+
+
+def _start_of(section: Section, chars: int) -> Span:
+    return Span(section.start, min(section.end, section.start + chars))
+
+
+def _headings(sections: Sequence[Section]) -> Iterator[Span]:
+    """Yield the line of each heading of the outermost level that has several."""
+    levels = sorted({each.level for each in sections})
+    level = next((each for each in levels if sum(s.level == each for s in sections) > 1), None)
+    chosen = [each for each in sections if level is None or each.level == level]
+    for each in chosen[:_MAX_HEADINGS]:
+        yield Span(each.start, min(each.end, each.start + max(len(each.heading) + 20, _HEADING_CHARS)))
+
+
+def _passages(span: Span, read: Callable[[Span], str], pages: Sequence[Page]) -> Iterator[Span]:
+    """Yield the passages of `span`, each on one page."""
+    if not len(span):
+        return
+    edges = [edge - span.start for page in pages for edge in (page.start, page.end)]
+    for each in cut_passages(read(span), edges):
+        yield Span(span.start + each.start, span.start + each.end)

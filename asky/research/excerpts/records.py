@@ -1,0 +1,66 @@
+"""The records of a table, a log or a settings file that share most with a query.
+
+A chunk holds a dozen rows, and every chunk of a sales table has every product and every region in it: a ranking of
+chunks cannot find the row that has both. A scan of the lines can.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+
+from asky.reading.formats import format_of
+from asky.text.terms import terms_of
+from asky.values import Span
+
+_MEDIA_TYPES = frozenset(
+    (
+        "text/csv",
+        "application/json",
+        "application/jsonl",
+        "application/yaml",
+        "application/toml",
+        "text/x-ini",
+        "application/xlsx",
+        "application/odf",
+    )
+)
+_LOG = re.compile(r"\.log(?:\.\d+)?$", re.IGNORECASE)
+MAX_CHARS = 2_000_000
+"""The length of a text up to which its lines are scanned: about a second for one without a break."""
+
+_MAX_RECORDS = 6
+_NEAR = 0.9  # of the best score
+_MIN_TERMS = 2
+_STEM_CHARS = 4
+
+
+def has_records(name: str) -> bool:
+    """Return whether each line of the text of a file of this name is a record of its own."""
+    row = format_of(name)
+    return (row is not None and row.media_type in _MEDIA_TYPES) or _LOG.search(name) is not None
+
+
+def matching_records(query: str, text: str) -> list[Span]:
+    """Return the lines of `text` that share most with `query`, best first, ties in text order; at most six.
+
+    A term that few lines contain weighs more. Empty if no line has two of the query's terms.
+    """
+    wanted = terms_of(query)
+    lines = [(match.start(), match.end()) for match in re.finditer(r"[^\n]*\S[^\n]*", text)]
+    beginnings = tuple(term[:_STEM_CHARS] for term in wanted)
+    found: list[tuple[Span, frozenset[str]]] = []
+    for start, end in lines:
+        line = text[start:end]
+        lower = line.casefold()
+        if (any(each in lower for each in beginnings) or "-" in line) and (shared := terms_of(line) & wanted):
+            found.append((Span(start, end), shared))
+    counts = Counter(term for _, shared in found for term in shared)
+    scored = [
+        (math.fsum(math.log(1 + len(lines) / counts[term]) for term in shared), span)
+        for span, shared in found
+        if len(shared) >= min(_MIN_TERMS, len(wanted))
+    ]
+    scored.sort(key=lambda each: (-each[0], each[1].start))
+    return [span for score, span in scored[:_MAX_RECORDS] if score >= _NEAR * scored[0][0]]

@@ -1,0 +1,190 @@
+"""Recognition of questions about a whole document: what it is about, its title, its authors, its findings.
+
+No sentence of a paper shares the words of "Summarise this" or "Who wrote it?", so such questions are answered from the
+parts of a document that hold the answer: its first page, its abstract, its conclusion, its headings.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from asky.text.terms import STOP_WORDS, content_terms, stem, words
+
+Aspect = Literal[
+    "summary", "title", "authors", "date", "venue", "affiliation", "method", "findings", "problem", "outline", "fields"
+]
+
+_NOUN = (
+    r"(?:papers?|articles?|documents?|docs?|files?|texts?|books?|poems?|stor(?:y|ies)|novels?|plays?|reports?|notes?|"
+    r"stud(?:y|ies)|works?|thes[ei]s|dissertations?|manuscripts?|preprints?|publications?|essays?|posts?|pages?|pdfs?|"
+    r"manuals?|guides?|specs?|specifications?|presentations?|slides?|spreadsheets?|tables?|sheets?|chapters?|letters?|"
+    r"contracts?|agreements?|minutes|transcripts?|e-?mails?|folders?|collections?|vaults?|repos?|repository|projects?)"
+)
+_THIS = (
+    r"(?:it|this|that|these|those|they|everything|all of (?:it|this|these|them)|"
+    r"(?:(?:the|this|that|these|those|my|our|each|every|all)(?: of)?(?: the| these| my)?(?: \w+)?)? ?"
+    rf"{_NOUN})"
+)
+
+_PATTERNS: tuple[tuple[Aspect, str], ...] = (
+    ("title", r"\b(?:sub)?titles?\b|\bwhat(?: is|'s) (?:it|this|the (?:paper|article|book|document)) called\b"),
+    (
+        "authors",
+        r"\bauthors?(?:hip)?\b(?! (?:propos|us|find|found|conclu|claim|report|argu|suggest|recommend|do|did|say|show|"
+        r"mean|introduc|present|describ|evaluat|compar|train|test|measur)\w*)|"
+        rf"\bwho (?:wrote|writes|has written|authored|published|made|created) (?={_THIS}\b|[\"“']?[A-Z])|\bby whom\b|"
+        rf"\bwho(?: is|'s|s| was) {_THIS} (?:by|from)\b|\bwritten by\b(?=\W*$)",
+    ),
+    (
+        "affiliation",
+        r"\baffiliat\w+\b|\bwhere (?:do|did|does) (?:they|he|she|the authors?) work\b|"
+        r"\b(?:which|what) (?:universit\w+|institut\w+|compan\w+|lab\w*) (?:are|is|do|were|was) "
+        r"(?:they|the authors?)\b",
+    ),
+    (
+        "date",
+        rf"\bwhen (?:was|were|did) {_THIS} (?:be(?:en)? )?"
+        r"(?:published|written|released|appear\w*|come out|made|created|"
+        r"submitted|presented)\b|\b(?:what|which) year (?:was|is|did) " + _THIS + r"\b(?: (?:published|written|from|"
+        r"released|appear))?|\b(?:publication|release) (?:date|year)\b|\b(?:date|year) of (?:publication|"
+        + _NOUN
+        + r")\b|"
+        rf"\bhow old is {_THIS}\W*$|"
+        rf"\bwhen (?:and|or) (?:in (?:which|what) \w+|where|by whom) (?:was|did|were) {_THIS}\b",
+    ),
+    (
+        "venue",
+        r"\b(?:which|what) (?:journal|conference|venue|magazine|publisher|proceedings)\b|"
+        rf"\bwhere (?:was|were|did) {_THIS} (?:published|presented|appear)\w*\b|\bpublished (?:where|in which)\b",
+    ),
+    (
+        "outline",
+        r"\btable of contents\b|\boutline\b|"
+        r"\b(?:list|name|what are|which are|show(?: me)?|give(?: me)?|how many)\b[^.?!]{0,30}"
+        r"\b(?:parts|chapters|sections|headings|contents)\b|\bhow is "
+        + _THIS
+        + r" (?:structured|organi[sz]ed|divided)\b",
+    ),
+    (
+        "fields",
+        r"\b(?:what|which|list|name|show)\b[^.?!]{0,25}\b(?:columns?|fields|column names|headers?|sheets)\b"
+        r"(?=[^.!]{0,40}$)",
+    ),
+    (
+        "findings",
+        r"\b(?:main|key|central|principal|most important|overall)? ?(?:findings?|conclusions?|takeaways?)\b|"
+        r"\b(?:main|key|overall) results?\b|\bresults? of (?:the |this )?" + _NOUN + r"\b|"
+        rf"\bwhat (?:do|did|does) (?:they|he|she|we|you|the authors?|{_THIS}) "
+        r"(?:find|found|conclude|show|discover|learn)\b"
+        r"(?=\W*$)|\bbottom line\b",
+    ),
+    (
+        "method",
+        r"\b(?:what|which)\b[^.?!]{0,20}\b(?:methods?|approach\w*|techniques?|algorithms?|architectures?|contributions?|"
+        r"models?|methodolog\w+)\b[^.?!]{0,30}\b(?:propos\w*|introduc\w*|present\w*|suggest\w*|develop\w*|us(?:e|ed))\b"
+        r"(?=[^.!]{0,20}$)|\b(?:method|methodology|approach|contributions?) of " + _THIS + r"\b|"
+        r"\bmain (?:idea|contribution|method)s?\b|\bhow does " + _THIS + r" work\b(?=\W*$)|"
+        rf"\bwhat (?:do|does|did) (?:they|the authors?|{_THIS}) (?:propose|introduce|present)\b",
+    ),
+    (
+        "problem",
+        rf"\b(?:what|which) (?:\w+ )?(?:problems?|questions?|issues?|challenges?) (?:does|do|did|is|are) {_THIS}|"
+        r"\bresearch questions?\b|\b(?:goals?|aims?|purposes?|objectives?|motivations?|hypothes[ei]s) of "
+        + _THIS
+        + r"\b|"
+        rf"\bwhy (?:was|is|did) {_THIS} (?:written|important)\b|\bproblem statement\b|"
+        rf"\bwhat (?:does|do) {_THIS} (?:try|aim|want) to\b",
+    ),
+    (
+        "summary",
+        r"\bsummar\w*\b|\btl;?\s?dr\b|\boverview\b|\bgist\b|\babstracts?\b|\bsynopsis\b|\bin a nutshell\b|\bbrief me\b|"
+        r"\b(?:main|key|central|important) (?:points?|ideas?|topics?|themes?|messages?|arguments?|statements?)\b|"
+        rf"\bwhat(?: is|'s|s| are) (?:the|this|that|these|those|my) {_NOUN}\b[^.?!]{{0,60}}\babout\b|"
+        rf"\bwhat(?: is|'s|s| are| was|re)? {_THIS}(?: all)? about\b|\babout (?:what|which topic)\b|"
+        rf"\bwhat (?:does|do|did) {_THIS} (?:say|cover|discuss|describe|deal with|talk about|contain|tell)\b(?=\W*$)|"
+        rf"\b(?:describe|explain|present|review|skim|recap|condense|digest) {_THIS}(?=\W*$)|\btopics?\b|"
+        r"\bwhat (?:is|are) in (?:here|there|" + _THIS + r")\b",
+    ),
+)
+_ASPECTS = tuple((aspect, re.compile(pattern, re.IGNORECASE)) for aspect, pattern in _PATTERNS)
+
+# Words that say which document is meant, or how the answer is to look, and not what the question is about.
+_FORM = frozenset(
+    stem(word)
+    for word in """
+    paper papers article articles document documents doc docs file files text texts book books poem poems story novel
+    play report reports note notes study work thesis dissertation manuscript preprint publication essay post page pages
+    pdf pdfs manual guide spec presentation slide slides spreadsheet table sheet chapter letter contract agreement
+    minute transcript email mail folder collection vault repo repository project source sources content contents
+    author authors writer they people researcher researchers person names name called
+    write wrote written publish published publication appear appeared release released submit submitted present
+    presented date year month day old come came made create created
+    journal conference venue magazine publisher proceedings
+    affiliation affiliated university institute institution company lab
+    title subtitle titled headline
+    abstract summary summarise summarize summaries overview gist synopsis nutshell brief briefly short shortly
+    tldr tl dr
+    point points topic topics theme themes message messages argument arguments idea ideas statement main key central
+    important principal overall most general generally whole entire full
+    finding findings find found conclusion conclusions conclude result results takeaway takeaways discover learn show
+    bottom line
+    method methods methodology approach approaches technique algorithm propose proposed introduce introduced suggest
+    use used develop developed contribution contributions
+    problem problems question questions issue issues challenge solve address tackle research goal aim purpose objective
+    motivation hypothesis try want
+    part parts section sections heading headings outline structure structured organised organized divided contain
+    column columns field fields header headers
+    list give tell say describe explain cover discuss deal talk read me please kindly can could you one two three four
+    five six seven eight nine ten sentence sentences paragraph words word bullet bullets simple terms plain english
+    """.split()  # noqa: SIM905 - as in `asky.text.terms`
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentQuestion:
+    """A question about whole documents.
+
+    `aspects` are what it asks for, `subject` the stems that name the documents, if any; `points_back` is set if a
+    pronoun does ("who wrote it?").
+    """
+
+    aspects: tuple[Aspect, ...]
+    subject: frozenset[str]
+    points_back: bool
+
+    def may_mean(self, title_terms: frozenset[str]) -> bool:
+        """Return whether a document with these stems in its title or file name is meant."""
+        return self.subject <= title_terms
+
+
+def read_document_question(text: str) -> DocumentQuestion | None:
+    """Return what `text` asks about whole documents; `None` if it asks for nothing of that kind.
+
+    Words that are left over are its `subject`: a question is about a whole document only if they are in the document's
+    title, so the caller has to compare them.
+    """
+    flat = " ".join(text.split())
+    aspects = tuple(aspect for aspect, pattern in _ASPECTS if pattern.search(flat))
+    if not aspects:
+        return None
+    subject = frozenset(term for term in content_terms(flat) if term not in _FORM and not term.isdigit())
+    return DocumentQuestion(aspects, subject, bool(_POINTS_BACK & set(words(flat))))
+
+
+_POINTS_BACK = frozenset(("it", "its", "this", "that", "they", "their", "them", "these", "those"))
+
+
+def is_small_talk(text: str) -> bool:
+    """Return whether `text` is a greeting or thanks, which nothing has to be searched for."""
+    said = words(text)
+    return 0 < len(said) <= 6 and set(said) <= _SMALL_TALK | STOP_WORDS and bool(set(said) & _SMALL_TALK)
+
+
+_SMALL_TALK = frozenset(
+    """
+    thanks thank thx ty cheers great good nice cool ok okay perfect awesome hi hello hey bye goodbye morning evening
+    afternoon night well done lovely wonderful brilliant yes no danke merci gracias
+    """.split()  # noqa: SIM905
+)

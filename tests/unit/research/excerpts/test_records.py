@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import pytest
+
+from asky.research.excerpts.records import has_records, matching_records
+
+ROWS = "".join(
+    f"month: 2024-{month:02}; region: {region}; product: {product}; units: {month * 100 + number}\n"
+    for month in range(1, 13)
+    for number, (region, product) in enumerate((r, p) for r in ("North", "West") for p in ("Kettle", "Toaster"))
+)
+
+
+def found(query: str, text: str = ROWS) -> list[str]:
+    return [text[span.start : span.end] for span in matching_records(query, text)]
+
+
+def test_the_row_that_has_all_words_of_a_query_is_found_among_many_that_have_some() -> None:
+    assert found("How many units of the Toaster did we sell in the West in March 2024?") == [
+        "month: 2024-03; region: West; product: Toaster; units: 303"
+    ]
+
+
+def test_several_rows_that_fit_as_well_come_in_their_order() -> None:
+    assert [row[:13] for row in found("toaster west", ROWS[: ROWS.index("2024-04")])] == ["month: 2024-0"] * 3
+
+
+def test_a_single_common_word_finds_nothing() -> None:
+    assert found("How tall is the North tower?") == []
+    assert found("", ROWS) == []
+    assert found("toaster", "") == []
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.TSV", "b.json", "c.yaml", "d.toml", "e.log", "server.log.1", "f.xlsx"])
+def test_tables_settings_and_logs_have_records(name: str) -> None:
+    assert has_records(name)
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.pdf", "a.py", "README", ""])
+def test_prose_and_code_have_none(name: str) -> None:
+    assert not has_records(name)

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import pytest
+
+from asky.text.document_questions import is_small_talk, read_document_question
+
+
+@pytest.mark.parametrize(
+    ("question", "aspects"),
+    [
+        ("Summarise this paper", ("summary",)),
+        ("summarize it please", ("summary",)),
+        ("tl;dr", ("summary",)),
+        ("Give me a short overview in three sentences", ("summary",)),
+        ("What is this about?", ("summary",)),
+        ("what's the article about", ("summary",)),
+        ("What does this document say?", ("summary",)),
+        ("What are the key points?", ("summary",)),
+        ("What is the abstract?", ("summary",)),
+        ("What is the title?", ("title",)),
+        ("Who wrote it?", ("authors",)),
+        ("who are the authors of this paper", ("authors",)),
+        ("Who is the author?", ("authors",)),
+        ("When was it published?", ("date",)),
+        ("What year was this paper published?", ("date",)),
+        ("When and in which journal did this appear?", ("date", "venue")),
+        ("Who wrote this paper and where do they work?", ("authors", "affiliation")),
+        ("What method do the authors propose?", ("method",)),
+        ("What are the main findings?", ("findings",)),
+        ("What do they conclude?", ("findings",)),
+        ("What problem does this paper solve?", ("problem",)),
+        ("What is the goal of this study?", ("problem",)),
+        ("List the chapters", ("outline",)),
+        ("What columns does this file have?", ("fields",)),
+    ],
+)
+def test_questions_about_a_document_as_a_whole_are_recognised(question: str, aspects: tuple[str, ...]) -> None:
+    found = read_document_question(question)
+    assert found is not None
+    assert (found.aspects, found.subject) == (aspects, frozenset())
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many GPUs were used?",
+        "Why was the account locked?",
+        "What is the difference between A and B?",
+        "Who proposed RAPT?",
+        "What do the authors find about rare words in long texts of lawyers?",
+        "Which datasets were used?",
+        "How do I prune an apple tree?",
+        "",
+    ],
+)
+def test_other_questions_are_not(question: str) -> None:
+    found = read_document_question(question)
+    assert found is None or found.subject
+
+
+def test_the_words_that_name_a_document_are_its_subject() -> None:
+    found = read_document_question("Who wrote The Waste Land?")
+    assert found is not None
+    assert found.aspects == ("authors",)
+    assert found.may_mean(frozenset({"wast", "land", "eliot"}))
+    assert not found.may_mean(frozenset({"mill"}))
+    assert not found.points_back
+    assert (read_document_question("And who wrote it?") or found).points_back
+
+
+@pytest.mark.parametrize("text", ["thanks", "Thank you!", "ok great", "Hello", "bye"])
+def test_small_talk_is_recognised(text: str) -> None:
+    assert is_small_talk(text)
+
+
+@pytest.mark.parametrize("text", ["", "What is it?", "thanks, and who wrote the paper", "the"])
+def test_a_question_is_no_small_talk(text: str) -> None:
+    assert not is_small_talk(text)
