@@ -21,6 +21,7 @@ import anyio
 from asky.llm.extractive.model import RETRIEVAL_TOOL, ExtractiveModel
 from asky.llm.port import ABSTENTION, Message, ToolSpec
 from asky.text.terms import content_terms
+from asky.values import Location
 from tests.support.model_contract import read_reply
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ class Passage:
     key: str
     title: str
     text: str
+    location: Location = Location()  # noqa: RUF009 - a frozen value
+    authors: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,38 +1,39 @@
-"""The text of an extractive answer: quoted sentences with their keys, or an abstention."""
+"""The text of an extractive answer: quoted units with their keys, or an abstention."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from asky.llm.extractive.sentences import PassageText, Sentence
+from asky.llm.extractive.units import RECORDS, PassageText, Unit
 from asky.llm.port import ABSTENTION
+from asky.text.inline import inline_text
 
 _MAX_FAILURE_CHARS = 200
 
 
-def quote_sentences(sentences: Sequence[Sentence], passages: Sequence[PassageText]) -> Iterator[str]:
-    """Yield the answer in pieces that join to Markdown: each sentence with its key, a paragraph for each source.
+def quote_units(units: Sequence[Unit], passages: Sequence[PassageText]) -> Iterator[str]:
+    """Yield the answer in pieces that join to Markdown: each unit with its key, a paragraph for each source.
 
-    `sentences` are best first; sources come in the order of their best sentence, and so do the passages of a source,
-    whose sentences are in text order. Fragments without a full stop are put in a list.
+    `units` are best first; sources come in the order of their best unit, and so do the passages of a source, whose
+    units are in text order. Sentences make up a paragraph, fragments and records a list; lists, tables and code keep
+    their lines.
     """
-    previous: Sentence | None = None
-    for sentence in _in_reading_order(sentences, passages):
-        passage = passages[sentence.passage]
-        yield f"{_separator(previous, sentence, passages)}{sentence.quote} [{passage.key}]"
-        previous = sentence
+    previous: Unit | None = None
+    for unit in _in_reading_order(units, passages):
+        yield _separator(previous, unit, passages) + _quoted(unit, passages[unit.passage])
+        previous = unit
 
 
-def abstain(closest: Sequence[Sentence], passages: Sequence[PassageText], failure: str | None) -> Iterator[str]:
-    """Yield an abstention in pieces: that there is no answer, then the closest sentences, or why there are none.
+def abstain(closest: Sequence[Unit], passages: Sequence[PassageText], failure: str | None) -> Iterator[str]:
+    """Yield an abstention in pieces: that there is no answer, then the closest units, or why there are none.
 
     `failure` says why the search did not work, `None` if it did.
     """
     yield ABSTENTION
     if closest:
         yield "\n\nThe closest passages say:\n"
-        for sentence in closest:
-            yield f"\n- {sentence.quote} [{passages[sentence.passage].key}]"
+        for unit in closest:
+            yield f"\n- {' '.join(unit.quote.split())} [{passages[unit.passage].key}]"
     elif failure is not None:
         yield f"\n\nThe search did not work: {' '.join(failure.split())[:_MAX_FAILURE_CHARS]}"
     elif passages:
@@ -41,20 +42,44 @@ def abstain(closest: Sequence[Sentence], passages: Sequence[PassageText], failur
         yield "\n\nNo passage was found."
 
 
-def _in_reading_order(sentences: Sequence[Sentence], passages: Sequence[PassageText]) -> list[Sentence]:
-    titles = list(dict.fromkeys(passages[sentence.passage].title for sentence in sentences))
-    ranks = list(dict.fromkeys(sentence.passage for sentence in sentences))
-    return sorted(
-        sentences,
-        key=lambda s: (titles.index(passages[s.passage].title), ranks.index(s.passage), s.position),
-    )
+def _quoted(unit: Unit, passage: PassageText) -> str:
+    """Return a unit as Markdown with its key; each line of a list has it: one without would count as unsourced."""
+    key, lines = passage.key, unit.quote.split("\n")
+    if unit.kind == "property":  # it says nothing without the note that it is a property of
+        return f"- {passage.title.removesuffix('.md')}: {' '.join(lines)} [{key}]"
+    if unit.kind == "code":
+        body = unit.quote.strip("\n")
+        if "\n" not in body and "`" not in body:
+            return f"- `{body.strip()}` [{key}]"
+        fence = "````" if "```" in body else "```"
+        return f"{fence}\n{body}\n{fence}\n\n[{key}]"
+    if unit.kind == "entry":
+        return f"- {' '.join(lines)} [{key}]"
+    if unit.kind in RECORDS:
+        return "\n".join(f"- {inline_text(line.strip().strip('|').strip())} [{key}]" for line in lines)
+    if unit.kind == "list":
+        return "\n".join(_line(line, key) for line in lines)
+    return f"{unit.quote if unit.complete else '- ' + unit.quote} [{key}]"
 
 
-def _separator(previous: Sentence | None, sentence: Sentence, passages: Sequence[PassageText]) -> str:
-    """Return the separator before `sentence`: a space in a paragraph, a line break in a list, else a blank line."""
-    bullet = "" if sentence.complete else "- "
+def _line(line: str, key: str) -> str:
+    if line.startswith(("```", "~~~")) or not line.strip():
+        return line
+    return f"{line} [{key}]"
+
+
+def _in_reading_order(units: Sequence[Unit], passages: Sequence[PassageText]) -> list[Unit]:
+    titles = list(dict.fromkeys(passages[unit.passage].title for unit in units))
+    ranks = list(dict.fromkeys(unit.passage for unit in units))
+    return sorted(units, key=lambda u: (titles.index(passages[u.passage].title), ranks.index(u.passage), u.position))
+
+
+def _separator(previous: Unit | None, unit: Unit, passages: Sequence[PassageText]) -> str:
+    """Return the separator before `unit`: a space in a paragraph, a line break in a list, else a blank line."""
     if previous is None:
-        return bullet
-    if passages[previous.passage].title != passages[sentence.passage].title or previous.complete != sentence.complete:
-        return "\n\n" + bullet
-    return " " if sentence.complete else "\n- "
+        return ""
+    same_source = passages[previous.passage].title == passages[unit.passage].title
+    if same_source and previous.complete and unit.complete:
+        return " "
+    in_list = not previous.complete and not unit.complete and not ({previous.kind, unit.kind} & {"code", "list"})
+    return "\n" if same_source and in_list else "\n\n"

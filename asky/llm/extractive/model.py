@@ -13,11 +13,13 @@ from typing import Any
 
 from asky.concurrency import in_thread
 from asky.errors import AskyError
-from asky.llm.extractive.answer import abstain, quote_sentences
+from asky.llm.extractive.answer import abstain, quote_units
+from asky.llm.extractive.document_answers import answer_about_documents
 from asky.llm.extractive.questions import ParsedQuestion, follow_up, queries, read_question, shorten
-from asky.llm.extractive.scoring import Embed, ScoredSentence, Scorer
-from asky.llm.extractive.selection import SelectionSettings, select_central, select_sentences
-from asky.llm.extractive.sentences import PassageText, read_sentences
+from asky.llm.extractive.relevance import relevance
+from asky.llm.extractive.scoring import Embed, ScoredUnit, Scorer
+from asky.llm.extractive.selection import SelectionSettings, select_central, select_units
+from asky.llm.extractive.units import PassageText, Unit, read_units
 from asky.llm.port import Message, ModelUsage, Reply, TextDelta, ToolCall, ToolChoice, ToolSpec
 
 RETRIEVAL_TOOL = "get_relevant_content"
@@ -25,18 +27,18 @@ MEMORY_TOOL = "query_research_memory"
 
 _CONTEXT_TOKENS = 1_000_000  # it reads only the tool results of the current question
 _MAX_CLOSEST = 2
-_CLOSE = 0.5  # of the support that an answer needs
+_CLOSE = 0.5  # of the relevance that an answer needs
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractiveSettings:
     """When it answers and how much it quotes.
 
-    It abstains if no sentence has a `support` of `min_support`, or of `min_coverage` if nothing is embedded. At most
-    `max_embedded` sentences are embedded for an answer, which bounds its time.
+    It abstains below a relevance of `min_relevance`, or a coverage of `min_coverage` if nothing is embedded. At most
+    `max_embedded` units are embedded for an answer, which bounds its time.
     """
 
-    min_support: float = 0.45
+    min_relevance: float = 0.3
     min_coverage: float = 0.3
     max_embedded: int = 24
     selection: SelectionSettings = field(default_factory=SelectionSettings)
@@ -98,7 +100,7 @@ class ExtractiveModel:
         if state.searches == 0 and RETRIEVAL_TOOL in tools and question.text:
             return _Step(calls=_first_calls(question, tools))
         reading = self._read(question, state)
-        if state.searches == 1 and RETRIEVAL_TOOL in tools and not question.wants_summary:
+        if state.searches == 1 and RETRIEVAL_TOOL in tools and question.document is None:
             wanted = self._follow_up(reading)
             if wanted:
                 return _Step(calls=(_call("follow_up", RETRIEVAL_TOOL, {"queries": wanted}),))
@@ -107,42 +109,48 @@ class ExtractiveModel:
     def _read(self, question: ParsedQuestion, state: _State) -> _Reading:
         passages = {passage.key: passage for result in state.results for passage in self._read_passages(result)}
         ranked = list(passages.values())
-        scorer = Scorer(ranked, read_sentences(ranked))
+        scorer = Scorer(ranked, read_units(ranked))
         questions = [question, *(read_question(part) for part in question.parts)]
-        limit = self._settings.max_embedded
         try:
-            scored = scorer.score(questions, embed=self._embed, max_embedded=limit)
+            return _Reading(ranked, scorer, self._judge(questions, scorer, self._embed))
         except AskyError:  # works without the embedding model, as lexical search does
-            scored = scorer.score(questions, embed=None, max_embedded=limit)
-        return _Reading(ranked, scorer, list(zip(questions, scored, strict=True)))
+            return _Reading(ranked, scorer, self._judge(questions, scorer, None))
+
+    def _judge(self, questions: Sequence[ParsedQuestion], scorer: Scorer, embed: Embed | None) -> list[_Judged]:
+        limits = self._settings
+        judged = []
+        for question, scored in zip(
+            questions, scorer.score(questions, embed=embed, max_embedded=limits.max_embedded), strict=True
+        ):
+            is_embedded = any(each.meaning is not None for each in scored)
+            needed = limits.min_relevance if is_embedded else limits.min_coverage
+            share = relevance(question, scored, scorer, embed if is_embedded else None) / needed
+            judged.append(_Judged(question, scored, share))
+        return judged
 
     def _follow_up(self, reading: _Reading) -> list[str]:
         """Return queries for the unanswered parts, using names from the answers to the others."""
-        parts = reading.scored[1:]
-        missing = [part for part, scored in parts if not self._is_supported(scored)]
-        answers = [scored[0].sentence.text for _, scored in parts if self._is_supported(scored)]
+        parts = reading.judged[1:]
+        missing = [part.question for part in parts if not part.is_answered]
+        answers = [part.scored[0].unit.text for part in parts if part.is_answered]
         return follow_up(missing, answers)
 
-    def _is_supported(self, scored: Sequence[ScoredSentence], share: float = 1.0) -> bool:
-        """Return whether a sentence has `share` of the support that an answer needs."""
-        limits = self._settings
-        return any(
-            each.support >= share * (limits.min_coverage if each.meaning is None else limits.min_support)
-            for each in scored
-        )
-
     def _write(self, reading: _Reading, state: _State) -> Iterator[str]:
-        question, whole = reading.scored[0]
+        whole = reading.judged[0]
         settings = self._settings.selection
-        if question.wants_summary:
-            chosen = select_central(reading.scorer, reading.passages, settings)
-        else:
-            parts = [scored for _, scored in reading.scored[1:] if self._is_supported(scored)]
-            answers = whole if self._is_supported(whole) else ()
-            chosen = select_sentences(reading.scorer, question, answers, parts, settings)
+        chosen: list[Unit] = []
+        document = whole.question.document
+        if document is not None:
+            chosen = answer_about_documents(document, reading.passages, reading.scorer.units)
+            if not chosen and not document.subject:
+                chosen = select_central(reading.scorer, reading.passages, settings)
+        if not chosen:
+            parts = [part.scored for part in reading.judged[1:] if part.is_answered]
+            answers = whole.scored if whole.is_answered else ()
+            chosen = select_units(reading.scorer, whole.question, answers, parts, settings)
         if chosen:
-            return quote_sentences(chosen, reading.passages)
-        closest = [each.sentence for each in whole[:_MAX_CLOSEST] if self._is_supported([each], _CLOSE)]
+            return quote_units(chosen, reading.passages)
+        closest = [each.unit for each in whole.scored[:_MAX_CLOSEST]] if whole.share >= _CLOSE else []
         return abstain(closest, reading.passages, None if reading.passages else state.failure())
 
 
@@ -170,12 +178,25 @@ class _State:
 
 
 @dataclass(frozen=True, slots=True)
+class _Judged:
+    """A question with its units, best first; `share` is their relevance as a share of what an answer needs."""
+
+    question: ParsedQuestion
+    scored: Sequence[ScoredUnit]
+    share: float
+
+    @property
+    def is_answered(self) -> bool:
+        return self.share >= 1.0
+
+
+@dataclass(frozen=True, slots=True)
 class _Reading:
-    """The passages of a conversation and, for the whole question and then its parts, their sentences, best first."""
+    """The passages of a conversation and, for the whole question and then its parts, what they say about it."""
 
     passages: Sequence[PassageText]
     scorer: Scorer
-    scored: Sequence[tuple[ParsedQuestion, list[ScoredSentence]]]
+    judged: Sequence[_Judged]
 
 
 def _read_state(messages: Sequence[Message]) -> _State:

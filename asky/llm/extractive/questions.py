@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from asky.text.terms import STOP_WORDS, content_terms, words
+from asky.text.document_questions import DocumentQuestion, read_document_question
+from asky.text.terms import content_terms, terms_of, words
 
-AnswerKind = Literal["person", "time", "number", "place", "reason", "definition"]
+AnswerKind = Literal["person", "time", "number", "place", "reason", "list", "steps", "definition"]
 
 SUMMARY_QUERIES = ("introduction and overview", "summary and conclusions")
 MAX_QUERY_CHARS = 400
@@ -19,6 +20,7 @@ _MAX_PARTS = 4
 _MAX_NEW_NAMES = 3
 
 _INTERROGATIVES = r"(?:who|whom|whose|what|when|where|why|which|how)"
+_ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+|\bwww\.\S+", re.IGNORECASE)
 _SENTENCE_BREAK = re.compile(r"[?;？；\n]+")
 _SECOND_QUESTION = re.compile(rf",?\s+and\s+(?={_INTERROGATIVES}\b)", re.IGNORECASE)
 _ASKS = re.compile(
@@ -51,19 +53,14 @@ _KIND_PATTERNS: tuple[tuple[AnswerKind, str], ...] = (
     ("person", r"\b(?:who|whom|whose)\b"),
     ("place", rf"\bwhere\b|{_WHICH}(?:city|country|state|town|place|island|river|county|region|continent|capital)\b"),
     ("reason", rf"\bwhy\b|{_WHICH}(?:cause|causes|caused|reason|reasons)\b"),
+    ("steps", r"\bhow\s+(?:do|can|should|could|would|to)\b"),
+    (
+        "list",
+        r"^\s*(?:list|name|enumerate|show)\b|\bwhich\s+(?:\w+\s+){0,2}?\w+s\b|\bwhat\s+(?:\w+\s+){0,2}?\w+[^s\W]s\s+(?:are|were|do|did|can|have|does)\b",
+    ),
     ("definition", r"^\s*what\s+(?:is|are|was|were)\b|\b(?:meaning|definition)\s+of\b|\bstands?\s+for\b|\bmean\b"),
 )
 _KINDS = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _KIND_PATTERNS)
-_SUMMARY = re.compile(
-    r"\b(?:summar\w*|overview|outline|gist|topics?|about|describe|main points?|key points?)\b", re.IGNORECASE
-)
-_ABOUT_THE_TEXT = frozenset(
-    """
-    summarise summarize summary summaries overview outline abstract gist main key point points topic topics content
-    contents document documents documentation file files folder text texts source sources note notes page pages
-    collection corpus describe explain tell give list show say present read please short brief briefly
-    """.split()  # noqa: SIM905 - a list literal of fifty quoted words is harder to read and to change
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +68,16 @@ class ParsedQuestion:
     """A parsed question.
 
     `parts` are its sub-questions in the order asked, each able to stand alone; empty if it asks one thing. `terms` are
-    its distinct content terms. `wants_summary` is set if it asks what the texts say overall.
+    its distinct content terms, and `names` those of capitalised words and numbers. `document` is what it asks about
+    documents as a whole, if anything.
     """
 
     text: str
     parts: tuple[str, ...]
     terms: frozenset[str]
+    names: frozenset[str]
     kind: AnswerKind | None
-    wants_summary: bool
+    document: DocumentQuestion | None
 
 
 def read_question(text: str) -> ParsedQuestion:
@@ -88,16 +87,24 @@ def read_question(text: str) -> ParsedQuestion:
     """
     lines = "".join(c if c.isprintable() or c.isspace() else " " for c in text[:_MAX_QUESTION_CHARS])
     flat = " ".join(lines.split())
-    wants_summary = bool(_SUMMARY.search(flat)) and set(words(flat)) <= _ABOUT_THE_TEXT | STOP_WORDS
-    parts = () if wants_summary else _parts(lines)
-    return ParsedQuestion(flat, parts, frozenset(content_terms(flat)), answer_kind(flat), wants_summary)
+    flat = " ".join(_ADDRESS.sub(" ", flat).split()) or flat  # no sentence is about an address
+    document = read_document_question(flat)
+    parts = () if document is not None and not document.subject else _parts(_ADDRESS.sub(" ", lines))
+    return ParsedQuestion(flat, parts, terms_of(flat), _names_and_numbers(flat), answer_kind(flat), document)
+
+
+def _names_and_numbers(text: str) -> frozenset[str]:
+    """Return the terms of words with a capital, except the first, and of numbers."""
+    named = [word for word in text.split()[1:] if word[:1].isupper()]
+    return frozenset(term for word in named for term in content_terms(word)) | frozenset(
+        term for term in content_terms(text) if term[:1].isdigit()
+    )
 
 
 def queries(question: ParsedQuestion) -> list[str]:
     """Return the search queries: the whole question, then its parts; at most 6, of at most 400 characters each."""
-    if question.wants_summary:
-        return list(SUMMARY_QUERIES)
-    wanted = [shorten(query) for query in (question.text, *question.parts)]
+    more = SUMMARY_QUERIES if question.document is not None and not question.document.subject else question.parts
+    wanted = [shorten(query) for query in (question.text, *more)]
     return [query for query in dict.fromkeys(wanted) if query][:MAX_QUERIES]
 
 

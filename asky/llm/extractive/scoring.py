@@ -1,4 +1,4 @@
-"""Scoring of sentences as answers: coverage, meaning, position, and form."""
+"""Scoring of units as answers: coverage, meaning, position, and form."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from asky.llm.extractive.questions import AnswerKind, ParsedQuestion
-from asky.llm.extractive.sentences import PassageText, Sentence
-from asky.text.terms import content_terms, words
+from asky.llm.extractive.units import PassageText, Unit
+from asky.text.terms import terms_of, words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,8 +26,16 @@ _RANK = 0.1
 _POSITION = 0.1
 _KIND = 0.1
 _COMPLETE = 0.2
-_IN_TITLE = 0.5
-_IN_SENTENCE_BEFORE = 0.3
+_DEFINES = 0.4
+_IN_CONTEXT = 0.5
+_IN_UNIT_BEFORE = 0.3
+_MIN_MISSPELLED = 5  # letters of a stem; shorter ones have too many neighbours
+_ALMOST = 0.8  # by which `difflib` tells "seper" from "separ" but not "tabl" from "cabl"
+_MAX_EMBEDDED_CHARS = 1_200
+_DEFINITION_CHARS = 120
+_IS = re.compile(
+    r"\s(?:is|are|was|were)\s+(?:an?|the|one|any|some)\s|\s(?:means|denotes|refers to|stands for|consists of)\s"
+)
 
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t|tember)?|oct(?:ober)?|"
@@ -48,20 +57,24 @@ _CUES: Mapping[AnswerKind, re.Pattern[str]] = {
         r"\b(?:because|due to|since|so that|in order to|caus\w+|reasons?|result(?:s|ed)?|led to|therefore|thus|why)\b",
         re.IGNORECASE,
     ),
+    "list": re.compile(r"[^,;]+[,;][^,;]+(?:[,;]|,? and )[^,;]+"),
+    "steps": re.compile(
+        r"\b(?:select|click|open|press|choose|type|run|enter|use|go to|install|add|set|turn)\b", re.IGNORECASE
+    ),
     "definition": re.compile(r"\b(?:is|are|was|were|means|refers to|stands for|known as|called)\b", re.IGNORECASE),
 }
 
 
 @dataclass(frozen=True, slots=True)
-class ScoredSentence:
-    """A quotable sentence with its scores for one question.
+class ScoredUnit:
+    """A quotable unit with its scores for one question.
 
-    `coverage` in [0, 1] is the share of the question's weighted terms that it contains; a term found only in its title
-    or the sentence before it counts for half and for three tenths. `meaning` is its cosine to the question, `None` if
-    it was not embedded. `support` in [-1, 1] says whether there is an answer at all, `score` which sentence is best.
+    `coverage` in [0, 1] is the share of the question's weighted terms that it contains; a term found only in its
+    context or its title, or in the unit before it, counts for a part. `meaning` is its cosine to the question, `None`
+    if it was not embedded. `support` in [-1, 1] says how well it answers, `score` which unit is best.
     """
 
-    sentence: Sentence
+    unit: Unit
     coverage: float
     meaning: float | None
     support: float
@@ -69,98 +82,139 @@ class ScoredSentence:
 
 
 class Scorer:
-    """Scores the quotable sentences of passages, which are in rank order, for any number of questions."""
+    """Scores the quotable units of passages, which are in rank order, for any number of questions."""
 
-    def __init__(self, passages: Sequence[PassageText], sentences: Sequence[Sentence]) -> None:
-        self._titles = [frozenset(content_terms(passage.title)) for passage in passages]
-        self._at = {(sentence.passage, sentence.position): sentence for sentence in sentences}
-        self._quotable = [sentence for sentence in sentences if sentence.quotable]
-        self._counts = Counter(term for sentence in sentences for term in sentence.terms)
-        self._total = len(sentences)
+    def __init__(self, passages: Sequence[PassageText], units: Sequence[Unit]) -> None:
+        self.units = units
+        self._titles = [terms_of(passage.title) for passage in passages]
+        self._at = {(unit.passage, unit.position): unit for unit in units}
+        self._quotable = [unit for unit in units if unit.quotable]
+        self._keys = {id(unit): terms_of(unit.text.split(":")[0]) for unit in units if unit.kind == "property"}
+        self._counts = Counter(term for unit in units for term in unit.terms)
+        self._total = len(units)
+        self._words = sorted({*self._counts, *(term for unit in units for term in unit.context)})
 
     def score(
         self, questions: Sequence[ParsedQuestion], *, embed: Embed | None, max_embedded: int
-    ) -> list[list[ScoredSentence]]:
-        """Return for each question its sentences, best first; ties keep the order of the passages.
+    ) -> list[list[ScoredUnit]]:
+        """Return for each question its units, best first; ties keep the order of the passages.
 
-        With `embed`, only the `max_embedded` sentences with the best coverage of any question are scored, which bounds
-        the time. Raises what `embed` raises.
+        With `embed`, only the `max_embedded` units with the best coverage of any question are scored, which bounds the
+        time. Raises what `embed` raises.
         """
-        candidates = self._quotable
+        asked = frozenset[str]().union(*(question.terms for question in questions))
+        candidates = [
+            unit for unit in self._quotable if self._keys.get(id(unit), asked) & asked or unit.kind != "property"
+        ]
         rows: Sequence[Sequence[float | None]] = [[None] * len(candidates)] * len(questions)
+        wanted = [self._spelled(question.terms) for question in questions]
         if embed is not None and candidates:
-            promising = self._best_covering(questions, max_embedded)
-            cosines = _cosines(embed, [question.text for question in questions], [s.quote for s in promising])
+            promising = self._best_covering(candidates, wanted, max_embedded)
+            cosines = _cosines(embed, [question.text for question in questions], [self._embedded(u) for u in promising])
             if cosines is not None:
                 candidates, rows = promising, cosines
         return [
             sorted(
-                (self._scored(question, sentence, meaning) for sentence, meaning in zip(candidates, row, strict=True)),
+                (self._scored(question, terms, unit, meaning) for unit, meaning in zip(candidates, row, strict=True)),
                 key=lambda scored: -scored.score,
             )
-            for question, row in zip(questions, rows, strict=True)
+            for question, terms, row in zip(questions, wanted, rows, strict=True)
         ]
 
-    def centrality(self, sentence: Sentence, chosen: Collection[Sentence] = ()) -> float:
-        """Return how central a sentence is; passages open with their topic, so openings score higher.
+    def _embedded(self, unit: Unit) -> str:
+        """Return the text of `unit` to embed: below its heading, which says what "it" and "they" are."""
+        heading = f"{unit.heading}\n" if unit.heading else ""
+        return (heading + unit.quote)[:_MAX_EMBEDDED_CHARS]
 
-        Each term counts for the share of the sentences that contain it, squared once a sentence of `chosen` contains
-        it.
+    def _spelled(self, terms: frozenset[str]) -> frozenset[str]:
+        """Return `terms` with those that no passage contains replaced by one that is spelled almost the same."""
+        known = self._counts
+        return frozenset(term if term in known else self._nearest(term) for term in terms)
+
+    def _nearest(self, term: str) -> str:
+        if len(term) < _MIN_MISSPELLED or not term.isalpha():
+            return term
+        near = get_close_matches(term, self._words, n=1, cutoff=_ALMOST)
+        return near[0] if near and near[0][0] == term[0] else term
+
+    def centrality(self, unit: Unit, chosen: Collection[Unit] = ()) -> float:
+        """Return how central a unit is; passages open with their topic, so openings score higher.
+
+        Each term counts for the share of the units that contain it, squared once a unit of `chosen` contains it.
 
         Source: SumBasic, Nenkova and Vanderwende, Microsoft Research MSR-TR-2005-101; divided by the root of the number
         of terms, because the mean favours the shortest sentences.
         """
         covered = {term for other in chosen for term in other.terms}
-        shares = [self._counts[term] / self._total for term in sentence.terms - covered]
-        shares += [(self._counts[term] / self._total) ** 2 for term in sentence.terms & covered]
-        return math.fsum(shares) / math.sqrt(len(shares) or 1) * (1 + 1 / (1 + sentence.position))
+        shares = [self._counts[term] / self._total for term in unit.terms - covered]
+        shares += [(self._counts[term] / self._total) ** 2 for term in unit.terms & covered]
+        return math.fsum(shares) / math.sqrt(len(shares) or 1) * (1 + 1 / (1 + unit.position))
 
     @property
-    def quotable(self) -> Sequence[Sentence]:
-        """Return the sentences that may be quoted, in the order of the passages."""
+    def quotable(self) -> Sequence[Unit]:
+        """Return the units that may be quoted, in the order of the passages."""
         return self._quotable
 
-    def before(self, sentence: Sentence) -> Sentence | None:
-        """Return the sentence before it in its passage."""
-        return self._at.get((sentence.passage, sentence.position - 1))
+    def heading_of(self, unit: Unit) -> Unit | None:
+        """Return the heading above a unit in its passage."""
+        for position in range(unit.position - 1, -1, -1):
+            above = self._at.get((unit.passage, position))
+            if above is not None and above.kind == "heading":
+                return above
+        return None
 
-    def similarity(self, a: Sentence, b: Sentence) -> float:
-        """Return the weighted share of terms that two sentences have in common, in [0, 1]."""
+    def before(self, unit: Unit) -> Unit | None:
+        """Return the unit before it in its passage."""
+        return self._at.get((unit.passage, unit.position - 1))
+
+    def window(self, unit: Unit) -> list[Unit]:
+        """Return the unit with those beside it in its passage."""
+        places = [(unit.passage, unit.position + step) for step in (-1, 0, 1)]
+        return [self._at[place] for place in places if place in self._at]
+
+    def terms_around(self, units: Sequence[Unit]) -> frozenset[str]:
+        """Return the terms of units of one passage, of their context and of the title."""
+        own = (unit.terms | unit.context | self._titles[unit.passage] for unit in units)
+        return frozenset[str]().union(*own)
+
+    def similarity(self, a: Unit, b: Unit) -> float:
+        """Return the weighted share of terms that two units have in common, in [0, 1]."""
         return self._weigh(a.terms & b.terms) / (self._weigh(a.terms | b.terms) or 1.0)
 
     def share(self, wanted: frozenset[str], held: frozenset[str]) -> float:
         """Return the weighted share of the terms `wanted` that are in `held`, in [0, 1]."""
+        wanted = self._spelled(wanted)
         return self._weigh(wanted & held) / (self._weigh(wanted) or 1.0)
 
-    def _scored(self, question: ParsedQuestion, sentence: Sentence, meaning: float | None) -> ScoredSentence:
-        coverage = self._coverage(question.terms, sentence)
+    def _scored(self, question: ParsedQuestion, terms: frozenset[str], unit: Unit, meaning: float | None) -> ScoredUnit:
+        coverage = self._coverage(terms, unit)
         support = coverage if meaning is None else (coverage + 2 * meaning) / 3
         score = (
             coverage
             + _MEANING * (meaning or 0.0)
-            + _RANK / (1 + sentence.passage)
-            + _POSITION / (1 + sentence.position)
-            + _COMPLETE * sentence.complete
-            + _KIND * _holds(question, sentence)
+            + _RANK / (1 + unit.passage)
+            + _POSITION / (1 + unit.position)
+            + _COMPLETE * (unit.complete or unit.kind != "sentence")
+            + _KIND * _holds(question, unit)
+            + _DEFINES * _defines(question, unit)
         )
-        return ScoredSentence(sentence, coverage, meaning, support, score)
+        return ScoredUnit(unit, coverage, meaning, support, score)
 
-    def _best_covering(self, questions: Sequence[ParsedQuestion], count: int) -> list[Sentence]:
-        """Return the `count` sentences with the best coverage of any question, in the order of the passages."""
+    def _best_covering(self, candidates: Sequence[Unit], wanted: Sequence[frozenset[str]], count: int) -> list[Unit]:
+        """Return the `count` units with the best coverage of any question, in the order of the passages."""
         coverage = {
-            id(sentence): max((self._coverage(question.terms, sentence) for question in questions), default=0.0)
-            for sentence in self._quotable
+            id(unit): max((self._coverage(terms, unit) for terms in wanted), default=0.0) for unit in candidates
         }
-        best = {id(s) for s in sorted(self._quotable, key=lambda s: -coverage[id(s)])[:count]}
-        return [sentence for sentence in self._quotable if id(sentence) in best]
+        best = {id(s) for s in sorted(candidates, key=lambda s: -coverage[id(s)])[:count]}
+        return [unit for unit in candidates if id(unit) in best]
 
-    def _coverage(self, terms: frozenset[str], sentence: Sentence) -> float:
-        before = self.before(sentence)
-        left = terms - sentence.terms
-        in_title = left & self._titles[sentence.passage]
-        in_before = (left - in_title) & before.terms if before else frozenset()
-        held = self._weigh(terms & sentence.terms)
-        return (held + _IN_TITLE * self._weigh(in_title) + _IN_SENTENCE_BEFORE * self._weigh(in_before)) / (
+    def _coverage(self, terms: frozenset[str], unit: Unit) -> float:
+        before = self.before(unit)
+        left = terms - unit.terms
+        in_context = left & (unit.context | self._titles[unit.passage])
+        in_before = (left - in_context) & before.terms if before else frozenset()
+        held = self._weigh(terms & unit.terms)
+        return (held + _IN_CONTEXT * self._weigh(in_context) + _IN_UNIT_BEFORE * self._weigh(in_before)) / (
             self._weigh(terms) or 1.0
         )
 
@@ -169,19 +223,34 @@ class Scorer:
         return math.fsum(math.log(2 + self._total / (1 + self._counts[term])) for term in terms)
 
 
-def _cosines(embed: Embed, questions: list[str], sentences: list[str]) -> list[list[float]] | None:
-    vectors = embed([*questions, *sentences])
+def _cosines(embed: Embed, questions: list[str], texts: list[str]) -> list[list[float]] | None:
+    vectors = embed([*questions, *texts])
     if vectors is None:
         return None
     rows: list[list[float]] = (vectors[: len(questions)] @ vectors[len(questions) :].T).tolist()
     return rows
 
 
-def _holds(question: ParsedQuestion, sentence: Sentence) -> float:
-    """Return 1 if the sentence has an item of the required form that the question lacks; 0.5 if no form is required."""
+def dates(text: str) -> bool:
+    """Return whether `text` has a date or a year."""
+    return _CUES["time"].search(text) is not None
+
+
+def _holds(question: ParsedQuestion, unit: Unit) -> float:
+    """Return 1 if the unit has an item of the required form that the question lacks; 0.5 if no form is required."""
     if question.kind is None:
         return 0.5
+    if question.kind in ("list", "steps") and unit.kind in ("list", "table"):
+        return 1.0
     question_words = set(words(question.text))
     return float(
-        any(match.group().casefold() not in question_words for match in _CUES[question.kind].finditer(sentence.text))
+        any(match.group().casefold() not in question_words for match in _CUES[question.kind].finditer(unit.text))
     )
+
+
+def _defines(question: ParsedQuestion, unit: Unit) -> bool:
+    """Return whether the unit says what the subject of "What is X?" is: it begins with "X is"."""
+    if question.kind != "definition" or not question.terms:
+        return False
+    found = _IS.search(unit.quote[:_DEFINITION_CHARS])
+    return found is not None and question.terms <= terms_of(unit.quote[: found.start()])

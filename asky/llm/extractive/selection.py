@@ -1,4 +1,4 @@
-"""Selection of the sentences of an answer: the best ones that say different things, then put into a readable order."""
+"""Selection of the units of an answer: the best ones that say different things."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from asky.llm.extractive.questions import ParsedQuestion
-from asky.llm.extractive.scoring import ScoredSentence, Scorer
-from asky.llm.extractive.sentences import PassageText, Sentence
+from asky.llm.extractive.scoring import ScoredUnit, Scorer, dates
+from asky.llm.extractive.units import RECORDS, PassageText, Unit
 
 _POINTS_BACK = re.compile(
     r"[\"'“‘«(]*(?:it|its|he|his|him|she|her|they|their|them|this|these|that|those|such|both|here|there|however|but|"
@@ -22,29 +22,33 @@ _POINTS_BACK = re.compile(
 class SelectionSettings:
     """Limits on the quotation.
 
-    A sentence is left out if its marginal score is below `keep` times the best score, or if more than `alike` of it is
-    already covered. `new_terms` is the bonus of a further sentence that alone adds all terms of the question.
+    A unit is left out if its marginal score is below `keep` times the best score, or if more than `alike` of it is
+    already covered; of rows, settings and log entries, those whose coverage is below `keep_records` times the best.
+    `new_terms` is the bonus of a further unit that alone adds all terms of the question. Records may be `max_records`,
+    and all units `max_words`.
     """
 
     max_sentences: int = 5
+    max_records: int = 12
     max_words: int = 120
     keep: float = 0.7
+    keep_records: float = 0.93
     new_terms: float = 0.3
     alike: float = 0.7
 
 
-def select_sentences(
+def select_units(
     scorer: Scorer,
     question: ParsedQuestion,
-    whole: Sequence[ScoredSentence],
-    parts: Sequence[Sequence[ScoredSentence]],
+    whole: Sequence[ScoredUnit],
+    parts: Sequence[Sequence[ScoredUnit]],
     settings: SelectionSettings,
-) -> list[Sentence]:
-    """Return the sentences to quote, best first: one for each part that has one, then the best of the whole question.
+) -> list[Unit]:
+    """Return the units to quote, best first: one for each part that has one, then the best of the whole question.
 
-    `whole` and each of `parts` are sorted best first. Of the rest, the next sentence is the one with the best score
-    including the question terms it adds. The first sentence is quoted even if it alone exceeds `max_words`. One that
-    refers back ("It was ...") is quoted with the sentence before it if both fit.
+    `whole` and each of `parts` are sorted best first. Of the rest, the next unit is the one with the best score
+    including the question terms it adds. The first unit is quoted even if it alone exceeds `max_words`. A sentence that
+    refers back ("It was ...") is quoted with the one before it if both fit.
 
     Source: docs/concepts/extractive-model.md for the settings. Greedy choice by relevance and novelty follows maximal
     marginal relevance, Carbonell and Goldstein, SIGIR 1998.
@@ -55,72 +59,89 @@ def select_sentences(
     left = list(whole)
     while left and not chosen.is_full():
         best = max(left, key=lambda scored: chosen.marginal_score(scored, question))
-        if chosen.marginal_score(best, question) < settings.keep * whole[0].score:
+        if best.unit.kind in RECORDS and whole[0].unit.kind in RECORDS:
+            if best.coverage < settings.keep_records * whole[0].coverage:
+                break
+        elif chosen.marginal_score(best, question) < settings.keep * whole[0].score:
             break
         left.remove(best)
-        chosen.add(best.sentence)
-    return chosen.sentences
+        chosen.add(best.unit)
+    return [*_dated_headings(scorer, question, chosen.units), *chosen.units]
 
 
-def select_central(scorer: Scorer, passages: Sequence[PassageText], settings: SelectionSettings) -> list[Sentence]:
-    """Return the sentences most central to all passages, best first, taking the sources in turn."""
+def _dated_headings(scorer: Scorer, question: ParsedQuestion, units: Sequence[Unit]) -> list[Unit]:
+    """Return the headings with the date of units that have none, if the question asks when."""
+    if question.kind != "time":
+        return []
+    undated = [unit for unit in units if not dates(unit.text) and dates(unit.heading)]
+    headings = [heading for unit in undated if (heading := scorer.heading_of(unit)) is not None]
+    return list(dict.fromkeys(headings))
+
+
+def select_central(scorer: Scorer, passages: Sequence[PassageText], settings: SelectionSettings) -> list[Unit]:
+    """Return the units most central to all passages, best first, taking the sources in turn."""
     chosen = _Chosen(scorer, settings)
     alone = [each for each in scorer.quotable if each.complete and not _POINTS_BACK.match(each.text)]
     left = alone or list(scorer.quotable)
-    titles = Counter(passages[sentence.passage].title for sentence in left)
+    titles = Counter(passages[unit.passage].title for unit in left)
     quota = max(1, settings.max_sentences // max(1, len(titles)))
     while left and not chosen.is_full():
-        best = max(left, key=lambda sentence: scorer.centrality(sentence, chosen.sentences))
+        best = max(left, key=lambda unit: scorer.centrality(unit, chosen.units))
         chosen.add(best)
         title = passages[best.passage].title
-        full = sum(passages[sentence.passage].title == title for sentence in chosen.sentences) >= quota
+        full = sum(passages[unit.passage].title == title for unit in chosen.units) >= quota
         left = [s for s in left if s is not best and not (full and passages[s.passage].title == title)]
-    return chosen.sentences
+    return chosen.units
 
 
 class _Chosen:
-    """The sentences chosen so far, and the remaining limits."""
+    """The units chosen so far, and the remaining limits."""
 
     def __init__(self, scorer: Scorer, settings: SelectionSettings) -> None:
         self._scorer = scorer
         self._settings = settings
         self._words = 0
-        self.sentences: list[Sentence] = []
+        self.units: list[Unit] = []
 
     def is_full(self) -> bool:
-        return len(self.sentences) >= self._settings.max_sentences
+        settings = self._settings
+        records = all(unit.kind in RECORDS for unit in self.units)
+        return len(self.units) >= (settings.max_records if records else settings.max_sentences)
 
-    def marginal_score(self, scored: ScoredSentence, question: ParsedQuestion) -> float:
-        """Return the score plus a bonus for terms of the question that no chosen sentence contains."""
-        if not self.sentences:
+    def marginal_score(self, scored: ScoredUnit, question: ParsedQuestion) -> float:
+        """Return the score plus a bonus for terms of the question that no chosen unit contains."""
+        if not self.units:
             return scored.score
-        covered = frozenset().union(*(sentence.terms for sentence in self.sentences))
-        new = self._scorer.share(question.terms, scored.sentence.terms - covered)
+        covered = frozenset().union(*(unit.terms for unit in self.units))
+        new = self._scorer.share(question.terms, scored.unit.terms - covered)
         return scored.score + self._settings.new_terms * new
 
-    def add_first_of(self, scored: Sequence[ScoredSentence]) -> None:
-        """Add the best sentence that is not chosen yet."""
-        best = next((each.sentence for each in scored if each.sentence not in self.sentences), None)
+    def add_first_of(self, scored: Sequence[ScoredUnit]) -> None:
+        """Add the best unit that is not chosen yet."""
+        best = next((each.unit for each in scored if each.unit not in self.units), None)
         if best is not None:
             self.add(best)
 
-    def add(self, sentence: Sentence) -> None:
-        """Add `sentence` unless it is already chosen, says nothing new or does not fit."""
-        if sentence in self.sentences or any(
-            self._scorer.similarity(sentence, other) > self._settings.alike for other in self.sentences
-        ):
+    def add(self, unit: Unit) -> None:
+        """Add `unit` unless it is already chosen, says nothing new or does not fit."""
+        if unit in self.units or self._repeats(unit):
             return
-        before = self._scorer.before(sentence) if _POINTS_BACK.match(sentence.text) else None
-        if before is not None and before.quotable and before not in self.sentences and self._fits(before, sentence):
+        before = self._scorer.before(unit) if _POINTS_BACK.match(unit.text) else None
+        if before is not None and before.quotable and before not in self.units and self._fits(before, unit):
             self._take(before)
-        if self._fits(sentence) or not self.sentences:
-            self._take(sentence)
+        if self._fits(unit) or not self.units:
+            self._take(unit)
 
-    def _fits(self, *sentences: Sentence) -> bool:
-        settings = self._settings
-        words = self._words + sum(len(sentence.text.split()) for sentence in sentences)
-        return len(self.sentences) + len(sentences) <= settings.max_sentences and words <= settings.max_words
+    def _repeats(self, unit: Unit) -> bool:
+        if unit.kind in RECORDS:
+            return False
+        return any(self._scorer.similarity(unit, other) > self._settings.alike for other in self.units)
 
-    def _take(self, sentence: Sentence) -> None:
-        self.sentences.append(sentence)
-        self._words += len(sentence.text.split())
+    def _fits(self, *units: Unit) -> bool:
+        return not self.is_full() and self._words + sum(len(unit.text.split()) for unit in units) <= (
+            self._settings.max_words
+        )
+
+    def _take(self, unit: Unit) -> None:
+        self.units.append(unit)
+        self._words += len(unit.text.split())

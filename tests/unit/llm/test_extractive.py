@@ -19,6 +19,7 @@ from asky.llm.tools import Tool, ToolRegistry, ToolResult
 from asky.research.writing.tool_loop import LoopResult, LoopSettings, run_loop
 from asky.research.writing.transcript import Transcript
 from asky.text.terms import content_terms
+from asky.values import Location
 from tests.support.model_contract import RETRIEVAL_SPEC, check_chat_model, read_reply
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ class Passage:
     key: str
     title: str
     text: str
+    location: Location = Location()  # noqa: RUF009 - a frozen value
+    authors: str = ""
 
 
 MILL = Passage(
@@ -213,7 +216,10 @@ def test_a_search_that_failed_is_told_apart_from_one_that_found_nothing() -> Non
 
 
 def test_passages_without_a_sentence_to_quote_are_no_answer() -> None:
-    asked = Asked("Who built the mill?", by_shared_terms([Passage("Pd004", "Mill", "| mill | built | 1820 |")]))
+    asked = Asked(
+        "Who built the mill?",
+        by_shared_terms([Passage("Pd004", "Mill", "# Who built the mill\n\nhttps://x.test/mill")]),
+    )
     assert asked.text == f"{ABSTENTION}\n\nNo passage that was found comes close."
 
 
@@ -319,7 +325,7 @@ def test_only_the_most_promising_sentences_are_embedded() -> None:
 
     long = Passage("Pd004", "Mills", " ".join(f"The mill number {n} was built long ago." for n in range(200)))
     Asked("Who built the mill?", by_shared_terms([long]), extractive=model(embed, max_embedded=10))
-    assert sizes == [11]
+    assert sizes == [11, 5]  # and what stands around the four best
 
 
 def test_an_answer_is_short() -> None:

@@ -74,13 +74,15 @@ def test_the_form_of_the_answer_follows_from_the_words_that_ask(question: str, k
 )
 def test_a_request_for_a_summary_is_recognised_and_searches_for_overviews(question: str) -> None:
     read = read_question(question)
-    assert read.wants_summary
-    assert queries(read) == list(SUMMARY_QUERIES)
+    assert read.document is not None
+    assert (read.document.aspects, read.document.subject) == (("summary",), frozenset())
+    assert queries(read) == [question, *SUMMARY_QUERIES]
 
 
 @pytest.mark.parametrize("question", ["Summarise the mill fire", "What is the report about the mill about?", "mill"])
 def test_a_question_with_a_subject_is_no_request_for_a_summary_of_everything(question: str) -> None:
-    assert not read_question(question).wants_summary
+    document = read_question(question).document
+    assert document is None or "mill" in document.subject
 
 
 def test_the_whole_question_is_searched_for_first_and_then_its_parts() -> None:

@@ -1,0 +1,311 @@
+"""Answers to questions about a document as a whole, from its first page, its abstract, its conclusion, its headings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from asky.llm.extractive.units import PassageText, Unit, UnitKind
+from asky.text.document_questions import Aspect, DocumentQuestion
+from asky.text.terms import terms_of
+from asky.values import Span
+
+_MAX_WORDS = 150  # of one answer: an abstract has 100 to 250
+_MAX_SENTENCES = 6
+_FRONT_CHARS = 1_500
+_MAX_OF_ABSTRACT = 3  # sentences about findings, before those of the conclusion
+_MAX_OF_ABSTRACT = 3  # sentences about findings, before those of the conclusion
+_MAX_LINE_CHARS = 400
+_MAX_LINES = 4
+
+_ABSTRACT = re.compile(r"\W*(?:abstract|summary|executive summary|overview|tl;?dr)\b[ \t.:*_—–-]*\n?", re.IGNORECASE)
+_ABSTRACT_SECTION = re.compile(
+    r"(?:^|› )[\d. ]*(?:abstract|summary|executive summary|overview|tl;?dr)\b", re.IGNORECASE
+)
+_END_SECTION = re.compile(
+    r"(?:^|› )[\dIVX. ]*(?:conclusions?|concluding|discussion|results|findings|summary and|outlook|decisions?)\b",
+    re.IGNORECASE,
+)
+_ABSTRACT_LINE = re.compile(
+    r"^[ \t#*_]*(?:abstract|introduction|1\.?\s+introduction|contents)\b", re.IGNORECASE | re.MULTILINE
+)
+_DATE = re.compile(
+    r"\b\d{1,2}(?:st|nd|rd|th)?\.?\s+(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?,?\s+(?:19|20)\d\d\b"
+    r"|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+(?:\d{1,2}(?:st|nd|rd|th)?,?\s+)?(?:19|20)\d\d\b"
+    r"|\b(?:19|20)\d\d-\d\d(?:-\d\d)?\b|\b(?:1[5-9]|20)\d\d\b",
+    re.IGNORECASE,
+)
+_DATED = re.compile(
+    r"\b(?:publish|appear|submit|accept|received|revised|posted|released|arxiv|copyright|proceedings|conference|journal|"
+    r"volume|issue|date|edition|updated)|©|\(c\)",
+    re.IGNORECASE,
+)
+_VENUE = re.compile(
+    r"\b(?:journal|proceedings|proc\.|conference|workshop|symposium|transactions|bulletin|letters|annals|review|"
+    r"university press|publish(?:er|ed by)|magazine|volume|vol\.|arxiv|preprint|lecture notes|isbn|issn)",
+    re.IGNORECASE,
+)
+_AFFILIATION = re.compile(
+    r"\b(?:universit\w+|institut\w+|college|school of|department|laborator\w+|labs?|research|inc|ltd|gmbh|corporation|"
+    r"academy|hospital|cent(?:er|re) for|ministry|correspondence)\b|@\w",
+    re.IGNORECASE,
+)
+_BYLINE = re.compile(
+    r"^[ \t]*(?:(?:[Ww]ritten )?[Bb][Yy]:?|(?i:authors?|author\(s\)|creators?|from|written by):)[ \t]+"
+    r"(?=\W*[A-ZÀ-Þ][\w.'’-]*[ ,]+\W*[A-ZÀ-Þ])[^\n]{2,300}$",
+    re.MULTILINE,
+)
+_PROPOSES = re.compile(
+    r"\b(?:we|this (?:paper|article|work|study|report)|the authors?)\b[^.]{0,60}\b(?:propos|introduc|present|develop|"
+    r"describ|design|suggest|use|adopt|explor|investigat|stud|train)\w*"
+    r"|\b(?:new|novel) (?:method|approach|algorithm|model|technique|framework|architecture)\b|\bmethod\b",
+    re.IGNORECASE,
+)
+_FINDS = re.compile(
+    r"\b(?:we|results?|experiments?|findings?|evidence|this (?:paper|study|work)|our)\b[^.]{0,80}\b(?:find|found|show|"
+    r"demonstrat|achiev|outperform|improv|reveal|conclud|suggest|indicat|establish|observ|confirm)\w*"
+    r"|\boutperforms?\b|\d ?%",
+    re.IGNORECASE,
+)
+_PROBLEM = re.compile(
+    r"\b(?:problem|challeng\w*|difficult\w*|however|but|limit\w*|lack\w*|address\w*|aim\w*|goals?|purpose|question|"
+    r"need\w*|unknown|unclear|costly|expensive|constraints?)\b",
+    re.IGNORECASE,
+)
+_CUES: dict[Aspect, re.Pattern[str]] = {"method": _PROPOSES, "findings": _FINDS, "problem": _PROBLEM}
+
+
+@dataclass(frozen=True, slots=True)
+class _Document:
+    """The passages of one document, with their numbers, in the order shown, and their units."""
+
+    passages: list[tuple[int, PassageText]]
+    units: list[Unit]
+
+    def of(self, number: int) -> list[Unit]:
+        """Return the quotable sentences and lists of a passage."""
+        return [each for each in self.units if each.passage == number and each.quotable]
+
+
+def answer_about_documents(
+    asked: DocumentQuestion, passages: Sequence[PassageText], units: Sequence[Unit]
+) -> list[Unit]:
+    """Return the units that answer `asked`, in the order of the documents; empty if nothing fits.
+
+    `passages` begin with the overview of each document that is meant; the others, found by words, are left out if they
+    are of a document whose title does not hold the subject of the question.
+    """
+    documents = _documents(asked, passages, units)
+    words = max(_MAX_WORDS // max(1, len(documents)), 25)
+    sentences = max(1, _MAX_SENTENCES // max(1, len(documents)))
+    chosen: list[Unit] = []
+    for document in documents:
+        for aspect in asked.aspects:
+            for unit in _answer(aspect, document, words, sentences):
+                if not any(_overlap(unit, other) for other in chosen):
+                    chosen.append(unit)
+    return chosen
+
+
+def _documents(asked: DocumentQuestion, passages: Sequence[PassageText], units: Sequence[Unit]) -> list[_Document]:
+    by_title: dict[str, list[tuple[int, PassageText]]] = {}
+    for number, passage in enumerate(passages):
+        by_title.setdefault(passage.title, []).append((number, passage))
+    named = {title for title in by_title if asked.subject and asked.may_mean(terms_of(title))}
+    if asked.subject and not named and not asked.points_back:
+        return []
+    return [
+        _Document(found, [unit for unit in units if unit.passage in {number for number, _ in found}])
+        for title, found in by_title.items()
+        if not named or title in named
+    ]
+
+
+def _answer(aspect: Aspect, document: _Document, max_words: int, max_sentences: int) -> list[Unit]:
+    if aspect == "title":
+        return list(_title(document))[:1]
+    if aspect == "authors":
+        return list(_authors(document))[:_MAX_LINES]
+    if aspect == "affiliation":
+        front = list(_front_block(document))[:1]
+        return [*front, *list(_front_lines(document, _AFFILIATION))[:_MAX_LINES]]
+    if aspect in ("date", "venue"):
+        return list(_front_lines(document, _DATE if aspect == "date" else _VENUE))[:2]
+    if aspect == "outline":
+        return list(_headings(document))
+    if aspect == "fields":
+        return list(_first_line(document))[:1]
+    return _fitting(_sentences(aspect, document), max_words, max_sentences)
+
+
+# the first page
+
+
+def _title(document: _Document) -> Iterator[Unit]:
+    for number, passage in document.passages:
+        found = _find(passage.title, passage.text)
+        if found is not None:
+            yield _made(number, passage, found, "heading")
+    yield from _first_line(document)
+
+
+def _find(title: str, text: str) -> Span | None:
+    """Return where the words of `title` stand in `text`, whatever the white space between them."""
+    parts = [re.escape(part) for part in title.split()]
+    found = re.search(r"[\s*_#]+".join(parts), text, re.IGNORECASE) if parts else None
+    return Span(found.start(), found.end()) if found else None
+
+
+def _authors(document: _Document) -> Iterator[Unit]:
+    """Yield the lines with the authors' names; where these are unknown, a line such as "by ...", or the first lines."""
+    known = [name for _, passage in document.passages[:1] for name in re.split(r"\s*;\s*", passage.authors) if name]
+    left = list(known)
+    for number, passage in document.passages:
+        front = passage.text[:_FRONT_CHARS]
+        found = {name: span for name in left if (span := _find(name, front) or _find(name.split()[-1], front))}
+        if not found:
+            continue
+        start, end = min(span.start for span in found.values()), max(span.end for span in found.values())
+        spans = [Span(start, end)] if end - start <= 2 * _MAX_LINE_CHARS else list(found.values())
+        yield from (_made(number, passage, _whole_lines(front, each.start, each.end), "heading") for each in spans)
+        left = [name for name in left if name not in found]
+    if known and len(left) < len(known):
+        return
+    for number, passage in document.passages:
+        byline = _BYLINE.search(passage.text[:_FRONT_CHARS])
+        if byline is not None:
+            yield _made(number, passage, Span(byline.start(), byline.end()), "heading")
+            return
+    yield from list(_front_block(document))[:1]
+
+
+def _front_block(document: _Document) -> Iterator[Unit]:
+    """Yield what stands between the title and the abstract."""
+    for number, passage in document.passages:
+        title = _find(passage.title, passage.text[:_FRONT_CHARS])
+        if title is None and number == document.passages[0][0] and _ABSTRACT_LINE.search(passage.text):
+            title = Span(0, 0)  # the file's name stands for the title, which is somewhere above the abstract
+        if title is None:
+            continue
+        ends = _ABSTRACT_LINE.search(passage.text, title.end)
+        end = min(ends.start() if ends else title.end + _MAX_LINE_CHARS, title.end + 2 * _MAX_LINE_CHARS)
+        body = passage.text[title.end : end]
+        start = title.end + len(body) - len(body.lstrip(" \t\n*_#"))
+        stop = title.end + len(body.rstrip())
+        if stop > start:
+            yield _made(number, passage, _cut(passage.text, start, stop), "heading")
+
+
+def _front_lines(document: _Document, pattern: re.Pattern[str]) -> Iterator[Unit]:
+    """Yield the lines that `pattern` fits, those first that say what kind of date or place it is."""
+    found: list[tuple[bool, int, PassageText, Span]] = []
+    for number, passage in document.passages:
+        for match in re.finditer(r"[^\n]*\S[^\n]*", passage.text):
+            line = match.group().strip()
+            if pattern.search(line) and len(line) <= _MAX_LINE_CHARS:
+                start = match.start() + len(match.group()) - len(match.group().lstrip())
+                found.append((not _DATED.search(line), number, passage, Span(start, start + len(line))))
+    for _, number, passage, span in sorted(found, key=lambda each: each[:2]):
+        yield _made(number, passage, span, "heading")
+
+
+def _first_line(document: _Document) -> Iterator[Unit]:
+    for number, passage in document.passages[:1]:
+        line = re.search(r"[^\n]*\w[^\n]*", passage.text)
+        if line is not None:
+            yield _made(number, passage, Span(line.start(), min(line.end(), line.start() + _MAX_LINE_CHARS)), "heading")
+
+
+def _headings(document: _Document) -> Iterator[Unit]:
+    """Yield the headings that passages begin with."""
+    seen: set[str] = set()
+    for number, passage in document.passages:
+        heading = (passage.location.section or "").rsplit(" › ", 1)[-1]
+        found = _find(heading, passage.text[: len(heading) + _MAX_LINE_CHARS // 4]) if heading else None
+        is_title = heading == passage.title
+        if (
+            found is not None
+            and heading not in seen
+            and not is_title
+            and not passage.text[: found.start].strip(" \t\n#*_0123456789.")
+        ):
+            seen.add(heading)
+            yield _made(number, passage, found, "item")
+
+
+# sentences
+
+
+def _sentences(aspect: Aspect, document: _Document) -> Iterator[Unit]:
+    """Yield the sentences that answer, best first: for a summary those of the abstract, or of the beginning."""
+    abstract = [number for number, passage in document.passages if _is_abstract(passage)]
+    ending = [number for number, p in document.passages if _END_SECTION.search(p.location.section or "")]
+    first = [document.passages[0][0]]
+    order = [*abstract, *(first if not abstract else ()), *ending]
+    found = [unit for number in dict.fromkeys(order) for unit in _body(document, number)]
+    cue = _CUES.get(aspect)
+    fitting = [unit for unit in found if cue is None or cue.search(unit.text)]
+    if aspect == "findings":
+        of_ending = [unit for unit in fitting if unit.passage in ending]
+        begun = [unit for unit in fitting if unit.passage not in ending]
+        fitting = [*begun[:_MAX_OF_ABSTRACT], *of_ending[:_MAX_OF_ABSTRACT], *begun, *of_ending]
+    yield from dict.fromkeys([*fitting, *found])
+
+
+def _body(document: _Document, number: int) -> list[Unit]:
+    """Return the sentences of a passage that are running text; of an abstract without the lines above it."""
+    passage = next(passage for each, passage in document.passages if each == number)
+    heads = _ABSTRACT_LINE.search(passage.text)
+    start = heads.end() if heads and heads.start() < _FRONT_CHARS else 0
+    units = [each for each in document.of(number) if each.span.start >= start and each.kind != "code"]
+    complete = [each for each in units if each.complete or each.kind == "list"]
+    return [_without_label(each) for each in complete or units]
+
+
+def _is_abstract(passage: PassageText) -> bool:
+    return bool(_ABSTRACT.match(passage.text)) or bool(_ABSTRACT_SECTION.search(passage.location.section or ""))
+
+
+def _without_label(unit: Unit) -> Unit:
+    """Return `unit` without the word "Abstract" that runs into its first sentence."""
+    label = _ABSTRACT.match(unit.text) if unit.position <= 1 else None
+    if label is None or label.end() >= len(unit.text):
+        return unit
+    return replace(unit, span=Span(unit.span.start + label.end(), unit.span.end), text=unit.text[label.end() :])
+
+
+def _fitting(units: Iterator[Unit], max_words: int, max_sentences: int) -> list[Unit]:
+    chosen: list[Unit] = []
+    words = 0
+    for unit in units:
+        size = len(unit.text.split())
+        if chosen and (words + size > max_words or len(chosen) >= max_sentences):
+            break
+        chosen.append(unit)
+        words += size
+    return chosen
+
+
+# spans
+
+
+def _made(number: int, passage: PassageText, span: Span, kind: UnitKind) -> Unit:
+    text = passage.text[span.start : span.end]
+    return Unit(number, span.start, span, text, kind, terms_of(text), frozenset(), True, False)
+
+
+def _whole_lines(text: str, start: int, end: int) -> Span:
+    """Return the lines from `start` to `end`."""
+    begin = text.rfind("\n", 0, start) + 1
+    stop = text.find("\n", end)
+    return _cut(text, begin, stop if stop >= 0 else len(text))
+
+
+def _cut(text: str, start: int, end: int) -> Span:
+    body = text[start:end]
+    return Span(start + len(body) - len(body.lstrip()), start + len(body.rstrip()))
+
+
+def _overlap(one: Unit, other: Unit) -> bool:
+    return one.passage == other.passage and one.span.start < other.span.end and other.span.start < one.span.end

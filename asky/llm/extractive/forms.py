@@ -1,0 +1,67 @@
+"""The form of a passage: prose, or one of the forms whose lines are units of their own."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+Form = Literal["prose", "rows", "fields", "code", "log"]
+
+_MOST = 0.7  # of the lines of a passage, by which its form is told; headings and comments stand between them
+_LOG_SHARE = 0.5  # lines that continue an entry have no time
+_CODE_SHARE = 0.45
+_PATH_SHARE = 0.5
+_FEW_LINES = 3
+_MAX_LINE = 600  # characters; a longer line is a paragraph
+
+_SENTENCES = re.compile(r"[a-z]{2}[.!?] [A-Z][a-z]+ [a-z]+ [a-z]+ .*[a-z]{2}[.!?](?: |$)")
+
+_ROW = re.compile(r"[^;:\n]{1,60}: [^;\n]*(?:; [^;:\n]{1,60}: [^;\n]*)+")
+_FIELD = re.compile(r"[^\s:#=][^:\n=]{0,150}?: \S.*|[^\s:#=][^\s:=]{0,150}? ?= ?\S.*")
+_PATH = re.compile(r"(?:[\w$@-]+[.\[])+|[a-z][\w$@-]*(?::| ?=)|[\w$@-]+[_-][\w$@-]+(?::| ?=)")
+_TIME = re.compile(
+    r"[\[(]?(?:\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\d{1,2}[/ .-](?:\d\d|[A-Z][a-z]{2})[/ .-]\d{2,4}[ :]\d\d:\d\d"
+    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d\d:\d\d:\d\d[.,]?\d*\s)"
+    r"|\S+ \S+ \S+ \[\d{1,2}/[A-Z][a-z]{2}/\d{4}:"
+)
+_CODE_LINE = re.compile(
+    r".*[;{}]$|.*\)\s*(?::|=>|->.*:|\{)$|[}\])]+[;,)]*$|\s*(?://|/\*|\*/|\#!|\#include|@\w+|--\s)"
+    r"|\s*(?:def|class|return|import|from\s+\S+\s+import|const|let|var|function|async|await|export|if\s*\(|for\s*\("
+    r"|while\s*\(|public|private|protected|static|void|func|fn|pub|impl|struct|enum|interface|package|use\s+\S+;"
+    r"|elif|except|raise|yield|with\s+\S+.*:|switch|case\s.*:|try\s*[:{]|else\s*[:{]|end$|SELECT|CREATE|INSERT)\b"
+    r"|\s*[\w.\[\]\"']+\s*(?::\s*[\w\[\], .|]+)?\s*(?:=|\+=|-=|:=)\s*\S|\s*[\w.]+\(.*\)$|\s*\"\"\"|\s*\#\s"
+)
+_CODE_NAME = re.compile(
+    r"\.(?:py|pyi|js|jsx|mjs|cjs|ts|tsx|go|rs|java|kt|kts|c|h|cc|cpp|hpp|cs|rb|php|swift|scala|sh|bash|zsh|sql|lua|r|jl"
+    r"|pl|ps1|dart|ex|exs|erl|hs|clj|vue|css|scss|tf|gradle|proto)$|^(?:Dockerfile|Makefile)$",
+    re.IGNORECASE,
+)
+
+
+def form_of(text: str, title: str = "") -> Form:
+    """Return the form of a passage from its lines, and from `title` if that is the name of a file."""
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    if not lines:
+        return "prose"
+    if _CODE_NAME.search(title):
+        return "code"
+    if any(len(line) > _MAX_LINE or _SENTENCES.search(line) for line in lines):
+        return "code" if _looks_like_code(text) else "prose"
+    if _share(lines, _TIME) >= _LOG_SHARE and len(lines) > 1:
+        return "log"
+    if _share(lines, _ROW, whole=True) >= _MOST:
+        return "rows"
+    comments = [line for line in lines if not line.startswith(("#", ";", "["))] or lines
+    if _share(comments, _FIELD, whole=True) >= _MOST and _share(comments, _PATH) >= _PATH_SHARE:
+        return "fields"
+    return "code" if _looks_like_code(text) else "prose"
+
+
+def _looks_like_code(text: str) -> bool:
+    lines = [line.rstrip() for line in text.split("\n") if line.strip()]
+    return len(lines) > _FEW_LINES and "```" not in text and _share(lines, _CODE_LINE) >= _CODE_SHARE
+
+
+def _share(lines: list[str], pattern: re.Pattern[str], *, whole: bool = False) -> float:
+    matches = pattern.fullmatch if whole else pattern.match
+    return sum(matches(line) is not None for line in lines) / len(lines)

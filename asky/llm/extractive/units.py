@@ -1,0 +1,352 @@
+"""The quotable units of passages: sentences, lists with their lead-in, table rows, settings, definitions in code.
+
+A unit is what can be quoted alone and still be understood. It is found by its own words and, with less weight, by its
+context: the headings above it, the head of its table, the sentence that introduces it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol
+
+from asky.llm.extractive.forms import form_of
+from asky.text.inline import inline_text
+from asky.text.sentences import sentence_spans
+from asky.text.terms import content_terms, terms_of, words
+from asky.values import Location, Span
+
+
+class PassageText(Protocol):
+    """A passage as shown to the model: its key, its text and its place, the title and the authors of its source."""
+
+    @property
+    def key(self) -> str: ...
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def location(self) -> Location: ...
+
+    @property
+    def authors(self) -> str: ...
+
+
+UnitKind = Literal["sentence", "item", "list", "table", "row", "field", "property", "code", "entry", "heading"]
+
+
+RECORDS: frozenset[UnitKind] = frozenset({"row", "field", "property", "entry", "table"})
+"""Units that resemble each other and are told apart by one value: near repetitions of each other, but not the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A unit of a passage: `passages[passage].text[span]`.
+
+    `position` counts the units of its passage from 0. `text` is the stored text, without the marker of a list item,
+    `terms` are its distinct content terms, and `context` those around it that it depends on; `heading` is the text of
+    the heading above it in the passage. `quotable` is false for
+    a unit that only gives context; `complete` is false for one that is no sentence.
+    """
+
+    passage: int
+    position: int
+    span: Span
+    text: str
+    kind: UnitKind
+    terms: frozenset[str]
+    context: frozenset[str]
+    quotable: bool
+    complete: bool
+    heading: str = ""
+
+    @property
+    def quote(self) -> str:
+        """Return `text` as it is quoted: on one line, or in lines for a list, a table or code.
+
+        Inline markup is shown as text. A source's own `[3]` would read as a citation of the answer, and is left out of
+        prose.
+        """
+        if self.kind == "code":
+            return self.text
+        if self.kind in RECORDS:
+            return "\n".join(" ".join(line.split()) for line in self.text.split("\n"))
+        if self.kind == "list":
+            lines = (_one_line(line) for line in self.text.split("\n"))
+            return "\n".join(line for line in lines if line.strip("|-: "))
+        return _one_line(self.text)
+
+
+_MIN_WORDS = 4
+_MAX_WORDS = 90
+_MAX_CHARS = 1_000
+_TAIL_CHARS = 80
+_MIN_LETTERS = 0.5
+_MAX_SYMBOLS = 0.08
+_MAX_LIST_WORDS = 180  # of a list that is quoted as a whole
+_MAX_LIST_LINES = 40
+_MAX_LABEL_WORDS = 8  # of an item that is the heading of the sentences below it
+_MAX_CODE_LINES = 12
+_LIST_MARKER = re.compile(r"(?:[-*+•◦▪‣·●○■□–—]|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|\([ivx]{1,5}\))\s+(?:\[[ xX]\]\s+)?")
+_FENCE = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n(.*?)(?:^[ \t]*\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
+_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_ITEM_OR_HEADING_MARK = re.compile(
+    r"^(?:#{1,6}\s+|[-*+•]\s+|\(?\d{1,3}[.)]\s+|\(?[A-Za-z][.)]\s+)|\s*#+\s*$|\n\s*[=-]{3,}\s*$"
+)
+_REFERENCE_ENTRY = re.compile(r"^(?:\[\^?\d{1,3}\][^\n:]|[^\n]*\b(?:doi:|ISBN\b|arXiv:\d))[^\n]*$", re.MULTILINE)
+_ENDED = re.compile(r"""[.!?…。！？｡।॥؟۔።]["'”’)\]}»›」』）】》*_`]*(?:\s*\[[\d,;\s–-]{1,20}\])*$""")
+_HEADING = re.compile(r"#{1,6}\s|\*\*[^*\n]+\*\*:?$|__[^_\n]+__:?$|[^\n]+\n\s*[=-]{3,}\s*$")
+_TABLE_ROW = re.compile(r"\|.*\||[^|\n]+\|[^|\n]+\|")
+_TABLE_RULE = re.compile(r"[\s|:+=-]+$")
+_NOT_PROSE = re.compile(
+    r"^#{1,6}\s|\t.*\t|^[$>]|^!\[|^={3,}|\n\s*[=-]{3,}\s*$|https?://\S+\s*$"
+    r"|^\*\*[^*]+\*\*$|^__[^_]+__$"  # a heading in bold
+    r"|^(?:For more (?:information|details)|See also|Learn more|To learn more|Read more)\b"
+)
+_LEADS_IN = re.compile(r"[:：]\W*$|\b(?:below|as follows|(?:the|these) following(?: \w+){0,4})[.:]?\W*$", re.IGNORECASE)
+_REFERENCE_NUMBER = re.compile(r"\s?\[\^?\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*\]")
+_KEY_LIKE = re.compile(r"\[\s*P[0-9a-fA-F]{4,8}\b")  # would read as a citation key
+_SYMBOLS = frozenset("{}<>=;|\\$#~^@")
+_FIELD = re.compile(r"\s*([^:=\n]{1,150}?)\s*(?::|=)\s*(.*)", re.DOTALL)
+_INDEX = re.compile(r"\[\d+\]$")
+
+
+def read_units(passages: Sequence[PassageText]) -> list[Unit]:
+    """Return the units of all passages in order. Only the first occurrence of a text is quotable."""
+    seen: set[str] = set()
+    found: list[Unit] = []
+    for index, passage in enumerate(passages):
+        title = terms_of(passage.title)
+        section = terms_of(passage.location.section or "")
+        for position, unit in enumerate(_units_of(passage)):
+            if unit.quote in seen:
+                continue
+            seen.add(unit.quote)
+            # a repetition of the title is a heading
+            adds = unit.kind not in ("sentence", "item") or not unit.terms <= title
+            found.append(
+                replace(
+                    unit,
+                    passage=index,
+                    position=position,
+                    context=(unit.context | section) - unit.terms,
+                    quotable=unit.quotable and adds,
+                )
+            )
+    return found
+
+
+def _units_of(passage: PassageText) -> Iterator[Unit]:
+    text, form = passage.text, form_of(passage.text, passage.title)
+    if form == "prose":
+        yield from _prose(text)
+    elif form == "code":
+        yield from _code_blocks(text, Span(0, len(text)), frozenset())
+    elif form == "fields":
+        yield from _fields(text)
+    else:
+        kind: UnitKind = "row" if form == "rows" else "entry"
+        for span in _lines(text, entries=form == "log"):
+            yield _unit(text, span, kind)
+
+
+def _unit(
+    text: str, span: Span, kind: UnitKind, context: frozenset[str] = frozenset(), *, quotable: bool = True
+) -> Unit:
+    body = text[span.start : span.end]
+    complete = kind in ("sentence", "item") and _ENDED.search(body[-_TAIL_CHARS:]) is not None
+    quotable = quotable and bool(body.strip()) and not _KEY_LIKE.search(body)
+    return Unit(0, 0, span, body, kind, terms_of(body), context, quotable, complete)
+
+
+# prose, which may have lists, tables and code in it
+
+
+def _prose(text: str) -> Iterator[Unit]:
+    front = _FRONT_MATTER.match(text)
+    begin = front.end() if front else 0
+    if front:
+        for unit in _fields(text, Span(front.start(1), front.end(1))):
+            yield replace(unit, kind="property")
+    fences = [
+        (match.start(), match.end(), Span(match.start(2), match.end(2))) for match in _FENCE.finditer(text, begin)
+    ]
+    asides = [match.span() for match in _REFERENCE_ENTRY.finditer(text)]
+    pieces = list(_pieces(text, begin, fences))
+    heading, heading_terms = "", frozenset[str]()
+    number = 0
+    while number < len(pieces):
+        kind, span = pieces[number]
+        body = text[span.start : span.end]
+        end = _block_end(pieces, number, leads=_LEADS_IN.search(body) is not None)
+        block = pieces[number:end]
+        number = end
+        found: Iterable[Unit]
+        if kind == "heading" or (kind == "item" and _is_label(body, block, pieces[end : end + 1])):
+            heading = _one_line(_ITEM_OR_HEADING_MARK.sub("", body))
+            heading_terms = terms_of(heading)
+            yield _unit(text, span, "heading", quotable=False)
+            continue
+        if kind == "row":
+            found = _table(text, [row for _, row in block], heading_terms)
+        elif kind == "item" or len(block) > 1:
+            found = _list(text, block, heading_terms)
+        elif kind == "code":
+            inner = next((each for start, stop, each in fences if start <= span.start < stop), span)
+            found = _code_blocks(text, inner, heading_terms)
+        else:
+            aside = any(start < span.end and span.start < stop for start, stop in asides)
+            quotable = not aside and not body.rstrip().endswith((":", "：")) and _is_prose(body)
+            found = [_unit(text, span, "sentence", heading_terms, quotable=quotable)]
+        yield from (replace(unit, heading=heading) for unit in found)
+
+
+def _block_end(pieces: Sequence[tuple[str, Span]], number: int, *, leads: bool) -> int:
+    """Return the end of the block that begins at `number`: a list or table, or a sentence with what it introduces."""
+    kind = pieces[number][0]
+    together = {"item": ("item",), "row": ("row",), "sentence": _INTRODUCED if leads else ()}.get(kind, ())
+    end = number + 1
+    while end < len(pieces) and pieces[end][0] in together and pieces[end - 1][0] != "code":
+        end += 1
+    return end
+
+
+def _is_label(body: str, block: Sequence[tuple[str, Span]], following: Sequence[tuple[str, Span]]) -> bool:
+    """Return whether a lone numbered line is the heading of the sentences below it: "2. New shed"."""
+    alone = len(block) == 1 and bool(following) and following[0][0] == "sentence"
+    return alone and len(body.split()) <= _MAX_LABEL_WORDS and _ENDED.search(body) is None
+
+
+_INTRODUCED = ("item", "code", "row")
+
+
+def _pieces(text: str, begin: int, fences: Sequence[tuple[int, int, Span]]) -> Iterator[tuple[str, Span]]:
+    """Yield the headings, list items, table rows, blocks of code and sentences, in order."""
+    position = begin
+    for start, end, inner in [*fences, (len(text), len(text), Span(len(text), len(text)))]:
+        for span in sentence_spans(text[position:start]):
+            moved = Span(position + span.start, position + span.end)
+            yield _kind_of(text[moved.start : moved.end]), moved
+        if len(inner):
+            yield "code", Span(start, end)
+        position = end
+
+
+def _kind_of(body: str) -> str:
+    if _LIST_MARKER.match(body):
+        return "item"
+    if _TABLE_ROW.match(body):
+        return "row"
+    return "heading" if _HEADING.match(body) else "sentence"
+
+
+def _list(text: str, block: Sequence[tuple[str, Span]], heading: frozenset[str]) -> Iterator[Unit]:
+    """Yield a list with its lead-in: as one unit if it is short, else item by item.
+
+    A short list is one unit because its items depend on each other; each is then context of the others.
+    """
+    whole = Span(block[0][1].start, block[-1][1].end)
+    body = text[whole.start : whole.end]
+    has_lead = block[0][0] != "item"
+    if len(block) > 1 and len(body.split()) <= _MAX_LIST_WORDS and len(block) <= _MAX_LIST_LINES:
+        yield _unit(text, whole, "list", heading)
+        return
+    lead = terms_of(text[block[0][1].start : block[0][1].end]) if has_lead else frozenset()
+    if has_lead:
+        yield _unit(text, block[0][1], "sentence", heading, quotable=False)
+    for kind, span in block[has_lead:]:
+        if kind == "code":
+            yield from _code_blocks(text, span, heading | lead)
+            continue
+        item = text[span.start : span.end]
+        marker = _LIST_MARKER.match(item)
+        start = span.start + (marker.end() if marker and marker.end() < len(item) else 0)
+        yield _unit(text, Span(start, span.end), "item", heading | lead, quotable=_is_item(text[start : span.end]))
+
+
+def _table(text: str, rows: Sequence[Span], heading: frozenset[str]) -> Iterator[Unit]:
+    """Yield the rows of a table, found by its head too; a table of a few rows is one unit."""
+    ruled = any(_TABLE_RULE.match(text[row.start : row.end]) for row in rows[1:2])
+    head = terms_of(text[rows[0].start : rows[0].end]) if ruled else frozenset()
+    for row in rows[2 if ruled else 0 :]:
+        yield _unit(text, row, "table", heading | head)
+
+
+def _code_blocks(text: str, inner: Span, context: frozenset[str]) -> Iterator[Unit]:
+    """Yield the blocks of code between blank lines, those without an indent at the start of a definition."""
+    lines = [(match.start(), match.end()) for match in re.finditer(r"[^\n]+", text[inner.start : inner.end])]
+    block: list[tuple[int, int]] = []
+    above: frozenset[str] = context
+    for start, end in [*((inner.start + a, inner.start + b) for a, b in lines), (inner.end, inner.end)]:
+        gap = text[block[-1][1] : start] if block else ""
+        done = start >= inner.end or gap.count("\n") > 1 or len(block) >= _MAX_CODE_LINES
+        if block and done:
+            first = text[block[0][0] : block[0][1]]
+            yield _unit(text, Span(block[0][0], block[-1][1]), "code", above)
+            if not first[:1].isspace():
+                above = context | terms_of(first)
+            block = []
+        if start < end and text[start:end].strip():
+            block.append((start, end))
+
+
+# forms of one unit a line
+
+
+def _lines(text: str, *, entries: bool = False) -> Iterator[Span]:
+    """Yield the lines; as `entries`, an indented line belongs to the one before it."""
+    spans: list[Span] = []
+    for match in re.finditer(r"[^\n]*\S[^\n]*", text):
+        line = match.group()
+        if entries and spans and line[0].isspace():
+            spans[-1] = Span(spans[-1].start, match.end())
+        else:
+            spans.append(Span(match.start() + len(line) - len(line.lstrip()), match.start() + len(line.rstrip())))
+    yield from spans
+
+
+def _fields(text: str, part: Span | None = None) -> Iterator[Unit]:
+    """Yield settings under their paths; consecutive members of one list are one unit."""
+    begin, stop = (part.start, part.end) if part is not None else (0, len(text))
+    group: list[Span] = []
+    path_before = ""
+    for line in [*_lines(text[begin:stop]), Span(stop - begin, stop - begin)]:
+        span = Span(begin + line.start, begin + line.end)
+        field = _FIELD.match(text, span.start, span.end)
+        path = field[1].strip() if field else ""
+        of_list = _INDEX.sub("", path) if _INDEX.search(path) else ""
+        member = bool(group) and part is not None and text[span.start : span.end].startswith("- ")  # YAML's lists
+        if group and not member and not (of_list and of_list == path_before):
+            yield _unit(text, Span(group[0].start, group[-1].end), "field")
+            group = []
+        if len(span):
+            group.append(span)
+        path_before = path_before if member else of_list
+
+
+def _one_line(text: str) -> str:
+    return " ".join(_REFERENCE_NUMBER.sub("", inline_text(text)).split())
+
+
+def _is_item(text: str) -> bool:
+    """Return whether an item may be quoted: it needs no verb, unlike a sentence."""
+    return len(text) <= _MAX_CHARS and not _KEY_LIKE.search(text) and bool(content_terms(text))
+
+
+def _is_prose(text: str) -> bool:
+    if len(text) > _MAX_CHARS or _NOT_PROSE.search(text):
+        return False
+    word_count = len(words(text))
+    # Scripts without spaces have few words and many terms.
+    if max(word_count, len(content_terms(text))) < _MIN_WORDS or word_count > _MAX_WORDS:
+        return False
+    visible = [character for character in text if not character.isspace()]
+    letters = sum(unicodedata.category(character)[0] in "LM" for character in visible)
+    symbols = sum(character in _SYMBOLS for character in visible)
+    return letters >= _MIN_LETTERS * len(visible) and symbols <= _MAX_SYMBOLS * len(visible)

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from asky.llm.extractive.document_answers import answer_about_documents
+from asky.llm.extractive.units import read_units
+from asky.text.document_questions import read_document_question
+from asky.values import Location
+
+
+@dataclass(frozen=True)
+class Passage:
+    text: str
+    location: Location = Location()  # noqa: RUF009 - a frozen value
+    title: str = "On the Burning of Mills"
+    key: str = "P0001"
+    authors: str = "Ada Byrne; Bob Clare"
+
+
+FRONT = Passage(
+    "On the Burning\nof Mills\n\nAda Byrne1, Bob Clare2\n1University of Ennis 2Clare Mills Ltd.\n\n"
+    "arXiv:1234.56789v1 [cs.ML] 2 Mar 2015",
+    Location("On the Burning of Mills", 1),
+)
+ABSTRACT = Passage(
+    "Abstract\n\nMills burn, and nobody knew why. We propose Dustwatch, a new method to measure flour dust. Our results"
+    " show that dust causes 9 of 10 fires.",
+    Location("Abstract", 1),
+)
+METHODS = Passage("2 Methods\n\nWe counted the sparks of every wheel.", Location("2 Methods", 2))
+END = Passage(
+    "3 Conclusions\n\nThe experiments confirm that a clean mill does not burn. Millers should sweep every day.",
+    Location("3 Conclusions", 9),
+)
+PAPER = (FRONT, ABSTRACT, METHODS, END)
+
+
+def answer(question: str, *passages: Passage) -> list[str]:
+    asked = read_document_question(question)
+    assert asked is not None
+    shown = passages or PAPER
+    units = answer_about_documents(asked, shown, read_units(shown))
+    for unit in units:
+        assert shown[unit.passage].text[unit.span.start : unit.span.end] == unit.text
+    return [unit.quote for unit in units]
+
+
+def test_the_title_is_quoted_as_the_page_has_it() -> None:
+    assert answer("What is the title?") == ["On the Burning of Mills"]
+
+
+def test_the_authors_are_the_lines_with_their_names() -> None:
+    assert answer("Who wrote it?") == ["Ada Byrne1, Bob Clare2"]
+    assert answer("Who wrote it?", Passage("On Mills\n\nby Ada Byrne and Bob Clare\n\nText.", authors="")) == [
+        "by Ada Byrne and Bob Clare"
+    ]
+
+
+def test_a_line_that_only_begins_like_a_byline_is_none() -> None:
+    found = answer("Who wrote it?", Passage("Fires fell\nby a significant margin.\n\nMore text.", authors=""))
+    assert "by a significant margin." not in found
+
+
+def test_who_and_where_are_answered_together() -> None:
+    found = answer("Who wrote this paper and where do they work?")
+    assert "Ada Byrne1, Bob Clare2" in found[0]
+    assert any("University of Ennis" in each for each in found)
+
+
+def test_the_date_is_the_line_that_says_what_was_dated() -> None:
+    assert answer("When was it published?") == ["arXiv:1234.56789v1 [cs.ML] 2 Mar 2015"]
+
+
+def test_a_summary_is_the_abstract_without_its_heading() -> None:
+    found = answer("Summarise this paper")
+    assert found[:2] == [
+        "Mills burn, and nobody knew why.",
+        "We propose Dustwatch, a new method to measure flour dust.",
+    ]
+    assert "Ada Byrne" not in " ".join(found)
+
+
+def test_the_method_is_what_the_authors_propose() -> None:
+    assert answer("What method do the authors propose?")[0] == (
+        "We propose Dustwatch, a new method to measure flour dust."
+    )
+
+
+def test_findings_are_results_of_abstract_and_conclusion() -> None:
+    found = answer("What are the main findings?")
+    assert found[:2] == [
+        "Our results show that dust causes 9 of 10 fires.",
+        "The experiments confirm that a clean mill does not burn.",
+    ]
+
+
+def test_an_outline_is_the_headings_of_the_passages() -> None:
+    assert answer("List the sections") == ["Abstract", "2 Methods", "3 Conclusions"]
+
+
+def test_the_columns_of_a_table_are_its_first_line() -> None:
+    rows = Passage("month; region; units\nmonth: 2024-03; region: West; units: 56", title="sales.csv", authors="")
+    assert answer("What columns does this file have?", rows) == ["month; region; units"]
+
+
+def test_each_of_several_documents_is_answered_from_and_those_that_are_not_meant_are_not() -> None:
+    other = Passage("Tides\n\nTides rise and fall twice a day in most places.", title="Tides", authors="")
+    both = answer("What are these papers about?", *PAPER, other)
+    assert "Tides rise and fall twice a day in most places." in both
+    assert answer("What is the paper on tides about?", *PAPER, other) == [
+        "Tides rise and fall twice a day in most places."
+    ]
+    assert answer("What is the paper on castles about?", *PAPER, other) == []
+
+
+@pytest.mark.parametrize("question", ["Summarise this", "Who wrote it?", "What is the title?", "List the chapters"])
+def test_nothing_is_made_of_nothing(question: str) -> None:
+    asked = read_document_question(question)
+    assert asked is not None
+    assert answer_about_documents(asked, [], []) == []

@@ -1,0 +1,185 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from asky.llm.extractive.units import read_units
+from asky.values import Location
+
+
+@dataclass(frozen=True)
+class Passage:
+    text: str
+    key: str = "P0001"
+    title: str = "Mills"
+    location: Location = Location()  # noqa: RUF009 - a frozen value
+    authors: str = ""
+
+
+def quotable(text: str) -> list[str]:
+    return [sentence.quote for sentence in read_units([Passage(text)]) if sentence.quotable]
+
+
+def test_prose_is_quotable_sentence_by_sentence() -> None:
+    text = "The mill burned in 1911. Nobody was hurt, as the\nnight shift had ended."
+    assert quotable(text) == ["The mill burned in 1911.", "Nobody was hurt, as the night shift had ended."]
+    for sentence in read_units([Passage(text)]):
+        assert text[sentence.span.start : sentence.span.end] == sentence.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# The history of the old mill",
+        "History of the mill\n===================",
+        "1911\tthe mill burned\tdown to the ground",
+        "It burned.",
+        "[12] Byrne, A. (1911). The fire at the mill. Clare Press.",
+        "Byrne, A. The fire at the mill. doi:10.1000/182 is where it is.",
+        "See the report at https://example.org/reports/1911/fire",
+        "These are the causes of the fire:",
+        "For more information, see the report on the fire.",
+        "$ mill --burn --year 1911 now",
+        "**Why the mill burned down in 1911.**",
+        "![a picture of the burning mill](fire.png)",
+        "As shown in [P7f3a], the mill burned in 1911.",
+        "1911 1912 1913 1914 1915 1916 a b c",
+        "mill " * 100 + ".",
+        "x" * 5_000 + " burned in the year of 1911.",
+    ],
+)
+def test_what_is_no_prose_is_not_quotable(text: str) -> None:
+    assert quotable(text) == []
+
+
+def test_the_title_repeated_is_not_quotable() -> None:
+    passage = Passage("The old mill at Clare. The old mill at Clare burned.", title="The old mill at Clare")
+    assert [s.quote for s in read_units([passage]) if s.quotable] == ["The old mill at Clare burned."]
+
+
+def kinds(text: str, title: str = "Mills") -> list[tuple[str, str]]:
+    return [(unit.kind, unit.quote) for unit in read_units([Passage(text, title=title)]) if unit.quotable]
+
+
+def test_fenced_code_is_a_unit_of_its_own_and_keeps_its_lines() -> None:
+    text = "The mill burned in 1911.\n\n```sh\nmill --burn\nmill --year 1911\n```\n\nIt was rebuilt the year after."
+    assert kinds(text) == [
+        ("sentence", "The mill burned in 1911."),
+        ("code", "mill --burn\nmill --year 1911"),
+        ("sentence", "It was rebuilt the year after."),
+    ]
+
+
+def test_a_sentence_that_ends_in_a_colon_is_one_unit_with_what_it_introduces() -> None:
+    text = (
+        "The causes were these:\n\n- a spark from the grindstone\n- dry **flour** dust\n\nNobody was hurt in the fire."
+    )
+    assert kinds(text) == [
+        ("list", "The causes were these:\n- a spark from the grindstone\n- dry flour dust"),
+        ("sentence", "Nobody was hurt in the fire."),
+    ]
+    assert kinds("To start the mill, run:\n\n```\nmill start\n```") == [
+        ("list", "To start the mill, run:\n```\nmill start\n```")
+    ]
+
+
+def test_a_numbered_procedure_keeps_its_order() -> None:
+    (unit,) = kinds("1. Open the sluice.\n2. Release the brake.\n3. Pour in the grain.")
+    assert unit == ("list", "1. Open the sluice.\n2. Release the brake.\n3. Pour in the grain.")
+
+
+def test_a_long_list_is_quoted_item_by_item_with_its_lead_in_as_context() -> None:
+    items = "\n".join(f"- Wheel {n} of the mill has {n} paddles made of old oak." for n in range(40))
+    units = [unit for unit in read_units([Passage(f"The wheels are:\n\n{items}")]) if unit.quotable]
+    assert [unit.kind for unit in units] == ["item"] * 40
+    assert units[3].quote == "Wheel 3 of the mill has 3 paddles made of old oak."
+    assert "wheel" in units[3].terms | units[3].context
+
+
+def test_a_table_row_is_found_by_the_head_of_its_table() -> None:
+    text = "| Mill | Built |\n| --- | --- |\n| Clare | 1820 |\n| Ennis | 1790 |"
+    units = [unit for unit in read_units([Passage(text)]) if unit.quotable]
+    assert [unit.quote for unit in units] == ["| Clare | 1820 |", "| Ennis | 1790 |"]
+    assert "built" in units[0].context
+
+
+def test_a_lone_numbered_line_is_the_heading_of_the_sentences_below_it() -> None:
+    units = read_units([Passage("2. New shed\n\nThree quotes for the work were received.")])
+    assert [(unit.kind, unit.quotable) for unit in units] == [("heading", False), ("sentence", True)]
+    assert units[1].heading == "New shed"
+    assert "shed" in units[1].context
+
+
+def test_front_matter_is_properties_and_no_prose() -> None:
+    text = "---\nrating: 7\ntags:\n- mill\n- oat\n---\n\nThe mill burned down in 1911."
+    assert kinds(text) == [
+        ("property", "rating: 7"),
+        ("property", "tags:\n- mill\n- oat"),
+        ("sentence", "The mill burned down in 1911."),
+    ]
+
+
+def test_settings_are_units_under_their_paths_and_lists_stay_together() -> None:
+    text = "database.host: db.local\ndatabase.port: 5432\nadmins[0]: ada@x.test\nadmins[1]: bob@x.test\nmax_retries: 4"
+    assert kinds(text) == [
+        ("field", "database.host: db.local"),
+        ("field", "database.port: 5432"),
+        ("field", "admins[0]: ada@x.test\nadmins[1]: bob@x.test"),
+        ("field", "max_retries: 4"),
+    ]
+    units = read_units([Passage("http.requestTimeout: 45\nhttp.max_body: 9")])
+    assert {"request", "timeout"} <= units[0].terms
+
+
+def test_rows_and_log_entries_are_a_unit_each_and_dates_have_their_month() -> None:
+    rows = "month: 2024-03; region: West; units: 56\nmonth: 2024-04; region: West; units: 91"
+    units = read_units([Passage(rows)])
+    assert [unit.kind for unit in units] == ["row", "row"]
+    assert "march" in units[0].terms
+    log = "2024-03-01 10:00:00 ERROR disk full\n  at writer\n2024-03-01 10:00:01 INFO retry"
+    assert [unit.quote for unit in read_units([Passage(log)])] == [
+        "2024-03-01 10:00:00 ERROR disk full\nat writer",
+        "2024-03-01 10:00:01 INFO retry",
+    ]
+
+
+def test_code_is_quoted_in_blocks_and_found_by_the_parts_of_its_names() -> None:
+    text = "FIRST_DELAY = 0.75  # seconds\n\n\ndef delayBefore(attempt):\n    return FIRST_DELAY * attempt"
+    units = read_units([Passage(text, title="retry.py")])
+    assert [unit.kind for unit in units] == ["code", "code"]
+    assert units[1].quote == "def delayBefore(attempt):\n    return FIRST_DELAY * attempt"
+    assert {"delay", "attempt"} <= units[1].terms
+
+
+def test_markup_is_shown_as_text() -> None:
+    assert quotable("The [[Old mill|mill]] at **Clare** was [built](https://x.test) in 1820.") == [
+        "The mill at Clare was built in 1820."
+    ]
+
+
+def test_reference_numbers_of_the_source_are_not_shown() -> None:
+    assert quotable("The mill [a water mill] burned[3] in 1911 [4, 5].") == ["The mill [a water mill] burned in 1911."]
+
+
+def test_a_sentence_that_an_earlier_passage_holds_comes_once() -> None:
+    text = "The mill burned in 1911. It was rebuilt the year after."
+    sentences = read_units([Passage(text), Passage("It was  rebuilt the year after. Then it was sold again.")])
+    assert [(s.passage, s.quote) for s in sentences] == [
+        (0, "The mill burned in 1911."),
+        (0, "It was rebuilt the year after."),
+        (1, "Then it was sold again."),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "工場は1911年に火事で焼けた。",
+        "Мельница сгорела в 1911 году.",
+        "चक्की 1911 में जल गई थी।",
+        "المطحنة احترقت في عام 1911.",
+    ],
+)
+def test_prose_of_any_script_is_quotable(text: str) -> None:
+    assert quotable(text) == [text]

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from asky.llm.extractive.questions import read_question
+from asky.llm.extractive.relevance import relevance
+from asky.llm.extractive.scoring import Scorer
+from asky.llm.extractive.units import read_units
+from asky.values import Location
+
+
+@dataclass(frozen=True)
+class Passage:
+    text: str
+    title: str = "Mills"
+    key: str = "P0001"
+    location: Location = Location()  # noqa: RUF009 - a frozen value
+    authors: str = ""
+
+
+def judged(question: str, text: str, *, cosine: float | None) -> float:
+    """The relevance where every text has this cosine to the question; words alone if it is `None`."""
+
+    def embed(texts: Sequence[str]) -> np.ndarray:
+        side = np.sqrt(1 - (cosine or 0.0) ** 2)
+        return np.array([[1.0, 0.0], *[[cosine, side]] * (len(texts) - 1)], dtype=np.float32)
+
+    asked = read_question(question)
+    passages = [Passage(text)]
+    scorer = Scorer(passages, read_units(passages))
+    how = embed if cosine is not None else None
+    (scored,) = scorer.score([asked], embed=how, max_embedded=24)
+    return relevance(asked, scored, scorer, how)
+
+
+BURNED = "The mill at Clare burned down in the year of 1911."
+
+
+def test_meaning_words_and_names_make_it_more_likely_that_a_sentence_answers() -> None:
+    question = "When did the mill at Clare catch fire?"
+    likely = judged(question, BURNED, cosine=0.7)
+    assert likely > 0.5
+    assert judged(question, BURNED, cosine=0.2) < 0.3
+    assert judged(question.replace("Clare", "Ennis"), BURNED, cosine=0.7) < likely
+    assert judged(question, "Bread was sold to the people there in all of those years.", cosine=0.1) < 0.1
+
+
+def test_a_sentence_with_all_words_of_the_question_is_an_answer() -> None:
+    assert judged("Who burned the mill in Clare", BURNED, cosine=0.41) >= 0.5
+    assert judged("Who burned the mill in Clare", BURNED, cosine=0.1) < 0.5
+
+
+@pytest.mark.parametrize(("year", "answers"), [("2024", True), ("2023", False)])
+def test_a_record_has_to_have_all_numbers_of_the_question(year: str, answers: bool) -> None:
+    rows = "month: 2024-03; region: West; product: Toaster; units: 56\nmonth: 2024-04; region: East; units: 3"
+    found = judged(f"units of the Toaster in the West in March {year}", rows, cosine=0.6)
+    assert (found > 0.3) is answers
+
+
+def test_without_embeddings_the_share_of_the_words_counts() -> None:
+    assert judged("Who burned the mill in Clare", BURNED, cosine=None) >= 0.99
+    assert judged("Who painted the Mona Lisa", BURNED, cosine=None) == 0.0
+
+
+def test_nothing_is_not_relevant() -> None:
+    assert judged("Who burned the mill?", "# Only a heading", cosine=0.9) == 0.0
