@@ -17,6 +17,8 @@ from asky.llm.spending import NoBudget, note_spending
 from asky.llm.tokens import TokenCounter
 from asky.llm.tools import Tool, ToolResult
 from asky.research.tools import ResearchRun
+from asky.research.web.access import Web
+from asky.runs.access import Access
 from asky.runs.journal.journal import RunJournal, journaled_tool
 from asky.runs.journal.replay import replay
 from asky.storage.corpus import CorpusStore
@@ -411,6 +413,19 @@ def test_a_run_on_the_web_plays_without_it(webbed: Room) -> None:
     webbed.web.readers.close()
     webbed.web = None
     same_again(webbed, answer)
+
+
+def test_a_run_on_the_web_plays_without_opening_it_where_it_is_there(webbed: Room) -> None:
+    answer = webbed.ask(Talking(*reading(tides_of(webbed))))
+    opened: list[Access] = []
+
+    def web(access: Access) -> Web:
+        opened.append(access)
+        return webbed.web  # type: ignore[return-value] # it is set
+
+    answerer = replace(webbed.answerer(ScriptedModel("unused")), web=web)
+    assert anyio.run(replay, answerer, webbed.runs.find(None)).text == answer.text
+    assert opened == []
 
 
 def test_a_shortlisted_run_plays_with_what_was_rejected(webbed: Room) -> None:

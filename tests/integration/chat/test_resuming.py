@@ -62,6 +62,17 @@ def test_a_failed_run_is_taken_up_and_says_its_answer_once(room: Room) -> None:
     same_again(room, answer)
 
 
+def test_a_note_that_came_before_the_call_that_failed_is_still_heard(room: Room) -> None:
+    room.notes = [[], ["Leave the sun out."]]
+    with pytest.raises(RateLimited):
+        room.ask(ScriptedModel(SEARCH, RateLimited("come back later")))
+    model = Talking(SEARCH)
+    answer = room.resume(model)
+    assert model.sent[0][0][-1].content.endswith("Leave the sun out.")
+    assert [text for role, text in room.said() if role == "note"] == ["Leave the sun out."]
+    same_again(room, answer)
+
+
 def test_a_cancelled_run_is_taken_up_and_counts_what_the_cut_call_used(room: Room) -> None:
     room.budget = lambda _: RunBudget(
         BudgetLimits(max_tokens=100_000), prices=None, counter=TokenCounter(), spent_today=Spent, clock=lambda: 0.0
@@ -90,6 +101,21 @@ def test_a_limit_counts_what_was_spent_before(room: Room) -> None:
     assert answer.stopped_by == "budget"
     assert "the limit of 1,500 tokens for this run is reached: 1,500 tokens spent" in answer.warnings
     assert model.sent == []
+    same_again(room, answer)
+
+
+def test_calls_of_an_earlier_process_do_not_make_later_ones_seem_dearer(room: Room) -> None:
+    used = ModelUsage(1400, 100)
+    with pytest.raises(RateLimited):
+        room.ask(ScriptedModel(replace(SEARCH, usage=used), RateLimited("come back later")))
+    room.budget = lambda _: RunBudget(
+        BudgetLimits(max_tokens=20_000), prices=None, counter=TokenCounter(), spent_today=Spent, clock=lambda: 0.0
+    )
+    more = calls(tool_call("get_relevant_content", {"queries": ["yeast"]}, call_id="b"))
+    model = Talking(SEARCH, more)
+    answer = room.resume(model)
+    assert len(model.sent) == 2
+    assert answer.warnings == ()
     same_again(room, answer)
 
 

@@ -109,6 +109,19 @@ def test_what_a_service_found_in_vain_is_found_by_another_when_the_run_goes_on(w
     same_again(webbed, answer)
 
 
+def test_a_service_that_has_moved_to_another_host_is_asked_there(webbed: Room) -> None:
+    search_with(webbed, FakeSearch(host="before.invalid"))
+    webbed.shortlist = False
+    webbed.ask(Talking(FIND, answer="Nothing."))
+    webbed.crash_after(webbed.kinds().index("searched") + 1)
+    search_with(webbed, moved := FakeSearch([tides(webbed)], host="after.invalid"))
+    model = Talking(FIND, answer="Nothing.")
+    answer = webbed.resume(model)
+    assert len(moved.requests) == 1
+    assert tides(webbed) in model.sent[0][0][-1].content
+    same_again(webbed, answer)
+
+
 def test_a_search_that_all_services_failed_is_tried_anew(webbed: Room) -> None:
     search_with(webbed, FakeSearch(error=Unreachable("no answer")))
     with pytest.raises(Unreachable):
@@ -262,6 +275,20 @@ def test_a_private_quotation_in_two_pieces_is_refused_across_an_interruption(web
     answer = webbed.resume(model)
     assert "repeats a private document" in [each.content for each in model.sent[1][0] if each.role == "tool"][-1]
     assert len(service.requests) == 2
+    same_again(webbed, answer)
+
+
+@pytest.mark.parametrize("note", ["Look for a map.", "Look for a map of Quillonbrook."])
+def test_a_private_name_is_searched_for_once_the_user_has_written_it_in_a_note(webbed: Room, note: str) -> None:
+    text = "Two tides a day reach the harbour of Quillonbrook."
+    webbed.store.add("notes", text, title="Notes", collection=webbed.store.collection)
+    webbed.shortlist = False
+    search_with(webbed, service := FakeSearch([tides(webbed)]))
+    read = calls(tool_call("get_relevant_content", {"queries": ["harbour"]}))
+    look = calls(tool_call("web_search", {"queries": ["map of Quillonbrook"]}))
+    webbed.notes = [[], [note]]
+    answer = webbed.ask(Talking(read, look, answer="I found a map."))
+    assert [each.query for each in service.requests] == ["map of Quillonbrook"] * ("Quillonbrook" in note)
     same_again(webbed, answer)
 
 

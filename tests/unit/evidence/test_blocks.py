@@ -42,6 +42,7 @@ IN_TEXT = "<img>"
         "|a|b|\n|-|-|\n|c|d|\n\n```\n<kept>\n```\n<img>",
         "[a]: b\n```\n<kept>\n```\n<img>",
         "```\n<kept>\n```" + " " * 700 + "\n<img>",
+        "```\n[a]: b\n2. x\n```\n```\n<kept>\n```\n<img>",
         "```\nnever closed <kept>",
     ],
 )

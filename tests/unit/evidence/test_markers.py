@@ -47,6 +47,11 @@ def test_known_keys_become_numbers_in_order_of_first_use(written: str, shown: st
     assert all(key in SHOWN for key in numbered.order)
 
 
+def test_a_citation_over_two_lines_stands_on_one_and_the_code_behind_it_stays_code() -> None:
+    written = "[a]: b\n[P7f3a, p. 3\n2. x]\n```\n[P7f3a]\n```"
+    assert number_citations(written, SHOWN).text == "[a]: b\n[1] (p. 3 2. x)\n```\n[P7f3a]\n```"
+
+
 def test_the_order_lists_the_key_behind_each_number() -> None:
     assert number_citations("[P09c2] [P0000] [P7f3a, P09c2]", SHOWN).order == ("P09c2", "P7f3a")
 
