@@ -1,7 +1,8 @@
 """A chat model without dependencies: it searches with the tools it is offered and answers in quoted sentences.
 
 It works like any other model, from messages and tool specifications alone, and is stateless: its progress with a
-question is read from the conversation. It writes no sentence of its own but the abstention.
+question is read from the conversation. It writes no sentence of its own but the abstention, and a reply to small talk,
+which it does not search for.
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ from asky.llm.extractive.scoring import Embed, ScoredUnit, Scorer
 from asky.llm.extractive.selection import SelectionSettings, select_central, select_units
 from asky.llm.extractive.units import PassageText, Unit, read_units
 from asky.llm.port import Message, ModelUsage, Reply, TextDelta, ToolCall, ToolChoice, ToolSpec
+from asky.text.document_questions import is_small_talk
 
 RETRIEVAL_TOOL = "get_relevant_content"
 MEMORY_TOOL = "query_research_memory"
 
+SMALL_TALK_REPLY = "What would you like to know from your sources?"
 _CONTEXT_TOKENS = 1_000_000  # it reads only the tool results of the current question
 _MAX_CLOSEST = 2
 _CLOSE = 0.5  # of the relevance that an answer needs
@@ -96,6 +99,8 @@ class ExtractiveModel:
 
     def _next(self, messages: tuple[Message, ...], tools: frozenset[str]) -> _Step:
         state = _read_state(messages)
+        if state.searches == 0 and is_small_talk(state.question):
+            return _Step((SMALL_TALK_REPLY,))
         question = read_question(state.question)
         if state.searches == 0 and RETRIEVAL_TOOL in tools and question.text:
             return _Step(calls=_first_calls(question, tools))

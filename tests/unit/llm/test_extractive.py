@@ -198,6 +198,13 @@ def test_what_comes_nowhere_near_is_not_shown() -> None:
     assert asked.text == f"{ABSTENTION}\n\nNo passage that was found comes close."
 
 
+@pytest.mark.parametrize("said", ["thanks", "Hello!", "ok great"])
+def test_small_talk_is_not_searched_for(said: str) -> None:
+    asked = Asked(said, by_shared_terms([MILL, TIDES, BREAD]))
+    assert asked.searches == []
+    assert asked.text == "What would you like to know from your sources?"
+
+
 def test_nothing_found_and_nothing_searched_are_different_abstentions() -> None:
     asked = Asked("Who painted the Mona Lisa?", by_shared_terms([BREAD]))
     assert asked.text == f"{ABSTENTION}\n\nNo passage was found."
