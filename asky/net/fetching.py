@@ -13,7 +13,7 @@
     Unreachable        no response: refused, no such name, TLS, a connection closed without a response
     TimedOut           the one deadline of the fetch
 
-Retried are only `Unreachable` if it is `retryable`, 408, 425, 429, 500 and 502 to 504.
+Only 408, 425, 429, 500, 502 to 504, and `Unreachable` if it is `retryable`, are retried.
 """
 
 from __future__ import annotations

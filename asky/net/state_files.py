@@ -20,7 +20,7 @@ from asky.config.paths import ensure_private_dir
 from asky.errors import AskyError
 
 _KEPT_S = 7 * 86_400.0
-"""How long an untouched file is kept: longer than its content is relevant."""
+"""Seconds that an untouched file is kept: longer than its content is relevant."""
 
 _MAX_BYTES = 4096
 

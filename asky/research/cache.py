@@ -72,7 +72,7 @@ Browse = Callable[[str, "Reached"], Awaitable["Fetched"]]
 
 @dataclass(frozen=True, slots=True)
 class CacheSettings:
-    """How long a page is fresh, in seconds, and the limit on stored text, in bytes."""
+    """The time that a page stays fresh, in seconds, and the limit on stored text, in bytes."""
 
     ttl_s: float
     max_bytes: int

@@ -1,7 +1,7 @@
 """The catalog of search services: what each is, what it needs, and its rate limits.
 
-Each name is a key of the configuration's table `search`, and a module of this package, which is imported when it is
-used, with
+Each name is a key of the configuration's table `search`, and a module of `asky.search.providers`, which is imported
+when it is used, with
 
     def make(service: Service) -> SearchProvider
 
@@ -37,7 +37,7 @@ AUTOMATIC = ("searxng", "brave", "tavily", "exa", "serper")
 
 @dataclass(frozen=True, slots=True)
 class ServiceRow:
-    """What is known of a service; the user's `SearchServiceSettings` goes before it.
+    """The properties of a service; the user's `SearchServiceSettings` take precedence.
 
     `base_url` is `None` if the user must provide it. `key` and `email` say whether they are used, `key_variable` is the
     usual name of the variable. `gap_s` and `at_once` are the rate limits of the service, `keyed_gap_s` the gap with a

@@ -145,24 +145,24 @@ def _by_score(entries: Sequence[_Entry]) -> tuple[float, int, int]:
 def _united(entries: Sequence[_Entry]) -> Candidate:
     """Return the first candidate, with missing fields filled in from the others."""
     first, *others = (entry.candidate for entry in entries)
-    entries_by_rank = (first, *others)
+    candidates = (first, *others)
     if not others:
         return first
     by_place = sorted(entries, key=lambda entry: (entry.place, entry.rank))
-    counts = [each.citations for each in entries_by_rank if each.citations is not None]
+    counts = [each.citations for each in candidates if each.citations is not None]
     return replace(
         first,
-        title=_first(each.title for each in entries_by_rank) or "",
-        snippet=_first(each.snippet for each in entries_by_rank) or "",
-        published=_first(each.published for each in entries_by_rank),
-        kind="paper" if any(each.kind == "paper" for each in entries_by_rank) else first.kind,
+        title=_first(each.title for each in candidates) or "",
+        snippet=_first(each.snippet for each in candidates) or "",
+        published=_first(each.published for each in candidates),
+        kind="paper" if any(each.kind == "paper" for each in candidates) else first.kind,
         found=tuple(dict.fromkeys(found for entry in by_place for found in entry.candidate.found)),
-        doi=_first(each.doi for each in entries_by_rank),
-        authors=_first(each.authors for each in entries_by_rank) or (),
-        venue=_first(each.venue for each in entries_by_rank),
-        pdf_url=_first(each.pdf_url for each in entries_by_rank),
+        doi=_first(each.doi for each in candidates),
+        authors=_first(each.authors for each in candidates) or (),
+        venue=_first(each.venue for each in candidates),
+        pdf_url=_first(each.pdf_url for each in candidates),
         citations=max(counts, default=None),
-        is_retracted=any(each.is_retracted for each in entries_by_rank),
+        is_retracted=any(each.is_retracted for each in candidates),
     )
 
 

@@ -50,11 +50,12 @@ def utc_now() -> str:
 class Database:
     """The store's file. Thread-safe; each process opens its own.
 
-    Opening creates the file (mode 0600) and its folder (0700) and applies missing migrations. An existing file that
-    cannot be written, or whose folder cannot, or for which the disk has no room, is opened for reading: `read_only` is
-    then true, and writing raises `StorageError` or `StoreFull`. Raises `StoreTooNew` for a file of a newer asky, which
-    stays untouched, `StoreDamaged` for a file that is not this store, and `StorageError` or `StoreFull` where the file
-    can be neither made nor read. Each of the `BUSY_TRIES` to write waits `busy_timeout_ms` for others.
+    Opening creates the file (mode 0600) and its folder (0700) and applies missing migrations. If an existing file or
+    its folder cannot be written, or the disk is full, the file is opened for reading: `read_only` is then true, and
+    writing raises `StorageError` or `StoreFull`. Raises `StoreTooNew` for a file of a newer version of asky, which is
+    left unchanged, `StoreDamaged` for a file that is not this store, and `StorageError` or `StoreFull` if the file can
+    be neither created nor read. A write is tried `BUSY_TRIES` times, and waits up to `busy_timeout_ms` for others each
+    time.
 
     `ledger_entries` are the templates of the ledger entries that are read, by kind; see `asky.storage.stored_json`.
     """
@@ -104,8 +105,8 @@ class Database:
     def write(self) -> Iterator[sqlite3.Connection]:
         """Open a transaction: committed on exit, rolled back on any exception. Inside one, joins it.
 
-        Raises `StoreBusy` after 90 s of waiting for other writers and `StoreFull` if the disk is full; in both cases
-        nothing was changed.
+        Raises `StoreBusy` after `BUSY_TRIES` waits for other writers, 90 s by default, and `StoreFull` if the disk is
+        full; in both cases nothing was changed.
         """
         with self._explained():
             connection = self._connect()
@@ -189,9 +190,9 @@ class Database:
 
 
 def _set_wal(connection: sqlite3.Connection, busy_timeout_ms: int) -> None:
-    """Write-ahead logging, for good: the file remembers it.
+    """Turn on write-ahead logging; the file remembers it.
 
-    Two processes that create a new store at once both read its header and both want it exclusively. SQLite lets one
+    Two processes that create a new store at once both read its header and both need it exclusively. SQLite lets one
     wait and fails the other with "locked" at once, whatever its busy timeout (seen in 40 of 200 such starts), so that
     one retries.
     """

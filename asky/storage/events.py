@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from asky.errors import StoreDamaged
-from asky.storage.stored_json import SEE_DOCTOR
+from asky.storage.stored_json import stored_json, template_of
 
 if TYPE_CHECKING:
     from asky.storage.database import Database
@@ -46,10 +45,14 @@ class EventStore:
                 "SELECT seq, at, name, data FROM event WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?",
                 (run_id, seq, limit),
             ).fetchall()
-        try:
-            return [StoredEvent(row["seq"], row["at"], row["name"], dict(json.loads(row["data"]))) for row in rows]
-        except (ValueError, TypeError) as error:
-            raise StoreDamaged(f"the events of run {run_id} are damaged: {error}", hint=SEE_DOCTOR) from error
+        template = template_of("event", "data")
+        return [
+            StoredEvent(
+                row["seq"], row["at"], row["name"],
+                stored_json(row["data"], template, f"event {row['seq']} of run {run_id}"),
+            )
+            for row in rows
+        ]  # fmt: skip
 
     def last(self, run_id: str) -> int:
         """Return the number of the last event of the run; 0 for a run without events."""

@@ -227,7 +227,7 @@ _SAW_WEB = """
 def _finding(row: sqlite3.Row) -> Finding:
     if row["trust"] not in _TRUSTS:
         raise StoreDamaged(
-            f"the store is damaged: the trust of finding {row['id']}is not a valid value", hint=SEE_DOCTOR
+            f"the store is damaged: the trust of finding {row['id']} is not a valid value", hint=SEE_DOCTOR
         )
     return Finding(
         id=row["id"], session_id=row["session_id"], run_id=row["run_id"], text=row["text"],

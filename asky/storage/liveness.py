@@ -34,7 +34,7 @@ class LiveRuns:
     def hold(self, run_id: str) -> None:
         """Mark the run as live for the lifetime of this process, or until `release`. Removes files of dead ones.
 
-        A run that is held already, as it is resumed while it ends, is to be released as often as it was held.
+        A run that is held already, because it is resumed while it ends, must be released as often as it was held.
         """
         if run_id in self._held:  # a second lock on the file would wait for the first one forever
             self._again[run_id] += 1

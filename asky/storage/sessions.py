@@ -179,7 +179,7 @@ class SessionStore:
             return connection.execute("SELECT 1 FROM session WHERE id = ?", (session_id,)).fetchone() is not None
 
     def settings(self, session_id: str) -> Mapping[str, Any] | None:
-        """Return the settings of the session with that id as they are now; `None` where it is gone."""
+        """Return the settings of the session with that id as they are now; `None` if it is gone."""
         with self._db.read() as connection:
             row = connection.execute("SELECT name, settings FROM session WHERE id = ?", (session_id,)).fetchone()
         if row is None:

@@ -72,10 +72,6 @@ def _exactly(template: Mapping[str, Any]) -> Callable[[object], bool]:
     return lambda value: fits(value, template) and isinstance(value, dict) and value.keys() <= names
 
 
-def _or_null(template: Any) -> Callable[[object], bool]:
-    return lambda value: value is None or fits(value, template)
-
-
 def _is_citation(value: Any) -> bool:
     return fits(value, _CITATION) and 0 <= value["start"] <= value["end"]
 
@@ -150,6 +146,7 @@ COLUMNS: Mapping[tuple[str, str], Any] = MappingProxyType(
         ("page", "summary"): SUMMARY,
         ("page", "failure"): FAILURE,
         ("search", "results"): RESULTS,
+        ("event", "data"): dict,
     }
 )
 

@@ -44,7 +44,7 @@ class OutboxEntry:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How many of the chunks in scope have a vector in a space."""
+    """The number of `chunks` in scope, and of those that are `embedded`: that have a vector in a space."""
 
     chunks: int
     embedded: int

@@ -12,7 +12,7 @@ CLOSE = "]⁆⌉⌋❳⟧⟭⦌⦎⦐⦘⸣⸥⹖⹘】〕〗〙〛︘︺︼﹈�
 
 SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 CIRCLED = "①-⑳⓫-⓾❶-➓㉑-㉟㊱-㊿"
-"""As ranges for a pattern."""
+"""The circled numbers, as ranges for a pattern."""
 
 ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 PARTIAL_ENTITY = re.compile(r"&#?[0-9A-Za-z]{0,32}")

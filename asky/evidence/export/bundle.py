@@ -122,7 +122,7 @@ def unpack(file: BinaryIO) -> dict[str, memoryview]:
         raise BundleRefused(f"it is larger than {MAX_BYTES} bytes")
     start = _HEADER_BYTES + len(MANIFEST)
     if bytes(data[_HEADER_BYTES:start]) != MANIFEST.encode():
-        raise BundleRefused(f"it is no zip archive that begins with {MANIFEST}")
+        raise BundleRefused(f"it is not a zip archive that begins with {MANIFEST}")
     size = int.from_bytes(data[18:22], "little")
     listed = parse_object(data[start : start + size], MANIFEST).get("files")
     files, start = {MANIFEST: data[start : start + size]}, start + size

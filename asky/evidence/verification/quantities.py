@@ -1,4 +1,4 @@
-"""Numbers, percentages, measures and dates of a text, normalised so that "twelve" and "12" agree."""
+"""Numbers, percentages, measures and dates of a text; "twelve" and "12" agree, and so do "1,400" and "1400"."""
 
 from __future__ import annotations
 

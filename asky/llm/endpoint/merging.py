@@ -22,9 +22,10 @@ class Growing:
 
 
 def merge(target: MutableMapping[str, Any], delta: Mapping[str, Any]) -> None:
-    """Merge `delta` into `target`: texts grow, objects are merged, lists are extended, nothing overwrites something.
+    """Merge `delta` into `target`: texts grow, objects are merged, lists are extended.
 
-    Pass the content of `target` to `finalize` before any other use.
+    `None` and `""` overwrite nothing; any other value replaces one that cannot grow. Pass the content of `target` to
+    `finalize` before any other use.
     """
     for key, value in delta.items():
         old = target.get(key)

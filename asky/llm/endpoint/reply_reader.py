@@ -29,7 +29,7 @@ class ErrorInReply(Exception):
 
 
 class NoReply(Exception):
-    """The response is no chat completion; the text describes it."""
+    """The response is not a chat completion; the text describes it."""
 
 
 class ReplyReader:
@@ -115,7 +115,7 @@ class ReplyReader:
         if self._is_stream:
             yield from self._take_events(self._decoder.end(), at_end=True)
             if self._unreadable and not self._parts.is_started and not self._parts.is_complete:
-                raise NoReply("sent events that are no chat completion")
+                raise NoReply("sent events that are not a chat completion")
         elif self._body.strip():
             yield from self._take_body()
 
@@ -180,7 +180,7 @@ class ReplyReader:
         if isinstance(value, Mapping) and isinstance(value.get("choices"), list):
             yield from self._take_text(self._parts.add_complete(value))
         elif value is not None:
-            raise NoReply("sent JSON that is no chat completion")
+            raise NoReply("sent JSON that is not a chat completion")
         elif self._body.lstrip(_BLANK).startswith(b"<"):
             raise NoReply("sent a web page")
         # otherwise the body was cut, and nothing of it is usable

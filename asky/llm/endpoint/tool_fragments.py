@@ -70,7 +70,7 @@ class ToolFragments:
     def _find(self, fragment: Mapping[str, Any], in_this_delta: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
         """Return the open call that a fragment continues; `None` if it begins one."""
         index, id_, name = fragment.get("index"), _text(fragment.get("id")), _text(_function(fragment).get("name"))
-        has_index = isinstance(index, int)
+        has_index = isinstance(index, int | str)  # some endpoints send digits as text
         call: dict[str, Any] | None = None
         for each in self._calls:
             if each.get("index") == index if has_index else not id_ or each["id"] == id_:

@@ -35,10 +35,10 @@ _CLOSE = 0.5  # of the relevance that an answer needs
 
 @dataclass(frozen=True, slots=True)
 class ExtractiveSettings:
-    """When it answers and how much it quotes.
+    """The conditions of an answer, and the limits on its quotations.
 
-    It abstains below a relevance of `min_relevance`, or a coverage of `min_coverage` if nothing is embedded. At most
-    `max_embedded` units are embedded for an answer, which bounds its time.
+    The model abstains below a relevance of `min_relevance`, or a coverage of `min_coverage` if nothing is embedded. At
+    most `max_embedded` units are embedded for an answer, which bounds its time.
     """
 
     min_relevance: float = 0.3

@@ -21,7 +21,7 @@ from asky.llm.extractive.questions import ParsedQuestion
 from asky.llm.extractive.scoring import Embed, ScoredUnit, Scorer
 from asky.llm.extractive.units import Unit
 
-_WINDOWS = 4  # best units whose surroundings are looked at
+_WINDOWS = 4  # best units that are read together with their neighbours
 _INTERCEPT = -7.79
 _OF_MEANING = 6.42
 _OF_WORDS = 0.82

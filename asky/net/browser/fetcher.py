@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _PAGES_AT_ONCE = 2
 _TIMERS_S = 5.0
-"""How far the page's clock runs: content that a page writes after this many of its own seconds is not awaited."""
+"""The seconds that the page's own clock runs: content that a page writes later than that is not awaited."""
 
 _AGAIN_S = 1.0
 _LAST_S = 0.1

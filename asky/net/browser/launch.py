@@ -81,8 +81,8 @@ def _may(libc: ctypes.CDLL, *steps: int) -> bool:
 
 def _lower(limit: int, value: int) -> None:
     ceiling = resource.getrlimit(limit)[1]
-    ceiling_value = value if ceiling == resource.RLIM_INFINITY else min(value, ceiling)
-    resource.setrlimit(limit, (ceiling_value, ceiling_value))
+    capped = value if ceiling == resource.RLIM_INFINITY else min(value, ceiling)
+    resource.setrlimit(limit, (capped, capped))
 
 
 if __name__ == "__main__":

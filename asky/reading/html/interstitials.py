@@ -32,7 +32,7 @@ def refuse_interstitial(survey: Survey, html: str, text: str, name: str) -> None
     to the caller, unless scripts would write one.
 
     A sign counts only on a page with little text, for a page may well be about captchas or the status 404. Source: the
-    limits of `web_signs`; of 645 pages with text (wcxb, trafilatura's and readability's) none is refused.
+    limits of `interstitial_signs`; of 645 pages with text (wcxb, trafilatura's and readability's) none is refused.
     """
     found = _sign(survey, html, text)
     if found is not None:

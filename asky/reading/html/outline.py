@@ -24,7 +24,7 @@ _NOISE = re.compile(
     r"|sidebar|popup|modal)(?:$|[\s_-])",
     re.IGNORECASE,
 )
-# An element that contains this much of the page is the page, whatever its name. Source: figures of html_choice.
+# An element that contains this much of the page is the page, whatever its name. Source: the figures of `choice`.
 _FRAME_SHARE = 0.9
 _FORM_SHARE = 0.5
 _NOISE_SHARE = 0.3

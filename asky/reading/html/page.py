@@ -41,7 +41,7 @@ def read(data: bytes, name: str, url: str | None = None) -> Document:
     their attributes are never read, those hidden by the page's own sheets only if the whole page is;
     `metadata["hidden_characters"]` is set if there are many.
 
-    `url` is the address of the page: links are made absolute with it, and an obstacle page (see `web_verdicts`) is
+    `url` is the address of the page: links are made absolute with it, and an obstacle page (see `interstitials`) is
     refused. Without it, only absolute links are kept. Raises SourceUnreadable: empty if there is no visible text at
     all, and with `url` the verdicts of obstacles.
     """

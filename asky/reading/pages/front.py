@@ -1,4 +1,4 @@
-"""What the first page of a PDF says about it: title, authors, date, DOI and arXiv id; else what the file says."""
+"""Metadata of a PDF from its first page: title, authors, date, DOI and arXiv id; else from the file's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands on a PDF's pages beside their text: running heads and feet, page numbers, line numbers of drafts."""
+"""Detection of what is on the pages of a PDF besides their text: running heads and feet, page and line numbers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MIN_NUMBERED_LINES = 8
 _LINE_NUMBER = re.compile(r"\d{1,4}")
 
 _Seen = dict[tuple[bool, str], Counter[int]]
-"""How often a line stands at a place, by edge and text; places are distances from the edge, in `_SAME_PLACE` steps."""
+"""Counts of lines at each place, by edge and text; places are distances from the edge, in `_SAME_PLACE` steps."""
 
 
 def furniture(pages: Sequence[PageLines]) -> list[dict[int, bool]]:

@@ -47,6 +47,7 @@ class Web(Protocol):
 
 
 def encode_access(access: WebAccess | None) -> dict[str, Any] | None:
+    """Return `access` as JSON; `None` for a question that may not use the web."""
     if access is None:
         return None
     policy = None
@@ -62,23 +63,24 @@ def encode_access(access: WebAccess | None) -> dict[str, Any] | None:
     }
 
 
-def decode_access(packed: Mapping[str, Any] | None) -> WebAccess | None:
-    if packed is None:
+def decode_access(encoded: Mapping[str, Any] | None) -> WebAccess | None:
+    """Return the permission that `encode_access` encoded."""
+    if encoded is None:
         return None
     return WebAccess(
-        packed["collection_id"],
-        tuple(packed["named"]),
-        packed["shortlist"],
-        _unpack_policy(packed["policy"]),
-        tuple(packed["queries"]),
+        encoded["collection_id"],
+        tuple(encoded["named"]),
+        encoded["shortlist"],
+        _decode_policy(encoded["policy"]),
+        tuple(encoded["queries"]),
     )
 
 
-def _unpack_policy(packed: Mapping[str, Any] | None) -> Any:
-    if packed is None:
+def _decode_policy(encoded: Mapping[str, Any] | None) -> Any:
+    if encoded is None:
         return None
     from asky.research.source_policy import SourcePolicy  # for questions to the web only
 
-    since = date.fromisoformat(packed["since"]) if packed["since"] is not None else None
-    lists = {name: tuple(packed[name]) for name in ("allow_domains", "deny_domains", "kinds")}
-    return SourcePolicy(**lists, since=since, recency=packed["recency"])
+    since = date.fromisoformat(encoded["since"]) if encoded["since"] is not None else None
+    lists = {name: tuple(encoded[name]) for name in ("allow_domains", "deny_domains", "kinds")}
+    return SourcePolicy(**lists, since=since, recency=encoded["recency"])

@@ -22,15 +22,16 @@ _HINT = "search with a few plain words; the names, numbers and codes of private 
 
 
 class QueryLeakGuard:
-    """Checks the queries of one run, which continue those in `sent` and are appended to it."""
+    """Checks the queries of one run: those that may be sent continue the queries in `sent`, and are appended to it."""
 
     def __init__(self, sent: list[str]) -> None:
         self._sent = sent
         self._approved: list[str] = []
 
     def approve(self, queries: Sequence[str]) -> None:
-        """Note that the user lets `queries` be sent, whatever they contain."""
+        """Record `queries`, which the user allowed to be sent, whatever they contain."""
         self._approved += queries
+        self._sent += queries
 
     def require(
         self, queries: Sequence[str], written_by_user: str, private: Iterable[str], public: Iterable[str]
@@ -43,7 +44,8 @@ class QueryLeakGuard:
         own = _parts(" ".join([written_by_user, *self._approved]))
         hidden = list(private)
         known = set().union(*(word_runs(text, _REPEATED_WORDS) for text in hidden))
-        if known & word_runs(" ".join([*self._sent, *queries]), _REPEATED_WORDS):
+        runs = word_runs(" ".join([*self._sent, *queries]), _REPEATED_WORDS)
+        if known & (runs - word_runs(" ".join(self._sent), _REPEATED_WORDS)):  # what was sent cannot be taken back
             raise SourceRefused("the query repeats a private document", hint=_HINT)
         names = set().union(*(_names(text) for text in hidden)) - own
         names -= set().union(*(_parts(text) for text in public)) if names else set()

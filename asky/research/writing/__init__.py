@@ -1,1 +1,1 @@
-"""Writing with a model: the conversation it receives, and one reply. Rule: nothing here calls a tool."""
+"""Writing with a model: its prompts, its tool calls and its replies. Rule: only the copy that is sent is shortened."""

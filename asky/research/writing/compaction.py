@@ -182,15 +182,15 @@ class _Compaction:
 
 
 def _left_out(turns: int) -> list[Message]:
-    original = f"[{counted(turns, 'earlier question')} of this conversation are left out here]"
-    return [Message("user", original), Message("assistant", OMITTED_ANSWER)]
+    notice = f"[{counted(turns, 'earlier question')} of this conversation are left out here]"
+    return [Message("user", notice), Message("assistant", OMITTED_ANSWER)]
 
 
 def _summarised(turn: Sequence[Message]) -> list[Message]:
     """Return the question and an excerpt of its answer; calls and their results are dropped together."""
     answer = next((each for each in reversed(turn) if each.role == "assistant" and each.content.strip()), None)
-    original = _excerpt(answer.content) if answer is not None else OMITTED_ANSWER
-    return [turn[0], Message("assistant", original)]
+    excerpt = _excerpt(answer.content) if answer is not None else OMITTED_ANSWER
+    return [turn[0], Message("assistant", excerpt)]
 
 
 def _excerpt(text: str) -> str:

@@ -26,23 +26,23 @@ def tool_result_placeholder(content: str, tool: str) -> str:
     Of a result that is one JSON object, the fields chosen by its tool's builder are kept. Of any other, the first line
     is kept, which says what was looked up, with the number of passages and at most 40 of their keys.
     """
-    stub = _BUILDERS.get(tool, _shown_stub)(content)
-    whole = json.dumps({"left_out": LEFT_OUT} | stub, ensure_ascii=False)
+    fields = _BUILDERS.get(tool, _shown_fields)(content)
+    whole = json.dumps({"left_out": LEFT_OUT} | fields, ensure_ascii=False)
     return whole if len(whole) < len(content) else content
 
 
-def _shown_stub(content: str) -> dict[str, Any]:
+def _shown_fields(content: str) -> dict[str, Any]:
     keys = list(dict.fromkeys(_PASSAGE.findall(content)))
-    stub: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     head = content[: 8 * _MAX_ABOUT_CHARS].lstrip().split("\n", 1)[0]
     if head and not _FENCED.match(head):
-        stub["about"] = head[:_MAX_ABOUT_CHARS].rstrip()
+        fields["about"] = head[:_MAX_ABOUT_CHARS].rstrip()
     if keys:
-        stub |= {"passages": len(keys), "keys": keys[:_MAX_KEYS]}
-    return stub
+        fields |= {"passages": len(keys), "keys": keys[:_MAX_KEYS]}
+    return fields
 
 
-def _research_note_stub(content: str) -> dict[str, Any]:
+def _research_note_fields(content: str) -> dict[str, Any]:
     """Return the path of the note and its number of topics; the text is in the note."""
     data = _object(content)
     return {name: data[name] for name in ("status", "path", "topics_researched") if name in data}
@@ -56,4 +56,4 @@ def _object(content: str) -> Mapping[str, Any]:
     return data if isinstance(data, dict) else {}
 
 
-_BUILDERS: Mapping[str, Callable[[str], dict[str, Any]]] = {"research_note": _research_note_stub}
+_BUILDERS: Mapping[str, Callable[[str], dict[str, Any]]] = {"research_note": _research_note_fields}

@@ -63,6 +63,14 @@ def test_text_is_given_out_as_it_comes() -> None:
             id="interleaved",
         ),
         pytest.param(
+            [
+                [call("0", "a", "f", ""), call("1", "b", "g", "")],
+                [call("1", arguments="{}"), call("0", arguments="[]")],
+            ],
+            [("a", "f", "[]"), ("b", "g", "{}")],
+            id="interleaved, with numbers as text",
+        ),
+        pytest.param(
             [[call(0, "a", "f", "{}")], [call(0, "b", "f", '{"x":')], [call(0, arguments="1}")]],
             [("a", "f", "{}"), ("b", "f", '{"x":1}')],
             id="index 0 again with a new id",

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from asky.errors import StorageError, StoreDamaged, StoreFull
+from asky.storage.events import EventStore, StoredEvent
 from asky.storage.pages import PageRow, PageTable
 from asky.storage.repair.damage import Damage, find_damage, quarantine
 from asky.storage.sessions import NewMessage
@@ -110,6 +111,19 @@ def test_a_damaged_value_is_named_and_another_takes_its_place(
     assert damage(store) == []
     assert one(store, f"SELECT {column} FROM {table} LIMIT 1") == after
     assert one(store, f"SELECT count(*) FROM {table}") == before
+
+
+@pytest.mark.parametrize("data", ["{", "[]", "[" * 100_000], ids=["cut", "no object", "nested"])
+def test_an_event_that_cannot_be_read_is_named_and_taken_out(store: FilledStore, data: str) -> None:
+    run, events = store.runs.find(None).id, EventStore(store.database)
+    events.append(run, [StoredEvent(seq, "2026-11-01T00:00:00Z", "warned", {"n": seq}) for seq in (1, 2, 3)])
+    execute(store, "UPDATE event SET data = ? WHERE seq = 2", data)
+    with pytest.raises(StoreDamaged, match=f"event 2 of run {run}"):
+        events.after(run, 0)
+    (found,) = damage(store)
+    assert (found.table, found.column, found.repair, found.run) == ("event", "data", "taken out", run)
+    repair(store)
+    assert [each.seq for each in events.after(run, 0)] == [1, 3]
 
 
 def test_an_answer_whose_letters_are_damaged_keeps_the_others(store: FilledStore) -> None:
