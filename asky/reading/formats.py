@@ -13,7 +13,8 @@ HEAD_BYTES = 8192
 class Format:
     """`module` holds `read(data: bytes, name: str) -> Document`; `magic` must occur near the start of the bytes.
 
-    With `links`, `read` takes the address of the bytes as a third argument, `url: str | None`.
+    With `links`, `read` takes the address of the bytes as a third argument, `url: str | None`. Raise `version` when
+    `read` makes something else of the same bytes: stored files are read again then.
     """
 
     media_type: str
@@ -21,6 +22,7 @@ class Format:
     module: str
     magic: bytes = b""
     links: bool = False
+    version: int = 1
 
 
 FORMATS = (
@@ -50,6 +52,11 @@ def format_of(name: str) -> Format | None:
     dot = name.rfind(".")
     suffix = name[dot:].lower() if dot > 0 else ""
     return next((row for row in FORMATS if suffix in row.suffixes), None)
+
+
+def reader_version(media_type: str | None) -> int:
+    """Return the version of the reader of a media type; 0 if there is none."""
+    return next((row.version for row in FORMATS if row.media_type == media_type), 0)
 
 
 def media_type_of(name: str, head: bytes) -> str | None:

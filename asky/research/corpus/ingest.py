@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from asky.errors import StorageError
+from asky.reading.formats import reader_version
 from asky.research.chunker import ChunkSettings, chunk_document
+from asky.research.corpus.file_names import name_words
 from asky.research.index.embed_chunks import MAX_CONTEXT_TOKENS, embedding_text
 from asky.research.locations import SEPARATOR
 from asky.research.vector_store_common import ids_from_bytes, ids_to_bytes, vectors_from_bytes, vectors_to_bytes
@@ -23,15 +26,25 @@ if TYPE_CHECKING:
     from asky.storage.documents import StoredDocument
 
 NO_TEXT = "the record has no text"
+_CUT_VERSION = 1  # raise it when the chunks or contexts of the same document change: stored files are read again then
 
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """The facts that identify a state of a file; `content_sha256` is `None` if its bytes were not hashed."""
+    """The facts that identify a state of a file; `content_sha256` is `None` if its bytes were not hashed.
+
+    `read_with` is what `read_with` returned for it.
+    """
 
     size: int
     mtime_ns: int
     content_sha256: str | None
+    read_with: str
+
+
+def read_with(media_type: str | None) -> str:
+    """Return the version of what makes chunks of a file: of the reader of its media type, and of the cutting."""
+    return f"{reader_version(media_type)}.{_CUT_VERSION}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +64,21 @@ class Ingester:
         self._store = store
         self._chunking = chunking
 
-    def cut(self, document: Document) -> tuple[list[Chunk], list[str]]:
-        """Return the document's chunks and the context of each: its title and the headings above it."""
+    def cut(self, document: Document, path: str = "") -> tuple[list[Chunk], list[str]]:
+        """Return the document's chunks and the context of each: its title, the headings above it, and words of `path`.
+
+        `path` is a file's, below the folder that was granted.
+        """
         chunks = chunk_document(document, self._store.tokenizer(), self._settings())
-        return chunks, contexts_of(document, chunks)
+        return chunks, contexts_of(document, chunks, name_words(path, document.title))
+
+    def read_before(self, content_sha256: str, suffix: str, media_type: str) -> tuple[int, Document] | None:
+        """Return the document that these bytes gave under another name with this suffix, if it would be the same."""
+        id_ = self._corpus.same_content(content_sha256, suffix, read_with(media_type))
+        try:
+            return None if id_ is None else (id_, self._store.tables.documents.document(id_))
+        except StorageError:  # dropped in between
+            return None
 
     def _settings(self) -> ChunkSettings:
         """Return the settings, reduced to fit the window of a model that reads less than a chunk with its context."""
@@ -71,11 +95,16 @@ class Ingester:
         cut: tuple[Sequence[Chunk], Sequence[str]],
         collection_id: int,
         file: FileFacts | None = None,
+        *,
+        like: int | None = None,
     ) -> StoredDocument:
-        """Store a document as the content of `source`. Chunks that its former document had keep their vectors."""
+        """Store a document as the content of `source`.
+
+        Chunks that its former document had, or the document `like`, keep their vectors.
+        """
         with self._database.write():
             stored = self._store.tables.documents.put_document(document, *cut)
-            before = self._corpus.current_document(source.id)
+            before = like or self._corpus.current_document(source.id)
             if stored.is_new and before is not None and before != stored.id:
                 self._carry_vectors(before, stored)
             self._corpus.put_source(
@@ -85,6 +114,7 @@ class Ingester:
                 size=file.size if file else None,
                 mtime_ns=file.mtime_ns if file else None,
                 content_sha256=file.content_sha256 if file else None,
+                read_with=file.read_with if file else None,
                 metadata=dict(document.metadata),
             )
         return stored
@@ -143,10 +173,11 @@ class Ingester:
         }
 
 
-def contexts_of(document: Document, chunks: Sequence[Chunk]) -> list[str]:
+def contexts_of(document: Document, chunks: Sequence[Chunk], names: str = "") -> list[str]:
     """Return the context of each chunk: the title and the headings above its first character, joined, or "".
 
-    `chunks` are in the order of their starts, as sections are: a single pass covers both.
+    `names` follows on a line of its own: see `embedding_text`. `chunks` are in the order of their starts, as sections
+    are: a single pass covers both.
     """
     contexts = []
     sections = iter(document.sections)
@@ -161,5 +192,6 @@ def contexts_of(document: Document, chunks: Sequence[Chunk]) -> list[str]:
         open_ = [section for section in open_ if section.end > start]
         path = dict.fromkeys([document.title] if document.title else [])
         path.update(dict.fromkeys(section.heading for section in open_))
-        contexts.append(SEPARATOR.join(path))
+        headed = SEPARATOR.join(path)
+        contexts.append(f"{headed}\n{names}" if names else headed)
     return contexts

@@ -5,8 +5,10 @@ from hypothesis import strategies as st
 
 from asky.reading.text_builder import Heading, nest
 from asky.research.corpus.ingest import contexts_of
+from asky.research.index.embed_chunks import embedding_text
 from asky.research.locations import SEPARATOR
 from asky.values import Chunk, Document, Section, Span
+from tests.support.embedding import FakeTokenizer
 from tests.support.timing import check_linear
 
 
@@ -35,6 +37,14 @@ def test_the_context_of_a_chunk_is_the_title_and_the_headings_above_it(
     document = Document("x" * 70, "text/plain", title, sections)
     chunks = chunks_at(*sorted(starts))
     assert contexts_of(document, chunks) == [expected(document, chunk) for chunk in chunks]
+
+
+def test_words_of_the_name_follow_on_a_line_that_is_not_embedded() -> None:
+    document = Document("x" * 70, "text/plain", "Tides")
+    assert contexts_of(document, chunks_at(0), "retry courier") == ["Tides\nretry courier"]
+    assert contexts_of(Document("x" * 70, "text/plain"), chunks_at(0), "retry") == ["\nretry"]
+    assert embedding_text("Tides\nretry courier", "The text.", FakeTokenizer()) == "Tides\nThe text."
+    assert embedding_text("\nretry", "The text.", FakeTokenizer()) == "The text."
 
 
 def test_contexts_take_time_for_each_section_once() -> None:
