@@ -176,8 +176,11 @@ class Ingester:
 def contexts_of(document: Document, chunks: Sequence[Chunk], names: str = "") -> list[str]:
     """Return the context of each chunk: the title and the headings above its first character, joined, or "".
 
-    `names` follows on a line of its own: see `embedding_text`. `chunks` are in the order of their starts, as sections
-    are: a single pass covers both.
+    `names` follows on a line of its own: it is found by its words and not embedded, so that a file that is renamed or
+    moved keeps its vectors. `chunks` are in the order of their starts, as sections are: a single pass covers both.
+
+    Source: the pages of a documentation as files without titles, 44 questions: nDCG@10 .719 without names, .749 found
+    by words, .747 embedded too; with titles .741, .753, .766; 95 articles as files, 103 questions: .986, .986, .982.
     """
     contexts = []
     sections = iter(document.sections)
