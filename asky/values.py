@@ -34,7 +34,11 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and its range: from the start of its heading line to the next heading of the same or a higher level."""
+    """A heading and its range: from the start of its heading line to the next heading of the same or a higher level.
+
+    `level` counts from 1. Level 0 is data about the document, such as the front matter of a note: it belongs to no
+    outline, and no chunk crosses its end.
+    """
 
     heading: str
     level: int

@@ -36,10 +36,16 @@ class DocumentStore:
         self._db = database
 
     def put_document(self, document: Document, chunks: Sequence[Chunk], contexts: Sequence[str]) -> StoredDocument:
-        """Store a text with its structure and chunks, with full-text index; `contexts[i]` belongs to `chunks[i]`."""
+        """Store a text with its structure and chunks, with full-text index; `contexts[i]` belongs to `chunks[i]`.
+
+        An equal document is used again, with the metadata of this one.
+        """
         fingerprint = _fingerprint(document, chunks, contexts)
         with self._db.write() as connection:
-            row = connection.execute("SELECT id FROM document WHERE fingerprint = ?", (fingerprint,)).fetchone()
+            row = connection.execute(
+                "UPDATE document SET metadata = ? WHERE fingerprint = ? RETURNING id",
+                (_metadata(document), fingerprint),
+            ).fetchone()
             if row is not None and (known := self.chunk_ids(row["id"])):
                 return StoredDocument(row["id"], tuple(known), False)
             document_id = row["id"] if row is not None else self._insert_document(connection, document, fingerprint)
@@ -68,7 +74,7 @@ class DocumentStore:
                 fingerprint, document.sha256, document.title, document.media_type, len(document.text),
                 json.dumps([(s.heading, s.level, s.start, s.end) for s in document.sections], ensure_ascii=False),
                 json.dumps([(p.index, p.label, p.start, p.end) for p in document.pages], ensure_ascii=False),
-                json.dumps(dict(document.metadata), ensure_ascii=False), self._db.clock(),
+                _metadata(document), self._db.clock(),
             ),
         )  # fmt: skip
         document_id = cursor.lastrowid
@@ -94,11 +100,6 @@ class DocumentStore:
             pages=pages,
             metadata=_stored(row, "metadata"),
         )
-
-    def facts(self, document_id: int) -> tuple[str | None, dict[str, str]]:
-        """Return the title and the metadata of a document, without its text. Raises as `document` does."""
-        row = self._row(document_id, "id, title, metadata")
-        return row["title"], _stored(row, "metadata")
 
     def structure(self, document_id: int) -> tuple[tuple[Section, ...], tuple[Page, ...]]:
         """Return the document's sections and pages, without its text. Raises as `digest` does."""
@@ -179,6 +180,10 @@ class DocumentStore:
             "DELETE FROM document WHERE id = ? AND NOT EXISTS (SELECT 1 FROM passage WHERE document_id = ?)",
             (document_id, document_id),
         )
+
+
+def _metadata(document: Document) -> str:
+    return json.dumps(dict(document.metadata), ensure_ascii=False)
 
 
 def _next_ids(connection: sqlite3.Connection, count: int) -> range:
