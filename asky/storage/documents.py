@@ -105,6 +105,21 @@ class DocumentStore:
         """Return the document's sections and pages, without its text. Raises as `digest` does."""
         return _structure(self._row(document_id, "id, sections, pages"))
 
+    def media_type(self, document_id: int) -> str:
+        """Return the document's media type. Raises as `digest` does."""
+        return str(self._row(document_id, "media_type")["media_type"])
+
+    def line(self, document_id: int, position: int) -> int:
+        """Return the number of the line that holds the character at `position`, counted from 1."""
+        block = position // BLOCK_CHARACTERS
+        with self._db.read() as connection:
+            (before,) = connection.execute(
+                "SELECT coalesce(sum(length(text) - length(replace(text, char(10), ''))), 0) FROM text_block"
+                " WHERE document_id = ? AND ordinal < ?",
+                (document_id, block),
+            ).fetchone()
+        return 1 + int(before) + self.text(document_id, Span(block * BLOCK_CHARACTERS, position)).count("\n")
+
     def digest(self, document_id: int) -> tuple[str, int]:
         """Return the SHA-256 of the document's text, and its length in characters.
 
