@@ -34,7 +34,11 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and its range: from the start of its heading line to the next heading of the same or a higher level."""
+    """A heading and its range: from the start of its heading line to the next heading of the same or a higher level.
+
+    `level` counts from 1. Level 0 is data about the document, such as the front matter of a note: it belongs to no
+    outline, and no chunk crosses its end.
+    """
 
     heading: str
     level: int
@@ -127,11 +131,15 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """The place of a span, in terms a reader can use. `page` counts from 1."""
+    """The place of a span, in terms a reader can use. `page` and `line`, that of the first character, count from 1.
+
+    Only texts that are stored line by line as in their file have lines.
+    """
 
     section: str | None = None
     page: int | None = None
     page_label: str | None = None
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,5 +282,6 @@ class Answer:
 def _place(citation: Citation) -> str:
     location = citation.location
     page = f"p. {location.page_label or location.page}" if location.page is not None else None
-    parts = [location.section, page, citation.source.url or citation.source.path]
+    line = f"line {location.line}" if location.line is not None else None
+    parts = [location.section, page or line, citation.source.url or citation.source.path]
     return "".join(f", {part}" for part in parts if part)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from asky.evidence.export.citing import page_text, reference
+from asky.evidence.export.citing import place_text, reference
 from asky.evidence.export.markdown import answer_markdown
 from asky.evidence.marks import MARKED, WARNING_SIGN, without_marks
 from asky.text.printable import json_document
@@ -22,7 +22,7 @@ __all__ = [
     "ExportedText",
     "answer_text",
     "export_bibliography",
-    "page_text",
+    "place_text",
     "reference",
     "without_marks",
 ]

@@ -12,7 +12,7 @@ from asky.app.requests import as_tuple
 from asky.app.schemas import hit_object
 from asky.concurrency import in_thread
 from asky.errors import UsageError
-from asky.evidence.export.citing import page_text, section_text
+from asky.evidence.export.citing import place_text, section_text
 from asky.storage.corpus import DEFAULT_COLLECTION
 from asky.storage.scope import Scope
 
@@ -91,4 +91,4 @@ class SearchService:
 def describe_place(hit: Hit) -> str:
     """Return the title, section and page of a passage, each if known, in one line."""
     shown = hit_object(hit)
-    return " · ".join(part for part in (hit.source.title, section_text(shown), page_text(shown)) if part)
+    return " · ".join(part for part in (hit.source.title, section_text(shown), place_text(shown)) if part)

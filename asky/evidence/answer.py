@@ -60,6 +60,7 @@ def _citation_json(citation: Citation) -> dict[str, Any]:
         "title": source.title,
         "page": location.page,
         "page_label": location.page_label,
+        **({"line": location.line} if location.line is not None else {}),
         "section": location.section,
         "start": citation.span.start,
         "end": citation.span.end,

@@ -116,6 +116,8 @@ def _block(item: Evidence, marker: str) -> str:
         attributes.append(f"page={location.page}")
     if location.page_label is not None:
         attributes.append(f"page_label={_quoted(location.page_label[:_MAX_HEADING_CHARS])}")
+    if location.line is not None:
+        attributes.append(f"line={location.line}")
     if item.source.authors:
         attributes.append(f"authors={_quoted('; '.join(item.source.authors)[:_MAX_HEADING_CHARS])}")
     if item.source.published is not None:
@@ -134,8 +136,8 @@ def shown_title(source: Source) -> str:
 def _shown(opening: re.Match[str], body: str) -> ShownPassage:
     _, key, listed = opening.groups()
     found = {name: _unquoted(value) if value[0] == '"' else value for name, value in _ATTRIBUTES.findall(listed)}
-    page = found.get("page", "")
-    location = Location(found.get("section"), int(page) if page.isdigit() else None, found.get("page_label"))
+    page, line = (int(found[name]) if found.get(name, "").isdigit() else None for name in ("page", "line"))
+    location = Location(found.get("section"), page, found.get("page_label"), line)
     origin = {name: found.get(name, "") for name in ("title", "source", "authors", "date")}
     return ShownPassage(key=key, location=location, text=_restore(body), **origin)
 

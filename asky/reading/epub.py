@@ -6,14 +6,16 @@ import io
 import re
 import zipfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from asky.errors import SourceUnreadable
+from asky.reading.epub_package import package_metadata
 from asky.reading.limits import MIB
 from asky.reading.mupdf import mark_outline, open_document, outline, page_blocks
 from asky.reading.text_builder import TextBuilder
-from asky.text.scrub import scrub_counted
-from asky.values import Document
+from asky.text.scrub import one_line, scrub_counted
+from asky.values import Document, Section
 
 # Generous for a book, and small for a child that may use 1 GiB.
 _MAX_ENTRIES = 2000
@@ -30,30 +32,66 @@ _FONT_METHODS = {"http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/
 # A page so wide that a paragraph is one line, so that line ends are the book's own.
 _SHEET_POINTS = (100_000, 1_000_000)
 _FONT_POINTS = 10
+# A title page stands within this; Project Gutenberg puts a licence of 1,000 characters before it.
+_TITLE_PAGE_CHARS = 3_000
+_NAME = re.compile(r"[^\W\d_]{3,}")  # in any order and without initials: "Crane, Thomas" is Thomas Crane
+TITLE_LINES = "Title and authors"
+"""The heading of the section, of level 0, with what the text lacks of its own title page."""
 
 
 def read(data: bytes, name: str) -> Document:
     """Return the text of a book: a line per paragraph, a blank line after it, a section per entry of the contents.
 
-    Books have no pages: those of a reader depend on its screen. Raises SourceUnreadable: too_large (a zip bomb),
-    encrypted (DRM), unsupported (another kind of zip), empty, failed.
+    Books have no pages: those of a reader depend on its screen. If the first pages do not name the book and its
+    authors, the text begins with a line for each, from the package, so that an answer can cite them. The metadata is
+    the package's. Raises SourceUnreadable: too_large (a zip bomb), encrypted (DRM), unsupported (another kind of zip),
+    empty, failed.
     """
     _check_archive(data, name)
+    package = package_metadata(data)
     with open_document(data, "epub", name) as document:
         document.layout(width=_SHEET_POINTS[0], height=_SHEET_POINTS[1], fontsize=_FONT_POINTS)
         builder = TextBuilder()
-        sheets, starts = [], []
+        sheets = []
         for sheet in document:
             text, invisible = scrub_counted("\n\n".join(page_blocks(sheet)))
             builder.invisible += invisible
+            sheets.append(text)
+        facts = {key: value for key in ("title", "author") if (value := (document.metadata or {}).get(key))}
+        metadata: dict[str, str | None] = {**facts, **package}
+        title = metadata.pop("title", None)
+        has_text = any(text.strip() for text in sheets)
+        lines = _title_lines(title, metadata.get("author"), "\n".join(sheets)[:_TITLE_PAGE_CHARS]) if has_text else ""
+        builder.add(lines)
+        starts = []
+        for text in sheets:
             if text and len(builder):
                 builder.add("\n\n")
-            sheets.append(text)
             starts.append(len(builder))
             builder.add(text)
-        mark_outline(builder, list(outline(document)), sheets, starts)
-        facts = document.metadata or {}
-        return builder.build("application/epub+zip", title=facts.get("title"), metadata={"author": facts.get("author")})
+        # A cover that is a picture has no text, and so no section.
+        entries = [entry for entry in outline(document) if sheets[entry[2]].strip()]
+        mark_outline(builder, entries, sheets, starts)
+        book = builder.build("application/epub+zip", title=title, metadata=metadata)
+        own = (Section(TITLE_LINES, 0, 0, len(lines)),) if lines else ()
+        return replace(book, sections=own + book.sections)
+
+
+def _title_lines(title: str | None, author: str | None, beginning: str) -> str:
+    """Return the title, and the authors after "by", one below the other; empty if `beginning` names both."""
+    names = author.split("; ") if author else []
+    is_titled = not title or _letters(title) in _letters(beginning)
+    said = beginning.casefold()
+    is_signed = not names or all(word in said for word in _NAME.findall(names[0].casefold()))
+    if is_titled and is_signed:
+        return ""
+    parts = [one_line(title)] if title else []
+    return "\n".join([*parts, *([f"by {one_line(', '.join(names))}"] if names else [])])
+
+
+def _letters(text: str) -> str:
+    """Return the letters and digits of `text`, casefolded."""
+    return re.sub(r"[\W_]+", "", text).casefold()
 
 
 def _check_archive(data: bytes, name: str) -> None:

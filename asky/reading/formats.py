@@ -25,7 +25,7 @@ class Format:
     links: bool = False
     names: tuple[str, ...] = ()
     function: str = "read"
-    version: int = 2
+    version: int = 1
 
 
 _ZIP = b"PK\x03\x04"
@@ -112,10 +112,9 @@ def format_of(name: str) -> Format | None:
     return next((row for row in FORMATS if suffix in row.suffixes or lower in row.names), None)
 
 
-def reader_version(name: str) -> int:
-    """Return the version of the reader for a file name."""
-    row = format_of(name)
-    return row.version if row is not None else FORMATS[0].version
+def reader_version(media_type: str | None) -> int:
+    """Return the version of the reader of a media type; 0 if there is none."""
+    return next((row.version for row in FORMATS if row.media_type == media_type), 0)
 
 
 def may_be_text(name: str) -> bool:

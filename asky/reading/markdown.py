@@ -11,9 +11,11 @@ import re
 from collections.abc import Iterator
 
 from asky.reading.charset import decode
+from asky.reading.front_matter import PROPERTIES, front_matter
 from asky.reading.text_builder import Heading, invisible_metadata, nest
+from asky.text.plain import plain
 from asky.text.scrub import one_line, scrub_counted, scrub_marked
-from asky.values import Document
+from asky.values import Document, Section
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?$")
@@ -44,42 +46,28 @@ _HTML_BLOCKS: tuple[tuple[re.Pattern[str], re.Pattern[str] | None], ...] = (
 )
 _LONE_TAG = re.compile(r" {0,3}</?[A-Za-z][A-Za-z0-9-]*(?:\s[^<>]*)?>[ \t]*$")
 
-_FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?\n)?(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
-_KEY = re.compile(r"^[^\s#:][^\n:]*:(?:\s|$)", re.MULTILINE)
-_TITLE = re.compile(r"^title[ \t]*:[ \t]*(\S.*)$", re.MULTILINE | re.IGNORECASE)
-
 _HEADING_CHARS = 2000
-_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)")
-_WIKI_LINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
-_EMPHASIS = re.compile(r"[*`]+|(?<!\w)_+|_+(?!\w)")
 
 
 def read(data: bytes, name: str) -> Document:  # noqa: ARG001 - every reader has this signature
     """Return the text of a Markdown file, only scrubbed, with a section for each heading of the document.
 
-    The title is the front matter's, else the first heading of level 1.
+    The title is the front matter's, else the first heading of level 1. The front matter is metadata, and a section of
+    level 0: see `asky.reading.front_matter`.
     """
     source = decode(data)
     text, marked = scrub_marked(source)
-    body, front_title = _front_matter(marked)
-    headings = list(find_headings(marked, body))
-    title = front_title or next((heading.text for heading in headings if heading.level == 1), None)
+    front = front_matter(marked)
+    headings = list(find_headings(marked, front.end))
+    title = front.title or next((heading.text for heading in headings if heading.level == 1), None)
+    properties = (Section(PROPERTIES, 0, 0, front.end),) if text[: front.end].strip("-. \t\n") else ()
     return Document(
         text=text,
         media_type="text/markdown",
         title=(one_line(title) or None) if title else None,
-        sections=nest(headings, len(text)),
-        metadata=invisible_metadata(scrub_counted(source)[1]),
+        sections=properties + nest(headings, len(text)),
+        metadata={**front.metadata, **invisible_metadata(scrub_counted(source)[1])},
     )
-
-
-def _front_matter(text: str) -> tuple[int, str | None]:
-    """Return where the body begins, and the title in the front matter."""
-    front = _FRONT_MATTER.match(text)
-    if front is None or (front[1] and not _KEY.search(front[1])):
-        return 0, None
-    title = _TITLE.search(front[1] or "")
-    return front.end(), title[1].strip().strip("\"'") if title else None
 
 
 def find_headings(text: str, start: int = 0) -> Iterator[Heading]:
@@ -181,5 +169,4 @@ def _closes(line: str, fence: str) -> bool:
 
 
 def _plain(heading: str) -> str:
-    heading = _WIKI_LINK.sub(r"\1", heading[:_HEADING_CHARS])
-    return _EMPHASIS.sub("", _LINK.sub(r"\1", heading)).strip()
+    return plain(heading[:_HEADING_CHARS])

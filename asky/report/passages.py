@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from asky.evidence.export.citing import page_text, section_text
+from asky.evidence.export.citing import place_text, section_text
 from asky.evidence.plain_text import plain_text
 from asky.report.gathering import ReportedAnswer, ReportedPassage
 from asky.report.links import host_of, page_link
@@ -66,7 +66,7 @@ def _place(citation: Mapping[str, Any]) -> Iterator[Html]:
     """Yield the host or file name, the section and the page, as far as known."""
     name = source_name(citation["url"], citation["path"])
     section = section_text(citation)
-    for text in (name, one_line(section) if section else "", page_text(citation)):
+    for text in (name, one_line(section) if section else "", place_text(citation)):
         if text:
             yield tag("bdi", text)
 

@@ -91,12 +91,11 @@ def chunk_document(document: Document, tokenizer: Tokenizer, settings: ChunkSett
     ends with a character that is not white space, and has at most `settings.max_tokens` tokens when tokenised
     separately. It repeats the last sentences of the previous chunk, up to `settings.overlap_tokens`, unless it begins
     with a heading; a heading is in the chunk of the text that follows it, and ends the previous chunk if that is half
-    full. No chunk crosses a page boundary: each is cited with one page. A sentence longer than a chunk is cut at a line
-    break, else between words, else between characters. The result is deterministic for the same document, tokenizer and
-    settings.
+    full. No chunk crosses a page boundary, so that each is cited with one page, or the end of a section of level 0:
+    data about the document and its prose are not mixed. A sentence longer than a chunk is cut at a line break, else
+    between words, else between characters. The result is deterministic for the same document, tokenizer and settings.
     """
-    pages = [page.start for page in document.pages]
-    counter = _Counter(document.text, tokenizer, settings.max_tokens, pages)
+    counter = _Counter(document.text, tokenizer, settings.max_tokens, sorted(_limits(document)))
     packed = _pack(_units(document, counter), counter, settings.overlap_tokens)
     return [
         Chunk(ordinal, Span(units[0].start, units[-1].end), counter.tokens(units[0], units[-1]))
@@ -104,12 +103,17 @@ def chunk_document(document: Document, tokenizer: Tokenizer, settings: ChunkSett
     ]
 
 
+def _limits(document: Document) -> set[int]:
+    """Return the offsets that no chunk crosses."""
+    return {page.start for page in document.pages} | {each.end for each in document.sections if each.level == 0}
+
+
 class _Counter:
     """Counts the tokens of spans of one text against the limit of a chunk."""
 
-    def __init__(self, text: str, tokenizer: Tokenizer, max_tokens: int, page_starts: Sequence[int]) -> None:
+    def __init__(self, text: str, tokenizer: Tokenizer, max_tokens: int, limits: Sequence[int]) -> None:
         self.text = text
-        self._page_starts = page_starts
+        self._limits = limits
         self.max_tokens = max_tokens
         self.max_chars = max_tokens * _CHARS_PER_TOKEN
         self._tokenizer = tokenizer
@@ -121,8 +125,8 @@ class _Counter:
         """Return the offset of the last character of each token of the segment `[start, end)`, in order."""
         return [start + max(a, b - 1) for a, b in self._tokenizer.offsets(self.text[start:end])]
 
-    def same_page(self, one: _Unit, other: _Unit) -> bool:
-        return bisect_right(self._page_starts, one.start) == bisect_right(self._page_starts, other.start)
+    def may_share_chunk(self, one: _Unit, other: _Unit) -> bool:
+        return bisect_right(self._limits, one.start) == bisect_right(self._limits, other.start)
 
     def tokens(self, first: _Unit, last: _Unit) -> int:
         return min(last.after - first.before, self.max_tokens)
@@ -140,7 +144,7 @@ def _pack(units: Iterable[_Unit], counter: _Counter, overlap_tokens: int) -> Ite
     chunk: list[_Unit] = []
     shared = 0  # this many units at its start are also in the previous chunk
     for unit in units:
-        if chunk and not counter.same_page(chunk[-1], unit):
+        if chunk and not counter.may_share_chunk(chunk[-1], unit):
             yield chunk
             chunk, shared = [], 0
         while len(chunk) > shared and _ends_before(unit, chunk, counter):
@@ -217,8 +221,8 @@ def _sentences(document: Document) -> Iterator[_Sentence]:
     text = document.text
     headings = _heading_lines(document)
     starts = {start for start, _ in headings}
-    pages = {page.start for page in document.pages}
-    edges = sorted({section.start for section in document.sections} | pages | starts | {end for _, end in headings})
+    sections = {section.start for section in document.sections}
+    edges = sorted(sections | _limits(document) | starts | {end for _, end in headings})
     following = 0
     for span in iter_sentences(text):
         start = span.start

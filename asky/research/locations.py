@@ -3,18 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from asky.values import Location, Page, Section
+
+if TYPE_CHECKING:
+    from asky.storage.documents import DocumentStore
 
 SEPARATOR = " › "
 
 
-def location_of(sections: Sequence[Section], pages: Sequence[Page], position: int) -> Location:
-    """Return the headings above the character at `position`, joined, and its page."""
+# These are stored line by line as in their file. Other texts are rendered, or cited by their headings.
+_WITH_LINES = ("text/plain", "text/x-source", "text/x-markup")
+
+
+class Places:
+    """Finds locations in stored documents; each document's structure is read once."""
+
+    def __init__(self, documents: DocumentStore) -> None:
+        self._documents = documents
+        self._structures: dict[int, tuple[Sequence[Section], Sequence[Page], bool]] = {}
+
+    def at(self, document_id: int, position: int) -> Location:
+        """Return the location of the character at `position`. Raises as `DocumentStore.digest` does."""
+        if document_id not in self._structures:
+            has_lines = self._documents.media_type(document_id).startswith(_WITH_LINES)
+            self._structures[document_id] = (*self._documents.structure(document_id), has_lines)
+        sections, pages, has_lines = self._structures[document_id]
+        line = self._documents.line(document_id, position) if has_lines and not pages else None
+        return location_of(sections, pages, position, line)
+
+
+def location_of(sections: Sequence[Section], pages: Sequence[Page], position: int, line: int | None = None) -> Location:
+    """Return the headings above the character at `position`, joined, its page and its `line`."""
     path = [each.heading for each in sections if each.start <= position < each.end]
     page = next((each for each in pages if each.start <= position < each.end), None)
     return Location(
         section=SEPARATOR.join(path) or None,
         page=page.index if page else None,
         page_label=page.label if page else None,
+        line=line,
     )

@@ -10,7 +10,7 @@ from itertools import accumulate, pairwise
 
 from asky.errors import UsageError
 from asky.evidence.keys import KeyRing
-from asky.research.locations import location_of
+from asky.research.locations import Places
 from asky.storage.documents import DocumentStore
 from asky.text.sentences import iter_sentences
 from asky.values import Evidence, Hit, Location, Source, Span
@@ -106,7 +106,8 @@ def read_passages(
     text = documents.text(document_id, Span(start, end))
     if end == length and not text.strip():
         raise UsageError(f"the text of {source.id} has {length} characters, and nothing to read from {start} on")
-    sections, pages = documents.structure(document_id)
+    _, pages = documents.structure(document_id)
+    places = Places(documents)
     edges = [edge - start for page in pages for edge in (page.start, page.end)]
     spans = first_passages(text, edges, budget=budget, cost=cost, limit=limit)
     if end < length and len(spans) > 1 and not text[spans[-1].end :].strip():
@@ -114,7 +115,7 @@ def read_passages(
     evidence = []
     for each in spans:
         span = Span(start + each.start, start + each.end)
-        location = location_of(sections, pages, span.start)
+        location = places.at(document_id, span.start)
         shown = text[each.start : each.end]
         evidence.append(Evidence(keys.key_for(sha256, span), source, document_id, sha256, span, shown, location))
     rest = spans[-1].end if spans else len(text)

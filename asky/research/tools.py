@@ -20,7 +20,7 @@ from asky.llm.port import ToolSpec
 from asky.llm.tools import Tool, ToolResult
 from asky.research.excerpts.overview import documents_meant, overview_spans
 from asky.research.excerpts.records import MAX_CHARS, has_records, matching_records
-from asky.research.locations import location_of
+from asky.research.locations import Places
 from asky.research.memory import (
     MAX_FINDING_CHARS,
     MAX_FINDINGS_OF_RUN,
@@ -225,6 +225,7 @@ class ResearchTools:
     def _records(self, queries: Sequence[str], hits: Sequence[Hit]) -> list[Evidence]:
         """Return the rows, settings and log entries that share most with a query, of the documents that hits are in."""
         store, evidence = self._store.tables.documents, dict[str, Evidence]()
+        places = Places(store)
         of_records = {
             hit.document_id: hit.source for hit in hits[:_SCANNED_HITS] if has_records(_file_name(hit.source))
         }
@@ -233,11 +234,10 @@ class ResearchTools:
             if length > MAX_CHARS:
                 continue
             text = store.text(document_id)
-            sections, pages = store.structure(document_id)
             for query in queries:
                 for span in matching_records(query, text):
                     key = self._run.keys.key_for(sha256, span)
-                    location = location_of(sections, pages, span.start)
+                    location = places.at(document_id, span.start)
                     shown = text[span.start : span.end]
                     evidence.setdefault(key, Evidence(key, source, document_id, sha256, span, shown, location))
         return list(evidence.values())
@@ -246,6 +246,7 @@ class ResearchTools:
         store, document_id = self._store.tables.documents, self._corpus.current_document(source.id)
         if document_id is None:
             return
+        places = Places(store)
         sha256, length = store.digest(document_id)
         sections, pages = store.structure(document_id)
         spans = overview_spans(
@@ -258,7 +259,7 @@ class ResearchTools:
         )
         for span in spans:
             key = self._run.keys.key_for(sha256, span)
-            location = location_of(sections, pages, span.start)
+            location = places.at(document_id, span.start)
             yield Evidence(key, source, document_id, sha256, span, store.text(document_id, span), location)
 
     def _read_source(self, source_id: str, start: int) -> tuple[list[Evidence], int | None]:

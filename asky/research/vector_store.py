@@ -18,7 +18,7 @@ from asky.research.index.dense_leg import uses_index
 from asky.research.index.store_parts import StoreParts
 from asky.research.index.store_parts import Tables as Tables
 from asky.research.index.vector_index import rebuild_index
-from asky.research.locations import location_of
+from asky.research.locations import Places
 from asky.storage.scope import Scope
 
 if TYPE_CHECKING:
@@ -115,5 +115,5 @@ class VectorStore(StoreParts):
         return self.tokenizer().count([text])[0]
 
     def location(self, document_id: int, span: Span) -> Location:
-        """Return the section path and the page at which a span begins."""
-        return location_of(*self.tables.documents.structure(document_id), span.start)
+        """Return the section path and the page or line at which a span begins."""
+        return Places(self.tables.documents).at(document_id, span.start)

@@ -24,14 +24,21 @@ DEFAULT_COLLECTION = "default"
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """The stored facts about a file, used without opening it. `reader` is the version of the reader that read it."""
+    """The stored facts about a file, used without opening it.
+
+    `media_type` is that of its document, `None` if it has none. `read_with` is what `put_source` was told.
+    """
 
     source_id: str
     size: int | None
     mtime_ns: int | None
     verdict: str
     why: str | None
-    reader: int | None = None
+    read_with: str | None
+    media_type: str | None
+
+
+_STATE = "s.id, s.size, s.mtime_ns, s.verdict, s.why, s.read_with, d.media_type"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +51,6 @@ class CollectionStatus:
     chunks: int
     characters: int
     verdicts: dict[str, int]
-
-
-# Stored with the metadata, which old stores have too.
-_READER = "json_extract(s.metadata, '$.reader')"
 
 
 class CorpusStore:
@@ -166,10 +169,12 @@ class CorpusStore:
         size: int | None = None,
         mtime_ns: int | None = None,
         content_sha256: str | None = None,
+        read_with: str | None = None,
         metadata: dict[str, object] | None = None,
     ) -> None:
         """Insert or update a source, add it to the collection, and drop its previous document.
 
+        `read_with` is the version of what read a file: another one might find another text in the same bytes.
         In `metadata`, the name under which `describe` stores its values is ignored.
         """
         own = {name: value for name, value in (metadata or {}).items() if name != OF_THE_WORK}
@@ -177,16 +182,17 @@ class CorpusStore:
             before = connection.execute("SELECT document_id FROM source WHERE id = ?", (source.id,)).fetchone()
             connection.execute(
                 "INSERT INTO source(id, kind, uri, title, url, path, external_id, document_id, size, mtime_ns,"
-                " content_sha256, verdict, why, metadata, fetched_at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+                " content_sha256, read_with, verdict, why, metadata, fetched_at)"
+                " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
                 " ON CONFLICT(id) DO UPDATE SET title=excluded.title, url=excluded.url,"
                 " document_id=excluded.document_id, size=excluded.size, mtime_ns=excluded.mtime_ns,"
-                " content_sha256=excluded.content_sha256,"
+                " content_sha256=excluded.content_sha256, read_with=excluded.read_with,"
                 " verdict=excluded.verdict, why=excluded.why, metadata=json_patch(excluded.metadata,"
                 f" json_object('{OF_THE_WORK}', json_extract(source.metadata, '$.{OF_THE_WORK}'))),"
                 " fetched_at=excluded.fetched_at",
                 (
                     source.id, source.kind, source.uri, source.title, source.url, source.path, source.external_id,
-                    document_id, size, mtime_ns, content_sha256, verdict, why,
+                    document_id, size, mtime_ns, content_sha256, read_with, verdict, why,
                     json.dumps(own, ensure_ascii=False), source.fetched_at or self._db.clock(),
                 ),
             )  # fmt: skip
@@ -273,35 +279,28 @@ class CorpusStore:
         """Return the stored facts about every source of the collection, by URI."""
         with self._db.read() as connection:
             rows = connection.execute(
-                f"SELECT s.id, s.uri, s.size, s.mtime_ns, s.verdict, s.why, {_READER} AS reader"
-                " FROM collection_source AS cs JOIN source AS s ON s.id = cs.source_id WHERE cs.collection_id = ?",
+                f"SELECT s.uri, {_STATE} FROM collection_source AS cs JOIN source AS s ON s.id = cs.source_id"
+                " LEFT JOIN document AS d ON d.id = s.document_id WHERE cs.collection_id = ?",
                 (collection_id,),
             )
-            return {
-                row["uri"]: FileState(
-                    row["id"], row["size"], row["mtime_ns"], row["verdict"], row["why"], row["reader"]
-                )
-                for row in rows
-            }
+            return {uri: FileState(*state) for uri, *state in rows}
 
     def file(self, source_id: str) -> FileState | None:
         """Return the stored facts about one source, in whatever collection."""
         with self._db.read() as connection:
             row = connection.execute(
-                f"SELECT id, size, mtime_ns, verdict, why, {_READER} FROM source AS s WHERE id = ?", (source_id,)
+                f"SELECT {_STATE} FROM source AS s LEFT JOIN document AS d ON d.id = s.document_id WHERE s.id = ?",
+                (source_id,),
             ).fetchone()
         return FileState(*row) if row else None
 
-    def same_content(self, content_sha256: str, suffix: str, reader: int | None = None) -> int | None:
-        """Return a document that a reader of this version made of the same bytes, or `None`.
-
-        The bytes were those of a file whose name has the same suffix.
-        """
+    def same_content(self, content_sha256: str, suffix: str, read_with: str) -> int | None:
+        """Return a document read from the same bytes, under a name with the same suffix and as now, or `None`."""
         with self._db.read() as connection:
             row = connection.execute(
-                "SELECT document_id FROM source AS s WHERE content_sha256 = ? AND document_id IS NOT NULL"
-                f" AND lower(uri) LIKE ? ESCAPE '\\' AND {_READER} IS ? LIMIT 1",
-                (content_sha256, "%" + suffix.lower().replace("%", "\\%").replace("_", "\\_"), reader),
+                "SELECT document_id FROM source WHERE content_sha256 = ? AND document_id IS NOT NULL"
+                " AND read_with = ? AND lower(uri) LIKE ? ESCAPE '\\' LIMIT 1",
+                (content_sha256, read_with, "%" + suffix.lower().replace("%", "\\%").replace("_", "\\_")),
             ).fetchone()
         return int(row["document_id"]) if row else None
 

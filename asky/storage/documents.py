@@ -36,10 +36,16 @@ class DocumentStore:
         self._db = database
 
     def put_document(self, document: Document, chunks: Sequence[Chunk], contexts: Sequence[str]) -> StoredDocument:
-        """Store a text with its structure and chunks, with full-text index; `contexts[i]` belongs to `chunks[i]`."""
+        """Store a text with its structure and chunks, with full-text index; `contexts[i]` belongs to `chunks[i]`.
+
+        An equal document is used again, with the metadata of this one.
+        """
         fingerprint = _fingerprint(document, chunks, contexts)
         with self._db.write() as connection:
-            row = connection.execute("SELECT id FROM document WHERE fingerprint = ?", (fingerprint,)).fetchone()
+            row = connection.execute(
+                "UPDATE document SET metadata = ? WHERE fingerprint = ? RETURNING id",
+                (_metadata(document), fingerprint),
+            ).fetchone()
             if row is not None and (known := self.chunk_ids(row["id"])):
                 return StoredDocument(row["id"], tuple(known), False)
             document_id = row["id"] if row is not None else self._insert_document(connection, document, fingerprint)
@@ -68,7 +74,7 @@ class DocumentStore:
                 fingerprint, document.sha256, document.title, document.media_type, len(document.text),
                 json.dumps([(s.heading, s.level, s.start, s.end) for s in document.sections], ensure_ascii=False),
                 json.dumps([(p.index, p.label, p.start, p.end) for p in document.pages], ensure_ascii=False),
-                json.dumps(dict(document.metadata), ensure_ascii=False), self._db.clock(),
+                _metadata(document), self._db.clock(),
             ),
         )  # fmt: skip
         document_id = cursor.lastrowid
@@ -95,14 +101,24 @@ class DocumentStore:
             metadata=_stored(row, "metadata"),
         )
 
-    def facts(self, document_id: int) -> tuple[str | None, dict[str, str]]:
-        """Return the title and the metadata of a document, without its text. Raises as `document` does."""
-        row = self._row(document_id, "id, title, metadata")
-        return row["title"], _stored(row, "metadata")
-
     def structure(self, document_id: int) -> tuple[tuple[Section, ...], tuple[Page, ...]]:
         """Return the document's sections and pages, without its text. Raises as `digest` does."""
         return _structure(self._row(document_id, "id, sections, pages"))
+
+    def media_type(self, document_id: int) -> str:
+        """Return the document's media type. Raises as `digest` does."""
+        return str(self._row(document_id, "media_type")["media_type"])
+
+    def line(self, document_id: int, position: int) -> int:
+        """Return the number of the line that holds the character at `position`, counted from 1."""
+        block = position // BLOCK_CHARACTERS
+        with self._db.read() as connection:
+            (before,) = connection.execute(
+                "SELECT coalesce(sum(length(text) - length(replace(text, char(10), ''))), 0) FROM text_block"
+                " WHERE document_id = ? AND ordinal < ?",
+                (document_id, block),
+            ).fetchone()
+        return 1 + int(before) + self.text(document_id, Span(block * BLOCK_CHARACTERS, position)).count("\n")
 
     def digest(self, document_id: int) -> tuple[str, int]:
         """Return the SHA-256 of the document's text, and its length in characters.
@@ -179,6 +195,10 @@ class DocumentStore:
             "DELETE FROM document WHERE id = ? AND NOT EXISTS (SELECT 1 FROM passage WHERE document_id = ?)",
             (document_id, document_id),
         )
+
+
+def _metadata(document: Document) -> str:
+    return json.dumps(dict(document.metadata), ensure_ascii=False)
 
 
 def _next_ids(connection: sqlite3.Connection, count: int) -> range:

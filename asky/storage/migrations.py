@@ -321,6 +321,11 @@ CREATE TABLE event (
 """
 
 
+# What a file was read with: a file is read again when its reader has changed, although it has not. NULL: by a version
+# that recorded none.
+_READ_WITH = "ALTER TABLE source ADD COLUMN read_with TEXT"
+
+
 def _statements(script: str) -> list[str]:
     """Return the statements of `script`; a trigger's body stays with its trigger."""
     statements: list[str] = []
@@ -359,10 +364,15 @@ def _events(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
+def _read_with(connection: sqlite3.Connection) -> None:
+    connection.execute(_READ_WITH)
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _first_schema,
     _spending,
     _web,
     _conversations,
     _events,
+    _read_with,
 )

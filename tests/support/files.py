@@ -53,7 +53,7 @@ def check_document(document: Document) -> None:
         assert 0 <= section.start <= section.end <= len(text)
         assert section.heading == " ".join(section.heading.split()) != ""
         assert FORBIDDEN.search(section.heading) is None
-        assert section.level >= 1
+        assert section.level >= 0
     assert [page.index for page in document.pages] == list(range(1, len(document.pages) + 1))
     if document.pages:
         edges = [0, *[page.end for page in document.pages]]

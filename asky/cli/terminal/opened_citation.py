@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from asky.app.answers import page_text
+from asky.app.answers import place_text
 from asky.app.runs import DEFAULT_COLLECTION
 from asky.cli.terminal.terminal import one_line
 
@@ -31,7 +31,7 @@ _SOURCE_NOW: Mapping[str, str] = MappingProxyType(
 def print_opened(terminal: Terminal, run: Run, opened: OpenedCitation) -> None:
     """Print a citation of a run with its passage in context, and whether both match the answer."""
     citation = opened.citation
-    place = ", ".join(part for part in (citation["title"], citation["section"], page_text(citation)) if part)
+    place = ", ".join(part for part in (citation["title"], citation["section"], place_text(citation)) if part)
     where = citation["url"] or citation["path"]
     _print_painted(terminal, f"[{citation['n']}] {one_line(place)}", _BOLD)
     for line in (

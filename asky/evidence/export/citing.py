@@ -14,6 +14,12 @@ def page_text(citation: Mapping[str, Any]) -> str | None:
     return f"p. {page}" if label in (None, "", str(page)) else f"p. {label} (PDF {page})"
 
 
+def place_text(citation: Mapping[str, Any]) -> str | None:
+    """Return the page as `page_text` does, or `line 12` in a file that has lines and no pages."""
+    line = citation.get("line")
+    return page_text(citation) or (f"line {line}" if line is not None else None)
+
+
 def section_text(citation: Mapping[str, Any]) -> str | None:
     """Return the headings above the passage, without the document title that many begin with; `None` if empty."""
     section = citation["section"] or ""
@@ -22,6 +28,6 @@ def section_text(citation: Mapping[str, Any]) -> str | None:
 
 def reference(citation: Mapping[str, Any]) -> str:
     """Return `Title, Section, p. 3 - /path/to/file`, as far as each is known."""
-    place = ", ".join(part for part in (citation["title"], section_text(citation), page_text(citation)) if part)
+    place = ", ".join(part for part in (citation["title"], section_text(citation), place_text(citation)) if part)
     where = citation["url"] or citation["path"]
     return f"{place} - {where}" if where else place

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from asky.llm.extractive.units import RECORDS, PassageText, Unit
 from asky.llm.port import ABSTENTION
-from asky.text.inline import inline_text
+from asky.text.plain import plain
 
 _MAX_FAILURE_CHARS = 200
 
@@ -56,7 +56,7 @@ def _quoted(unit: Unit, passage: PassageText) -> str:
     if unit.kind == "entry":
         return f"- {' '.join(lines)} [{key}]"
     if unit.kind in RECORDS:
-        return "\n".join(f"- {inline_text(line.strip().strip('|').strip())} [{key}]" for line in lines)
+        return "\n".join(f"- {plain(line.strip().strip('|').strip())} [{key}]" for line in lines)
     if unit.kind == "list":
         return "\n".join(_line(line, key) for line in lines)
     return f"{unit.quote if unit.complete else '- ' + unit.quote} [{key}]"

@@ -10,10 +10,11 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal, Protocol
 
 from asky.llm.extractive.forms import form_of
-from asky.text.inline import inline_text
+from asky.text.plain import plain
 from asky.text.sentences import sentence_spans
 from asky.text.terms import content_terms, terms_of, words
 from asky.values import Location, Span
@@ -330,8 +331,9 @@ def _fields(text: str, part: Span | None = None) -> Iterator[Unit]:
         path_before = path_before if member else of_list
 
 
+@lru_cache(maxsize=4_096)  # a unit is compared, scored, embedded and quoted by this text
 def _one_line(text: str) -> str:
-    return " ".join(_REFERENCE_NUMBER.sub("", inline_text(text)).split())
+    return " ".join(_REFERENCE_NUMBER.sub("", plain(text)).split())
 
 
 def _is_item(text: str) -> bool:

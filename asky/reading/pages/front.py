@@ -53,7 +53,7 @@ _FIRST_ROWS = 40
 
 
 @dataclass(frozen=True, slots=True)
-class FrontMatter:
+class PageFacts:
     """The title, and the other facts under the keys of a document's metadata."""
 
     title: str | None
@@ -62,7 +62,7 @@ class FrontMatter:
 
 def front_matter(
     pages: Sequence[PageLines], text: str, facts: Mapping[str, str | None], outline: Sequence[tuple[int, str, int]]
-) -> FrontMatter:
+) -> PageFacts:
     """Return what the first page says, with what the file says where the page says nothing and the file is plausible.
 
     `text` is that of the first page, `facts` the file's own, `outline` its entries (level, title, page from 0).
@@ -76,7 +76,7 @@ def front_matter(
     names = authors_of_file(facts.get("author") or "", names, text)
     subject = facts.get("subject") or ""
     journal = _journal(first, subject)
-    return FrontMatter(
+    return PageFacts(
         title,
         {
             "author": "; ".join(names),

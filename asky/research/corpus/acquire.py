@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from asky.concurrency import in_thread
 from asky.errors import SourceError
 from asky.events import FileRead, Listener, StageAdvanced, StageFinished, StageStarted
-from asky.reading.formats import reader_version
 from asky.research.corpus.add_records import RecordAcquirer
-from asky.research.corpus.files import FileAcquirer, file_name, note_unread, verdict_of
-from asky.research.corpus.ingest import FileFacts, Ingester
+from asky.research.corpus.file_names import source_title
+from asky.research.corpus.files import FileAcquirer, note_unread, verdict_of
+from asky.research.corpus.ingest import FileFacts, Ingester, read_with
 from asky.research.corpus.report import AcquireCounts, AcquireReport
 from asky.research.local.files import LocalRoots
 from asky.research.local.names import is_local_target, show_name
@@ -106,10 +106,10 @@ class Acquirer:
         with roots.open(link) as opened:  # taken before reading, so that the next scan notices a later change
             file, state = opened.file, opened.stat
         document = adapters.read(link).document
-        title = document.title or file.path.name
+        title = source_title(document, file.relative)
         source = Source(source_id(file.uri), "file", file.uri, title, path=show_name(str(file.path)))
-        facts = FileFacts(state.size, state.mtime_ns, None, reader_version(file.path.name))
-        self._ingester.keep(source, document, self._ingester.cut(document, file_name(file)), collection_id, facts)
+        facts = FileFacts(state.size, state.mtime_ns, None, read_with(document.media_type))
+        self._ingester.keep(source, document, self._ingester.cut(document, file.relative), collection_id, facts)
 
     async def embed(self, scope: Scope) -> int:
         """Embed the chunks in scope that have no vector; return how many were embedded."""

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from asky.errors import StorageError
+from asky.reading.formats import reader_version
 from asky.research.chunker import ChunkSettings, chunk_document
+from asky.research.corpus.file_names import name_words
 from asky.research.index.embed_chunks import MAX_CONTEXT_TOKENS, embedding_text
 from asky.research.locations import SEPARATOR
 from asky.research.vector_store_common import ids_from_bytes, ids_to_bytes, vectors_from_bytes, vectors_to_bytes
 from asky.storage.vectors import Pack
-from asky.text.terms import words
 from asky.values import Chunk, Document, Section, Source
 
 if TYPE_CHECKING:
@@ -24,27 +25,26 @@ if TYPE_CHECKING:
     from asky.storage.database import Database
     from asky.storage.documents import StoredDocument
 
-_NAMED_FOLDERS = 2  # above the file; those further up say little about it
-_NAME_CHARS = 120
-_YEAR_DIGITS = 4
 NO_TEXT = "the record has no text"
+_CUT_VERSION = 1  # raise it when the chunks or contexts of the same document change: stored files are read again then
 
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
     """The facts that identify a state of a file; `content_sha256` is `None` if its bytes were not hashed.
 
-    `reader` is the version of the reader of its format.
+    `read_with` is what `read_with` returned for it.
     """
 
     size: int
     mtime_ns: int
     content_sha256: str | None
-    reader: int | None = None
+    read_with: str
 
-    def metadata(self) -> dict[str, object]:
-        """Return what is stored of these facts with the metadata of the source."""
-        return {} if self.reader is None else {"reader": self.reader}
+
+def read_with(media_type: str | None) -> str:
+    """Return the version of what makes chunks of a file: of the reader of its media type, and of the cutting."""
+    return f"{reader_version(media_type)}.{_CUT_VERSION}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +64,21 @@ class Ingester:
         self._store = store
         self._chunking = chunking
 
-    def cut(self, document: Document, name: str = "") -> tuple[list[Chunk], list[str]]:
-        """Return the document's chunks and the context of each: its title and the headings above it.
+    def cut(self, document: Document, path: str = "") -> tuple[list[Chunk], list[str]]:
+        """Return the document's chunks and the context of each: its title, the headings above it, and words of `path`.
 
-        `name` is the name of its file below the granted folder; its words are part of the context.
+        `path` is a file's, below the folder that was granted.
         """
         chunks = chunk_document(document, self._store.tokenizer(), self._settings())
-        return chunks, contexts_of(document, chunks, name_words(name, document.title))
+        return chunks, contexts_of(document, chunks, name_words(path, document.title))
 
-    def facts_of(self, document_id: int) -> tuple[str | None, dict[str, str]]:
-        """Return the title and the metadata of a stored document, for another file with the same bytes."""
-        return self._store.tables.documents.facts(document_id)
+    def read_before(self, content_sha256: str, suffix: str, media_type: str) -> tuple[int, Document] | None:
+        """Return the document that these bytes gave under another name with this suffix, if it would be the same."""
+        id_ = self._corpus.same_content(content_sha256, suffix, read_with(media_type))
+        try:
+            return None if id_ is None else (id_, self._store.tables.documents.document(id_))
+        except StorageError:  # dropped in between
+            return None
 
     def _settings(self) -> ChunkSettings:
         """Return the settings, reduced to fit the window of a model that reads less than a chunk with its context."""
@@ -91,11 +95,16 @@ class Ingester:
         cut: tuple[Sequence[Chunk], Sequence[str]],
         collection_id: int,
         file: FileFacts | None = None,
+        *,
+        like: int | None = None,
     ) -> StoredDocument:
-        """Store a document as the content of `source`. Chunks that its former document had keep their vectors."""
+        """Store a document as the content of `source`.
+
+        Chunks that its former document had, or the document `like`, keep their vectors.
+        """
         with self._database.write():
             stored = self._store.tables.documents.put_document(document, *cut)
-            before = self._corpus.current_document(source.id)
+            before = like or self._corpus.current_document(source.id)
             if stored.is_new and before is not None and before != stored.id:
                 self._carry_vectors(before, stored)
             self._corpus.put_source(
@@ -105,7 +114,8 @@ class Ingester:
                 size=file.size if file else None,
                 mtime_ns=file.mtime_ns if file else None,
                 content_sha256=file.content_sha256 if file else None,
-                metadata={**document.metadata, **(file.metadata() if file else {})},
+                read_with=file.read_with if file else None,
+                metadata=dict(document.metadata),
             )
         return stored
 
@@ -163,27 +173,14 @@ class Ingester:
         }
 
 
-def name_words(name: str, title: str | None) -> str:
-    """Return the words of the name of a file and its folders that the title lacks: of `a/ip-list.md` "a ip list".
+def contexts_of(document: Document, chunks: Sequence[Chunk], names: str = "") -> list[str]:
+    """Return the context of each chunk: the title and the headings above its first character, joined, or "".
 
-    Parts of names such as `retryDelay` and `first_page` are words of their own; numbers that only order files are none.
-    """
-    parts = [part for part in re.split(r"[/\\]", name) if part]
-    if not parts:
-        return ""
-    stem = re.sub(r"\.[A-Za-z0-9]{1,10}$", "", parts[-1])
-    known = set(words(title or ""))
-    found: list[str] = []
-    for part in [*parts[-1 - _NAMED_FOLDERS : -1], stem]:
-        split = re.split(r"[\W_]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", part))
-        found += [word for word in split if word and not (word.isdigit() and len(word) < _YEAR_DIGITS)]
-    return " ".join(dict.fromkeys(word for word in found if word.casefold() not in known))[:_NAME_CHARS]
+    `names` follows on a line of its own: it is found by its words and not embedded, so that a file that is renamed or
+    moved keeps its vectors. `chunks` are in the order of their starts, as sections are: a single pass covers both.
 
-
-def contexts_of(document: Document, chunks: Sequence[Chunk], name: str = "") -> list[str]:
-    """Return the context of each chunk: `name`, the title and the headings above its first character, joined, or "".
-
-    `chunks` are in the order of their starts, as sections are: a single pass covers both.
+    Source: the pages of a documentation as files without titles, 44 questions: nDCG@10 .719 without names, .749 found
+    by words, .747 embedded too; with titles .741, .753, .766; 95 articles as files, 103 questions: .986, .986, .982.
     """
     contexts = []
     sections = iter(document.sections)
@@ -196,7 +193,8 @@ def contexts_of(document: Document, chunks: Sequence[Chunk], name: str = "") -> 
                 open_.append(following)
             following = next(sections, None)
         open_ = [section for section in open_ if section.end > start]
-        path = dict.fromkeys([each for each in (name, document.title) if each])
+        path = dict.fromkeys([document.title] if document.title else [])
         path.update(dict.fromkeys(section.heading for section in open_))
-        contexts.append(SEPARATOR.join(path))
+        headed = SEPARATOR.join(path)
+        contexts.append(f"{headed}\n{names}" if names else headed)
     return contexts

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from asky.evidence.keys import KEY
 from asky.llm.port import Message, ToolCall
-from asky.research.locations import location_of
+from asky.research.locations import Places
 from asky.research.writing.compaction import OMITTED_ANSWER, compact
 from asky.research.writing.notes import NOTE_ROLE, joined, note_message, noted_text
 from asky.research.writing.tool_result_placeholder import tool_result_placeholder
@@ -174,7 +174,7 @@ def shown_again(passages: Sequence[StoredPassage], documents: DocumentStore) -> 
     for each in passages:
         span = Span(each.start, each.end)
         sha256, _ = documents.digest(each.document_id)
-        location = location_of(*documents.structure(each.document_id), span.start)
+        location = Places(documents).at(each.document_id, span.start)
         text = documents.text(each.document_id, span)
         found.append(Evidence(each.key, each.source, each.document_id, sha256, span, text, location))
     return found

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -37,6 +39,26 @@ def records(folder: Path, *lines: object) -> str:
     file = folder / "records.jsonl"
     file.write_text("".join((each if isinstance(each, str) else json.dumps(each)) + "\n" for each in lines), "utf-8")
     return str(file)
+
+
+# files
+
+
+def test_a_folder_that_was_searched_before_is_added_with_its_titles(asky: InProcess, docs: Path) -> None:
+    (docs / "note.md").write_text("---\nauthor: A. Writer\n---\nThe sun pulls too.\n")
+    asky("search", "-d", str(docs), "moon")
+    assert asky("corpus", "add", str(docs), "--json").json["reports"][0]["verdicts"] == {"indexed": 3}
+    hits = asky("search", "pulls", "--json").json["hits"]
+    assert {hit["title"] for hit in hits} == {"Tides", "note"}
+    assert "again" not in asky("corpus", "sync").err
+
+
+def test_files_of_an_earlier_version_are_read_again_and_one_line_says_so(asky: InProcess, docs: Path) -> None:
+    asky("corpus", "add", str(docs))
+    with closing(sqlite3.connect(asky.home / "data" / "asky.db")) as store, store:
+        store.execute("UPDATE source SET read_with = '0.0'")
+    assert asky("corpus", "sync").err.count("reading 2 files again: this version reads them better\n") == 1
+    assert "again" not in asky("corpus", "sync").err
 
 
 # records

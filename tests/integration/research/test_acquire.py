@@ -14,7 +14,6 @@ import pytest
 
 from asky.config.schema import Retrieval
 from asky.errors import Interrupted
-from asky.events import Noted
 from asky.reading.limits import ReadLimits
 from asky.reading.process.pool import ReaderPool
 from asky.research.chunker import ChunkSettings
@@ -119,23 +118,6 @@ def test_an_unchanged_tree_is_neither_opened_nor_embedded_again(library: Library
     assert again.verdicts == {"unchanged": 30}
     assert library.readers.parsed == []
     assert library.embedder.embedded == []
-
-
-def test_a_file_that_an_older_version_read_is_read_again_and_said(library: Library) -> None:
-    library.write("a.md", "# One\n\nThe moon pulls.\n")
-    library.write("b.md", "# Two\n\nThe sun pulls.\n")
-    library.sync()
-    with library.store.database.write() as connection:
-        connection.execute("UPDATE source SET metadata = '{}' WHERE uri LIKE '%a.md'")
-    library.readers.parsed.clear()
-    library.store.heard.clear()
-    report = library.sync()
-    assert library.readers.parsed == ["a.md"]
-    assert report.verdicts == {"indexed": 1, "unchanged": 1}
-    assert [each.message for each in library.store.heard if isinstance(each, Noted)] == [
-        "reading 1 file again: this version reads them better"
-    ]
-    assert library.sync().verdicts == {"unchanged": 2}
 
 
 def test_a_file_is_found_by_the_words_of_its_name(library: Library) -> None:

@@ -94,12 +94,25 @@ def test_headings_as_commonmark_has_them(text: str, expected: list[tuple[str, in
     assert headings(text) == expected
 
 
-def test_front_matter_stays_in_the_text_gives_the_title_and_no_headings() -> None:
+def test_front_matter_stays_in_the_text_as_a_section_and_gives_title_and_metadata() -> None:
     text = '---\ntitle: "A: title"\ntags: [x]\n# a comment\n---\n# Head\n'
     document = read(text.encode(), "a.md")
+    check_document(document)
     assert document.text == text
     assert document.title == "A: title"
-    assert [(s.heading, s.start) for s in document.sections] == [("Head", text.index("# Head"))]
+    assert dict(document.metadata) == {"tags": "x"}
+    head = text.index("# Head")
+    assert [(s.heading, s.level, s.start, s.end) for s in document.sections] == [
+        ("Properties", 0, 0, head),
+        ("Head", 1, head, len(text)),
+    ]
+
+
+def test_titles_and_headings_have_no_markup() -> None:
+    text = "---\ntitle: The **[[Sea|ocean]]**\n---\n## ==Tides== of the [[Moon#Phases]] ^a1\n"
+    document = read(text.encode(), "a.md")
+    assert document.title == "The ocean"
+    assert [s.heading for s in document.sections] == ["Properties", "Tides of the Moon > Phases"]
 
 
 def test_a_rule_at_the_start_is_no_front_matter() -> None:

@@ -146,3 +146,15 @@ def test_no_chunk_crosses_from_one_page_to_the_next_even_inside_a_sentence() -> 
     )
     made = chunk_document(Document(text, "application/pdf", pages=spans), TOKENIZER, ChunkSettings(40, 20))
     assert [text[chunk.span.start : chunk.span.end] for chunk in made] == [page.strip() for page in pages]
+
+
+def test_no_chunk_holds_both_data_about_the_document_and_its_text() -> None:
+    text = "---\ntags: x\n---\nOne is here. Two is there.\n"
+    body = text.index("One")
+    made = chunk_document(
+        Document(text, "text/markdown", sections=(Section("Properties", 0, 0, body),)), TOKENIZER, ChunkSettings(50, 20)
+    )
+    assert [text[each.span.start : each.span.end] for each in made] == [
+        "---\ntags: x\n---",
+        "One is here. Two is there.",
+    ]

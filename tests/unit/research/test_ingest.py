@@ -1,13 +1,14 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from asky.reading.text_builder import Heading, nest
-from asky.research.corpus.ingest import contexts_of, name_words
+from asky.research.corpus.ingest import contexts_of
+from asky.research.index.embed_chunks import embedding_text
 from asky.research.locations import SEPARATOR
 from asky.values import Chunk, Document, Section, Span
+from tests.support.embedding import FakeTokenizer
 from tests.support.timing import check_linear
 
 
@@ -38,6 +39,14 @@ def test_the_context_of_a_chunk_is_the_title_and_the_headings_above_it(
     assert contexts_of(document, chunks) == [expected(document, chunk) for chunk in chunks]
 
 
+def test_words_of_the_name_follow_on_a_line_that_is_not_embedded() -> None:
+    document = Document("x" * 70, "text/plain", "Tides")
+    assert contexts_of(document, chunks_at(0), "retry courier") == ["Tides\nretry courier"]
+    assert contexts_of(Document("x" * 70, "text/plain"), chunks_at(0), "retry") == ["\nretry"]
+    assert embedding_text("Tides\nretry courier", "The text.", FakeTokenizer()) == "Tides\nThe text."
+    assert embedding_text("\nretry", "The text.", FakeTokenizer()) == "The text."
+
+
 def test_contexts_take_time_for_each_section_once() -> None:
     def make(count: int) -> None:
         sections = tuple(Section(f"Head {at}", 2, at * 10, at * 10 + 10) for at in range(count))
@@ -46,29 +55,3 @@ def test_contexts_take_time_for_each_section_once() -> None:
         assert contexts[-1] == f"T{SEPARATOR}Head {count - 10}"
 
     check_linear(make, 3_000)
-
-
-@pytest.mark.parametrize(
-    ("name", "title", "words"),
-    [
-        ("api-ip-addresses.md", None, "api ip addresses"),
-        ("courier/retry.py", None, "courier retry"),
-        ("docs/api/ip-addresses.md", "IP addresses", "docs api"),
-        ("a/b/c/retryDelay_ms.py", None, "b c retry Delay ms"),
-        ("01-intro.md", "Intro", ""),
-        ("2024/notes.txt", None, "2024 notes"),
-        ("Tides.md", "Tides", ""),
-        ("", None, ""),
-        ("README", None, "README"),
-        ("潮汐.md", None, "潮汐"),
-        ("x" * 255 + ".md", None, "x" * 120),
-    ],
-)
-def test_the_words_of_names_that_the_title_lacks(name: str, title: str | None, words: str) -> None:
-    assert name_words(name, title) == words
-
-
-def test_the_words_of_the_name_come_before_the_title() -> None:
-    document = Document("text", "text/plain", title="Addresses")
-    (context,) = contexts_of(document, chunks_at(0), name_words("api/ip.md", document.title))
-    assert context == f"api ip{SEPARATOR}Addresses"

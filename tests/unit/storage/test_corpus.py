@@ -74,12 +74,13 @@ def test_the_same_content_is_found_under_names_with_that_very_suffix_alone(store
     def keep(name: str) -> int | None:
         source = store.add(name, f"The text of {name}.")
         document = store.corpus.current_document(source.id)
-        store.corpus.put_source(source, store.collection, document_id=document, content_sha256=digest)
+        store.corpus.put_source(source, store.collection, document_id=document, content_sha256=digest, read_with="1.1")
         return document
 
     keep("a.mxd")
     keep("b.md")
-    assert store.corpus.same_content(digest, suffix) is None
+    assert store.corpus.same_content(digest, suffix, "1.1") is None
     same = keep(f"c{suffix.upper()}")
-    assert store.corpus.same_content(digest, suffix) == same
-    assert store.corpus.same_content("1" * 64, suffix) is None
+    assert store.corpus.same_content(digest, suffix, "1.1") == same
+    assert store.corpus.same_content(digest, suffix, "1.2") is None
+    assert store.corpus.same_content("1" * 64, suffix, "1.1") is None

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from asky.evidence.export.citing import place_text, reference
+from asky.research.locations import Places
+from asky.storage.database import Database
+from asky.storage.documents import DocumentStore
+from asky.storage.migrations import BLOCK_CHARACTERS
+from asky.values import Document, Location, Page
+
+CODE = "text/x-source"
+
+
+@pytest.fixture
+def documents(tmp_path: Path) -> DocumentStore:
+    return DocumentStore(Database(tmp_path / "store.db"))
+
+
+@pytest.mark.parametrize(
+    ("media_type", "line"),
+    [
+        ("text/plain", 3),
+        (CODE, 3),
+        ("text/x-markup", 3),
+        ("text/markdown", None),
+        ("text/csv", None),
+        ("text/html", None),
+    ],
+)
+def test_a_line_is_known_where_the_text_is_stored_as_in_its_file(
+    documents: DocumentStore, media_type: str, line: int | None
+) -> None:
+    stored = documents.put_document(Document("a\n\nb c\n", media_type), [], []).id
+    assert Places(documents).at(stored, 3) == Location(line=line)
+
+
+def test_a_text_with_pages_has_no_lines(documents: DocumentStore) -> None:
+    paged = Document("a\nb", "text/plain", pages=(Page(1, "i", 0, 3),))
+    stored = documents.put_document(paged, [], []).id
+    assert Places(documents).at(stored, 2) == Location(page=1, page_label="i")
+
+
+def test_lines_are_counted_across_blocks(documents: DocumentStore) -> None:
+    text = "x" * (BLOCK_CHARACTERS - 1) + "\n" + "ab\n" * BLOCK_CHARACTERS
+    stored = documents.put_document(Document(text, "text/plain"), [], []).id
+    for position in (0, BLOCK_CHARACTERS - 1, BLOCK_CHARACTERS, 2 * BLOCK_CHARACTERS, len(text) - 1):
+        assert documents.line(stored, position) == text.count("\n", 0, position) + 1
+
+
+def test_a_line_is_shown_where_there_is_no_page() -> None:
+    citation = {"title": "retry.py", "section": "wait", "page": None, "page_label": None, "url": None, "path": None}
+    assert reference({**citation, "line": 12}) == "retry.py, wait, line 12"
+    assert place_text(citation) is None  # answers stored before there were lines
+    assert place_text({**citation, "page": 3, "line": 12}) == "p. 3"
