@@ -227,7 +227,6 @@ def hit_object(hit: Hit) -> dict[str, Any]:
         "path": hit.source.path,
         "page": hit.location.page,
         "page_label": hit.location.page_label,
-        **({"line": hit.location.line} if hit.location.line is not None else {}),
         "section": hit.location.section,
         "start": hit.span.start,
         "end": hit.span.end,

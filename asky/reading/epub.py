@@ -81,8 +81,8 @@ def _title_lines(title: str | None, author: str | None, beginning: str) -> str:
     """Return the title, and the authors after "by", one below the other; empty if `beginning` names both."""
     names = author.split("; ") if author else []
     is_titled = not title or _letters(title) in _letters(beginning)
-    said = beginning.casefold()
-    is_signed = not names or all(word in said for word in _NAME.findall(names[0].casefold()))
+    first_page = beginning.casefold()
+    is_signed = not names or all(word in first_page for word in _NAME.findall(names[0].casefold()))
     if is_titled and is_signed:
         return ""
     parts = [one_line(title)] if title else []

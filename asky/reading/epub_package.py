@@ -1,4 +1,4 @@
-"""The package document of an EPUB: what a book says about itself.
+"""Metadata of a book, from the package document of its EPUB.
 
 Source: EPUB 3.3, section 5.5; Open Packaging Format 2.0.1, section 2.2, for the attributes of EPUB 2.
 """

@@ -139,7 +139,7 @@ def media_type_of(name: str, head: bytes) -> str | None:
     if not may_be_text(name):
         return None
     if row is None:
-        return _told_by_content(head)
+        return _type_by_content(head)
     if not head:
         return row.media_type
     if row.function == "read_word" and head.startswith(_OLD_OFFICE):
@@ -148,7 +148,7 @@ def media_type_of(name: str, head: bytes) -> str | None:
     return row.media_type if fits else None
 
 
-def _told_by_content(head: bytes) -> str | None:
+def _type_by_content(head: bytes) -> str | None:
     if not head or not is_text(head):
         return None
     if head.startswith(b"#!"):

@@ -1,4 +1,4 @@
-"""PDF: the text as it was meant, page by page, with page labels, sections and the facts of the first page."""
+"""PDF: the text in reading order, page by page, with page labels, sections and the metadata of the first page."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _READABLE_SHARE = 0.5
 def read(data: bytes, name: str) -> Document:
     """Return the text of a PDF. The pages tile it; all but the last end with a form feed.
 
-    A paragraph is one line, in the order of reading, with a blank line after it; a row of a table, a line of code and
-    what else was not wrapped keep their lines. Words broken at line ends are whole, running heads and page numbers are
-    left out, and a sentence that goes on overleaf is on the page where it begins. Sections are the outline's, and those
+    A paragraph is one line, in reading order, with a blank line after it; rows of a table, lines of code and other text
+    that was not wrapped keep their lines. Words broken at line ends are joined, running heads and page numbers are left
+    out, and a sentence that continues overleaf is on the page where it begins. Sections are the outline's, and those
     of headings on the pages. Title, authors, date, DOI and arXiv id are those of the first page, else the file's.
     `metadata["pages_without_text"]` is set, as in `3 of 12`, if some pages have none. Raises SourceUnreadable:
     encrypted, no_text_layer (scans; fonts that give no characters), empty (no page), failed.

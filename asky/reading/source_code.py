@@ -1,8 +1,8 @@
 """Source code: stored unchanged, with a section for each definition, so that passages are cut where those begin.
 
 Python is parsed. For other languages a line that looks like the beginning of a class, a function or a method is one;
-what it belongs to is told by its indentation. That needs a fiftieth of the time of a lexer, and a definition that is
-missed costs no text: it is part of the one before it.
+its indentation shows what it belongs to. That needs a fiftieth of the time of a lexer, and a definition that is missed
+costs no text: it is part of the one before it.
 """
 
 from __future__ import annotations

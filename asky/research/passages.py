@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
 from asky.errors import UsageError
@@ -60,9 +60,10 @@ def join_hits(
         elif len(passages) < limit:
             passages.append(_Passage(hit.source, hit.document_id, hit.span, hit.location, hit.score))
     evidence: list[Evidence] = []
+    places = Places(documents)
     spent = 0
     for passage in passages:
-        shown = _evidence(passage, documents, keys)
+        shown = _evidence(passage, documents, keys, places)
         spent += cost(shown.text)
         if evidence and spent > budget:
             break
@@ -188,12 +189,13 @@ def _around(one: Span, other: Span) -> Span:
     return Span(min(one.start, other.start), max(one.end, other.end))
 
 
-def _evidence(passage: _Passage, documents: DocumentStore, keys: KeyRing) -> Evidence:
-    """Return the passage without surrounding white space, under its key."""
+def _evidence(passage: _Passage, documents: DocumentStore, keys: KeyRing, places: Places) -> Evidence:
+    """Return the passage without surrounding white space, under its key; its line is that of its first character."""
     text = documents.text(passage.document_id, passage.span)
     start = passage.span.start + len(text) - len(text.lstrip())
     text = text.strip()
     span = Span(start, start + len(text))
     sha256, _ = documents.digest(passage.document_id)
     key = keys.key_for(sha256, span)
-    return Evidence(key, passage.source, passage.document_id, sha256, span, text, passage.location, passage.score)
+    location = replace(passage.location, line=places.at(passage.document_id, span.start).line)
+    return Evidence(key, passage.source, passage.document_id, sha256, span, text, location, passage.score)

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from asky.research.writing.reply_writer import WrittenReply
     from asky.research.writing.transcript import Transcript
 
+MAX_REVISED_CHARS = 20_000
+"""The length from which an answer is no longer revised: a model that has gone astray would do so again."""
+
 MAX_SENTENCES = 12
 """The number of sentences named in a revision prompt; an answer with more faults is not helped by naming them."""
 
@@ -95,10 +98,6 @@ def _nearest(claims: Sequence[Claim], checked: CheckedReply, shown: Mapping[str,
         chars_left -= len(shown[key].text)
         if chars_left >= 0:
             yield shown[key]
-
-
-MAX_REVISED_CHARS = 20_000
-"""The length from which an answer is no longer revised: a model that has gone astray would do so again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import numpy as np
 from asky.research.index.dense_leg import DenseLeg, nearest
 from asky.research.index.embed_chunks import embed_for_queries
 from asky.research.index.lexical_query import pair_expression, word_expression
-from asky.research.locations import Places
+from asky.research.locations import location_of
 from asky.research.ranking import diversify, fuse
 from asky.storage.scope import Scope
 from asky.storage.vectors import Coverage
@@ -88,7 +88,7 @@ def _hits(store: StoreParts, scope: Scope, scored: _Scored, order: Ids, scores: 
     chunks = store.tables.chunks.fetch(scored.ids[order].tolist())
     documents = sorted({each.document_id for each in chunks.values()})
     sources = store.tables.chunks.sources_of(documents, scope)
-    places = Places(store.tables.documents)
+    structures = {each: store.tables.documents.structure(each) for each in documents}
     hits: list[Hit] = []
     for position in order.tolist():
         chunk = chunks.get(int(scored.ids[position]))
@@ -106,7 +106,7 @@ def _hits(store: StoreParts, scope: Scope, scored: _Scored, order: Ids, scores: 
                 chunk_id=chunk.id,
                 span=chunk.span,
                 text=chunk.text,
-                location=places.at(chunk.document_id, _first_character(chunk)),
+                location=location_of(*structures[chunk.document_id], _first_character(chunk)),
             )
         )
     return hits

@@ -98,7 +98,7 @@ def pack(files: Sequence[tuple[str, bytes | memoryview]]) -> bytes:
     """
     names = [name for name, _ in files]
     if len(set(names)) < len(names) or not all(map(_NAME.fullmatch, names)):
-        raise ValueError("not names that are each a file's own")
+        raise ValueError("a file name is invalid or not unique")
     if len(files) > MAX_FILES or sum(len(data) + 300 for _, data in files) > MAX_BYTES:
         raise ValueError("too much for an archive")
     out = io.BytesIO()

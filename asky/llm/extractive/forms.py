@@ -7,7 +7,7 @@ from typing import Literal
 
 Form = Literal["prose", "rows", "fields", "code", "log"]
 
-_MOST = 0.7  # of the lines of a passage, by which its form is told; headings and comments stand between them
+_MOST = 0.7  # the share of lines that decides the form of a passage; the others may be headings and comments
 _LOG_SHARE = 0.5  # lines that continue an entry have no time
 _CODE_SHARE = 0.45
 _PATH_SHARE = 0.5

@@ -1,4 +1,4 @@
-"""The pages of a PDF: their lines, the order of reading, paragraphs and headings, and what the first one says.
+"""The pages of a PDF: lines, reading order, paragraphs, headings, and the metadata on the first page.
 
-Rule: pure functions of lines with their places; only `lines` knows MuPDF.
+Rule: pure functions of lines and their positions; only `lines` uses MuPDF.
 """

@@ -1,4 +1,4 @@
-"""The order in which the lines of a PDF page are read."""
+"""Reading order of the lines of a PDF page."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def _place(page: PageLines, line: Line, top: bool) -> float:
 
 
 def _count_pages(rows: Sequence[Sequence[int]]) -> bool:
-    """Return whether the numbers of a repeated line say nothing of their page but its number.
+    """Return whether the numbers in a repeated line only number the pages.
 
     `rows` begin with the index of the page. Each number stays the same or grows with the pages; one that does neither,
     as on a hundred pages with an invoice each, belongs to the text.

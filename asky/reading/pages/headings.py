@@ -126,7 +126,7 @@ def _candidate(
 
 
 def _chosen(candidates: Sequence[_Candidate]) -> list[PageHeading]:
-    """Return the candidates that are headings: known names, numbers in order, or one look that returns."""
+    """Return the candidates that are headings: known names, numbers in order, or one recurring style."""
     numbered = _in_sequence(candidates)
     looks = Counter(each.style for each in candidates if each.styled and not each.number and each.followed)
     number_looks = {candidates[index].style for index in numbered}

@@ -186,7 +186,7 @@ def _places(text: str, marks: Sequence[tuple[str, str]]) -> tuple[tuple[int, int
 
 
 def _whole(lines: Iterable[Line]) -> tuple[Line, ...]:
-    """Return the lines with those put together that MuPDF divides at the wide space after a sentence."""
+    """Return the lines, with those joined that MuPDF divides at the wide space after a sentence."""
     found: list[Line] = []
     for line in lines:
         last = found[-1] if found else None
@@ -250,7 +250,7 @@ def without_marks(line: Line) -> str:
 
 
 def compose_accents(text: str) -> str:
-    """Return `text` with accents that stand before their letter put on it: `G¨oteborg` is `Göteborg`."""
+    """Return `text` with accents that precede their letter combined with it: `G¨oteborg` is `Göteborg`."""
     if _ACCENT.search(text) is None:
         return text
     return _ACCENTED.sub(_composed, text)

@@ -1,4 +1,4 @@
-"""Sentences of a PDF that go on in the next column or on the next page, made whole."""
+"""Joining of sentences that continue in the next column or on the next page of a PDF."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MAX_OVERLEAF = 700  # characters of a sentence that are moved to the page it be
 
 
 def join_columns(columns: Sequence[list[Paragraph]], pages: Sequence[int], body: float) -> None:
-    """Join sentences that go on in the next column, in place.
+    """Join sentences that continue in the next column, in place.
 
     `pages` are the page numbers of the columns. A sentence that goes on overleaf is moved to the page it begins on; a
     paragraph that goes on in the next column of its page is moved as a whole. Captions, notes and tables between the

@@ -1,4 +1,4 @@
-"""Paragraphs made of the lines of a PDF: what was wrapped is joined again, over columns and pages too."""
+"""Paragraphs built from the lines of a PDF: wrapped lines are joined."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _GAP = 1.6  # widths of a letter m between the cells of a table; spaces, also af
 
 @dataclass(slots=True)
 class Paragraph:
-    """A paragraph in the making. `wide`: its last line was full, so that it may go on elsewhere."""
+    """A paragraph under construction. `wide`: its last line was full, so that it may continue elsewhere."""
 
     text: str
     lines: list[Line]
@@ -97,7 +97,7 @@ class _Row(NamedTuple):
 
 
 def _rows(lines: Sequence[Line]) -> list[_Row]:
-    """Return the lines with what stands on the same height put together: cells of a table with ` | ` between them."""
+    """Return the lines, with those at the same height joined: cells of a table with ` | ` between them."""
     rows: list[list[Line]] = []
     for line in lines:
         if rows and _is_beside(rows[-1][-1], line):
@@ -146,7 +146,7 @@ def _measure(lines: Sequence[Line]) -> _Column:
 
 
 def _wraps(before: _Row, after: _Row, paragraph: Paragraph, column: _Column) -> bool:
-    """Return whether the second row goes on with the sentence or paragraph of the first."""
+    """Return whether the second row continues the sentence or paragraph of the first."""
     last, first = before.lines[-1], after.lines[0]
     text, following = before.text, after.text
     step = first.base - before.lines[0].base

@@ -1,4 +1,4 @@
-"""Words that a PDF breaks at line ends, made whole by the file's own words."""
+"""Joining of words that a PDF breaks at line ends, as the other words of the file suggest."""
 
 from __future__ import annotations
 

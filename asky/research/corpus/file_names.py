@@ -41,14 +41,14 @@ def name_words(relative: str, title: str | None = None) -> str:
     or is all of it, or a hash. Bytes that are not UTF-8 separate words. At most 80 words.
     """
     path = PurePosixPath(relative)
-    said = set(content_terms(title or ""))
+    covered = set(content_terms(title or ""))
     found: list[str] = []
     for name in (path.stem, *reversed(path.parts[:-1])):
         parts = _words_of(name)
         terms = set(content_terms(" ".join(parts)))
-        if not terms <= said:
+        if not terms <= covered:
             found += parts
-            said |= terms
+            covered |= terms
     return " ".join(found[:_MAX_WORDS])
 
 

@@ -54,7 +54,7 @@ class _ReadFile:
 
 @dataclass(slots=True)
 class _Scan:
-    """What was found: the files to read, and how many of them have not changed since an earlier version read them.
+    """The result of a scan: the files to read, and how many of them only because an earlier version has read them.
 
     `held` are the ids of unchanged sources that only other collections hold so far, `seen` the URIs of all files, and
     `blind` those of folders that could not be read.
