@@ -99,6 +99,7 @@ _BINARY_STARTS = (b"%PDF-", b"PK\x03\x04", b"PK\x05\x06")
 # Viewers accept as many bytes before a PDF's signature (PDF Reference 1.7, appendix H.3, implementation note 13).
 _MAGIC_WITHIN = 1024
 _SIGN_BYTES = 20
+_PRIVATE_KEY = b"PRIVATE KEY-----"
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 _CONTROLS = bytes(set(range(0x20)) - set(b"\t\n\v\f\r\x1b"))
 # Random bytes contain 10 % of these and text none; a few stray ones are scrubbed instead.
@@ -149,7 +150,7 @@ def media_type_of(name: str, head: bytes) -> str | None:
 
 
 def _type_by_content(head: bytes) -> str | None:
-    if not head or not is_text(head):
+    if not head or not is_text(head) or _PRIVATE_KEY in head:
         return None
     if head.startswith(b"#!"):
         return "text/x-source"

@@ -148,6 +148,8 @@ def _secret_name(name: str, *, is_file: bool) -> str | None:
         return ".env*"
     if not is_file:
         return None
+    if name.endswith(".env"):
+        return "*.env"
     if _SECRET_FILE.fullmatch(name):
         suffix = name.rsplit(".", 1)[1]
         return f"*.{suffix}" if suffix in ("pem", "key", "db") else "*.sqlite*"

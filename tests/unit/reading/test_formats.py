@@ -39,6 +39,7 @@ def test_other_names_have_no_reader(name: str) -> None:
         ("page", b"\n<!DOCTYPE html><p>", "text/html"),
         ("notes.xyz", b"\x00\x01\x02" * 20, None),
         ("empty", b"", None),
+        ("server", b"-----BEGIN RSA PRIVATE KEY-----\nMIIE", None),
         ("Makefile", b"all:", "text/x-source"),
         ("a.rs", b"fn main() {}", "text/x-source"),
         ("a.py", b"\x00\x01\x02" * 20, None),

@@ -79,6 +79,7 @@ def test_no_target_yields_a_component_that_leads_up_or_hides_a_separator(text: s
     ("path", "rule"),
     [
         (".env", ".env*"),
+        ("prod.env", "*.env"),
         (".env.local", ".env*"),
         (".ENV", ".env*"),
         (".envrc/notes.md", ".env*"),
