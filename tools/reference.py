@@ -1,4 +1,4 @@
-"""Generates files from the schema and the commands: `python tools/reference.py` in a checkout.
+"""Generate files from the schema and the commands: `python tools/reference.py` in a checkout.
 
 From the schema: the packaged `research.toml` and `docs/reference/configuration.md`. From the commands:
 `docs/reference/commands.md`. With `--check` nothing is written, and the exit code is 1 if a file is out of date.
@@ -41,7 +41,7 @@ _EXAMPLES: Mapping[str, str] = MappingProxyType(
             """,
         "tools": """\
             # [tools.calendar]
-            # description = "The appointments of a day, one a line."
+            # description = "The appointments of a day, one per line."
             # command = ["/home/you/bin/calendar", "--day={day}"]
             # parameters = { type = "object", properties = { day = { type = "string" } }, required = ["day"] }
             # enabled = true
@@ -52,7 +52,7 @@ _EXAMPLES: Mapping[str, str] = MappingProxyType(
 
 def research_toml() -> str:
     """Return the packaged `research.toml`: every key of the schema with its meaning and default."""
-    head = f"# What asky does unless you say otherwise. {_GENERATED}: the numbers come from asky/config/schema.py.\n"
+    head = f"# The default configuration of asky. {_GENERATED} from asky/config/schema.py.\n"
     parts = [head]
     for name in FILES["research.toml"]:
         node = children(Settings)[name]
@@ -83,7 +83,7 @@ def configuration_page() -> str:
     parts = [
         f"# Configuration reference\n\n<!-- {_GENERATED}. -->\n",
         "How the layers work is in the [guide](../guides/configuration.md). `NAME` stands for a name of your choice.\n"
-        "Keys marked *project* may stand in a project's `.asky.toml`; any other key is refused there.\n",
+        "Keys marked *project* may be set in a project's `.asky.toml`; any other key is refused there.\n",
     ]
     for file, tops in FILES.items():
         parts.append(f"## {file}\n")

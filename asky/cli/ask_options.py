@@ -200,7 +200,7 @@ def names_prompt_file(text: str) -> bool:
 
 
 def read_question_file(uri: str) -> str:
-    """Return the question in a file; see `asky.chat.prompt_files.read_prompt_file`."""
+    """Return the question in a file; see `asky.app.prompts.read_prompt_file`."""
     return read_prompt_file(uri, os.environ)
 
 

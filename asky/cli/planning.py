@@ -37,8 +37,13 @@ def _rows(plan: Plan, budget: BudgetSettings) -> Iterator[tuple[str, str]]:
     yield "usually", _estimate(plan.usual)
     if plan.most != plan.usual:
         yield "at most", _estimate(plan.most)
-    limits = [f"{name} {value:,g}" for name, value in asdict(budget).items() if value]
+    limits = [f"{name} {_number(value)}" for name, value in asdict(budget).items() if value]
     yield "limits", ", ".join(limits) or "none"
+
+
+def _number(value: float) -> str:
+    """Return `1,500,000`, `60` or `0.05`: all digits, and no exponent."""
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.9f}".rstrip("0").rstrip(".")
 
 
 def _sources(plan: Plan) -> str:

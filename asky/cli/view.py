@@ -26,7 +26,6 @@ from asky.values import Answer, Claim
 if TYPE_CHECKING:
     from asky.app.runs import RunHandle, RunService
     from asky.cli.context import CommandContext
-    from asky.events import Listener
 
 Format = Literal["text", "json", "events"]
 
@@ -44,7 +43,7 @@ class View(Protocol):
         ...
 
     def show(self, answer: Answer) -> None:
-        """Print what the answer is, or what is still missing of it."""
+        """Print the answer, or the part of it that has not been shown yet."""
         ...
 
     def fail(self, error: BaseException) -> None:

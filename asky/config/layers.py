@@ -23,7 +23,7 @@ _MAX_NAME_CHARS = 100
 SPECIAL_VARIABLES: Mapping[str, str] = MappingProxyType(
     {
         "ASKY_HOME": "folder that holds config, data, cache and state, instead of the XDG folders",
-        "ASKY_MODEL": "alias, or PROVIDER:MODEL_ID, of the model that answers where -m names none",
+        "ASKY_MODEL": "default model, an alias or PROVIDER:MODEL_ID; -m overrides it",
         "ASKY_DEBUG": "any value: show the traceback of an error",
         "OPENAI_API_KEY": "key of the provider openai",
         "OPENAI_BASE_URL": "address of the provider openai, as `providers.openai.base_url`",

@@ -1,4 +1,4 @@
-"""What one run may spend."""
+"""Limits of one run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _KEYS: Mapping[str, str] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class RunLimits:
-    """The most that one run may spend; `None` leaves a limit to the configuration, 0 means that there is none.
+    """The limits of one run: `None` leaves a limit to the configuration, 0 means no limit.
 
     `turns` are model calls, `tokens` those of prompts and replies together, `cost_usd` US dollars, `time_s` seconds.
     """
@@ -33,11 +33,11 @@ class RunLimits:
     time_s: float | None = None
 
     def as_settings(self) -> dict[str, object]:
-        """Return the limits that are set, by the keys of the configuration that they stand for."""
+        """Return the limits that are set, by their configuration keys."""
         return {key: getattr(self, name) for name, key in _KEYS.items() if getattr(self, name) is not None}
 
     def within(self, budget: BudgetSettings) -> BudgetSettings:
-        """Return the configured `budget` with the limits that are set in place of its own."""
+        """Return the configured `budget`, with its limits replaced by those that are set here."""
         return replace(
             budget,
             max_tokens=budget.max_tokens if self.tokens is None else self.tokens,
@@ -47,5 +47,5 @@ class RunLimits:
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> RunLimits:
-        """Return the limits that `as_settings` made these settings of; other keys are passed over."""
+        """Return the limits that `as_settings` stored in `settings`; other keys are ignored."""
         return cls(**{name: settings[key] for name, key in _KEYS.items() if key in settings})

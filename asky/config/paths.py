@@ -180,7 +180,7 @@ def _unwritable(path: Path, error: OSError) -> ConfigError | StoreFull:
 
 
 def current_folder() -> Path:
-    """The folder that asky was called in. Raises `UsageError` where it has been deleted."""
+    """Return the folder that asky was started in. Raises `UsageError` if it has been deleted."""
     try:
         return Path.cwd()
     except FileNotFoundError:

@@ -94,7 +94,6 @@ def _check_finder(name: str, config: Config, context: SearchContext) -> Check:
 
 
 def _configure(name: str, config: Config, context: SearchContext) -> _ConfiguredService:
-
     return _ConfiguredService(
         make_provider(name, config.search, context), make_service(name, config.search, context).key
     )
@@ -163,7 +162,7 @@ def _check_private(entries: tuple[str, ...]) -> Iterator[Check]:
             yield problem(_NETWORK, error.message, error.hint)
     if not wrong:
         allowed = ", ".join(entries)
-        yield ok(_NETWORK, f"pages of {allowed} may be fetched" if allowed else "their pages are not fetched")
+        yield ok(_NETWORK, f"pages of {allowed} may be fetched" if allowed else "none of their pages is fetched")
 
 
 def _check_browser() -> Check:

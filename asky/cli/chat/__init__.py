@@ -1,1 +1,1 @@
-"""The interactive chat in the terminal. Rule: what a conversation is asked with is decided below."""
+"""The interactive chat in the terminal. Rule: how a question is asked is decided in `asky.app`."""

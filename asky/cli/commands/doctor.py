@@ -22,7 +22,7 @@ _COLORS: Mapping[str, int] = MappingProxyType({"ok": 32, "note": 33, "problem": 
 
 
 @click.command()
-@click.option("--full", is_flag=True, help="Also look up every vector in the vector index; takes seconds.")
+@click.option("--full", is_flag=True, help="Also test the vector index with a sample of its vectors; takes seconds.")
 @click.option("--repair", is_flag=True, help="Rebuild damaged indexes and set aside unreadable records.")
 @click.option("--live", is_flag=True, help="Run one search with each search service; may incur its usual cost.")
 @json_option

@@ -31,7 +31,7 @@ _MIN_QUESTION_COLUMNS = 30
 
 @click.group()
 def session() -> None:
-    """List, show, rename, export and remove conversations."""
+    """List, show, rename, export and delete sessions."""
 
 
 @session.command("list")

@@ -6,16 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from asky.app.records import damaged_notes
-from asky.app.schemas import damaged_objects
 
 if TYPE_CHECKING:
     from asky.cli.terminal.terminal import Terminal
     from asky.values import Unreadable
-
-
-def describe_damaged(damaged: Sequence[Unreadable]) -> list[dict[str, str]]:
-    """Return the rows as JSON objects."""
-    return damaged_objects(damaged)
 
 
 def note_damaged(terminal: Terminal, damaged: Sequence[Unreadable]) -> None:

@@ -51,12 +51,10 @@ class Terminal:
         environ: Mapping[str, str],
         color: str = "auto",
         quiet: bool = False,
-        verbose: bool = False,
     ) -> None:
         self.out = out
         self.err = err
         self.quiet = quiet
-        self.verbose = verbose
         self.is_smart = is_smart(out, environ)
         self.colored = wants_color(color, out, environ)
 
@@ -76,11 +74,6 @@ class Terminal:
     def note(self, text: str) -> None:
         """Print a note that is not part of the answer; silent under `-q`."""
         if not self.quiet:
-            self.err.write(plain(text) + "\n")
-
-    def detail(self, text: str) -> None:
-        """Print a note that is only shown under `-v`."""
-        if self.verbose and not self.quiet:
             self.err.write(plain(text) + "\n")
 
     def marked_line(self, text: str, marker: re.Pattern[str]) -> None:
@@ -320,7 +313,5 @@ def open_terminal(environ: Mapping[str, str], settings: Ui, *, quiet: bool, verb
     progress = Progress(
         sys.stderr, clock=time.monotonic, environ=environ, quiet=quiet, verbose=verbose, line=settings.progress
     )
-    terminal = Terminal(
-        out=sys.stdout, err=sys.stderr, environ=environ, color=settings.color, quiet=quiet, verbose=verbose
-    )
+    terminal = Terminal(out=sys.stdout, err=sys.stderr, environ=environ, color=settings.color, quiet=quiet)
     return terminal, progress

@@ -111,6 +111,8 @@ def test_limits_of_the_question_are_told_in_place_of_the_configured_ones(
     assert done.out.endswith("limits    max_tokens 777, max_time_s 60\n")
     limits = asky(TIDES, "--max-tokens", "777", "--dry-run", "--json").json["limits"]
     assert (limits["max_tokens"], limits["max_time_s"]) == (777, 60)
+    done = asky(TIDES, "--max-tokens", "1500000", "--max-cost", "0.00001", "--dry-run")
+    assert done.out.endswith("limits    max_tokens 1,500,000, max_cost_usd 0.00001, max_time_s 60\n")
 
 
 def test_that_another_model_answers_than_before_is_told_with_the_plan(asky: InProcess, twin: SearxngTwin) -> None:

@@ -98,26 +98,22 @@ def test_colour_follows_the_setting_then_the_environment_then_the_stream() -> No
 
 def test_answers_go_to_out_and_the_rest_to_err_unless_quiet() -> None:
     out, err = io.StringIO(), io.StringIO()
-    terminal = Terminal(out=out, err=err, environ={}, verbose=True)
+    terminal = Terminal(out=out, err=err, environ={})
     terminal.write("par\x1b[2Jt ")
     terminal.line("line\x07")
     terminal.json({"a": "\u202eé"})
     terminal.note("note\x1b[0m")
-    terminal.detail("detail")
     assert out.getvalue() == 'part line\n{"a":"\\u202e\\u00e9"}\n'
-    assert err.getvalue() == "note\ndetail\n"
+    assert err.getvalue() == "note\n"
 
-    quiet = Terminal(out=out, err=io.StringIO(), environ={}, quiet=True, verbose=True)
+    quiet = Terminal(out=out, err=io.StringIO(), environ={}, quiet=True)
     quiet.note("x")
-    quiet.detail("x")
     assert quiet.err.getvalue() == ""  # type: ignore[attr-defined] # a StringIO
 
 
-def test_details_need_verbosity_and_paint_needs_colour() -> None:
+def test_paint_needs_colour() -> None:
     err = io.StringIO()
     terminal = Terminal(out=io.StringIO(), err=err, environ={})
-    terminal.detail("x")
-    assert err.getvalue() == ""
     assert terminal.paint("a\x1b[2J", 1) == "a"
     assert (
         Terminal(out=io.StringIO(), err=err, environ={}, color="always").paint("a\x1b[2J", 1, 31)
