@@ -150,8 +150,6 @@ class ChatService:
 
     def _answerer(self, resolved: ResolvedAsk) -> Answerer:
         """Return the answerer for the resolved model. Raises if the model may not see the sources of the run."""
-        if resolved.access.offline:
-            self._services.forbid_downloads()
         answerer = self._services.models.answerer(resolved.model, resolved.request.limits)
         resolved.access.require_model(answerer.model)
         return answerer
@@ -340,8 +338,6 @@ class ChatService:
         from asky.runs.journal.replay import resume  # as above
 
         context.emit(Noted(f"resuming run {run.id}: “{one_line(run.question, None)}”"))
-        if context.access.offline:
-            self._services.forbid_downloads()
         session = await in_thread(self._session_of, run)
         answerer = await in_thread(self._services.models.answerer, spec.model, context.limits)
         await resume(answerer, run, session, context, on_answer=on_answer)

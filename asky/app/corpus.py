@@ -16,6 +16,7 @@ from asky.concurrency import in_thread
 from asky.errors import AskyError, SourceError, UsageError
 from asky.events import Noted
 from asky.research.corpus.records import open_lines
+from asky.research.embedding.models import downloads
 from asky.research.local.names import uri_path
 from asky.storage.corpus import DEFAULT_COLLECTION as DEFAULT_COLLECTION
 from asky.storage.scope import Scope
@@ -145,8 +146,7 @@ class CorpusService:
 
         Files and folders are followed from then on; adding a page again refreshes it. `records` is a JSON Lines file of
         `{"id", "text", "title"?, "url"?, "metadata"?}` objects. Without `embed`, only words are indexed; `sync` embeds
-        later. With `offline`, no host is contacted: only cached pages are added, and no embedding model is downloaded
-        from then on.
+        later. With `offline`, no host is contacted: only cached pages are added, and no embedding model is downloaded.
 
         Raises `UsageError`, before anything is written, if a path does not exist or a URL is invalid. Sources that
         could not be read are in the result; see `raise_for_added`. If a single page was to be added and cannot be read,
@@ -157,9 +157,7 @@ class CorpusService:
             raise UsageError("nothing to add", hint="name files, folders or web pages, or a file of records")
         urls = [each for each in names if is_address(each)]
         paths = [_local_path(each) for each in names if not is_address(each)]
-        if offline:
-            self._services.forbid_downloads()
-        with ExitStack() as opened:
+        with ExitStack() as opened, downloads(allowed=not offline):
             file = None if records is None else Path(records)
             lines = await in_thread(_open, file, opened)
             for url in urls:
@@ -177,7 +175,7 @@ class CorpusService:
                 if errors and len(names) == 1 and not reports:
                     raise errors[0]  # it says all that the report would
                 reports.append(pages.report)
-        return await self._finish(AddedDocuments(collection, tuple(reports), 0, len(urls), errors), embed=embed)
+            return await self._finish(AddedDocuments(collection, tuple(reports), 0, len(urls), errors), embed=embed)
 
     async def sync(self, collection: str = DEFAULT_COLLECTION) -> AddedDocuments:
         """Update a collection from the folders that it follows, and embed new passages."""

@@ -94,11 +94,9 @@ class EmbeddingClient:
         settings: EmbeddingSettings,
         *,
         listener: Listener = ignore,
-        may_download: Callable[[], bool] = lambda: True,
     ) -> None:
         self._settings = settings
         self._listener = listener
-        self._may_download = may_download
         self._lock = threading.RLock()
         self._usage = EmbeddingUsage()
         self._model: EmbeddingModel | None = None
@@ -290,7 +288,7 @@ class EmbeddingClient:
     def _find(self) -> Path:
         return find_model_folder(
             self._settings.model,
-            local_files_only=self._settings.local_files_only or not self._may_download(),
+            local_files_only=self._settings.local_files_only,
             listener=self._listener,
         )
 

@@ -53,8 +53,6 @@ class Services:
         self.config = config
         self._environ = environ
         self._listener = listener
-        self._topics: set[str] = set()
-        self._may_download = True
         self._is_closed = False
         self._opening = threading.Lock()
         self._webs: dict[bool, WebParts] = {}
@@ -79,26 +77,14 @@ class Services:
                 closing.callback(web.close)
 
     def listener(self, event: Event) -> None:
-        """Pass `event` to the current run, or else to the process's listener, which gets each warning once."""
-        emit(event, self._emit_once)
-
-    def _emit_once(self, event: Event) -> None:
-        if isinstance(event, Warned):
-            topic = event.topic or event.message
-            if topic in self._topics:
-                return
-            self._topics.add(topic)
-        self._listener(event)
+        """Pass `event` to the current run, or else to the process's listener."""
+        emit(event, self._listener)
 
     def mask(self, text: str) -> str:
         """Return `text` with the secrets of this process masked."""
         for key in self.keys:
             text = text.replace(key, MASK)
         return scrub(text, self._environ)
-
-    def forbid_downloads(self) -> None:
-        """Download no embedding model from now on, because a run is offline."""
-        self._may_download = False
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
@@ -176,7 +162,6 @@ class Services:
                 cache_dir=self.paths.cache / "models",
             ),
             listener=self.listener,
-            may_download=lambda: self._may_download,
         )
 
     @cached_property

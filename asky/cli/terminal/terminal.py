@@ -125,7 +125,7 @@ class Progress:
         self._draws = line and not quiet and is_smart(stream, environ)
         self._lock = threading.Lock()
         self.notes: list[str] = []
-        self._warned: list[events.Warned] = []
+        self._warned: set[str] = set()
         self._stage: str | None = None
         self._done = 0
         self._total: int | None = None
@@ -207,8 +207,9 @@ class Progress:
         elif isinstance(event, events.ToolReturned):
             self._print_failure(event.failure)
         elif isinstance(event, events.Warned):
-            if event not in self._warned:  # a later turn of a chat may repeat it
-                self._warned.append(event)
+            topic = event.topic or event.message
+            if topic not in self._warned:  # a later turn of a chat may repeat it
+                self._warned.add(topic)
                 self._print(f"warning: {event.message}" + (f" ({event.hint})" if event.hint else ""))
         elif isinstance(event, events.Noted):
             if self._verbose or not event.is_detail:

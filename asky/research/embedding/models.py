@@ -12,6 +12,8 @@ import re
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 from asky.errors import NotConfigured
@@ -27,6 +29,25 @@ _LEFT_OUT = ["onnx/*", "openvino/*"]
 _CONNECT_TIMEOUT_S = 5.0
 _REACHABLE_TIMEOUT_S = 8.0  # including the name lookup, which has no timeout of its own
 _HINT = "`pip install 'asky[offline]'` installs the default model; without one asky searches by keywords"
+
+
+# Tasks, and threads started by anyio, inherit the value.
+_OFFLINE: ContextVar[bool] = ContextVar("asky_offline", default=False)
+
+
+@contextmanager
+def downloads(*, allowed: bool) -> Iterator[None]:
+    """Allow or rule out downloads of models for the code in this context, such as a run; elsewhere they are allowed."""
+    token = _OFFLINE.set(not allowed)
+    try:
+        yield
+    finally:
+        _OFFLINE.reset(token)
+
+
+def may_download() -> bool:
+    """Return whether the calling code may download a model; see `downloads`."""
+    return not _OFFLINE.get()
 
 
 def is_folder(model: str) -> bool:
@@ -63,8 +84,8 @@ def find_model_folder(model: str, *, local_files_only: bool, listener: Listener 
     """Return the folder of `model`; the first of: the path itself, the Hugging Face cache, a package, a download.
 
     Raises `NotConfigured`, with what was tried and what to do, if there is none; an unresponsive network is detected
-    within 10 s. `local_files_only`, or `HF_HUB_OFFLINE=1` in the environment, rules out the download; `listener` is
-    notified of one.
+    within 10 s. `local_files_only`, `downloads(allowed=False)` around the caller, or `HF_HUB_OFFLINE=1` in the
+    environment rules out the download; `listener` is notified of one.
     """
     if is_folder(model):
         folder = Path(model).expanduser()
@@ -77,7 +98,8 @@ def find_model_folder(model: str, *, local_files_only: bool, listener: Listener 
     for folder in (*_cached(repository), *_packaged(repository)):
         if _is_model(folder):
             return folder
-    if local_files_only or os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "YES", "ON"):
+    no_hub = os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "YES", "ON")
+    if local_files_only or no_hub or not may_download():
         raise NotConfigured(f"the embedding model {model} is not on this machine and downloads are off", hint=_HINT)
     problem = _unreachable()
     if problem:

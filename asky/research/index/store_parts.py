@@ -12,6 +12,7 @@ from asky.config.schema import Retrieval
 from asky.errors import AskyError
 from asky.events import Listener, Warned
 from asky.research.embedding.cached_embedder import CachedEmbedder
+from asky.research.embedding.models import may_download
 from asky.research.index.vector_index import ChromaIndex, IndexUnavailable, open_index
 from asky.research.vector_store_common import join_packs
 
@@ -69,15 +70,17 @@ class StoreParts:
 
     def embedder(self) -> Embedder | None:
         """Return the embedding model; `None` if it is unavailable, after a warning that says why."""
+        part = "embedder" if may_download() else "local embedder"  # a run without the network fails for itself
         with self._opening:
-            if self._embedder is None and "embedder" not in self._failed:
+            if self._embedder is None and part not in self._failed:
                 try:
                     made = self._make_embedder()
                     _ = made.fingerprint  # raises if the model is missing
                     self._embedder = made
                 except AskyError as error:
-                    self._failed["embedder"] = error
-            if (failed := self._failed.get("embedder")) is not None:
+                    self._failed[part] = error
+            if self._embedder is None:
+                failed = self._failed[part]
                 self.warn("embedder", f"{failed.message}; searching by keywords only", failed.hint)
             return self._embedder
 
