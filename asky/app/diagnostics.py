@@ -23,9 +23,9 @@ class DiagnosticsService:
     def check(self, *, full: bool = False, repair: bool = False, run: RunAsync | None = None) -> Iterator[Check]:
         """Yield each check as it completes. Nothing is written unless `repair`.
 
-        `full` looks up every vector in the vector index, which takes seconds; `repair` rebuilds damaged indexes and
-        sets unreadable records aside. Nothing is sent unless `run`, which runs asynchronous work, is passed: then each
-        search service gets one query.
+        `full` also looks up a sample of the vectors in the vector index, which takes seconds; `repair` rebuilds damaged
+        indexes and sets unreadable records aside. Nothing is sent unless `run`, which runs asynchronous work, is
+        passed: then each search service gets one query.
         """
         from asky.health.diagnostics import diagnose  # everything that can fail
 

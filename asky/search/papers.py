@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date
@@ -142,5 +143,6 @@ def search_words(query: str, max_words: int) -> tuple[list[str], tuple[str, ...]
 
 def without_operators(query: str) -> str:
     """Return `query` without the operators of search languages: quotes, brackets, wildcards, capitals of AND and OR."""
-    text = re.sub(r"(?<![^\W_])-|[^\w\s.,'+#&-]|_", " ", query)
+    kept = "".join(each if unicodedata.category(each)[0] in "LMN" or each in ".,'+#&-" else " " for each in query)
+    text = re.sub(r"(?<![^\W_])-", " ", unicodedata.normalize("NFC", kept))
     return " ".join(re.sub(r"\b(?:AND|OR|NOT|ANDNOT)\b", lambda match: match[0].lower(), text).split())

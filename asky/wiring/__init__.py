@@ -1,7 +1,7 @@
 """Opens everything from a configuration: the only package that knows which adapter stands behind each port.
 
-Parts are created on first use, so that a command pays only for what it uses: `session list` opens SQLite and nothing
-else.
+Rule: nothing is opened before its first use, so that a command pays only for what it uses: `session list` opens SQLite
+and nothing else.
 """
 
 from __future__ import annotations

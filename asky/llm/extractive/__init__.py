@@ -1,1 +1,4 @@
-"""The built-in model, which quotes sentences of the passages it is given. Rule: it generates no text."""
+"""The built-in model, which quotes sentences of the passages it is given.
+
+Rule: what it states is quoted; its own words only introduce a quotation, or say that there is none.
+"""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from asky.concurrency import failure
-from asky.errors import AskyError, NotConfigured, SourceRefused, StorageError
+from asky.errors import AskyError, NotConfigured, SourceRefused, StorageError, UsageError
 from asky.net.breaker import CircuitOpen
 from asky.research.no_evidence import WEB_SEARCH
 from asky.research.web.query_leak_guard import QueryLeakGuard
@@ -74,12 +74,16 @@ class WebSearches:
     async def search(self, queries: Sequence[str], recency: Recency | None) -> FederatedResults:
         """Return the results of the services for all queries together, each sent once.
 
-        Raises what `Federation.search` raises, `NotConfigured` without a service, and `SourceRefused` for a model's
+        Raises what `Federation.search` raises, `NotConfigured` without a service, `UsageError` if no query has visible
+        characters, and `SourceRefused` for a model's
         query that repeats a private document, unless the user approves it.
         """
         if self._searcher is None:
             raise NotConfigured("no search service is set up", hint="`asky config set search.searxng.base_url URL`")
-        wanted = list(dict.fromkeys(map(plain_query, queries)))  # one form of the text is checked, recorded and sent
+        # one form of the text is checked, recorded and sent
+        wanted = [each for each in dict.fromkeys(map(plain_query, queries)) if each]
+        if not wanted:
+            raise UsageError("the query is empty")
         await self._require_harmless(wanted, self._searcher.services)
         requests = [SearchRequest(query, self._max_results, recency) for query in wanted]
         try:

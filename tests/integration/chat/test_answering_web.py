@@ -289,6 +289,19 @@ def test_a_query_that_the_user_approves_is_sent_as_it_was_shown_and_is_not_asked
     assert "may reveal a private document" in told(model)[3]
 
 
+def test_a_query_of_invisible_characters_is_not_sent(lab: Lab) -> None:
+    lab.site.page("/tides", html=article("Tides", TIDES))
+    model = ScriptedModel(
+        calls(tool_call("web_search", {"queries": ["\u200b\u2060", "moon tides"]})),
+        calls(tool_call("web_search", {"queries": ["\u200b"]})),
+        "I will not say.",
+        "I will not say.",
+    )
+    lab.ask(model, shortlist=False)
+    assert [request.query for request in lab.search.requests] == ["moon tides"]
+    assert "the query is empty" in told(model)[-1]
+
+
 def test_with_private_documents_open_a_page_cannot_lead_elsewhere(lab: Lab) -> None:
     with Site(host="127.0.0.2") as evil:
         evil.page("/s", html=article("Evil", TIDES))

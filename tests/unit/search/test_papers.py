@@ -82,6 +82,8 @@ def test_a_date_is_as_exact_as_makes_sense(parts: tuple[object, ...], found: str
         ("android ORNL", "android ORNL"),
         ("_- _-x well_-known", "x well known"),
         ("\u571f\u58e4 \u70ad", "\u571f\u58e4 \u70ad"),
+        ("Ku\u0308hlung", "K\u00fchlung"),
+        ("\u0939\u093f\u0928\u094d\u0926\u0940", "\u0939\u093f\u0928\u094d\u0926\u0940"),
     ],
 )
 def test_operators_are_taken_out_of_a_query(query: str, words: str) -> None:
