@@ -255,7 +255,9 @@ class Usage:
 class Answer:
     """A finished run: the text with `[n]` markers, the citation behind each marker, and the check of each sentence.
 
-    `faults` counts flagged sentences, removed citations, and addresses that belong to no source.
+    `faults` counts flagged sentences, removed citations, and addresses that belong to no source. `relevance` is how
+    likely the cited passages answer the question, in [0, 1]: a calibrated score of the built-in model, `None` for other
+    models, for answers about whole documents, and without an embedding model.
     """
 
     run: str
@@ -272,6 +274,7 @@ class Answer:
     stopped_by: StoppedBy | None = None
     warnings: tuple[str, ...] = ()
     faults: int = 0
+    relevance: float | None = None
 
     def _repr_markdown_(self) -> str:
         """Return the answer as Markdown for a notebook: the text, then a line for each citation."""

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from asky.evidence.export.citing import place_text, reference
 from asky.evidence.export.markdown import answer_markdown
-from asky.evidence.marks import MARKED, WARNING_SIGN, without_marks
+from asky.evidence.marks import MARKED, WARNING_SIGN, shown_verdict, without_marks
+from asky.evidence.quotes import parts_of
 from asky.text.printable import json_document
 
 if TYPE_CHECKING:
@@ -22,8 +23,10 @@ __all__ = [
     "ExportedText",
     "answer_text",
     "export_bibliography",
+    "parts_of",
     "place_text",
     "reference",
+    "shown_verdict",
     "without_marks",
 ]
 

@@ -120,6 +120,7 @@ def why_object(run: Run, opened: OpenedCitation) -> dict[str, Any]:
         "citation": opened.citation,
         "key": opened.key,
         "passage": opened.passage,
+        "quoted": [{"start": each.start, "end": each.end} for each in opened.quoted],
         "before": context.before,
         "after": context.after,
         "sha256": opened.sha256,

@@ -40,6 +40,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
         "usage": asdict(answer.usage),
         "stopped_by": answer.stopped_by,
         "warnings": list(answer.warnings),
+        "relevance": answer.relevance,
     }
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from asky.errors import StoreDamaged, UsageError
 from asky.evidence.passages import shown_title
+from asky.evidence.quotes import quoted_spans
 from asky.values import Citation, Source, Span
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ class OpenedCitation:
     that text, both computed now; `quote_matches` and `hash_matches` compare them with the answer's. `source_now` is the
     relation of the source to that text today: the `same`, `changed` since as far as the store knows, a file that was
     `modified` but not read again, a file that is `missing`, `unreadable` when last read, or `removed` from the store.
-    `followed_by` names the collections that follow the file or a folder above it.
+    `quoted` are the characters of the passage that the answer quotes. `followed_by` names the collections that follow
+    the file or a folder above it.
     """
 
     citation: Mapping[str, Any]
@@ -48,6 +50,7 @@ class OpenedCitation:
     sha256: str
     context: PassageContext
     source_now: SourceNow
+    quoted: tuple[Span, ...] = ()
     followed_by: tuple[str, ...] = ()
 
     @property
@@ -73,6 +76,7 @@ def open_citation(
         raise StoreDamaged(f"the passage of citation {n} of run {run.id} is not in the store", hint="run `asky doctor`")
     text = documents.text(shown.document_id)
     span = Span(citation["start"], citation["end"])
+    claims = run.answer["claims"] if run.answer else ()
     return OpenedCitation(
         citation=citation,
         key=shown.key,
@@ -81,6 +85,7 @@ def open_citation(
         sha256=hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
         context=passage_context(text, span, context_chars),
         source_now=source_now(shown.source, citation["sha256"], documents, corpus),
+        quoted=tuple(quoted_spans(claims, n, len(span))),
         followed_by=tuple(corpus.followers(shown.source.path)) if shown.source.path is not None else (),
     )
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from asky.values import Verdict
 
@@ -13,6 +15,15 @@ MARKED: tuple[Verdict, ...] = ("uncited", "unsupported", "contradicted")
 """The verdicts that are marked in the answer itself."""
 
 _MARK = re.compile(rf" {WARNING_SIGN} (?:uncited|unsupported|contradicted)\b")
+
+
+def shown_verdict(claim: Mapping[str, Any]) -> str:
+    """Return the verdict on a claim of a stored answer, or `quoted` if it is supported word for word.
+
+    A quotation is certain to be in its source, which does not say that it answers the question.
+    """
+    is_quoted = claim["verdict"] == "supported" and claim["checks"].get("quotation")
+    return "quoted" if is_quoted else str(claim["verdict"])
 
 
 def mark(verdict: str) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from asky.values import Span
 
@@ -36,6 +37,34 @@ class Quotable:
         end = start + len(wanted)
         places = [self._origins[i] for i in range(start, end) if self._normal[i] != _BOUNDARY]
         return Span(places[0], places[-1] + 1)
+
+
+def quoted_spans(claims: Sequence[Mapping[str, Any]], n: int, length: int) -> list[Span]:
+    """Return the characters of citation `n`'s passage that the claims of a stored answer quote, in order and merged.
+
+    `length` is that of the passage; what lies outside is left out. Empty for answers that recorded no quotations.
+    """
+    found = (claim["checks"].get("quotation") for claim in claims)
+    places = sorted((each["start"], each["end"]) for each in found if each and each["n"] == n)
+    spans: list[Span] = []
+    for start, end in places:
+        if spans and start <= spans[-1].end:
+            spans[-1] = Span(spans[-1].start, max(end, spans[-1].end))
+        elif 0 <= start < end <= length:
+            spans.append(Span(start, end))
+    return [each for each in spans if each.end <= length]
+
+
+def parts_of(text: str, spans: Sequence[Span]) -> Iterator[tuple[str, bool]]:
+    """Yield `text` in parts, each with whether it lies in one of `spans`, which are in order and do not overlap."""
+    position = 0
+    for span in spans:
+        if position < span.start:
+            yield text[position : span.start], False
+        yield text[span.start : span.end], True
+        position = span.end
+    if position < len(text):
+        yield text[position:], False
 
 
 def prepare_quote(quote: str, *, ignore_case: bool = False) -> str:

@@ -57,13 +57,15 @@ def encode_reply(reply: Reply) -> dict[str, Any]:
         "finish": reply.finish,
         "usage": asdict(reply.usage),
         "warnings": list(reply.warnings),
+        **({} if reply.relevance is None else {"relevance": reply.relevance}),
     }
 
 
 def decode_reply(encoded: Encoded) -> Reply:
     """Return the reply that `encode_reply` encoded."""
     usage = ModelUsage(**encoded["usage"])
-    return Reply(decode_message(encoded["message"]), encoded["finish"], usage, tuple(encoded["warnings"]))
+    message, warnings = decode_message(encoded["message"]), tuple(encoded["warnings"])
+    return Reply(message, encoded["finish"], usage, warnings, encoded.get("relevance"))
 
 
 def encode_result(result: ToolResult) -> dict[str, Any]:

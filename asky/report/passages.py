@@ -7,13 +7,16 @@ from pathlib import PurePath
 from typing import Any
 
 from asky.evidence.export.citing import place_text, section_text
+from asky.evidence.marks import shown_verdict
 from asky.evidence.plain_text import plain_text
+from asky.evidence.quotes import parts_of, quoted_spans
 from asky.report.gathering import ReportedAnswer, ReportedPassage
 from asky.report.links import host_of, page_link
 from asky.report.markup import Html, join, tag
 from asky.report.verdicts import chip
 from asky.report.words import day_and_time
 from asky.text.scrub import one_line
+from asky.values import Span
 
 
 def passage_list(reported: ReportedAnswer, *, prefix: str, level: int) -> Html:
@@ -51,7 +54,7 @@ def _passage(
         "article",
         tag("div", tag("span", str(n), class_="number"), tag(f"h{level}", named, dir="auto"), class_="title"),
         tag("p", *_between(_place(citation)), class_="place"),
-        _quotation(citation["quote"], passage),
+        _quotation(citation["quote"], passage, quoted_spans(claims, n, len(citation["quote"]))),
         _claims_on_passage(claims),
         _details(citation, passage),
         tag("p", back),
@@ -76,8 +79,10 @@ def _between(parts: Iterator[Html]) -> Iterator[str]:
         yield from (" · ", part) if number else (part,)
 
 
-def _quotation(quote: str, passage: ReportedPassage | None) -> Html:
-    marked = tag("mark", quote)
+def _quotation(quote: str, passage: ReportedPassage | None, quoted: Sequence[Span]) -> Html:
+    """Render a passage in its context, with the words that the answer quotes."""
+    parts = (tag("strong", part) if is_quoted else part for part, is_quoted in parts_of(quote, quoted))
+    marked = tag("mark", *parts)
     if passage is None:
         return tag("blockquote", marked, class_="context", dir="auto", lang="")
     around = passage.around
@@ -91,7 +96,7 @@ def _claims_on_passage(claims: Sequence[Mapping[str, Any]]) -> Html:
     if not claims:
         return Html()
     rows = (
-        tag("li", chip(each["verdict"]), " ", tag("q", plain_text(each["text"]), dir="auto", lang=""))
+        tag("li", chip(shown_verdict(each)), " ", tag("q", plain_text(each["text"]), dir="auto", lang=""))
         for each in claims
     )
     return tag("div", tag("p", "Cited for", class_="label"), tag("ul", *rows), class_="resting")

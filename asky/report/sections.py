@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from asky.evidence.export.markdown import ADDED
+from asky.evidence.marks import shown_verdict
 from asky.evidence.plain_text import plain_text
 from asky.report.gathering import ReportedAnswer
 from asky.report.links import allowed_links, page_link
@@ -76,8 +77,8 @@ def _summary(answer: Mapping[str, Any], prefix: str) -> Html:
     claims = answer["claims"]
     if not claims:
         return Html()
-    counts = Counter(each["verdict"] for each in claims)
-    texts = (f"{counts[verdict]:,} {label}" for verdict, label in LABELS.items() if counts[verdict])
+    counts = Counter(map(shown_verdict, claims))
+    texts = (f"{counts[kind]:,} {label}" for kind, label in LABELS.items() if counts[kind])
     link = tag("a", f"{counted(len(claims), 'statement')} checked", href=f"#{prefix}-checks")
     return tag("p", link, ": ", ", ".join(texts))
 
@@ -103,7 +104,7 @@ def _check(number: int, claim: Mapping[str, Any], prefix: str) -> Html:
     details = findings(claim)
     return tag(
         "li",
-        chip(claim["verdict"]),
+        chip(shown_verdict(claim)),
         " ",
         tag("q", plain_text(claim["text"]), dir="auto", lang=""),
         " ",

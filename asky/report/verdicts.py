@@ -11,6 +11,7 @@ from asky.report.markup import Html, tag
 
 LABELS: Mapping[str, str] = MappingProxyType(
     {
+        "quoted": "quoted",
         "supported": "supported",
         "partial": "partly supported",
         "unsupported": "unsupported",
@@ -18,10 +19,11 @@ LABELS: Mapping[str, str] = MappingProxyType(
         "uncited": "uncited",
     }
 )
-"""The verdicts with their labels, best first."""
+"""The results of `shown_verdict` with their labels, best first."""
 
 _MEANINGS: Mapping[str, str] = MappingProxyType(
     {
+        "quoted": "The cited passage says it in these words; whether that answers the question was not checked.",
         "supported": "The cited passages support it, as far as words and numbers show.",
         "partial": "The cited passages support part of it.",
         "unsupported": "The cited passages do not support it.",
@@ -35,12 +37,11 @@ def is_doubtful(claim: Mapping[str, Any]) -> bool:
     return bool(claim["verdict"] != "supported")
 
 
-def chip(verdict: str, *, target: str | None = None) -> Html:
-    """Render the verdict with an icon that does not depend on colour, linked to the id `target` if given."""
-    sign = "✓" if verdict == "supported" else WARNING_SIGN
-    content = (tag("span", sign, aria_hidden="true"), f" {LABELS.get(verdict, verdict)}")
-    kind = verdict if verdict in LABELS else "uncited"
-    attributes = {"class_": f"chip {kind}", "title": _MEANINGS.get(verdict)}
+def chip(kind: str, *, target: str | None = None) -> Html:
+    """Render a verdict, or `quoted`, with an icon that does not depend on colour, linked to the id `target`."""
+    sign = "✓" if kind in ("supported", "quoted") else WARNING_SIGN
+    content = (tag("span", sign, aria_hidden="true"), f" {LABELS.get(kind, kind)}")
+    attributes = {"class_": f"chip {kind if kind in LABELS else 'uncited'}", "title": _MEANINGS.get(kind)}
     return tag("a", *content, href=f"#{target}", **attributes) if target else tag("span", *content, **attributes)
 
 

@@ -296,6 +296,7 @@ class Finalizer:
             ),
             stopped_by=stopped_by,
             faults=checked.faults,
+            relevance=self.transcript.relevance,
             warnings=tuple(dict.fromkeys([*warnings, *self.warnings])),
         )
         if self.journal.is_live:

@@ -76,6 +76,10 @@ def _is_citation(value: Any) -> bool:
     return fits(value, _CITATION) and 0 <= value["start"] <= value["end"]
 
 
+def _is_quotation(value: Any) -> bool:
+    return value is None or fits(value, {"n": int, "start": int, "end": int})
+
+
 NUMBER = int | float
 TEXT = str | None
 _WORK = {"authors?": [str], "published?": TEXT, "published_in?": TEXT, "doi?": TEXT}
@@ -86,7 +90,10 @@ _CITATION = {
 }  # fmt: skip
 _CLAIM = {
     "text": str, "start": int, "end": int, "citations": [int], "verdict": str, "score": NUMBER,
-    "checks": {"missing_numbers?": list, "missing_quotes?": list, "contradicted_by?": TEXT},
+    "checks": {
+        "missing_numbers?": list, "missing_quotes?": list, "contradicted_by?": TEXT,
+        "quotation?": _is_quotation,
+    },
 }  # fmt: skip
 _USAGE = {
     "llm_calls": int, "prompt_tokens": int, "completion_tokens": int, "cost_usd": NUMBER | None, "searches": int,
@@ -97,6 +104,7 @@ ANSWER = {
     "citations": [_is_citation], "claims": [_CLAIM],
     "sources": [{"source_id": str, "url": TEXT, "title": str, "used": bool}],
     "rejected": [{"url": str, "reason": str}], "usage": _USAGE, "stopped_by": TEXT, "warnings": [str],
+    "relevance?": NUMBER | None,
 }  # fmt: skip
 SOURCE = _exactly(
     {

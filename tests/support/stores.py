@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -111,8 +112,13 @@ class FilledStore:
         *,
         session: str | None = None,
         stopped_by: StoppedBy | None = None,
+        quoted: str | None = None,
+        relevance: float | None = None,
     ) -> str:
-        """A finished run whose answer cites what `cited` gives, in that order; returns its id."""
+        """A finished run whose answer cites what `cited` gives, in that order; returns its id.
+
+        `quoted` are words of the first passage that the answer quotes.
+        """
         kept = self.sessions.open(session, mode="research") if session is not None else None
         run = self.runs.start(
             question=question, mode="research", model="extractive", session_id=kept.id if kept else None
@@ -121,9 +127,14 @@ class FilledStore:
         self.runs.record(run.id, "searched", {"queries": [question], "sources": None, "hits": []})
         shown = list(cited(run))
         self.runs.show(run.id, shown)
-        answer = answer_json(_answer(run, text, shown, session=session, stopped_by=stopped_by))
+        answer = _answer(run, text, shown, session=session, stopped_by=stopped_by)
+        if quoted is not None:
+            start = shown[0].text.index(quoted)
+            quotation = {"n": 1, "start": start, "end": start + len(quoted)}
+            answer = replace(answer, claims=(replace(answer.claims[0], checks={"quotation": quotation}),))
+        kept_answer = answer_json(replace(answer, relevance=relevance))
         self.runs.record(run.id, "cited", {"keys": [each.key for each in shown]})
-        self.runs.finish(run.id, "finished", answer)
+        self.runs.finish(run.id, "finished", kept_answer)
         self.runs.release(run.id)
         if kept is not None:
             said = [NewMessage("user", question), NewMessage("assistant", text)]

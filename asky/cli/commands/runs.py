@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from asky.app.answers import reference
+from asky.app.answers import reference, shown_verdict
 from asky.app.schemas import runs_object, shown_run_object
 from asky.cli.commands.resume import replay, resume
 from asky.cli.commands.run_exports import export, verify
@@ -189,7 +189,11 @@ def _print_answer(terminal: Terminal, answer: Mapping[str, Any], *, verbose: boo
         terminal.line("\nclaims")
     for claim in answer["claims"]:
         numbers = ", ".join(map(str, claim["citations"]))
-        terminal.line(f"  {claim['verdict']:<12} {claim['score']:.2f}  [{numbers}] {one_line(claim['text'])}")
+        verdict = shown_verdict(claim)
+        score = "    " if verdict == "quoted" else f"{claim['score']:.2f}"  # it says nothing about a quotation
+        terminal.line(f"  {verdict:<12} {score}  [{numbers}] {one_line(claim['text'])}")
+    if answer.get("relevance") is not None:
+        terminal.line(f"relevance {answer['relevance']:.2f} (how likely the passages answer the question)")
     usage = answer["usage"]
     used = [
         counted(usage["llm_calls"], "model call"),

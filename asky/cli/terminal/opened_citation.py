@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from asky.app.answers import place_text
+from asky.app.answers import parts_of, place_text
 from asky.app.runs import DEFAULT_COLLECTION
 from asky.cli.terminal.terminal import one_line
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from asky.app.runs import OpenedCitation, Run
     from asky.cli.terminal.terminal import Terminal
 
-_BOLD, _DIM, _GREEN, _RED = 1, 2, 32, 31
+_BOLD, _DIM, _UNDERLINED, _GREEN, _RED = 1, 2, 4, 32, 31
 
 _SOURCE_NOW: Mapping[str, str] = MappingProxyType(
     {
@@ -63,7 +63,11 @@ def _refresh_command(opened: OpenedCitation) -> str:
 
 
 def _print_passage(terminal: Terminal, opened: OpenedCitation) -> None:
-    """Print the passage in its context: bold on a coloured terminal, otherwise between marks on lines of their own."""
+    """Print the passage in its context, and the words that the answer quotes.
+
+    On a coloured terminal the passage is bold and the words are underlined; elsewhere the passage stands between marks
+    on lines of their own, and the words below it.
+    """
     context = opened.context
     before = ("… " if context.cut_before else "") + context.before.lstrip()
     after = context.after.rstrip() + (" …" if context.cut_after else "")
@@ -71,10 +75,15 @@ def _print_passage(terminal: Terminal, opened: OpenedCitation) -> None:
         for part in (before.rstrip(), ">>>", opened.passage, "<<<", after.lstrip()):
             if part:
                 terminal.line(part)
+        for span in opened.quoted:
+            terminal.line(f"quoted: “{' '.join(opened.passage[span.start : span.end].split())}”")
         return
     terminal.write(before)
     # A pager resets the style at each line.
-    terminal.out.write("\n".join(terminal.paint(line, _BOLD) for line in opened.passage.splitlines()))
+    for part, is_quoted in parts_of(opened.passage, opened.quoted):
+        codes = (_BOLD, _UNDERLINED) if is_quoted else (_BOLD,)
+        lines = (terminal.paint(line, *codes) if line else "" for line in part.split("\n"))
+        terminal.out.write("\n".join(lines))
     terminal.write(after + "\n")
 
 

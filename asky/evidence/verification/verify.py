@@ -60,7 +60,9 @@ def verify_answer(answer: str, citations_by_number: Mapping[int, str]) -> tuple[
     """Return the claims of a numbered answer, each checked against the passages it cites; linear in the texts.
 
     `citations_by_number` has the text of the passage behind each `[n]`. Spans refer to `answer`:
-    `answer[claim.span.start : claim.span.end] == claim.text`.
+    `answer[claim.span.start : claim.span.end] == claim.text`. Beside what `verify_claim` lists, `checks` has
+    `quotation`: if the whole claim stands in a cited passage word for word, `{"n", "start", "end"}` with the number of
+    the first such citation and the characters in its passage, else `None`.
     """
     passages: dict[int, Passage] = {}
     claims = []
@@ -72,8 +74,21 @@ def verify_answer(answer: str, citations_by_number: Mapping[int, str]) -> tuple[
         check = check_claim(draft.text, [passages[n] for n in cited])
         if _says_something(draft, check):
             text = answer[draft.span.start : draft.span.end]
-            claims.append(Claim(text, draft.span, cited, check.verdict, check.score, check.checks))
+            checks = check.checks
+            if cited:
+                checks = {**checks, "quotation": _quotation(draft.text, {n: passages[n] for n in cited})}
+            claims.append(Claim(text, draft.span, cited, check.verdict, check.score, checks))
     return tuple(claims)
+
+
+def _quotation(claim: str, passages: Mapping[int, Passage]) -> dict[str, int] | None:
+    """Return where a passage contains all words of a claim in their order; final stops are ignored."""
+    text = claim.strip(" ,.;:!?")
+    for n, passage in passages.items():
+        found = passage.quotable.find(text)
+        if found is not None:
+            return {"n": n, "start": found.start, "end": found.end}
+    return None
 
 
 def _says_something(draft: ClaimDraft, check: ClaimCheck) -> bool:

@@ -95,6 +95,7 @@ class ExtractiveModel:
             Message("assistant", "".join(step.pieces), step.calls),
             "tool_calls" if step.calls else "stop",
             ModelUsage(cost_usd=0.0),
+            relevance=step.relevance,
         )
 
     def _next(self, messages: tuple[Message, ...], tools: frozenset[str]) -> _Step:
@@ -109,7 +110,8 @@ class ExtractiveModel:
             wanted = self._follow_up(reading)
             if wanted:
                 return _Step(calls=(_call("follow_up", RETRIEVAL_TOOL, {"queries": wanted}),))
-        return _Step(tuple(self._write(reading, state)))
+        pieces, relevance = self._write(reading, state)
+        return _Step(tuple(pieces), relevance=relevance)
 
     def _read(self, question: ParsedQuestion, state: _State) -> _Reading:
         passages = {passage.key: passage for result in state.results for passage in self._read_passages(result)}
@@ -128,9 +130,9 @@ class ExtractiveModel:
             questions, scorer.score(questions, embed=embed, max_embedded=limits.max_embedded), strict=True
         ):
             is_embedded = any(each.meaning is not None for each in scored)
+            found = relevance(question, scored, scorer, embed if is_embedded else None)
             needed = limits.min_relevance if is_embedded else limits.min_coverage
-            share = relevance(question, scored, scorer, embed if is_embedded else None) / needed
-            judged.append(_Judged(question, scored, share))
+            judged.append(_Judged(question, scored, found / needed, round(found, 3) if is_embedded else None))
         return judged
 
     def _follow_up(self, reading: _Reading) -> list[str]:
@@ -140,7 +142,7 @@ class ExtractiveModel:
         answers = [part.scored[0].unit.text for part in parts if part.is_answered]
         return follow_up(missing, answers)
 
-    def _write(self, reading: _Reading, state: _State) -> Iterator[str]:
+    def _write(self, reading: _Reading, state: _State) -> tuple[Iterator[str], float | None]:
         whole = reading.judged[0]
         settings = self._settings.selection
         chosen: list[Unit] = []
@@ -149,22 +151,25 @@ class ExtractiveModel:
             chosen = answer_about_documents(document, reading.passages, reading.scorer.units)
             if not chosen and not document.subject:
                 chosen = select_central(reading.scorer, reading.passages, settings)
-        if not chosen:
-            parts = [part.scored for part in reading.judged[1:] if part.is_answered]
-            answers = whole.scored if whole.is_answered else ()
-            chosen = select_units(reading.scorer, whole.question, answers, parts, settings)
         if chosen:
-            return quote_units(chosen, reading.passages)
+            return quote_units(chosen, reading.passages), None
+        parts = [part.scored for part in reading.judged[1:] if part.is_answered]
+        answers = whole.scored if whole.is_answered else ()
+        chosen = select_units(reading.scorer, whole.question, answers, parts, settings)
+        if chosen:
+            return quote_units(chosen, reading.passages), _best_relevance(reading)
         closest = [each.unit for each in whole.scored[:_MAX_CLOSEST]] if whole.share >= _CLOSE else []
-        return abstain(closest, reading.passages, None if reading.passages else state.failure())
+        failed = None if reading.passages else state.failure()
+        return abstain(closest, reading.passages, failed), whole.relevance if whole.scored else None
 
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """The next step: calls, or an answer in pieces."""
+    """The next step: calls, or an answer in pieces with its relevance."""
 
     pieces: tuple[str, ...] = ()
     calls: tuple[ToolCall, ...] = ()
+    relevance: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,11 +189,15 @@ class _State:
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """A question with its units, best first; `share` is their relevance as a share of what an answer needs."""
+    """A question with its units, best first; `share` is their relevance as a share of what an answer needs.
+
+    `relevance` is `None` without an embedding model, when the share of the question's words is judged instead.
+    """
 
     question: ParsedQuestion
     scored: Sequence[ScoredUnit]
     share: float
+    relevance: float | None
 
     @property
     def is_answered(self) -> bool:
@@ -202,6 +211,13 @@ class _Reading:
     passages: Sequence[PassageText]
     scorer: Scorer
     judged: Sequence[_Judged]
+
+
+def _best_relevance(reading: _Reading) -> float | None:
+    """Return the relevance of the question or of its best answered part."""
+    whole, *parts = reading.judged
+    answered = [whole] if whole.is_answered else [part for part in parts if part.is_answered]
+    return max((each.relevance for each in answered if each.relevance is not None), default=None)
 
 
 def _read_state(messages: Sequence[Message]) -> _State:

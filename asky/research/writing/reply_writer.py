@@ -187,6 +187,7 @@ class ReplyWriter:
         if message.tool_calls:  # calls that were not run would make the next turn invalid
             message = Message("assistant", message.content)
         self.transcript.add(message)
+        self.transcript.relevance = reply.relevance
         if reply.finish == "length":
             self.warn("the answer is not complete: it was cut at the model's limit")
         elif reply.finish == "cut":

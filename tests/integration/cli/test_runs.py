@@ -29,7 +29,15 @@ def asky(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     return InProcess(home, monkeypatch, capsys)
 
 
-def answer(home: Path, folder: Path, question: str = "What pulls?", *, session: str | None = None) -> str:
+def answer(
+    home: Path,
+    folder: Path,
+    question: str = "What pulls?",
+    *,
+    session: str | None = None,
+    quoted: str | None = None,
+    relevance: float | None = None,
+) -> str:
     """A run that cites two passages of one text; returns its id."""
     tides = folder / "tides.md"
     with FilledStore(home) as store:
@@ -40,6 +48,8 @@ def answer(home: Path, folder: Path, question: str = "What pulls?", *, session: 
             text,
             lambda run: [store.evidence(run, tides, document, quote, title="Tides") for quote in QUOTES],
             session=session,
+            quoted=quoted,
+            relevance=relevance,
         )
 
 
@@ -101,6 +111,7 @@ def test_a_run_is_shown_with_answer_citations_verdicts_searches_and_usage(asky: 
         "2 model calls, 100 + 20 tokens",
     ):
         assert part in shown.out
+    assert "relevance" not in shown.out
     assert "ledger" not in shown.out
     verbose = asky("runs", "show", run_id, "-v").out
     assert [line.split()[1] for line in verbose.split("ledger\n")[1].splitlines()] == [
@@ -109,6 +120,13 @@ def test_a_run_is_shown_with_answer_citations_verdicts_searches_and_usage(asky: 
         "shown",
         "cited",
     ]
+
+
+def test_a_quotation_is_called_so_and_its_score_left_out(asky: InProcess, tmp_path: Path) -> None:
+    """A quotation is in its source, whether or not it answers: the relevance says the latter."""
+    shown = asky("runs", "show", answer(asky.home, tmp_path, quoted="The moon pulls", relevance=0.41)).out
+    assert "  quoted             [1, 2] The moon pulls [1]" in shown
+    assert "relevance 0.41 (how likely the passages answer the question)" in shown
 
 
 def test_a_failed_run_says_why_and_whom_it_asked(asky: InProcess) -> None:

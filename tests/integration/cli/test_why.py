@@ -29,7 +29,9 @@ def asky(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     return InProcess(home, monkeypatch, capsys)
 
 
-def answer(home: Path, tides: Path, *, text: str = "They pull together at new moon [1].") -> str:
+def answer(
+    home: Path, tides: Path, *, text: str = "They pull together at new moon [1].", quoted: str | None = None
+) -> str:
     """A store with one answered run about the tides; returns the run's id."""
     with FilledStore(home) as store:
         document = store.add_text(
@@ -42,7 +44,7 @@ def answer(home: Path, tides: Path, *, text: str = "They pull together at new mo
             )
             return [passage]
 
-        return store.answered("When do they pull together?", text, cited)
+        return store.answered("When do they pull together?", text, cited, quoted=quoted)
 
 
 def test_the_passage_is_shown_in_its_context_with_its_place_and_hash(asky: InProcess, tmp_path: Path) -> None:
@@ -91,6 +93,19 @@ def test_on_a_terminal_the_passage_is_bold_in_running_text(
     answer(asky.home, tmp_path / "tides.md")
     monkeypatch.setenv("ASKY_UI__COLOR", "always")
     assert f"## Spring tides\n\n\x1b[1m{QUOTE}\x1b[0m The range" in asky("why", "1").out
+
+
+def test_the_words_that_the_answer_quotes_are_shown(
+    asky: InProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quoted = "moon pull together at new moon"
+    answer(asky.home, tmp_path / "tides.md", quoted=quoted)
+    start = QUOTE.index(quoted)
+    found = asky("why", "1", "--json").json
+    assert found["quoted"] == [{"start": start, "end": start + len(quoted)}]
+    assert f"<<<\nThe range of the tide is then largest.\nquoted: “{quoted}”\n" in asky("why", "1").out
+    monkeypatch.setenv("ASKY_UI__COLOR", "always")
+    assert f"\x1b[1mSun and \x1b[0m\x1b[1;4m{quoted}\x1b[0m\x1b[1m.\x1b[0m The range" in asky("why", "1").out
 
 
 def test_a_given_run_is_opened_by_the_beginning_of_its_id(asky: InProcess, tmp_path: Path) -> None:

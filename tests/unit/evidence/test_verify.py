@@ -259,3 +259,18 @@ def test_hostile_claims_and_passages_take_linear_time(claim: str, passage: str) 
         verify_answer(f"{long_claim} [1].", {1: long_passage})
 
     check_linear(check, 1_500)
+
+
+def test_a_claim_that_is_a_quotation_says_where_it_stands() -> None:
+    answer = "The sun adds “about 46 percent” [2]. Tides are caused by the gravity of the moon [2][1]. A mill [1]."
+    by_words, quoted, mill = verify_answer(answer, {1: TIDES, 2: SUN})
+    assert by_words.checks["quotation"] is None  # its marks are not in the passage
+    place = quoted.checks["quotation"]
+    assert place["n"] == 1
+    assert TIDES[place["start"] : place["end"]] == "Tides are caused by the gravity of the moon"
+    assert mill.checks["quotation"] is None
+
+
+def test_a_claim_without_a_citation_is_no_quotation() -> None:
+    (claim,) = verify_answer("Tides are caused by the gravity of the moon.", {1: TIDES})
+    assert "quotation" not in claim.checks

@@ -123,6 +123,7 @@ class Asked:
         self._max_turns = max_turns
         self.result = anyio.run(self._loop)
         self.text = self.result.reply_text
+        self.relevance = self._transcript.relevance
 
     async def _loop(self) -> LoopResult:
         limits = LoopSettings(max_turns=self._max_turns)
@@ -309,6 +310,24 @@ def test_embeddings_find_what_words_do_not() -> None:
     asked = Asked("What of the blaze?", everything, extractive=model(embed))
     assert "A fire destroyed the mill in 1911" in asked.text
     assert "Tides" not in asked.text
+
+
+def test_the_reply_says_how_relevant_its_passages_are() -> None:
+    def embed(texts: Sequence[str]) -> np.ndarray:
+        """Two dimensions: about a brewery or not."""
+        about = ["brewery" in text for text in texts]
+        return np.array([[float(each), float(not each)] for each in about], dtype=np.float32)
+
+    def relevance(question: str, extractive: ExtractiveModel) -> float | None:
+        return Asked(question, by_shared_terms([MILL]), extractive=extractive).relevance
+
+    answered = relevance("Who built the mill at Clare?", model(embed))
+    assert answered is not None
+    abstained = relevance("Who sold the brewery by the mill in 1850?", model(embed))
+    assert abstained is not None
+    assert 0 <= abstained < ExtractiveSettings().min_relevance <= answered <= 1
+    assert relevance("Who built the mill at Clare?", model()) is None  # only words are compared
+    assert relevance("Thanks!", model(embed)) is None
 
 
 def test_it_answers_by_words_where_there_is_no_embedding_model() -> None:

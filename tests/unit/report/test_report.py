@@ -335,3 +335,22 @@ def test_html_is_made_by_its_functions_alone() -> None:
     assert tag("p", hidden=True, id=None, lang="") == '<p hidden lang=""></p>'
     with pytest.raises(ValueError, match="no text"):
         own("a</script>")
+
+
+def test_the_words_that_the_answer_quotes_stand_out_in_their_passage() -> None:
+    quote = "The moon raises two high tides a day. The sun helps a little."
+    text = "The sun helps a little [1]."
+    start = quote.index("The sun")
+    quoted = {**claim(text, text), "checks": {"quotation": {"n": 1, "start": start, "end": len(quote)}}}
+    page = page_of(text, citations=[citation(quote=quote)], claims=[quoted])
+    assert page.text("strong") == "The sun helps a little."
+    assert page.text("mark") == quote
+    assert page.html.count('class="chip quoted"') == 2  # at the passage and among the checks
+    assert "1 statement checked: 1 quoted" in page.text("div", "byline")
+
+
+def test_a_passage_without_a_quotation_is_marked_whole() -> None:
+    page = page_of("Because of the moon [1].", claims=[claim("Because of the moon [1].", "Because of the moon [1].")])
+    assert not page.all("strong")
+    assert page.text("mark") == QUOTE
+    assert "1 statement checked: 1 supported" in page.text("div", "byline")
