@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from asky.app.unread_files import sum_up_unread
 from asky.concurrency import in_thread
 from asky.errors import SourceError
 from asky.events import Event, Noted
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from asky.storage.sessions import Session
     from asky.wiring import Services
 
-_MAX_LISTED_UNSUPPORTED = 50  # files; more are counted by suffix
+_MAX_LISTED_UNSUPPORTED = 50  # files; more are only summed up
 _SIGNS_OF_A_PATH = frozenset("/\\~:")
 
 
@@ -170,30 +170,35 @@ def find_named(services: Services, folders: Sequence[Path], question: str) -> Na
 
 
 def report_notes(report: AcquireReport, *, changes_only: bool = False) -> Iterator[Noted]:
-    """Yield a note for each file that cannot be searched, and a summary.
+    """Yield a note for each file that cannot be searched, one that sums them up by kind, and a summary.
 
-    With `changes_only`, the notes of a report without changes are details.
+    With `changes_only`, the notes of a report without changes are details, except where no file can be searched.
     """
     quiet = changes_only and not report.verdicts.get("indexed") and not report.removed
-    by_suffix = Counter(
-        Path(each.path).suffix or each.path for each in report.problems if each.verdict == "unsupported"
-    )
-    are_many = sum(by_suffix.values()) > _MAX_LISTED_UNSUPPORTED
+    unsupported = sum(each.verdict == "unsupported" for each in report.problems)
+    are_many = unsupported > _MAX_LISTED_UNSUPPORTED
+    is_only_one = len(report.problems) == 1
+    has_nothing = not _usable(report)
     for each in report.problems:
-        is_detail = quiet or (each.verdict == "unsupported" and are_many)
+        is_detail = quiet and not (has_nothing and is_only_one)
+        is_detail = is_detail or (each.verdict == "unsupported" and are_many)
         why = f": {each.why}" if each.why else ""
         yield Noted(f"{each.path}: {_words(each.verdict)}{why}", is_detail=is_detail)
-    if are_many and not quiet:
-        kinds = ", ".join(f"{count:,} {suffix}" for suffix, count in by_suffix.most_common(8))
-        yield Noted(f"{sum(by_suffix.values()):,} files of unsupported types: {kinds} (-v names each)")
+    if report.problems and not is_only_one and (has_nothing or not quiet):
+        hint = " (-v names each)" if quiet or are_many else ""
+        yield Noted(sum_up_unread(report.problems) + hint)
     for first, reason, count in report.skipped:
         yield Noted(f"skipped {count:,}: {reason} (the first: {first})", is_detail=True)
     if not quiet:
         yield Noted(_summary(report))
 
 
+def _usable(report: AcquireReport) -> int:
+    return report.verdicts.get("indexed", 0) + report.verdicts.get("unchanged", 0)
+
+
 def _summary(report: AcquireReport) -> str:
-    usable = report.verdicts.get("indexed", 0) + report.verdicts.get("unchanged", 0)
+    usable = _usable(report)
     counts = [f"{count:,} {_words(verdict)}" for verdict, count in sorted(report.verdicts.items()) if count]
     if report.removed:
         counts.append(f"{report.removed:,} removed")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from asky.reading.charset import has_mark
+from asky.reading.unread_kinds import unread_suffix
 
 HEAD_BYTES = 8192
 
@@ -83,17 +84,6 @@ FORMATS = (
     Format("application/atom+xml", (), "asky.reading.feed", links=True),
 )
 
-NOT_TEXT = frozenset(
-    """
-    .png .jpg .jpeg .gif .webp .bmp .tif .tiff .ico .svg .heic .avif .psd .ai .eps .mp3 .wav .flac .ogg .m4a .aac .mp4
-    .mov .avi .mkv .webm .wmv .zip .tar .gz .tgz .bz2 .xz .7z .rar .jar .war .whl .egg .exe .dll .so .dylib .a .o .obj
-    .class .pyc .pyo .bin .dat .img .iso .dmg .deb .rpm .apk .woff .woff2 .ttf .otf .eot .sqlite .sqlite3 .mdb .parquet
-    .feather .arrow .npy .npz .pkl .pickle .h5 .hdf5 .pt .pth .onnx .safetensors .gguf .doc .xls .ppt .mobi .azw3 .djvu
-    .xps .pages .numbers .key .lock .map
-    """.split()  # noqa: SIM905 - as above
-)
-"""Suffixes of files that hold no text, or none that anybody wrote: they are not opened to find out."""
-
 # Binary files whose first bytes may look like text; `_BINARY_SHARE` finds the others.
 _BINARY_STARTS = (b"%PDF-", b"PK\x03\x04", b"PK\x05\x06")
 # Viewers accept as many bytes before a PDF's signature (PDF Reference 1.7, appendix H.3, implementation note 13).
@@ -120,8 +110,7 @@ def reader_version(media_type: str | None) -> int:
 
 def may_be_text(name: str) -> bool:
     """Return whether a file of this name may have a reader: it has one, or its content has to tell."""
-    lower = name.lower()
-    return not (_suffix(lower) in NOT_TEXT or lower.endswith((".min.js", ".min.css")))
+    return unread_suffix(name) is None
 
 
 def _suffix(lower: str) -> str:

@@ -20,7 +20,7 @@ from asky.events import FileVerdict, Listener, Noted, StageAdvanced, StageFinish
 from asky.reading.formats import HEAD_BYTES, format_of, may_be_text, media_type_of
 from asky.research.corpus.file_names import source_title
 from asky.research.corpus.ingest import FileFacts, Ingester, read_with
-from asky.research.corpus.report import AcquireCounts, AcquireReport
+from asky.research.corpus.report import OTHER_CONTENT, AcquireCounts, AcquireReport
 from asky.research.local.discovery import DiscoveredFile, Unread, discover
 from asky.research.local.files import LocalRoots
 from asky.research.local.names import show_name
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from asky.storage.corpus import CorpusStore, FileState
     from asky.storage.database import Database
 
-_OTHER_CONTENT = "its content does not match its name"
 _BATCH_FILES = 64
 _BATCH_BYTES = 8 << 20
 
@@ -166,7 +165,7 @@ class FileAcquirer:
             digest = hashlib.sha256(data).hexdigest()
             media_type = media_type_of(name, data[:HEAD_BYTES])
             if media_type is None:
-                why = "no reader supports this kind of file" if format_of(name) is None else _OTHER_CONTENT
+                why = "no reader supports this kind of file" if format_of(name) is None else OTHER_CONTENT
                 raise SourceUnreadable(f"{found.file.shown}: {why}", verdict="unsupported")
             before = self._ingester.read_before(digest, found.file.path.suffix, media_type)
             if before is not None:

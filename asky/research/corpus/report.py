@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 
 from asky.events import FileRead, FileVerdict, Listener
 
+OTHER_CONTENT = "its content does not match its name"
+"""The reason for not reading a file that is not what its suffix says."""
+
 
 @dataclass(frozen=True, slots=True)
 class AcquireReport:

@@ -8,7 +8,7 @@ import pytest
 
 from asky.app.inputs import describe_unchanged, folder_collection, report_notes
 from asky.events import FileRead, FileVerdict, Noted
-from asky.research.corpus.report import AcquireReport
+from asky.research.corpus.report import OTHER_CONTENT, AcquireReport
 
 ENCRYPTED = FileRead("docs/a.pdf", "encrypted", "it needs a password")
 EMPTY = FileRead("docs/b.md", "empty")
@@ -37,6 +37,7 @@ def test_each_file_that_cannot_be_searched_has_a_line_and_all_have_one() -> None
     assert list(report_notes(report(ENCRYPTED, EMPTY, indexed=1, unchanged=1200))) == [
         Noted("docs/a.pdf: encrypted: it needs a password"),
         Noted("docs/b.md: empty"),
+        Noted("2 files were not read: 1 encrypted (a.pdf), 1 empty (b.md)"),
         Noted("1,201 of 1,203 files searchable (1 empty, 1 encrypted, 1 indexed, 1,200 unchanged), 1.3 s"),
     ]
 
@@ -75,8 +76,9 @@ def test_what_was_removed_is_counted() -> None:
 
 def test_of_files_that_no_reader_takes_fifty_are_named() -> None:
     notes = list(report_notes(report(*unreadable(50, ".xyz"), indexed=1)))
-    assert len(notes) == 51
+    assert len(notes) == 52
     assert not any(each.is_detail for each in notes)
+    assert notes[-2].message == "50 files were not read: 50 of an unknown type (.xyz)"
     assert notes[0] == Noted("docs/0.xyz: unsupported: no reader")
 
 
@@ -84,22 +86,46 @@ def test_more_files_that_no_reader_takes_are_counted_by_kind_and_named_as_detail
     notes = list(report_notes(report(ENCRYPTED, *unreadable(51, ".xyz", ".xyz", ".abc"), indexed=1)))
     told = [each.message for each in notes if not each.is_detail]
     assert told[0] == "docs/a.pdf: encrypted: it needs a password"
-    assert told[1] == "51 files of unsupported types: 34 .xyz, 17 .abc (-v names each)"
+    assert told[1] == (
+        "52 files were not read: 51 of an unknown type (.xyz, .abc), 1 encrypted (a.pdf) (-v names each)"
+    )
     assert told[2].startswith("1 of 53 files searchable")
     assert len(told) == 3
     assert sum(each.is_detail for each in notes) == 51
 
 
-def test_eight_kinds_are_counted_and_a_file_without_a_suffix_is_a_kind_of_its_own() -> None:
-    suffixes = [f".{letter}" for letter in "abcdefghij"]
-    counted = next(
-        each.message
-        for each in report_notes(report(*unreadable(100, *suffixes), indexed=1))
-        if "of unsupported types" in each.message
+def test_files_that_were_not_read_are_summed_up_by_kind() -> None:
+    paths = [*(f"docs/{n}.PNG" for n in range(8)), "a.zip", "b.zip", "c.tar.gz", "site.min.js", "copy.min.js"]
+    files = [FileRead(path, "unsupported", "no reader") for path in paths]
+    scans = [FileRead(f"docs/{n}.pdf", "no_text_layer", "needs OCR") for n in range(5)]
+    odd = FileRead("docs/fake.pdf", "unsupported", OTHER_CONTENT)
+    (told,) = [
+        each.message for each in report_notes(report(*files, *scans, odd, indexed=1)) if "not read" in each.message
+    ]
+    assert told == (
+        "19 files were not read: 8 images (.png), 5 without text (0.pdf, 1.pdf, 2.pdf, ...), 3 archives (.zip, .gz), "
+        "2 generated files (.min.js), 1 with another content than the name says (fake.pdf)"
     )
-    assert counted.count("10 .") == 8
-    nameless = [FileRead("docs/Makefile", "unsupported")] * 51
-    assert any("51 docs/Makefile (" in each.message for each in report_notes(report(*nameless, indexed=1)))
+
+
+def test_eight_kinds_are_told_and_the_rest_is_counted() -> None:
+    suffixes = [".png", ".mp3", ".mp4", ".zip", ".exe", ".ttf", ".mdb", ".npz", ".doc", ".epub2"]
+    told = [each.message for each in report_notes(report(*unreadable(10, *suffixes), indexed=1))]
+    assert told[-2].endswith(", 1 data file (.npz), 2 others")
+
+
+def test_one_file_that_was_not_read_is_named_and_not_summed_up() -> None:
+    assert [each.message for each in report_notes(report(EMPTY, indexed=1))][:-1] == ["docs/b.md: empty"]
+
+
+def test_files_are_summed_up_also_where_nothing_is_left_to_answer_from() -> None:
+    several = list(report_notes(report(ENCRYPTED, EMPTY), changes_only=True))
+    assert [each.message for each in several if not each.is_detail] == [
+        "2 files were not read: 1 encrypted (a.pdf), 1 empty (b.md) (-v names each)"
+    ]
+    assert list(report_notes(report(ENCRYPTED), changes_only=True)) == [
+        Noted("docs/a.pdf: encrypted: it needs a password")
+    ]
 
 
 def test_kinds_are_not_counted_where_nothing_has_changed() -> None:
