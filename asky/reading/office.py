@@ -7,6 +7,7 @@ external links are not followed, and comments are left out. Each format is read 
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,9 @@ _WORD = "word/document.xml"
 _SLIDES = "ppt/presentation.xml"
 _SHEETS = "xl/workbook.xml"
 _OPEN = "content.xml"
+_FORMULA = re.compile(rb"<(?:\w{1,20}:)?f[ />]")
+_SIGN_BYTES = 24  # more than any text that `_FORMULA` matches
+_BLOCK_BYTES = 1 << 20
 
 
 def read_word(data: bytes, name: str) -> Document:
@@ -95,18 +99,15 @@ def read_sheets(data: bytes, name: str) -> Document:
 
     with _Unreadable(name):
         values = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
-        formulas = openpyxl.load_workbook(io.BytesIO(data), read_only=True, keep_links=False)
+        has_formulas = _has_formulas(data)
+        written = openpyxl.load_workbook(io.BytesIO(data), read_only=True, keep_links=False) if has_formulas else None
         builder = TextBuilder()
         budget = iter(range(_MAX_CELLS))
         for sheet in values.worksheets:
             builder.mark_heading(sheet.title, 1)
             builder.add(f"{sheet.title}\n")
-            typed = formulas[sheet.title].iter_rows(values_only=True)
-            shown = (
-                [_cell(value, formula) for value, formula in zip(row, other, strict=False)]
-                for row, other in zip(sheet.iter_rows(values_only=True), typed, strict=False)
-            )
-            add_rows(builder, _within(shown, budget, name))
+            rows = sheet.iter_rows(values_only=True)
+            add_rows(builder, _within(_shown(rows, written[sheet.title] if written else None), budget, name))
             builder.add("\n")
         return builder.build(
             _media("spreadsheetml.sheet"), title=values.properties.title, metadata=_facts(values.properties)
@@ -223,9 +224,35 @@ def _within(rows: Iterable[Sequence[str]], budget: Iterator[int], name: str) -> 
         yield row
 
 
-def _cell(value: object, formula: object) -> str:
+def _has_formulas(data: bytes) -> bool:
+    """Return whether a workbook has a formula: only then is it worth reading a second time, for what was written."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for entry in archive.namelist():
+            if not entry.startswith("xl/worksheets/"):
+                continue
+            with archive.open(entry) as stream:
+                before = b""
+                while block := stream.read(_BLOCK_BYTES):
+                    if _FORMULA.search(before + block):
+                        return True
+                    before = block[-_SIGN_BYTES:]
+    return False
+
+
+def _shown(rows: Iterable[Sequence[object]], written: Any) -> Iterator[list[str]]:
+    """Yield the cells of a sheet as text; `written` is the sheet with its formulas, if it may have any."""
+    if written is None:
+        yield from ([_cell(value) for value in row] for row in rows)
+        return
+    for row, other in zip(rows, written.iter_rows(values_only=True), strict=False):
+        yield [_cell(value, formula) for value, formula in zip(row, other, strict=False)]
+
+
+def _cell(value: object, formula: object = None) -> str:
     if value is None:
         return str(formula) if isinstance(formula, str) and formula.startswith("=") else ""
+    if isinstance(value, str):
+        return value
     if hasattr(value, "isoformat"):
         return str(value.isoformat()).removesuffix("T00:00:00")
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:

@@ -101,6 +101,19 @@ def test_a_spreadsheet_has_rows_under_their_names_and_formulas_that_nothing_has_
     assert [section.heading for section in document.sections] == ["Sales", "Empty"]
 
 
+def test_a_formula_far_behind_in_a_large_sheet_is_shown_too() -> None:
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet("Data")
+    for number in range(20_000):
+        sheet.append([f"row {number}", number])
+    sheet.append(["all", "=SUM(B1:B20000)"])
+    out = io.BytesIO()
+    book.save(out)
+    text = office.read_sheets(out.getvalue(), "a.xlsx").text
+    assert text.startswith("Data\nrow 0; 0\nrow 1; 1\n")
+    assert text.endswith("row 19999; 19999\nall; =SUM(B1:B20000)\n\n")
+
+
 def test_an_open_document_has_its_headings_lists_and_tables() -> None:
     document = office.read_open_document(archive(content__xml=OPEN), "a.odt")
     assert document.text == ("Mills\n\nThe mill burned.\n\n- a spark\nSales\nMill; Built\nMill: Clare; Built: 1820\n\n")
