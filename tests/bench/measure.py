@@ -7,6 +7,7 @@ machine, where `python -c "import click"` takes 62 ms of CPU; elsewhere it is sc
 from __future__ import annotations
 
 import json
+import resource
 import statistics
 import subprocess
 import sys
@@ -88,6 +89,12 @@ def own_cpu_s(work: Callable[[], object]) -> float:
     started = time.process_time()
     work()
     return time.process_time() - started
+
+
+def cpu_with_children_s() -> float:
+    """The CPU time so far of this process and of its children that have ended."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
 
 
 def slowdown() -> float:

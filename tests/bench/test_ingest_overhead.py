@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import time
 from collections.abc import Sequence
 from functools import partial
@@ -22,6 +21,7 @@ from asky.research.corpus.ingest import Ingester
 from asky.research.embedding.embedder import Progress
 from asky.research.embeddings import EmbeddingClient, EmbeddingSettings
 from asky.research.local.files import LocalRoots
+from tests.bench.measure import cpu_with_children_s
 from tests.bench.prose import real_text
 from tests.support.search_store import SearchStore
 
@@ -63,12 +63,6 @@ def write_documents(folder: Path) -> None:
         (folder / f"{number}.{kind}").write_text(real_text(CHARACTERS, CHARACTERS * number), "utf-8")
 
 
-def cpu_s() -> float:
-    """CPU seconds of this process and of the readers that have ended."""
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.process_time() + children.ru_utime + children.ru_stime
-
-
 @pytest.mark.parametrize("engine", ["exact", "chroma"])
 def test_all_but_the_model_is_at_most_a_twentieth(engine: Engine, embedder: TimedEmbedder, tmp_path: Path) -> None:
     write_documents(tmp_path / "docs")
@@ -87,7 +81,7 @@ def share_beside_the_model(engine: Engine, embedder: TimedEmbedder, docs: Path, 
         store.search.index(embedder)  # opened while it is empty: importing Chroma is no part of the work
     ingester = Ingester(store.database, store.corpus, store.search, chunking=ChunkSettings(200, 30))
     steps = [time.process_time()]
-    started = cpu_s()
+    started = cpu_with_children_s()
     with ReaderPool(ReadLimits(), workers=2) as readers:
         acquirer = Acquirer(
             store.database,
@@ -109,7 +103,7 @@ def share_beside_the_model(engine: Engine, embedder: TimedEmbedder, docs: Path, 
         index.follow()
         assert len(index) == embedded
     steps.append(time.process_time())
-    whole = cpu_s() - started
+    whole = cpu_with_children_s() - started
     store.close()
     assert report.problems == ()
     assert embedded == report.chunks_added
