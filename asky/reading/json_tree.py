@@ -7,7 +7,7 @@ The file's own text would do for small indented files, but not for the common on
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from asky.errors import SourceUnreadable
@@ -51,8 +51,12 @@ def _title(root: object) -> str | None:
     return next((value for key, value in root if key == "title" and isinstance(value, str)), None)
 
 
-def value_lines(root: object) -> Iterator[str]:
-    """Yield a line `path.to[3].key: value` for each value below `root`, and a blank line between members of a list."""
+def value_lines(root: object, comments: Mapping[str, str] | None = None) -> Iterator[str]:
+    """Yield a line `path.to[3].key: value` for each value below `root`, and a blank line between members of a list.
+
+    `comments` are added to the lines of their paths, as `path: value # comment`.
+    """
+    notes = comments or {}
     # An explicit stack: the depth of the file is untrusted.
     stack: list[Iterator[tuple[str, object]]] = [iter([("", root)])]
     while stack:
@@ -61,10 +65,14 @@ def value_lines(root: object) -> Iterator[str]:
             stack.pop()
             if len(stack) == 2 and not isinstance(root, Pairs):
                 yield "\n"
-        elif isinstance(value, list):
+            continue
+        note = f" # {notes[path]}" if path in notes else ""
+        if isinstance(value, list):
+            if note:
+                yield f"{path}:{note}\n"
             stack.append(_members(path, value))
         else:
-            yield f"{path}: {_scalar(value)}\n" if path else f"{_scalar(value)}\n"
+            yield f"{path}: {_scalar(value)}{note}\n" if path else f"{_scalar(value)}\n"
 
 
 def _members(path: str, value: list[Any]) -> Iterator[tuple[str, object]]:

@@ -1,17 +1,20 @@
 """YAML, TOML, INI and JSON Lines: one line for each value under its full path, as for JSON.
 
+In YAML and TOML the comment above a value, or at the end of its line, is kept at the end of the value's line.
+
 A file that is not valid, such as a template with `{{ }}` in it, is read as plain text: people ask about those too.
 """
 
 from __future__ import annotations
 
 import configparser
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from asky.reading import plain_text
 from asky.reading.charset import decode
 from asky.reading.json_tree import Pairs, parse_json, value_lines
+from asky.reading.settings_comments import YamlComments, toml_comments
 from asky.reading.text_builder import TextBuilder
 from asky.values import Document
 
@@ -30,12 +33,19 @@ def read_yaml(data: bytes, name: str) -> Document:
     import yaml  # 15 ms: only if there is YAML to read
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    text = decode(data)
     try:
         budget = iter(range(_MAX_VALUES))
-        roots = [_yaml_value(node, budget, ()) for node in yaml.compose_all(decode(data), Loader=loader) if node]
+        comments = YamlComments(text)
+        roots, notes = [], []
+        for node in yaml.compose_all(text, Loader=loader):
+            if node:
+                comments.by_path = {}
+                roots.append(_yaml_value(node, budget, (), comments, ""))
+                notes.append(comments.by_path)
     except (yaml.YAMLError, ValueError, RecursionError):
         return plain_text.read(data, name)
-    return _build(roots, "application/yaml")
+    return _build(roots, "application/yaml", notes)
 
 
 def read_toml(data: bytes, name: str) -> Document:
@@ -46,11 +56,12 @@ def read_toml(data: bytes, name: str) -> Document:
         import tomllib
     else:
         import tomli as tomllib  # type: ignore[import-not-found,unused-ignore] # installed where it is needed
+    text = decode(data).replace("\r\n", "\n")
     try:
-        root = tomllib.loads(decode(data).replace("\r\n", "\n"), parse_float=str)
+        root = tomllib.loads(text, parse_float=str)
     except (tomllib.TOMLDecodeError, RecursionError):
         return plain_text.read(data, name)
-    return _build([_pairs(root)], "application/toml")
+    return _build([_pairs(root)], "application/toml", [toml_comments(text)])
 
 
 def read_ini(data: bytes, name: str) -> Document:
@@ -78,16 +89,29 @@ def read_json_lines(data: bytes, name: str) -> Document:
     return _build([records], "application/jsonl")
 
 
-def _yaml_value(node: yaml.Node, budget: Iterator[int], above: tuple[int, ...]) -> object:
+def _yaml_value(
+    node: yaml.Node, budget: Iterator[int], above: tuple[int, ...], comments: YamlComments, path: str
+) -> object:
     import yaml
 
     if next(budget, None) is None or id(node) in above:
         raise _TooManyValues
     inside = (*above, id(node))
     if isinstance(node, yaml.MappingNode):
-        return Pairs((_key(key), _yaml_value(value, budget, inside)) for key, value in node.value)
+        members = Pairs()
+        for key, value in node.value:
+            name = _key(key)
+            below = f"{path}.{name}" if path else name
+            comments.add(below, key, value)
+            members.append((name, _yaml_value(value, budget, inside, comments, below)))
+        return members
     if isinstance(node, yaml.SequenceNode):
-        return [_yaml_value(each, budget, inside) for each in node.value]
+        values = []
+        for number, value in enumerate(node.value):
+            below = f"{path}[{number}]"
+            comments.add(below, value, value)
+            values.append(_yaml_value(value, budget, inside, comments, below))
+        return values
     return str(node.value)
 
 
@@ -105,11 +129,11 @@ def _pairs(value: Any) -> object:
     return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
-def _build(roots: list[object], media_type: str) -> Document:
+def _build(roots: list[object], media_type: str, comments: Sequence[Mapping[str, str]] = ()) -> Document:
     builder = TextBuilder()
     for number, root in enumerate(roots):
         if number:
             builder.add("\n")
-        for line in value_lines(root):
+        for line in value_lines(root, comments[number] if comments else None):
             builder.add(line)
     return builder.build(media_type)

@@ -53,6 +53,36 @@ def test_toml_has_paths_and_dates_in_iso_format() -> None:
     assert read_toml(b"a = \n", "a.toml").text == "a = \n"
 
 
+def test_comments_of_yaml_stay_with_their_value() -> None:
+    text = (
+        "# Copyright\n\nserver: # the front\n  # the proxy drops\n  # idle connections\n  timeout: 30\n"
+        "  host: 'a # b'  # not a secret\n  color: a#b\n  ports: [1, 2] # both\n  hosts:\n    - one # first\n"
+        "    # the spare\n    - two\n  script: | # run by cron\n    # in the script\n    echo hi\n    # also in it\n"
+        "  last: 1\n---\n# in the second\nx: &a {b: 1}\ny: *a\n"
+    )
+    assert read_yaml(text.encode(), "a.yaml").text == (
+        "server: # the front\nserver.timeout: 30 # the proxy drops idle connections\n"
+        "server.host: a # b # not a secret\nserver.color: a#b\nserver.ports: # both\nserver.ports[0]: 1\n"
+        "server.ports[1]: 2\nserver.hosts[0]: one # first\nserver.hosts[1]: two # the spare\n"
+        "server.script: # in the script\necho hi\n# also in it\n # run by cron\nserver.last: 1\n\n"
+        "x: # in the second\nx.b: 1\ny.b: 1\n"
+    )
+
+
+def test_comments_of_toml_stay_with_their_value() -> None:
+    text = (
+        '# Copyright\n\n# The name\nname = "a # b" # not a secret\nlong = """\n# in the text\n"""\nplain = 1\n'
+        "[server.http]\n# the proxy drops\n# idle connections\ntimeout = 30\nports = [ # both\n  1,\n  2, # spare\n]\n"
+        "# the disks\n[[disk]]\nsize = 5\n[[disk]]\nsize = 6 # the large one\n[disk.'by use']\n\"x\".y = 1 # odd"
+    )
+    assert read_toml(text.encode(), "a.toml").text == (
+        "name: a # b # The name not a secret\nlong: # in the text\n\nplain: 1\n"
+        "server.http.timeout: 30 # the proxy drops idle connections\nserver.http.ports: # both spare\n"
+        "server.http.ports[0]: 1\nserver.http.ports[1]: 2\ndisk[0]: # the disks\ndisk[0].size: 5\n"
+        "disk[1].size: 6 # the large one\ndisk[1].by use.x.y: 1 # odd\n"
+    )
+
+
 def test_ini_has_its_sections_and_keys_keep_their_case() -> None:
     assert read_ini(b"[Mail]\nHost = x.test\nTLS\n", "a.ini").text == "Mail.Host: x.test\nMail.TLS: \n"
     assert read_ini(b"listen 80;\n", "a.conf").text == "listen 80;\n"
