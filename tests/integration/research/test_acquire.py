@@ -22,6 +22,7 @@ from asky.research.corpus.ingest import Ingester
 from asky.research.corpus.records import open_lines
 from asky.research.corpus.report import AcquireReport
 from asky.research.local.files import LocalRoots
+from asky.research.local.opened import LocalFile, OpenedFile
 from asky.storage.scope import Scope
 from asky.values import Document
 from tests.support.embedding import FakeEmbedder
@@ -118,6 +119,44 @@ def test_an_unchanged_tree_is_neither_opened_nor_embedded_again(library: Library
     assert again.verdicts == {"unchanged": 30}
     assert library.readers.parsed == []
     assert library.embedder.embedded == []
+
+
+class GrowingRoots(LocalRoots):
+    """Folders in which a file that is opened has just grown, and grows again before its content is taken."""
+
+    def open_file(self, file: LocalFile) -> OpenedFile:
+        append(file.path, "The second line came before the log was opened.\n")
+        opened = super().open_file(file)
+        append(file.path, "The third line came while it was open.\n")
+        return opened
+
+
+def append(path: Path, line: str) -> None:
+    with path.open("a", encoding="utf-8") as log:
+        log.write(line)
+
+
+def test_a_log_that_grows_while_it_is_read_is_read_as_far_as_it_went_and_again_the_next_time(library: Library) -> None:
+    log = library.write("server.log", "The first line was there.\n")
+    roots = GrowingRoots([library.docs])
+    first = library.run(lambda: library.acquirer.sync(library.store.collection, roots))
+    assert first.verdicts == {"indexed": 1}
+    (hit,) = library.store.search.search_content_chunks("third line", Scope(), limit=5)
+    assert hit.text == log.read_text("utf-8").rstrip()
+    append(log, "The fourth line came later.\n")
+    assert library.sync().verdicts == {"indexed": 1}
+    assert library.readers.parsed == ["server.log"]
+    (hit,) = library.store.search.search_content_chunks("fourth line", Scope(), limit=5)
+    assert hit.text == log.read_text("utf-8").rstrip()
+    assert library.sync().verdicts == {"unchanged": 1}
+
+
+def test_a_log_is_read_again_also_if_nothing_was_added_since_it_grew_under_the_reader(library: Library) -> None:
+    library.write("server.log", "The first line was there.\n")
+    roots = GrowingRoots([library.docs])
+    library.run(lambda: library.acquirer.sync(library.store.collection, roots))
+    assert library.sync().verdicts == {"indexed": 1}
+    assert library.sync().verdicts == {"unchanged": 1}
 
 
 def test_a_file_is_found_by_the_words_of_its_name(library: Library) -> None:
