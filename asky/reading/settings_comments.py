@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 _LINE_BREAK = re.compile("\r\n|[\r\n\x85\u2028\u2029]")
 _AFTER_KEY = re.compile(r"\s{0,99}:?\s{0,99}(?:[&!|>]\S*\s+)*#(?P<text>.*)")
-_AFTER_VALUE = re.compile(r"\s*,?\s*#(?P<text>.*)")
+_AFTER_VALUE = re.compile(r"\s{0,99},?\s{0,99}#(?P<text>.*)")
 _TOML_PART = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')"""
 _TOML_KEY = re.compile(rf"\s*(?P<key>{_TOML_PART}(?:\s*\.\s*{_TOML_PART})*)\s*=")
 _TOML_TABLE = re.compile(rf"\s*(?P<open>\[\[?)\s*(?P<key>{_TOML_PART}(?:\s*\.\s*{_TOML_PART})*)\s*\]\]?")

@@ -69,6 +69,11 @@ def test_comments_of_yaml_stay_with_their_value() -> None:
     )
 
 
+def test_a_line_of_many_blanks_takes_no_longer_than_another() -> None:
+    text = f"#\na: 1{' ' * 1_000_000}\nb:{' ' * 1_000_000}\n  c: 1\n"
+    assert read_yaml(text.encode(), "a.yaml").text == "a: 1\nb.c: 1\n"
+
+
 def test_comments_of_toml_stay_with_their_value() -> None:
     text = (
         '# Copyright\n\n# The name\nname = "a # b" # not a secret\nlong = """\n# in the text\n"""\nplain = 1\n'
