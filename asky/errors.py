@@ -152,13 +152,19 @@ class SourceRefused(SourceError):
 
 
 class SourceUnreadable(SourceError):
-    """A source that could not be converted to text. `verdict` names the kind of failure."""
+    """A source that could not be converted to text. `verdict` names the kind of failure.
+
+    `scanned_pages` counts the pages that were not read because their text is in images.
+    """
 
     code = "source_unreadable"
 
-    def __init__(self, message: str, *, verdict: str = "failed", hint: str | None = None) -> None:
+    def __init__(
+        self, message: str, *, verdict: str = "failed", hint: str | None = None, scanned_pages: int = 0
+    ) -> None:
         super().__init__(message, hint=hint)
         self.verdict = verdict
+        self.scanned_pages = scanned_pages
 
 
 class StorageError(AskyError):

@@ -51,7 +51,7 @@ FORMATS = (
     Format("text/html", (".html", ".htm", ".xhtml"), "asky.reading.html.page", links=True),
     Format("application/json", (".json", ".geojson", ".webmanifest"), "asky.reading.json_tree"),
     Format("text/csv", (".csv", ".tsv"), "asky.reading.csv_table"),
-    Format("application/pdf", (".pdf",), "asky.reading.pdf", magic=b"%PDF-"),
+    Format("application/pdf", (".pdf",), "asky.reading.pdf", magic=b"%PDF-", version=2),
     Format("application/epub+zip", (".epub",), "asky.reading.epub", magic=_ZIP),
     Format(
         "text/x-source",

@@ -10,6 +10,9 @@ MAX_LINKS = 2_000
 MAX_URL_CHARS = 2_048
 OMITTED = "omitted_characters"
 """The metadata key with the number of characters of a document that were not kept."""
+SCANNED = "pages_scanned"
+"""The metadata key with the number of pages that were not read because their text is in images."""
+MAX_SCANNED_PAGES = 2_000  # for which a file is given time
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,11 @@ class ReadLimits:
     timeout_s     wall clock from handing the file over to having its text.
     cpu_s         CPU time of the child for one file; the system counts whole seconds.
     memory_bytes  address space of the child, its libraries included (about 150 MiB with all of them loaded).
+
+    Only where the text of scanned pages is recognised:
+
+    page_s             what each such page adds to both times.
+    scan_memory_bytes  address space of the child, in place of `memory_bytes` if that is less.
     """
 
     max_bytes: int = 64 * MIB
@@ -28,3 +36,5 @@ class ReadLimits:
     timeout_s: float = 20.0
     cpu_s: int = 20
     memory_bytes: int = 1024 * MIB
+    page_s: int = 30
+    scan_memory_bytes: int = 1536 * MIB

@@ -200,7 +200,7 @@ class Services:
         with self._opening:
             if (opened := vars(self).get("readers")) is not None:  # by another thread meanwhile
                 return cast("ReaderPool", opened)
-            pool = ReaderPool(limits, workers=chosen.workers)
+            pool = ReaderPool(limits, workers=chosen.workers, listener=self.listener)
             if self._is_closed:  # by an abandoned thread: it must start no process
                 pool.close()
             vars(self)["readers"] = pool  # where `close` looks

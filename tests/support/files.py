@@ -104,6 +104,15 @@ def scanned_pdf(pages: int) -> bytes:
         return bytes(document.tobytes())
 
 
+def with_scan(data: bytes) -> bytes:
+    """The same PDF, with a page at its end that holds a picture and no text."""
+    import pymupdf
+
+    with pymupdf.open(stream=data) as document, pymupdf.open(stream=scanned_pdf(1)) as scan:
+        document.insert_pdf(scan)
+        return bytes(document.tobytes())
+
+
 def pdf_of_objects(objects: Iterable[bytes]) -> bytes:
     """A PDF put together by hand: object 1 is the catalogue, object 2 the page tree. The xref is right."""
     body = bytearray(b"%PDF-1.4\n")

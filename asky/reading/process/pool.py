@@ -7,11 +7,14 @@ import queue
 import signal
 import threading
 import time
+from dataclasses import replace
 from types import TracebackType
 from typing import Any
 
 from asky.errors import Interrupted, SourceUnreadable
-from asky.reading.limits import ReadLimits
+from asky.events import Listener, Noted, ignore
+from asky.reading import ocr
+from asky.reading.limits import MAX_SCANNED_PAGES, SCANNED, ReadLimits
 from asky.reading.process.child import Child, ChildEnded, ChildLate
 from asky.reading.process.frames import BadFrame, unpack_document
 from asky.text.scrub import one_line
@@ -29,11 +32,13 @@ class ReaderPool:
     """Reads files in up to `workers` child processes, started on demand.
 
     Blocking and thread-safe: to read in parallel, call `read` from several threads. A file that crashes, hangs or
-    exceeds a limit costs its child and nothing else. Use it as a context manager, or call `close`.
+    exceeds a limit costs its child and nothing else. Use it as a context manager, or call `close`. `listener` is told,
+    from any thread, of a file whose scanned pages take time.
     """
 
-    def __init__(self, limits: ReadLimits | None = None, workers: int = 2) -> None:
+    def __init__(self, limits: ReadLimits | None = None, workers: int = 2, listener: Listener = ignore) -> None:
         self._limits = limits or ReadLimits()
+        self._listener = listener
         self._lock = threading.Lock()
         self._children: set[Child] = set()
         self._closed = False
@@ -79,9 +84,39 @@ class ReaderPool:
         try:
             how = {"media_type": media_type, "url": url, "charset": charset, "keep_chars": keep_chars}
             answer, payload = self._ask(child, data, name, how, deadline)
+            scans = _scanned_pages(answer)
+            if scans and ocr.is_available():
+                self._drop(child)
+                child = self._start(name, max(self._limits.memory_bytes, self._limits.scan_memory_bytes))
+                return self._recognised(child, data, name, how, deadline, scans, (answer, payload))
         finally:
             self._give_back(child)
         return _document(answer, payload, name)
+
+    def _recognised(
+        self,
+        child: Child,
+        data: bytes,
+        name: str,
+        how: dict[str, Any],
+        deadline: float,
+        scans: int,
+        plain: tuple[dict[str, Any], bytes],
+    ) -> Document:
+        """Return the document with the text of its scanned pages; without it if it has other text and that fails."""
+        pages = "1 scanned page" if scans == 1 else f"{scans:,} scanned pages"
+        self._listener(Noted(f"{name}: recognising the text of {pages}"))
+        try:
+            document = _document(*self._ask(child, data, name, how, deadline, scans), name)
+        except SourceUnreadable as error:
+            if plain[0].get("verdict") is not None:
+                raise
+            self._listener(Noted(f"{error.message}; {pages} left out"))
+            document = _document(*plain, name)
+            document = replace(document, metadata={k: v for k, v in document.metadata.items() if k != SCANNED})
+        finally:
+            child.usable = False  # it holds the models, and its limits are others
+        return document
 
     def close(self) -> None:
         """Kill the children, even while reading. A `read` in another thread raises Interrupted."""
@@ -121,7 +156,7 @@ class ReaderPool:
         try:
             if child is not None:
                 self._drop(child)  # it ended while idle, which is not the next file's fault
-            return self._start(name)
+            return self._start(name, self._limits.memory_bytes)
         except BaseException:
             self._slots.put(None)
             raise
@@ -134,12 +169,12 @@ class ReaderPool:
         except queue.Empty:
             raise SourceUnreadable(f"{name}: other files took all the available time", verdict="timed_out") from None
 
-    def _start(self, name: str) -> Child:
+    def _start(self, name: str, memory_bytes: int) -> Child:
         with self._lock:
             if self._closed:
                 raise Interrupted(f"{name}: reading was stopped")
             try:
-                child = Child(self._limits.memory_bytes)
+                child = Child(memory_bytes)
             except OSError as error:
                 raise SourceUnreadable(f"{name}: no process could be started to read it ({error})") from None
             self._children.add(child)
@@ -158,11 +193,16 @@ class ReaderPool:
         child.close()
 
     def _ask(
-        self, child: Child, data: bytes, name: str, how: dict[str, Any], deadline: float
+        self, child: Child, data: bytes, name: str, how: dict[str, Any], deadline: float, scans: int = 0
     ) -> tuple[dict[str, Any], bytes]:
+        """Ask `child` for the document, with the text of its scanned pages recognised if there are `scans` of them."""
         limits = self._limits
+        more_s = limits.page_s * scans
+        limits = replace(limits, timeout_s=limits.timeout_s + more_s, cpu_s=limits.cpu_s + more_s)
         timeout_s = max(0.0, min(limits.timeout_s, deadline - time.monotonic()))
-        request = {**how, "name": name, "max_chars": limits.max_chars, "cpu_s": limits.cpu_s}
+        request = {
+            **how, "name": name, "max_chars": limits.max_chars, "cpu_s": limits.cpu_s, "recognise": scans > 0
+        }  # fmt: skip
         try:
             return child.ask(request, data, timeout_s=timeout_s, max_payload_bytes=_MAX_UTF8_BYTES * limits.max_chars)
         except ChildLate:
@@ -190,6 +230,16 @@ def _explain(status: int | None, name: str, limits: ReadLimits) -> SourceUnreada
     )
 
 
+def _scanned_pages(answer: dict[str, Any]) -> int:
+    """Return how many pages of the file a reply leaves out because their text is in images."""
+    metadata = answer.get("metadata")
+    count = metadata.get(SCANNED) if isinstance(metadata, dict) else answer.get("scanned_pages")
+    try:
+        return max(0, min(int(count), MAX_SCANNED_PAGES)) if isinstance(count, (int, str)) else 0
+    except ValueError:
+        return 0
+
+
 def _document(answer: dict[str, Any], payload: bytes, name: str) -> Document:
     """Return the document of a reply. Raises SourceUnreadable if the reply is a failure or invalid."""
     verdict = answer.get("verdict")
@@ -203,4 +253,5 @@ def _document(answer: dict[str, Any], payload: bytes, name: str) -> Document:
         one_line(str(answer.get("message")), _MESSAGE_CHARS),
         verdict=verdict if verdict in VERDICTS else "failed",
         hint=None if hint is None else one_line(str(hint), _MESSAGE_CHARS),
+        scanned_pages=_scanned_pages(answer),
     )

@@ -112,10 +112,12 @@ def _answer(header: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]
                 url=header["url"],
                 charset=header["charset"],
                 keep_chars=header["keep_chars"],
+                recognise=header["recognise"],
             )
         )
     except SourceUnreadable as error:
-        return {"verdict": error.verdict, "message": error.message, "hint": error.hint}, b""
+        reply = {"verdict": error.verdict, "message": error.message, "hint": error.hint}
+        return {**reply, "scanned_pages": error.scanned_pages}, b""
     except MemoryError:
         return {
             "verdict": "failed",
@@ -136,15 +138,20 @@ def read(
     url: str | None = None,
     charset: str | None = None,
     keep_chars: int | None = None,
+    recognise: bool = False,
 ) -> Document:
-    """Return the document in `data`, read in this process. Raises SourceUnreadable, and whatever a parser raises."""
+    """Return the document in `data`, read in this process. Raises SourceUnreadable, and whatever a parser raises.
+
+    `recognise` is for the formats whose reader counts scanned pages.
+    """
     row = next((row for row in FORMATS if row.media_type == media_type), None)
     if row is None:
         raise SourceUnreadable(f"{name}: no reader for {media_type}", verdict="unsupported")
     if charset is not None and not row.magic and is_declarable(charset):
         data = decode(data, charset).encode("utf-8", "replace")
     origin = (url,) if row.links else ()
-    document: Document = getattr(importlib.import_module(row.module), row.function)(data, name, *origin)
+    how = {"recognise": True} if recognise else {}
+    document: Document = getattr(importlib.import_module(row.module), row.function)(data, name, *origin, **how)
     if not document.text.strip():
         raise SourceUnreadable(f"{name}: no text in it", verdict="empty")
     if keep_chars is not None and len(document.text) > keep_chars:

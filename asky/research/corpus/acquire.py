@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 from asky.concurrency import in_thread
 from asky.errors import SourceError
 from asky.events import FileRead, Listener, StageAdvanced, StageFinished, StageStarted
+from asky.reading.limits import SCANNED
 from asky.research.corpus.add_records import RecordAcquirer
 from asky.research.corpus.file_names import source_title
 from asky.research.corpus.files import FileAcquirer, note_unread, verdict_of
-from asky.research.corpus.ingest import FileFacts, Ingester, read_with
+from asky.research.corpus.ingest import FileFacts, Ingester, read_with, read_without_ocr
 from asky.research.corpus.report import AcquireCounts, AcquireReport
 from asky.research.local.files import LocalRoots
 from asky.research.local.names import is_local_target, show_name
@@ -108,7 +109,8 @@ class Acquirer:
         document = adapters.read(link).document
         title = source_title(document, file.relative)
         source = Source(source_id(file.uri), "file", file.uri, title, path=show_name(str(file.path)))
-        facts = FileFacts(state.size, state.mtime_ns, None, read_with(document.media_type))
+        version = read_without_ocr if SCANNED in document.metadata else read_with
+        facts = FileFacts(state.size, state.mtime_ns, None, version(document.media_type))
         self._ingester.keep(source, document, self._ingester.cut(document, file.relative), collection_id, facts)
 
     async def embed(self, scope: Scope) -> int:

@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING
 from asky.concurrency import gather, in_thread
 from asky.errors import AskyError, SourceError, SourceUnreadable
 from asky.events import FileVerdict, Listener, Noted, StageAdvanced, StageFinished, StageStarted
+from asky.reading import ocr
 from asky.reading.formats import HEAD_BYTES, format_of, may_be_text, media_type_of
+from asky.reading.limits import SCANNED
 from asky.research.corpus.file_names import source_title
-from asky.research.corpus.ingest import FileFacts, Ingester, read_with
+from asky.research.corpus.ingest import FileFacts, Ingester, read_with, read_without_ocr
 from asky.research.corpus.report import OTHER_CONTENT, AcquireCounts, AcquireReport
 from asky.research.local.discovery import DiscoveredFile, Unread, discover
 from asky.research.local.files import LocalRoots
@@ -127,7 +129,7 @@ class FileAcquirer:
         uri = item.file.uri
         state = known.get(uri) or self._corpus.file(source_id(uri))
         is_same = state is not None and (state.size, state.mtime_ns) == (item.stat.size, item.stat.mtime_ns)
-        if is_same and state is not None and state.read_with == _read_with_now(state, item.file.path.name):
+        if is_same and state is not None and _is_read_well(state, item.file.path.name):
             if uri not in known:
                 scan.held.append(state.source_id)
             _record_unchanged(item, state, counts, is_new=uri not in known)
@@ -145,6 +147,7 @@ class FileAcquirer:
         self, roots: LocalRoots, fresh: Sequence[DiscoveredFile], collection_id: int, counts: AcquireCounts
     ) -> None:
         started, done = time.monotonic(), 0
+        lacking: list[str] = []
 
         async def read_one(found: DiscoveredFile) -> _ReadFile:
             return await in_thread(self._read, roots, found)
@@ -154,8 +157,12 @@ class FileAcquirer:
             read = await gather(batch, read_one, limit=self._workers)
             await in_thread(self._keep_files, read, collection_id, counts)
             done += len(batch)
+            lacking += [each.found.file.shown for each in read if isinstance(each, _ReadFile) and _lacks_scans(each)]
             self._listener(StageAdvanced("read", done, len(fresh)))
         self._listener(StageFinished("read", time.monotonic() - started, f"{done} files"))
+        if lacking:
+            files = f"{lacking[0]} has" if len(lacking) == 1 else f"{len(lacking):,} files ({lacking[0]}, ...) have"
+            self._listener(Noted(f"{files} scanned pages that were not read: {ocr.HINT}"))
 
     def _read(self, roots: LocalRoots, found: DiscoveredFile) -> _ReadFile:
         digest, name = "", found.file.path.name
@@ -206,7 +213,8 @@ class FileAcquirer:
         title = source_title(read.document, file.relative)
         source = Source(source_id(file.uri), "file", file.uri, title, path=show_name(str(file.path)))
         media_type = read.document.media_type if read.document else _type_by_name(file.path.name)
-        facts = FileFacts(state.size, state.mtime_ns, read.content_sha256, read_with(media_type))
+        version = read_without_ocr(media_type) if _lacks_scans(read) else read_with(media_type)
+        facts = FileFacts(state.size, state.mtime_ns, read.content_sha256, version)
         if read.document is not None and cut is not None:
             stored = self._ingester.keep(source, read.document, cut, collection_id, facts, like=read.like)
             counts.chunks += len(stored.chunk_ids) if stored.is_new else 0
@@ -224,9 +232,19 @@ class FileAcquirer:
         )
 
 
-def _read_with_now(state: FileState, name: str) -> str:
-    """Return what this version would read a stored file with."""
-    return read_with(state.media_type or _type_by_name(name))
+def _is_read_well(state: FileState, name: str) -> bool:
+    """Return whether this version, with the extras that are installed, would find nothing else in a stored file."""
+    media_type = state.media_type or _type_by_name(name)
+    if state.read_with == read_without_ocr(media_type):
+        return not ocr.is_available()
+    return state.read_with == read_with(media_type)
+
+
+def _lacks_scans(read: _ReadFile) -> bool:
+    """Return whether pages were left out because their text is in images."""
+    if read.document is not None:
+        return SCANNED in read.document.metadata
+    return isinstance(read.error, SourceUnreadable) and read.error.scanned_pages > 0
 
 
 def _type_by_name(name: str) -> str | None:

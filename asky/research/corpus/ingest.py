@@ -47,6 +47,11 @@ def read_with(media_type: str | None) -> str:
     return f"{reader_version(media_type)}.{_CUT_VERSION}"
 
 
+def read_without_ocr(media_type: str | None) -> str:
+    """Return the same for a file whose scanned pages were left out, since what recognises their text is missing."""
+    return f"{read_with(media_type)} without ocr"
+
+
 @dataclass(frozen=True, slots=True)
 class KeptRecord:
     """The outcome of a record: "indexed", "unchanged" or "empty", and how many chunks were added to the store."""

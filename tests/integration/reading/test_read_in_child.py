@@ -9,6 +9,7 @@ import psutil
 import pytest
 
 from asky.errors import SourceUnreadable
+from asky.reading import ocr
 from asky.reading.process.pool import ReaderPool
 from asky.values import Link
 from tests.support.files import attempt, check_document, check_outcome, epub, pdf, scanned_pdf
@@ -23,6 +24,11 @@ def pool() -> Iterator[ReaderPool]:
     with ReaderPool(workers=1) as shared:
         shared.read(b"x", name="first", media_type=PLAIN)  # its child is no test's own
         yield shared
+
+
+@pytest.fixture(autouse=True)
+def no_recognition(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ocr, "is_available", lambda: False)  # a scan would be read in another child
 
 
 def refusal(pool: ReaderPool, data: bytes, media_type: str, name: str = "a.file") -> SourceUnreadable:

@@ -14,6 +14,8 @@ import pytest
 
 from asky.config.schema import Retrieval
 from asky.errors import Interrupted
+from asky.events import Noted
+from asky.reading import ocr
 from asky.reading.limits import ReadLimits
 from asky.reading.process.pool import ReaderPool
 from asky.research.chunker import ChunkSettings
@@ -26,7 +28,7 @@ from asky.research.local.opened import LocalFile, OpenedFile
 from asky.storage.scope import Scope
 from asky.values import Document
 from tests.support.embedding import FakeEmbedder
-from tests.support.files import PrintedLine, column_of, printed_pdf
+from tests.support.files import PrintedLine, column_of, pdf, printed_pdf, scanned_pdf, with_scan
 from tests.support.search_store import SearchStore
 
 T = TypeVar("T")
@@ -289,6 +291,28 @@ def test_every_bad_file_is_named_and_the_good_ones_are_there(library: Library) -
     second = library.sync()
     assert {each.path: each.verdict for each in second.problems} == verdicts
     assert library.readers.parsed == []
+
+
+@pytest.mark.slow
+def test_scans_are_read_again_once_what_reads_them_is_installed(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (library.docs / "scan.pdf").write_bytes(scanned_pdf(2))
+    (library.docs / "mixed.pdf").write_bytes(with_scan(pdf(["The moon raises two high tides a day."])))
+    (library.docs / "typed.pdf").write_bytes(pdf(["The quay is closed on Sundays."]))
+    monkeypatch.setattr(ocr, "is_available", lambda: False)
+    assert library.sync().verdicts == {"indexed": 2, "no_text_layer": 1}
+    (note,) = [each.message for each in library.store.heard if isinstance(each, Noted)]
+    assert note == f"2 files (mixed.pdf, ...) have scanned pages that were not read: {ocr.HINT}"
+    library.sync()
+    assert library.readers.parsed == []
+    monkeypatch.setattr(ocr, "is_available", lambda: True)
+    library.sync()
+    assert sorted(library.readers.parsed) == ["mixed.pdf", "scan.pdf"]
+    for is_installed in (True, False):
+        monkeypatch.setattr(ocr, "is_available", lambda here=is_installed: here)
+        assert library.sync().verdicts == {"unchanged": 2, "no_text_layer": 1}
+        assert library.readers.parsed == []
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may look into every folder")
