@@ -31,7 +31,7 @@ class Format:
 
 _ZIP = b"PK\x03\x04"
 _OFFICE = "asky.reading.office"
-_SETTINGS = "asky.reading.settings_files"
+_SETTINGS = "asky.reading.settings.files"
 _CODE = tuple(
     """
     .py .pyi .js .jsx .mjs .cjs .ts .tsx .mts .cts .go .rs .java .kt .kts .scala .groovy .gradle .swift .m .mm .c .h .cc
@@ -49,7 +49,7 @@ FORMATS = (
     ),
     Format("text/markdown", (".md", ".markdown", ".mdx", ".qmd", ".rmd"), "asky.reading.markdown"),
     Format("text/html", (".html", ".htm", ".xhtml"), "asky.reading.html.page", links=True),
-    Format("application/json", (".json", ".geojson", ".webmanifest"), "asky.reading.json_tree"),
+    Format("application/json", (".json", ".geojson", ".webmanifest"), "asky.reading.settings.json_tree"),
     Format("text/csv", (".csv", ".tsv"), "asky.reading.csv_table"),
     Format("application/pdf", (".pdf",), "asky.reading.pdf", magic=b"%PDF-", version=2),
     Format("application/epub+zip", (".epub",), "asky.reading.epub", magic=_ZIP),

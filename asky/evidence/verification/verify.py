@@ -82,10 +82,10 @@ def verify_answer(answer: str, citations_by_number: Mapping[int, str]) -> tuple[
 
 
 def _quotation(claim: str, passages: Mapping[int, Passage]) -> dict[str, int] | None:
-    """Return where a passage contains all words of a claim in their order; final stops are ignored."""
-    text = claim.strip(" ,.;:!?")
+    """Return where a passage contains all words of a claim in their order, if possible with its final stop."""
+    whole = claim.strip()
     for n, passage in passages.items():
-        found = passage.quotable.find(text)
+        found = passage.quotable.find(whole) or passage.quotable.find(whole.strip(",.;:!?"))
         if found is not None:
             return {"n": n, "start": found.start, "end": found.end}
     return None

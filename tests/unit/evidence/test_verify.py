@@ -267,7 +267,7 @@ def test_a_claim_that_is_a_quotation_says_where_it_stands() -> None:
     assert by_words.checks["quotation"] is None  # its marks are not in the passage
     place = quoted.checks["quotation"]
     assert place["n"] == 1
-    assert TIDES[place["start"] : place["end"]] == "Tides are caused by the gravity of the moon"
+    assert TIDES[place["start"] : place["end"]] == "Tides are caused by the gravity of the moon."
     assert mill.checks["quotation"] is None
 
 

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from asky.errors import SourceUnreadable
-from asky.reading.json_tree import read
+from asky.reading.settings.json_tree import read
 from asky.text.scrub import scrub
 from tests.support.files import deep_json
 

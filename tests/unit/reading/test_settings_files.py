@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from asky.reading.settings_files import read_ini, read_json_lines, read_toml, read_yaml
+from asky.reading.settings.files import read_ini, read_json_lines, read_toml, read_yaml
 
 
 def test_yaml_becomes_a_line_for_each_value_as_it_is_written() -> None:

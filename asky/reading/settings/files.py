@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from asky.reading import plain_text
 from asky.reading.charset import decode
-from asky.reading.json_tree import Pairs, parse_json, value_lines
-from asky.reading.settings_comments import YamlComments, toml_comments
+from asky.reading.settings.comments import YamlComments, toml_comments
+from asky.reading.settings.json_tree import Pairs, parse_json, value_lines
 from asky.reading.text_builder import TextBuilder
 from asky.values import Document
 
