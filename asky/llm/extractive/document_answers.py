@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from asky.llm.extractive.units import PassageText, Unit, UnitKind
@@ -11,10 +11,9 @@ from asky.text.document_questions import Aspect, DocumentQuestion
 from asky.text.terms import terms_of
 from asky.values import Span
 
-_MAX_WORDS = 150  # of one answer: an abstract has 100 to 250
-_MAX_SENTENCES = 6
+_MAX_WORDS = 180  # of one answer: an abstract has 100 to 250
+_MAX_SENTENCES = 7
 _FRONT_CHARS = 1_500
-_MAX_OF_ABSTRACT = 3  # sentences about findings, before those of the conclusion
 _MAX_OF_ABSTRACT = 3  # sentences about findings, before those of the conclusion
 _MAX_LINE_CHARS = 400
 _MAX_LINES = 4
@@ -136,6 +135,8 @@ def _answer(aspect: Aspect, document: _Document, max_words: int, max_sentences: 
         return list(_headings(document))
     if aspect == "fields":
         return list(_first_line(document))[:1]
+    if aspect == "summary":
+        return _summary(document, max_words, max_sentences)
     return _fitting(_sentences(aspect, document), max_words, max_sentences)
 
 
@@ -238,12 +239,9 @@ def _headings(document: _Document) -> Iterator[Unit]:
 
 
 def _sentences(aspect: Aspect, document: _Document) -> Iterator[Unit]:
-    """Yield the sentences that answer, best first: for a summary those of the abstract, or of the beginning."""
-    abstract = [number for number, passage in document.passages if _is_abstract(passage)]
-    ending = [number for number, p in document.passages if _END_SECTION.search(p.location.section or "")]
-    first = [document.passages[0][0]]
-    order = [*abstract, *(first if not abstract else ()), *ending]
-    found = [unit for number in dict.fromkeys(order) for unit in _body(document, number)]
+    """Yield the sentences that answer, best first."""
+    beginning, ending = _telling(document)
+    found = [unit for number in dict.fromkeys([*beginning, *ending]) for unit in _body(document, number)]
     cue = _CUES.get(aspect)
     fitting = [unit for unit in found if cue is None or cue.search(unit.text)]
     if aspect == "findings":
@@ -251,6 +249,28 @@ def _sentences(aspect: Aspect, document: _Document) -> Iterator[Unit]:
         begun = [unit for unit in fitting if unit.passage not in ending]
         fitting = [*begun[:_MAX_OF_ABSTRACT], *of_ending[:_MAX_OF_ABSTRACT], *begun, *of_ending]
     yield from dict.fromkeys([*fitting, *found])
+
+
+def _summary(document: _Document, max_words: int, max_sentences: int) -> list[Unit]:
+    """Return the abstract, or the beginning, and what fits of the ending.
+
+    Of one that is too long, sentences that say what is proposed go before those about results, and these before others.
+    """
+    beginning, ending = _telling(document)
+    found = [unit for number in beginning for unit in _body(document, number)]
+    telling = sorted(found, key=lambda unit: (not _PROPOSES.search(unit.text), not _FINDS.search(unit.text)))
+    chosen = _fitting(telling, max_words, max_sentences)
+    if len(chosen) < len(found):
+        return [unit for unit in found if unit in chosen]
+    rest = [unit for number in ending if number not in beginning for unit in _body(document, number)]
+    return _fitting([*found, *rest], max_words, max_sentences)
+
+
+def _telling(document: _Document) -> tuple[list[int], list[int]]:
+    """Return the numbers of the passages with the abstract, or of the first passage, and of those at the end."""
+    abstract = [number for number, passage in document.passages if _is_abstract(passage)]
+    ending = [number for number, p in document.passages if _END_SECTION.search(p.location.section or "")]
+    return abstract or [document.passages[0][0]], ending
 
 
 def _body(document: _Document, number: int) -> list[Unit]:
@@ -275,7 +295,7 @@ def _without_label(unit: Unit) -> Unit:
     return replace(unit, span=Span(unit.span.start + label.end(), unit.span.end), text=unit.text[label.end() :])
 
 
-def _fitting(units: Iterator[Unit], max_words: int, max_sentences: int) -> list[Unit]:
+def _fitting(units: Iterable[Unit], max_words: int, max_sentences: int) -> list[Unit]:
     chosen: list[Unit] = []
     words = 0
     for unit in units:

@@ -44,6 +44,7 @@ UnitKind = Literal["sentence", "item", "list", "table", "row", "field", "propert
 
 RECORDS: frozenset[UnitKind] = frozenset({"row", "field", "property", "entry", "table"})
 """Units that resemble each other and are told apart by one value: near repetitions of each other, but not the same."""
+_VERSIONED: frozenset[UnitKind] = frozenset({"field", "property", "code"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,8 @@ _KEY_LIKE = re.compile(r"\[\s*P[0-9a-fA-F]{4,8}\b")  # would read as a citation 
 _SYMBOLS = frozenset("{}<>=;|\\$#~^@")
 _FIELD = re.compile(r"\s*([^:=\n]{1,150}?)\s*(?::|=)\s*(.*)", re.DOTALL)
 _INDEX = re.compile(r"\[\d+\]$")
+_VERSION = re.compile(r"(?:[:=@^~<>]|\bv)\s?[\"']?\d+\.\d")  # `postgres:15.6`, `httpx>=0.27`, `"react": "^18.2"`
+_VERSION_TERMS = terms_of("version")
 
 
 def read_units(passages: Sequence[PassageText]) -> list[Unit]:
@@ -161,6 +164,8 @@ def _unit(
     text: str, span: Span, kind: UnitKind, context: frozenset[str] = frozenset(), *, quotable: bool = True
 ) -> Unit:
     body = text[span.start : span.end]
+    if kind in _VERSIONED and _VERSION.search(body):
+        context |= _VERSION_TERMS
     complete = kind in ("sentence", "item") and _ENDED.search(body[-_TAIL_CHARS:]) is not None
     quotable = quotable and bool(body.strip()) and not _KEY_LIKE.search(body)
     return Unit(0, 0, span, body, kind, terms_of(body), context, quotable, complete)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _LAUNCHER = Path(__file__).with_name("launch.py")
 _START_S = 20.0
-_STOP_S = 15.0  # on a busy machine; a driver that is killed leaves files in the folder for temporary files
+_STOP_S = 30.0  # on a busy machine; a driver that is killed leaves files in the folder for temporary files
 
 # The programs themselves come before the wrapper scripts of distributions, which read user and system settings.
 _PLACES = (

@@ -82,6 +82,21 @@ def test_a_summary_is_the_abstract_without_its_heading() -> None:
     assert "Ada Byrne" not in " ".join(found)
 
 
+def test_of_a_long_abstract_what_is_proposed_and_found_goes_first_and_keeps_its_place() -> None:
+    background = " ".join(f"Mills of kind {number} have burned since the year of the fire." for number in range(9))
+    paper = Passage(
+        f"Abstract\n\n{background} We propose Dustwatch, a new method to measure flour dust. Sparks are common. Our "
+        "results show that dust causes 9 of 10 fires.",
+        Location("Abstract", 1),
+    )
+    found = answer("What is this paper about?", FRONT, paper)
+    assert found[0].startswith("Mills of kind 0")
+    assert found[-2:] == [
+        "We propose Dustwatch, a new method to measure flour dust.",
+        "Our results show that dust causes 9 of 10 fires.",
+    ]
+
+
 def test_the_method_is_what_the_authors_propose() -> None:
     assert answer("What method do the authors propose?")[0] == (
         "We propose Dustwatch, a new method to measure flour dust."

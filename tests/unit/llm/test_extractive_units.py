@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from asky.llm.extractive.units import read_units
+from asky.text.terms import terms_of
 from asky.values import Location
 
 
@@ -130,6 +131,22 @@ def test_settings_are_units_under_their_paths_and_lists_stay_together() -> None:
     ]
     units = read_units([Passage("http.requestTimeout: 45\nhttp.max_body: 9")])
     assert {"request", "timeout"} <= units[0].terms
+
+
+@pytest.mark.parametrize(
+    ("setting", "is_version"),
+    [
+        ("services.db.image: postgres:15.6", True),
+        ("dependencies.react: ^18.2.0", True),
+        ("project.dependencies[0]: httpx>=0.27", True),
+        ("python: v3.11", True),
+        ("services.db.port: 5432", False),
+        ("hosts[0]: web-2.example", False),
+    ],
+)
+def test_a_setting_with_a_version_is_found_by_that_word(setting: str, is_version: bool) -> None:
+    (unit,) = read_units([Passage(setting, title="settings.yaml")])
+    assert (terms_of("version") <= unit.context) == is_version
 
 
 def test_rows_and_log_entries_are_a_unit_each_and_dates_have_their_month() -> None:
