@@ -13,8 +13,9 @@ from typing import Literal
 from asky.text.terms import STOP_WORDS, content_terms, stem, words
 
 Aspect = Literal[
-    "summary", "title", "authors", "date", "venue", "affiliation", "method", "findings", "problem", "outline", "fields"
-]
+    "summary", "title", "authors", "date", "venue", "affiliation", "method", "findings", "conclusion", "problem",
+    "outline", "fields", "funding", "limitations", "future", "data", "licence", "code",
+]  # fmt: skip
 
 _NOUN = (
     r"(?:papers?|articles?|documents?|docs?|files?|texts?|books?|poems?|stor(?:y|ies)|novels?|plays?|reports?|notes?|"
@@ -74,11 +75,15 @@ _PATTERNS: tuple[tuple[Aspect, str], ...] = (
     ),
     (
         "findings",
-        r"\b(?:main|key|central|principal|most important|overall)? ?(?:findings?|conclusions?|takeaways?)\b|"
+        r"\b(?:main|key|central|principal|most important|overall)? ?(?:findings?|takeaways?)\b|"
         r"\b(?:main|key|overall) results?\b|\bresults? of (?:the |this )?" + _NOUN + r"\b|"
         rf"\bwhat (?:do|did|does) (?:they|he|she|we|you|the authors?|{_THIS}) "
-        r"(?:find|found|conclude|show|discover|learn)\b"
+        r"(?:find|found|show|discover|learn)\b"
         r"(?=\W*$)|\bbottom line\b",
+    ),
+    (
+        "conclusion",
+        rf"\bconclusions?\b|\bwhat (?:do|did|does) (?:they|he|she|we|you|the authors?|{_THIS}) conclude\b(?=\W*$)",
     ),
     (
         "method",
@@ -109,6 +114,36 @@ _PATTERNS: tuple[tuple[Aspect, str], ...] = (
     ),
 )
 _ASPECTS = tuple((aspect, re.compile(pattern, re.IGNORECASE)) for aspect, pattern in _PATTERNS)
+
+_OF_WORK = (
+    r"(?: (?:in|for|to|by|from) (?:the|this|their|its) (?:evaluations?|experiments?|training|tests?|study|work))?"
+)
+_ABOUT_PARTS: tuple[tuple[Aspect, str], ...] = (
+    ("funding", r"\b(?:funded|financed|sponsored|paid for|funding|funders?|sponsors?|grants?)\b(?: (?:sources?|by))?"),
+    ("limitations", r"\b(?:limitations?|drawbacks?|shortcomings?|weaknesse?s?|caveats?|threats to validity)\b"),
+    (
+        "future",
+        r"\b(?:future|further) (?:work|research|directions?|plans?|studies)\b|\bopen (?:questions?|problems?)\b",
+    ),
+    (
+        "data",
+        r"\b(?:what|which|list|name)\b[^.?!]{0,20}\b(?:data ?sets?|benchmarks?|corpus|corpora)\b[^.?!]{0,25}"
+        rf"\b(?:us(?:e|ed|ing)|evaluat\w+|train(?:ed)?|test(?:ed)?|experiment\w*)(?: (?:with|on|for))?\b{_OF_WORK}"
+        r"|\b(?:on|with) (?:what|which) (?:data ?sets?|data|benchmarks?|corpus|corpora)\b[^.?!]{0,25}"
+        rf"\b(?:train(?:ed)?|evaluat\w+|test(?:ed)?|us(?:e|ed))\b{_OF_WORK}"
+        rf"|\b(?:trained|evaluated|tested) (?:it )?on (?:what|which)\b(?: (?:data ?sets?|data))?{_OF_WORK}",
+    ),
+    ("licence", r"\blicen[cs]e[ds]?(?: under)?\b|\bcopyright\b"),
+    (
+        "code",
+        r"\b(?:code|implementation|software|source) (?:is |be |was )?(?:(?:publicly|freely) )?"
+        r"(?:available|public|released|open.?sourced?|found|downloaded)\b|"
+        r"\bwhere (?:is|are|can i (?:find|get|download)) (?:the |their |its )?"
+        r"(?:source )?code\b(?=\W*$)|\bopen.?source\b(?=\W*$)",
+    ),
+)
+"""Aspects that a part of a document tells; the words of a pattern do not say which document is meant."""
+_PARTS = tuple((aspect, re.compile(pattern, re.IGNORECASE)) for aspect, pattern in _ABOUT_PARTS)
 
 # Words that say which document is meant, or how the answer is to look, and not what the question is about.
 _FORM = frozenset(
@@ -147,12 +182,13 @@ class DocumentQuestion:
     """A question about whole documents.
 
     `aspects` are what it asks for, `subject` the stems that name the documents, if any; `points_back` is set if a
-    pronoun does ("who wrote it?").
+    pronoun does ("who wrote it?"). `terms` are the stems of the question that say more.
     """
 
     aspects: tuple[Aspect, ...]
     subject: frozenset[str]
     points_back: bool
+    terms: frozenset[str] = frozenset()
 
     def may_mean(self, title_terms: frozenset[str]) -> bool:
         """Return whether a document with these stems in its title or file name is meant."""
@@ -166,11 +202,17 @@ def read_document_question(text: str) -> DocumentQuestion | None:
     title, so the caller has to compare them.
     """
     flat = " ".join(text.split())
-    aspects = tuple(aspect for aspect, pattern in _ASPECTS if pattern.search(flat))
+    aspects = [aspect for aspect, pattern in _ASPECTS if pattern.search(flat)]
+    rest = flat
+    for aspect, pattern in _PARTS:
+        if pattern.search(flat):
+            aspects.append(aspect)
+            rest = pattern.sub(" ", rest)
     if not aspects:
         return None
-    subject = frozenset(term for term in content_terms(flat) if term not in _FORM and not term.isdigit())
-    return DocumentQuestion(aspects, subject, bool(_POINTS_BACK & set(words(flat))))
+    subject = frozenset(term for term in content_terms(rest) if term not in _FORM and not term.isdigit())
+    terms = frozenset(term for term in content_terms(flat) if term not in _FORM)
+    return DocumentQuestion(tuple(aspects), subject, bool(_POINTS_BACK & set(words(flat))), terms)
 
 
 _POINTS_BACK = frozenset(("it", "its", "this", "that", "they", "their", "them", "these", "those"))

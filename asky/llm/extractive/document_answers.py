@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from asky.llm.extractive.questions import names
 from asky.llm.extractive.units import PassageText, Unit, UnitKind
+from asky.text.document_parts import CUES, Cue
 from asky.text.document_questions import Aspect, DocumentQuestion
 from asky.text.terms import terms_of
 from asky.values import Span
@@ -17,6 +19,9 @@ _FRONT_CHARS = 1_500
 _MAX_OF_ABSTRACT = 3  # sentences about findings, before those of the conclusion
 _MAX_LINE_CHARS = 400
 _MAX_LINES = 4
+_MAX_TOLD_WORDS = 120
+_ENOUGH_NAMES = 3
+_NUMBERING = re.compile(r"^(?:(?:\d+|[IVX]+|[A-Z])(?:\.\d+)*[.):]?\s+)")
 
 _ABSTRACT = re.compile(r"\W*(?:abstract|summary|executive summary|overview|tl;?dr)\b[ \t.:*_—–-]*\n?", re.IGNORECASE)
 _ABSTRACT_SECTION = re.compile(
@@ -50,6 +55,7 @@ _AFFILIATION = re.compile(
     r"academy|hospital|cent(?:er|re) for|ministry|correspondence)\b|@\w",
     re.IGNORECASE,
 )
+_OF_FIGURE = re.compile(r"^\W*(?:fig(?:ure|\.)|table|algorithm|listing)\s*\d|(?:^|\n)[^|\n]*\|[^|\n]*\|", re.IGNORECASE)
 _BYLINE = re.compile(
     r"^[ \t]*(?:(?:[Ww]ritten )?[Bb][Yy]:?|(?i:authors?|author\(s\)|creators?|from|written by):)[ \t]+"
     r"(?=\W*[A-ZÀ-Þ][\w.'’-]*[ ,]+\W*[A-ZÀ-Þ])[^\n]{2,300}$",
@@ -101,7 +107,7 @@ def answer_about_documents(
     chosen: list[Unit] = []
     for document in documents:
         for aspect in asked.aspects:
-            for unit in _answer(aspect, document, words, sentences):
+            for unit in _answer(aspect, asked, document, words, sentences):
                 if not any(_overlap(unit, other) for other in chosen):
                     chosen.append(unit)
     return chosen
@@ -121,7 +127,9 @@ def _documents(asked: DocumentQuestion, passages: Sequence[PassageText], units: 
     ]
 
 
-def _answer(aspect: Aspect, document: _Document, max_words: int, max_sentences: int) -> list[Unit]:
+def _answer(
+    aspect: Aspect, asked: DocumentQuestion, document: _Document, max_words: int, max_sentences: int
+) -> list[Unit]:
     if aspect == "title":
         return list(_title(document))[:1]
     if aspect == "authors":
@@ -137,6 +145,13 @@ def _answer(aspect: Aspect, document: _Document, max_words: int, max_sentences: 
         return list(_first_line(document))[:1]
     if aspect == "summary":
         return _summary(document, max_words, max_sentences)
+    if aspect in CUES:
+        # a dataset, a fund or a licence has a name
+        told = sorted(
+            _told(CUES[aspect], document),
+            key=lambda unit: (-len(unit.terms & asked.terms), -min(len(names(unit.text)), _ENOUGH_NAMES)),
+        )
+        return _fitting(told, min(max_words, _MAX_TOLD_WORDS), max_sentences)
     return _fitting(_sentences(aspect, document), max_words, max_sentences)
 
 
@@ -244,11 +259,27 @@ def _sentences(aspect: Aspect, document: _Document) -> Iterator[Unit]:
     found = [unit for number in dict.fromkeys([*beginning, *ending]) for unit in _body(document, number)]
     cue = _CUES.get(aspect)
     fitting = [unit for unit in found if cue is None or cue.search(unit.text)]
+    if aspect == "conclusion":
+        of_ending = [unit for unit in found if unit.passage in ending]
+        found = of_ending or found
+        fitting = of_ending or [unit for unit in found if _FINDS.search(unit.text)]
     if aspect == "findings":
         of_ending = [unit for unit in fitting if unit.passage in ending]
         begun = [unit for unit in fitting if unit.passage not in ending]
         fitting = [*begun[:_MAX_OF_ABSTRACT], *of_ending[:_MAX_OF_ABSTRACT], *begun, *of_ending]
     yield from dict.fromkeys([*fitting, *found])
+
+
+def _told(cue: Cue, document: _Document) -> Iterator[Unit]:
+    """Yield the sentences that `cue` recognises: of a section with such a heading, or else of any."""
+    found: list[Unit] = []
+    others: list[Unit] = []
+    for number, passage in document.passages:
+        headings = (passage.location.section or "").split(" › ")
+        is_named = any(cue.heading.match(_NUMBERING.sub("", heading)) for heading in headings)
+        fitting = [u for u in _body(document, number) if (cue.is_whole and is_named) or cue.sentence.search(u.text)]
+        (found if is_named else others).extend(fitting)
+    yield from found or others
 
 
 def _summary(document: _Document, max_words: int, max_sentences: int) -> list[Unit]:
@@ -279,7 +310,7 @@ def _body(document: _Document, number: int) -> list[Unit]:
     heads = _ABSTRACT_LINE.search(passage.text)
     start = heads.end() if heads and heads.start() < _FRONT_CHARS else 0
     units = [each for each in document.of(number) if each.span.start >= start and each.kind != "code"]
-    complete = [each for each in units if each.complete or each.kind == "list"]
+    complete = [each for each in units if (each.complete or each.kind == "list") and not _OF_FIGURE.search(each.text)]
     return [_without_label(each) for each in complete or units]
 
 

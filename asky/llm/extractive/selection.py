@@ -13,7 +13,8 @@ from asky.llm.extractive.units import RECORDS, PassageText, Unit
 
 _POINTS_BACK = re.compile(
     r"[\"'“‘«(]*(?:it|its|he|his|him|she|her|they|their|them|this|these|that|those|such|both|here|there|however|but|"
-    r"therefore|thus|instead|afterwards|then|also)\b",
+    r"therefore|thus|instead|afterwards|then|also)\b"
+    r"(?! (?:paper|article|study|report|thesis|book|chapter|section|page|document|guide|manual|tutorial|course)s?\b)",
     re.IGNORECASE,
 )
 

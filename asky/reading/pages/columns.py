@@ -15,6 +15,8 @@ _STEP = 7.0  # points: gaps between columns are 10 and more
 _OVERLAP = 2.0  # points by which a line may stick out of its column
 _CROSSES = 0.05  # of the text's width, on both sides: less is a line that sticks out
 _SIDEBAR = 0.6  # of the other column's width
+_LABEL_CHARS = 8  # letters of a line of a side bar; numbers of lines have none
+_SMALLER = 0.92  # of the size of the text
 _MAX_DEPTH = 3
 _HEADING = re.compile(r"(?:\d{1,2}|[IVX]+)\.?\s*[A-Z]|(?:abstract|summary|introduction)\b", re.IGNORECASE)
 _MAX_BLOCKS = 500  # of a column; with more, as in a drawing, the file's order stays
@@ -27,6 +29,9 @@ def columns_of(lines: Sequence[Line], depth: int = 0) -> list[list[Line]]:
     Lines across the page divide it into bands; in each the left column is read before the right one, and a side bar
     after what it stands beside. In a column, blocks stay in the file's order unless one lies wholly above another.
     """
+    beside = _margin(lines) if depth == 0 else []
+    if beside:
+        return [*columns_of([line for line in lines if line not in beside], 1), _in_order(beside)]
     gutter = _gutter(lines) if depth < _MAX_DEPTH else None
     if gutter is None:
         return [_in_order(lines)] if lines else []
@@ -72,6 +77,27 @@ def _widen(sides: dict[str, list[Line]]) -> None:
         sides["across"] += [line for part in above for line in part]
         for name in ("left", "right"):
             sides[name] = [line for line in sides[name] if line.y1 > upper]
+
+
+def _margin(lines: Sequence[Line]) -> list[Line]:
+    """Return the lines of a narrow side bar left of the text, in smaller letters: dates, links, a copyright notice.
+
+    Labels of a table's rows stand on the base lines of their rows, numbers of lines are short: they are none.
+    """
+    long = [line for line in lines if len(line.text) >= _LONG_CHARS]
+    if len(long) < 2 * _MIN_COLUMN_LINES:
+        return []
+    start, count = Counter(round(line.x0) for line in long).most_common(1)[0]
+    text = [line for line in lines if line.x0 >= start - _OVERLAP]
+    beside = [line for line in lines if line.x1 < start - _OVERLAP]
+    told = [line for line in beside if sum(map(str.isalpha, line.text)) >= _LABEL_CHARS]
+    if 2 * count < len(long) or len(told) < _MIN_COLUMN_LINES or len(text) + len(beside) < len(lines) - 2:
+        return []
+    size = sorted(line.size for line in text)[len(text) // 2]
+    smaller = sum(line.size <= _SMALLER * size for line in beside)
+    bases = {round(line.base) for line in text}
+    in_rows = sum(round(line.base) in bases for line in told)
+    return beside if smaller > 0.8 * len(beside) and 2 * in_rows <= len(told) else []
 
 
 def _gutter(lines: Sequence[Line]) -> float | None:

@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from asky.research.passages import cut_passages
+from asky.text.document_parts import CUES, Cue
 from asky.text.document_questions import Aspect, DocumentQuestion
+from asky.text.sentences import sentence_spans
 from asky.text.terms import content_terms
 from asky.values import Page, Section, Source, Span
 
@@ -38,7 +40,12 @@ _ABSTRACT_LINE = re.compile(r"^[ \t#*_]*abstract\b[ \t.:*_—–-]*", re.IGNOREC
 
 _NEEDS_FRONT: frozenset[Aspect] = frozenset({"title", "authors", "affiliation", "date", "venue", "fields"})
 _NEEDS_FOOT: frozenset[Aspect] = frozenset({"date", "venue", "affiliation"})
-_NEEDS_BODY: frozenset[Aspect] = frozenset({"summary", "method", "problem", "findings"})
+_NEEDS_BODY: frozenset[Aspect] = frozenset({"summary", "method", "problem", "findings", "conclusion"})
+_MOST_SECTIONS = 3  # of an aspect with a heading of its own
+_SECTION_CHARS = 1_600
+_MOST_SENTENCES = 12  # of an aspect that sentences tell
+_AROUND_CHARS = 500
+_SEARCHED_CHARS = 2_000_000
 
 
 def documents_meant(question: DocumentQuestion, sources: Sequence[Source], recent: Sequence[str]) -> list[Source]:
@@ -111,9 +118,35 @@ def _parts(
         parts = [abstract or beginning]
         parts += [_start_of(introduction, _INTRODUCTION_CHARS)] if introduction else []
         ending = [_start_of(conclusion, _CONCLUSION_CHARS)] if conclusion else []
-        yield from ([*ending, *parts] if "findings" in aspects else [*parts, *ending])
+        yield from ([*ending, *parts] if aspects & {"findings", "conclusion"} else [*parts, *ending])
+    for aspect in sorted(aspects & CUES.keys()):
+        yield from _told(CUES[aspect], read, length, sections)
     if "outline" in aspects and not sections:
         yield Span(0, min(_ABSTRACT_CHARS, length))
+
+
+def _told(cue: Cue, read: Callable[[Span], str], length: int, sections: Sequence[Section]) -> Iterator[Span]:
+    """Yield the sections with such a heading, then what stands around the last and the first such sentences."""
+    named = [each for each in sections if cue.heading.match(_NUMBERING.sub("", each.heading.strip()))]
+    yield from (_start_of(each, _SECTION_CHARS) for each in named[:_MOST_SECTIONS])
+    text = read(Span(0, min(length, _SEARCHED_CHARS)))
+    found: list[Span] = []
+    for match in cue.sentence.finditer(text):
+        if not found or match.end() > found[-1].end:
+            found.append(_around(text, match.start(), match.end()))
+    half = _MOST_SENTENCES // 2
+    yield from found[:-half][:half] if len(found) > half else ()
+    yield from found[-half:]
+
+
+def _around(text: str, start: int, end: int) -> Span:
+    """Return the sentences that text[start:end] is in, with the whole ones before and after them."""
+    begin, stop = max(0, start - _AROUND_CHARS), min(len(text), end + _AROUND_CHARS)
+    sentences = [Span(begin + each.start, begin + each.end) for each in sentence_spans(text[begin:stop])]
+    inside = [n for n, each in enumerate(sentences) if each.start < end and start < each.end]
+    whole = range(begin > 0, len(sentences) - (stop < len(text)))  # the outermost may be cut
+    near = [n for n in (*inside, inside[0] - 1, inside[-1] + 1) if n in whole or n in inside]
+    return Span(sentences[min(near)].start, sentences[max(near)].end)
 
 
 def _abstract(read: Callable[[Span], str], length: int, sections: Sequence[Section]) -> Span | None:

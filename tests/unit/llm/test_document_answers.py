@@ -111,6 +111,44 @@ def test_findings_are_results_of_abstract_and_conclusion() -> None:
     ]
 
 
+def test_the_conclusion_is_the_section_of_that_name_without_its_figures() -> None:
+    end = Passage(
+        "3 Conclusions\n\nA clean mill does not burn.\n\n| 1 | 24.88 | 7.42% |\n\nFigure 4: Fires in each year of the "
+        "century.\n\nMillers should sweep every day.",
+        Location("3 Conclusions", 9),
+    )
+    assert answer("What is the conclusion?", FRONT, ABSTRACT, end) == [
+        "A clean mill does not burn.",
+        "Millers should sweep every day.",
+    ]
+    assert answer("What is the conclusion?", FRONT, ABSTRACT)[0] == "Our results show that dust causes 9 of 10 fires."
+
+
+@pytest.mark.parametrize(
+    ("question", "heading", "told"),
+    [
+        ("who funded this work?", "Acknowledgements", "We were supported by the Council of Mills."),
+        ("what are the limitations?", "5 Limitations", "Only mills of one county were visited."),
+        ("what future work do they suggest?", "4 Future work", "Windmills are to be counted."),
+        ("which datasets do they use?", "2.1 Data", "We use the datasets of two millers."),
+        ("what licence is it under?", "Licence", "This text is under a Creative Commons licence."),
+        ("is the code available?", "Code availability", "The source code is available from the authors."),
+    ],
+)
+def test_what_a_section_of_its_own_tells_is_taken_from_there(question: str, heading: str, told: str) -> None:
+    section = Passage(f"{heading}\n\n{told} We thank the cook.", Location(heading, 8))
+    found = answer(question, *PAPER, section)
+    assert found[0] == told
+    assert "Ada" not in " ".join(found)
+
+
+@pytest.mark.parametrize(
+    "question", ["who funded this work?", "which datasets do they use?", "what licence is it under?"]
+)
+def test_what_no_sentence_tells_is_not_made_up(question: str) -> None:
+    assert answer(question) == []
+
+
 def test_an_outline_is_the_headings_of_the_passages() -> None:
     assert answer("List the sections") == ["Abstract", "2 Methods", "3 Conclusions"]
 

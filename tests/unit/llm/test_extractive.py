@@ -181,6 +181,13 @@ def test_a_sentence_that_points_back_brings_the_one_before_it() -> None:
     )
 
 
+def test_a_sentence_about_the_document_itself_stands_alone() -> None:
+    text = "Authors keep their rights. This paper describes a way to measure flour dust in mills."
+    passage = Passage("Pf001", "Dust", text)
+    asked = Asked("What does it say of flour dust in mills?", by_shared_terms([passage]))
+    assert asked.text == "This paper describes a way to measure flour dust in mills. [Pf001]"
+
+
 def test_a_list_item_is_quoted_as_one() -> None:
     asked = Asked("Were people hurt in it?", by_shared_terms([MILL]))
     assert "- no people were hurt in it [Pa001]" in asked.text.splitlines()

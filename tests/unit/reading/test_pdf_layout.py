@@ -39,6 +39,23 @@ def test_columns_are_read_one_after_the_other_whatever_the_file_s_order(swapped:
     assert "when the water is low enough to walk across on the stones." in sentences(document)[3]
 
 
+def test_a_side_bar_in_small_letters_stands_in_no_sentence_of_the_text_beside_it() -> None:
+    bar = ["DOI: 10.5555/mill.7", "Submitted: 06 October 2018", "Published: 06 January 2019"]
+    bar += ["Authors of papers retain", "the copyright of the work", "under a free licence"]
+    beside: list[PrintedLine] = [(40, 105 + 9.5 * n, line, 7, "helv") for n, line in enumerate(bar)]
+    text = column_of(f"{LEFT} {RIGHT}", 190, 100, 66)
+    document = read(printed_pdf([[*beside, *text]]), "a.pdf")
+    check_document(document)
+    assert document.text.startswith(f"{LEFT} {RIGHT}\n\nDOI: 10.5555/mill.7")
+
+
+def test_labels_beside_the_rows_of_a_table_are_no_side_bar() -> None:
+    rows = column_of(f"{LEFT} {RIGHT}", 190, 100, 66)
+    labels: list[PrintedLine] = [(40, row[1], f"Label number {n}", 7, "helv") for n, row in enumerate(rows)]
+    document = read(printed_pdf([[line for pair in zip(labels, rows, strict=True) for line in pair]]), "a.pdf")
+    assert document.text.index("Label number 1") < document.text.index("The second column")
+
+
 def test_a_sentence_that_goes_on_overleaf_is_on_the_page_where_it_begins() -> None:
     head: list[PrintedLine] = [(60, 40, "A. Miller: The Mill", 9, "helv")]
     foot: list[PrintedLine] = [(300, 770, "Page {}", 9, "helv")]

@@ -117,3 +117,27 @@ def test_of_too_many_documents_none_is_meant() -> None:
     many = [source(number, f"Note {number}") for number in range(MAX_DOCUMENTS + 1)]
     assert documents_meant(asked(), many, ()) == []
     assert len(documents_meant(asked(), many[:-1], ())) == MAX_DOCUMENTS
+
+
+def told(aspect: Aspect, text: str, *found: Section) -> list[str]:
+    spans = overview_spans([aspect], lambda span: text[span.start : span.end], len(text), found, ())
+    return [text[span.start : span.end] for span in spans]
+
+
+def test_who_paid_is_told_by_the_section_of_thanks_and_by_sentences_elsewhere() -> None:
+    body = "Mills grind. " * 90
+    text = f"{body}The count was funded by the county. {body}\n\nAcknowledgements\n\nWe thank the cook."
+    at = text.index("Acknowledgements")
+    first, second = told("funding", text, Section("Acknowledgements", 1, at, len(text)))
+    assert first == "Acknowledgements\n\nWe thank the cook."
+    assert second == "Mills grind. The count was funded by the county. Mills grind."
+    assert told("licence", text) == []
+
+
+def test_sentences_that_tell_are_taken_from_both_ends_and_are_few() -> None:
+    text = "".join(f"Grant {number} is ours. " + "Mills grind. " * 90 for number in range(20))
+    found = told("funding", text)
+    assert len(found) == 12
+    assert [each.split(" is ours")[0].split(". ")[-1] for each in found] == [
+        f"Grant {n}" for n in (*range(6), *range(14, 20))
+    ]
