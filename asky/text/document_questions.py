@@ -17,6 +17,9 @@ Aspect = Literal[
     "outline", "fields", "funding", "limitations", "future", "data", "licence", "code",
 ]  # fmt: skip
 
+TOLD_BY_ALL: frozenset[Aspect] = frozenset({"summary", "method", "findings", "conclusion", "problem"})
+"""Aspects that the sentences of any text tell; of the others a text may say nothing."""
+
 _NOUN = (
     r"(?:papers?|articles?|documents?|docs?|files?|texts?|books?|poems?|stor(?:y|ies)|novels?|plays?|reports?|notes?|"
     r"stud(?:y|ies)|works?|thes[ei]s|dissertations?|manuscripts?|preprints?|publications?|essays?|posts?|pages?|pdfs?|"

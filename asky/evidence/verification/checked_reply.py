@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -19,6 +20,10 @@ from asky.values import Citation, Claim, Evidence, Location, Span
 Locate = Callable[[int, Span], Location]
 """Maps a document id and a span in it to a section and page."""
 
+_CITED_CODE = re.compile(
+    r"^(?P<fence>`{3,}|~{3,})[^\n]*\n(?P<code>.*?)\n(?P=fence)\s*(?P<numbers>(?:\[\d+\]\s*)+)", re.MULTILINE | re.DOTALL
+)
+_NUMBER = re.compile(r"\d+")
 _MAX_NAMED = 10  # of addresses and numbers in a warning
 
 
@@ -95,13 +100,19 @@ def check_reply(text: str, shown: Mapping[str, Evidence], locate: Locate, *, cla
 
     claims = verify_answer(numbered.text, {each.n: each.quote for each in citations})
     marked, claims = mark_unsupported(numbered.text, claims)
-    cited_sentences = [(claim.citations, claim.text) for claim in claims]
+    cited_sentences = [*((claim.citations, claim.text) for claim in claims), *_cited_code(numbered.text)]
     return CheckedReply(marked, numbered, unquoted, _located(citations, cited_sentences, shown, locate), claims)
 
 
 def _cited_sentences(text: str) -> list[tuple[Sequence[int], str]]:
+    sentences = [(draft.citations, text[draft.span.start : draft.span.end]) for draft in split_claims(text)]
+    return [*sentences, *_cited_code(text)]
 
-    return [(draft.citations, text[draft.span.start : draft.span.end]) for draft in split_claims(text)]
+
+def _cited_code(text: str) -> Iterator[tuple[Sequence[int], str]]:
+    """Yield the blocks of code that a citation follows: they are no claims, but have a place like any quotation."""
+    for block in _CITED_CODE.finditer(text):
+        yield [int(n) for n in _NUMBER.findall(block["numbers"])], block["code"]
 
 
 def _not_quoted(lookalikes: Sequence[str], shown: Mapping[str, Evidence]) -> tuple[str, ...]:

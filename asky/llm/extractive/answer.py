@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from asky.llm.extractive.units import RECORDS, PassageText, Unit
@@ -9,6 +10,7 @@ from asky.llm.port import ABSTENTION
 from asky.text.plain import plain
 
 _MAX_FAILURE_CHARS = 200
+_BULLET = re.compile(r"^[-*+•]\s+")
 
 
 def quote_units(units: Sequence[Unit], passages: Sequence[PassageText]) -> Iterator[str]:
@@ -33,7 +35,7 @@ def abstain(closest: Sequence[Unit], passages: Sequence[PassageText], failure: s
     if closest:
         yield "\n\nThe closest passages say:\n"
         for unit in closest:
-            yield f"\n- {' '.join(unit.quote.split())} [{passages[unit.passage].key}]"
+            yield f"\n- {_BULLET.sub('', ' '.join(unit.quote.split()))} [{passages[unit.passage].key}]"
     elif failure is not None:
         yield f"\n\nThe search did not work: {' '.join(failure.split())[:_MAX_FAILURE_CHARS]}"
     elif passages:

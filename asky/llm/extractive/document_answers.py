@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from asky.llm.extractive.forms import is_row
 from asky.llm.extractive.questions import names
 from asky.llm.extractive.units import PassageText, Unit, UnitKind
 from asky.text.document_parts import CUES, Cue
@@ -21,6 +22,7 @@ _MAX_LINE_CHARS = 400
 _MAX_LINES = 4
 _MAX_TOLD_WORDS = 120
 _ENOUGH_NAMES = 3
+_SHOWN_ROWS = 3
 _NUMBERING = re.compile(r"^(?:(?:\d+|[IVX]+|[A-Z])(?:\.\d+)*[.):]?\s+)")
 
 _ABSTRACT = re.compile(r"\W*(?:abstract|summary|executive summary|overview|tl;?dr)\b[ \t.:*_—–-]*\n?", re.IGNORECASE)
@@ -138,13 +140,15 @@ def _answer(
         front = list(_front_block(document))[:1]
         return [*front, *list(_front_lines(document, _AFFILIATION))[:_MAX_LINES]]
     if aspect in ("date", "venue"):
-        return list(_front_lines(document, _DATE if aspect == "date" else _VENUE))[:2]
+        lines = _front_lines(document, _DATE if aspect == "date" else _VENUE)
+        return list({unit.text: unit for unit in lines}.values())[:2]
     if aspect == "outline":
         return list(_headings(document))
     if aspect == "fields":
-        return list(_first_line(document))[:1]
+        return list(_headers(document)) or list(_first_line(document))[:1]
     if aspect == "summary":
-        return _summary(document, max_words, max_sentences)
+        of_table = list(_headers(document, rows=_SHOWN_ROWS))
+        return of_table or _summary(document, max_words, max_sentences)
     if aspect in CUES:
         # a dataset, a fund or a licence has a name
         told = sorted(
@@ -231,6 +235,22 @@ def _first_line(document: _Document) -> Iterator[Unit]:
         line = re.search(r"[^\n]*\w[^\n]*", passage.text)
         if line is not None:
             yield _made(number, passage, Span(line.start(), min(line.end(), line.start() + _MAX_LINE_CHARS)), "heading")
+
+
+def _headers(document: _Document, rows: int = 0) -> Iterator[Unit]:
+    """Yield what stands above the rows of each table: its name and its columns; then so many rows of the first."""
+    first: list[Unit] = []
+    seen: set[str] = set()
+    for number, passage in document.passages:
+        lines = [Span(*match.span()) for match in re.finditer(r"[^\n]*\S[^\n]*", passage.text)]
+        are_rows = [is_row(passage.text[line.start : line.end]) for line in lines]
+        above = are_rows.index(True) if True in are_rows else 0
+        header = passage.text[lines[0].start : lines[above - 1].end] if above else ""
+        if 0 < above <= _MAX_LINES and header not in seen:
+            seen.add(header)
+            yield from (_made(number, passage, line, "item") for line in lines[:above])
+            first = first or [_made(number, passage, line, "row") for line in lines[above : above + rows]]
+    yield from first
 
 
 def _headings(document: _Document) -> Iterator[Unit]:

@@ -12,6 +12,7 @@ _LOG_SHARE = 0.5  # lines that continue an entry have no time
 _CODE_SHARE = 0.45
 _PATH_SHARE = 0.5
 _FEW_LINES = 3
+_SEVERAL_ROWS = 2
 _MAX_LINE = 600  # characters; a longer line is a paragraph
 
 _SENTENCES = re.compile(r"[a-z]{2}[.!?] [A-Z][a-z]+ [a-z]+ [a-z]+ .*[a-z]{2}[.!?](?: |$)")
@@ -45,16 +46,24 @@ def form_of(text: str, title: str = "") -> Form:
         return "prose"
     if _CODE_NAME.search(title):
         return "code"
+    rows = sum(map(is_row, lines))
+    if rows >= _SEVERAL_ROWS and 2 * rows >= len(lines):  # above them stand the table's name and its head
+        return "rows"
     if any(len(line) > _MAX_LINE or _SENTENCES.search(line) for line in lines):
         return "code" if _looks_like_code(text) else "prose"
     if _share(lines, _TIME) >= _LOG_SHARE and len(lines) > 1:
         return "log"
-    if _share(lines, _ROW, whole=True) >= _MOST:
+    if rows >= _MOST * len(lines):
         return "rows"
     comments = [line for line in lines if not line.startswith(("#", ";", "["))] or lines
     if _share(comments, _FIELD, whole=True) >= _MOST and _share(comments, _PATH) >= _PATH_SHARE:
         return "fields"
     return "code" if _looks_like_code(text) else "prose"
+
+
+def is_row(line: str) -> bool:
+    """Return whether a line is the row of a table with the name of each value: `month: May; units: 5`."""
+    return _ROW.fullmatch(line.strip()) is not None
 
 
 def _looks_like_code(text: str) -> bool:

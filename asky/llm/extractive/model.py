@@ -22,8 +22,7 @@ from asky.llm.extractive.scoring import Embed, ScoredUnit, Scorer
 from asky.llm.extractive.selection import SelectionSettings, select_central, select_units
 from asky.llm.extractive.units import PassageText, Unit, read_units
 from asky.llm.port import Message, ModelUsage, Reply, TextDelta, ToolCall, ToolChoice, ToolSpec
-from asky.text.document_parts import CUES
-from asky.text.document_questions import is_small_talk
+from asky.text.document_questions import TOLD_BY_ALL, is_small_talk
 
 RETRIEVAL_TOOL = "get_relevant_content"
 MEMORY_TOOL = "query_research_memory"
@@ -150,7 +149,7 @@ class ExtractiveModel:
         document = whole.question.document
         if document is not None:
             chosen = answer_about_documents(document, reading.passages, reading.scorer.units)
-            if not chosen and not document.subject and not CUES.keys() & set(document.aspects):
+            if not chosen and not document.subject and TOLD_BY_ALL.issuperset(document.aspects):
                 chosen = select_central(reading.scorer, reading.passages, settings)
         if chosen:
             return quote_units(chosen, reading.passages), None

@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from asky.llm.extractive.measures import measures
 from asky.llm.extractive.questions import AnswerKind, ParsedQuestion
-from asky.llm.extractive.units import PassageText, Unit
-from asky.text.terms import terms_of, words
+from asky.llm.extractive.related import related
+from asky.llm.extractive.units import RECORDS, PassageText, Unit
+from asky.text.terms import content_terms, terms_of, words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,6 +30,9 @@ _POSITION = 0.1
 _KIND = 0.1
 _COMPLETE = 0.2
 _DEFINES = 0.4
+_MEASURES = 0.15
+PHRASES = 0.1
+"""The weight of `ScoredUnit.phrases` beside coverage."""
 _IN_CONTEXT = 0.5
 _IN_UNIT_BEFORE = 0.3
 _MIN_MISSPELLED = 5  # letters of a stem; shorter ones have too many neighbours
@@ -71,7 +77,8 @@ class ScoredUnit:
 
     `coverage` in [0, 1] is the share of the question's weighted terms that it contains; a term found only in its
     context or its title, or in the unit before it, counts for a part. `meaning` is its cosine to the question, `None`
-    if it was not embedded. `support` in [-1, 1] says how well it answers, `score` which unit is best.
+    if it was not embedded. `phrases` is the share of the question's neighbouring terms that are neighbours in a record
+    too: "berth C4" in `Berth: C4`. `support` in [-1, 1] says how well it answers, `score` which unit is best.
     """
 
     unit: Unit
@@ -79,6 +86,7 @@ class ScoredUnit:
     meaning: float | None
     support: float
     score: float
+    phrases: float = 0.0
 
 
 class Scorer:
@@ -89,7 +97,8 @@ class Scorer:
         self._titles = [terms_of(passage.title) for passage in passages]
         self._at = {(unit.passage, unit.position): unit for unit in units}
         self._quotable = [unit for unit in units if unit.quotable]
-        self._keys = {id(unit): terms_of(unit.text.split(":")[0]) for unit in units if unit.kind == "property"}
+        keys = {id(unit): terms_of(unit.text.split(":")[0]) for unit in units if unit.kind == "property"}
+        self._keys = {unit: key | related(key) for unit, key in keys.items()}
         self._counts = Counter(term for unit in units for term in unit.terms)
         self._total = len(units)
         self._words = sorted({*self._counts, *(term for unit in units for term in unit.context)})
@@ -197,8 +206,10 @@ class Scorer:
             + _COMPLETE * (unit.complete or unit.kind != "sentence")
             + _KIND * _holds(question, unit)
             + _DEFINES * _defines(question, unit)
+            + _MEASURES * measures(question.text, unit.text)
         )
-        return ScoredUnit(unit, coverage, meaning, support, score)
+        phrases = _phrases(question.text, unit.text) if unit.kind in RECORDS else 0.0
+        return ScoredUnit(unit, coverage, meaning, support, score + PHRASES * phrases, phrases)
 
     def _best_covering(self, candidates: Sequence[Unit], wanted: Sequence[frozenset[str]], count: int) -> list[Unit]:
         """Return the `count` units with the best coverage of any question, in the order of the passages."""
@@ -234,6 +245,19 @@ def _cosines(embed: Embed, questions: list[str], texts: list[str]) -> list[list[
 def dates(text: str) -> bool:
     """Return whether `text` has a date or a year."""
     return _CUES["time"].search(text) is not None
+
+
+def _phrases(question: str, text: str) -> float:
+    wanted = {pair for pair in _pairs(question) if pair[0] != pair[1]}
+    return len(wanted & set(_pairs(text))) / len(wanted) if wanted else 0.0
+
+
+def _pairs(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the neighbouring content words of `text`, as stems."""
+    for one, other in pairwise(words(text)):
+        first, second = content_terms(one), content_terms(other)
+        if first and second:
+            yield first[-1], second[0]
 
 
 def _holds(question: ParsedQuestion, unit: Unit) -> float:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from asky.llm.extractive.questions import ParsedQuestion
-from asky.llm.extractive.scoring import ScoredUnit, Scorer, dates
+from asky.llm.extractive.scoring import PHRASES, ScoredUnit, Scorer, dates
 from asky.llm.extractive.units import RECORDS, PassageText, Unit
 
 _POINTS_BACK = re.compile(
@@ -61,13 +61,17 @@ def select_units(
     while left and not chosen.is_full():
         best = max(left, key=lambda scored: chosen.marginal_score(scored, question))
         if best.unit.kind in RECORDS and whole[0].unit.kind in RECORDS:
-            if best.coverage < settings.keep_records * whole[0].coverage:
+            if _record_score(best) < settings.keep_records * _record_score(whole[0]):
                 break
         elif chosen.marginal_score(best, question) < settings.keep * whole[0].score:
             break
         left.remove(best)
         chosen.add(best.unit)
     return [*_dated_headings(scorer, question, chosen.units), *chosen.units]
+
+
+def _record_score(scored: ScoredUnit) -> float:
+    return scored.coverage + PHRASES * scored.phrases
 
 
 def _dated_headings(scorer: Scorer, question: ParsedQuestion, units: Sequence[Unit]) -> list[Unit]:

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Literal, Protocol
 
 from asky.llm.extractive.forms import form_of
+from asky.llm.extractive.related import related
 from asky.text.plain import plain
 from asky.text.sentences import sentence_spans
 from asky.text.terms import content_terms, terms_of, words
@@ -132,6 +133,7 @@ def read_units(passages: Sequence[PassageText]) -> list[Unit]:
             if unit.quote in seen:
                 continue
             seen.add(unit.quote)
+            context = unit.context | section
             # a repetition of the title is a heading
             adds = unit.kind not in ("sentence", "item") or not unit.terms <= title
             found.append(
@@ -139,7 +141,7 @@ def read_units(passages: Sequence[PassageText]) -> list[Unit]:
                     unit,
                     passage=index,
                     position=position,
-                    context=(unit.context | section) - unit.terms,
+                    context=(context | related(unit.terms | context)) - unit.terms,
                     quotable=unit.quotable and adds,
                 )
             )
@@ -148,7 +150,7 @@ def read_units(passages: Sequence[PassageText]) -> list[Unit]:
 
 def _units_of(passage: PassageText) -> Iterator[Unit]:
     text, form = passage.text, form_of(passage.text, passage.title)
-    if form == "prose":
+    if form == "prose" or _FRONT_MATTER.match(text):
         yield from _prose(text)
     elif form == "code":
         yield from _code_blocks(text, Span(0, len(text)), frozenset())

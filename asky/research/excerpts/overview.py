@@ -24,6 +24,7 @@ _SHARED_CHARS = 12_000  # of all documents together, so that each of several get
 _LEAST_CHARS = 500
 _MAX_HEADINGS = 24
 _HEADING_CHARS = 200
+_HEADER_CHARS = 600  # the name of a sheet, its columns and the first rows
 _ABSTRACT_WITHIN = 8_000
 
 _ABSTRACT = re.compile(
@@ -111,6 +112,8 @@ def _parts(
         yield Span(first_page - _FOOT_CHARS, first_page)
     if "outline" in aspects:
         yield from _headings(sections)
+    if "fields" in aspects:  # of each sheet
+        yield from (_start_of(each, _HEADER_CHARS) for each in sections[:_MAX_HEADINGS])
     if aspects & _NEEDS_BODY:
         conclusion = _named(sections, _CONCLUSION, last=True) or _named(sections, _RESULTS, last=True)
         introduction = _named(sections, _INTRODUCTION)

@@ -26,6 +26,15 @@ def test_a_citation_is_located_where_its_first_quoted_sentence_stands() -> None:
     assert [each.location.section for each in checked.citations] == [f"of 7 at {begin}-{begin + 29}"]
 
 
+def test_a_citation_of_quoted_code_is_located_where_the_code_stands() -> None:
+    text = "    return gauge\n\n\nclass Pier:\n    feet: int = 9"
+    reply = "```\nclass Pier:\n    feet: int = 9\n```\n\n[P7f3a]"
+    for claims_anything in (True, False):
+        checked = check_reply(reply, _shown(text), _located, claims_anything=claims_anything)
+        begin = 1000 + text.index("class Pier")
+        assert [each.location.section for each in checked.citations] == [f"of 7 at {begin}-{1000 + len(text)}"]
+
+
 def test_a_citation_that_quotes_nothing_is_located_where_its_passage_begins() -> None:
     checked = check_reply("Nobody measured [P7f3a].", _shown("The pier is old."), _located, claims_anything=True)
     assert [each.location for each in checked.citations] == [Location("Before", 1)]

@@ -158,6 +158,20 @@ def test_the_columns_of_a_table_are_its_first_line() -> None:
     assert answer("What columns does this file have?", rows) == ["month; region; units"]
 
 
+def test_the_tables_of_a_workbook_are_told_by_their_names_and_columns() -> None:
+    rows = "\n".join(f"Berth: A{n}; Boat: Skua {n}" for n in range(1, 6))
+    berths = Passage(f"Berths\nBerth; Boat\n{rows}", title="Dues", authors="")
+    tariff = Passage("Tariff\nClass; Price\nClass: small; Price: 38\nClass: large; Price: 60", title="Dues", authors="")
+    heads = ["Berths", "Berth; Boat", "Tariff", "Class; Price"]
+    assert answer("Which sheets are there?", berths, tariff, berths) == heads
+    assert answer("What is this file about?", berths, tariff) == [*heads, *rows.split("\n")[:3]]
+
+
+def test_a_date_is_quoted_once() -> None:
+    stamp = Passage("arXiv:1234.56789v1 [cs.ML] 2 Mar 2015", Location(None, 1))
+    assert answer("When was it published?", FRONT, stamp) == ["arXiv:1234.56789v1 [cs.ML] 2 Mar 2015"]
+
+
 def test_each_of_several_documents_is_answered_from_and_those_that_are_not_meant_are_not() -> None:
     other = Passage("Tides\n\nTides rise and fall twice a day in most places.", title="Tides", authors="")
     both = answer("What are these papers about?", *PAPER, other)

@@ -13,7 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from asky.errors import AskyError, NotConfigured, Unreachable
+from asky.llm.extractive.answer import abstain
 from asky.llm.extractive.model import ExtractiveModel, ExtractiveSettings
+from asky.llm.extractive.units import read_units
 from asky.llm.port import ABSTENTION, Message, ModelUsage, Reply, ToolSpec
 from asky.llm.tools import Tool, ToolRegistry, ToolResult
 from asky.research.writing.tool_loop import LoopResult, LoopSettings, run_loop
@@ -199,6 +201,24 @@ def test_what_the_sources_do_not_hold_is_said_first_and_the_closest_passage_show
     assert first == ABSTENTION
     assert lead == "The closest passages say:"
     assert closest == "- The mill at Clare was built in 1820 by Ada Byrne. [Pa001]"
+
+
+def test_a_closest_list_has_one_bullet() -> None:
+    passages = [Passage("Pe005", "Diary", "- Wrote to the miller.\n- Read the parish book.")]
+    text = "".join(abstain(read_units(passages), passages, None))
+    assert text.endswith("\n- Wrote to the miller. - Read the parish book. [Pe005]")
+
+
+def test_a_date_that_no_line_has_is_no_reason_for_a_summary() -> None:
+    text = "A mill grinds oats between two stones. The stones are turned by water."
+    asked = Asked("When was it published?", lambda _queries: [Passage("Pe6", "Mills", text)])
+    assert asked.text.startswith(ABSTENTION)
+
+
+def test_of_two_rows_the_one_with_the_words_side_by_side_is_quoted() -> None:
+    rows = "Berth: B4; Owner: H. Vries; Remark: moved from C4\nBerth: C4; Owner: M. Nilsen; Remark: none"
+    asked = Asked("Who is the owner of berth C4?", by_shared_terms([Passage("Pe7", "berths.csv", rows)]))
+    assert asked.text == "- Berth: C4; Owner: M. Nilsen; Remark: none [Pe7]"
 
 
 def test_what_comes_nowhere_near_is_not_shown() -> None:

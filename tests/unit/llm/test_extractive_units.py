@@ -121,6 +121,25 @@ def test_front_matter_is_properties_and_no_prose() -> None:
     ]
 
 
+def test_properties_alone_are_properties_too() -> None:
+    text = "---\nstatus: waiting\nstarted: 2025-02-10\nbudget: 14500\naliases: [new kitchen]\n---"
+    assert {kind for kind, _ in kinds(text)} == {"property"}
+
+
+def test_a_row_below_the_name_and_the_head_of_its_table_is_a_row_and_so_is_one_with_a_remark_in_sentences() -> None:
+    rows = [
+        f"Berth: A{n}; Boat: Skua {n}; Remark: Moved in May of last year. Paid in cash to the clerk." for n in (1, 2)
+    ]
+    found = kinds("\n".join(["Berths", "Berth; Boat; Remark", *rows]))
+    assert [quote for kind, quote in found if kind == "row"] == ["Berths", "Berth; Boat; Remark", *rows]
+
+
+def test_a_unit_is_found_by_what_people_call_its_words() -> None:
+    (unit,) = read_units([Passage("Boat: Petrel; Length (m): 7.4; Price: 320", title="boats.csv")])
+    assert terms_of("long cost") <= unit.context
+    assert not terms_of("high") & unit.context
+
+
 def test_settings_are_units_under_their_paths_and_lists_stay_together() -> None:
     text = "database.host: db.local\ndatabase.port: 5432\nadmins[0]: ada@x.test\nadmins[1]: bob@x.test\nmax_retries: 4"
     assert kinds(text) == [

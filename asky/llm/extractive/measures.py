@@ -1,0 +1,75 @@
+"""Recognition of the number that a question asks for: "770M parameters" for "how many parameters"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
+
+from asky.text.terms import content_terms
+
+_NUMBER = (
+    r"(?:\b\d[\d.,]*\s?(?:[kKMBG]\b|thousand|million|billion|hundred)?|\b(?:one|two|three|four|five|six|seven|eight|"
+    r"nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundreds?|"
+    r"thousands?|millions?|a dozen|"
+    r"several)\b)(?:[ -](?:and|or|to)[ -]\d[\d.,]*)?"
+)
+_TIME = (
+    r"[ -]?(?:ms|s|sec(?:ond)?s?|min(?:ute)?s?|h|hrs?|hours?|days?|weeks?|months?|years?|decades?|centur(?:y|ies))\b"
+)
+_LENGTH = r"[ -]?(?:[kcm]?m|(?:kilo|centi|milli)?met(?:re|er)s?|miles?|feet|foot|ft|inch(?:es)?|yards?|nm)\b"
+_SIZE = (
+    r"[ -]?(?:[kMGTkmgt]i?B|bytes?|[kMG]?bits?|(?:kilo|mega|giga|tera)bytes?|pixels?|px|(?:k|c)?m2|acres?|hectares?)\b"
+)
+_WEIGHT = r"[ -]?(?:[kmt]?g|kilo(?:gram)?s?|grams?|tons?|tonnes?|pounds?|lbs?|ounces?|oz|[kMG]i?B)\b"
+_MONEY = r"(?:[$€£¥]\s?\d|\d\s?[$€£¥]|\d\s?(?:USD|EUR|GBP|dollars?|euros?|pounds?|cents?|francs?)\b)"
+_RATE = r"\b(?:every|each|per|once|twice|daily|hourly|weekly|monthly|yearly|annually|times a|times per)\b"
+_MEASURES: Mapping[str, re.Pattern[str]] = MappingProxyType(
+    {
+        word: re.compile(pattern, re.IGNORECASE)
+        for words, pattern in {
+            "long": _NUMBER + _TIME + "|" + _NUMBER + _LENGTH,
+            "old": _NUMBER + _TIME,
+            "far tall high deep wide thick": _NUMBER + _LENGTH,
+            "big large": _NUMBER + _SIZE + "|" + _NUMBER + _LENGTH,
+            "heavy": _NUMBER + _WEIGHT,
+            "fast": _NUMBER + r"[ -]?(?:x|times|%|[km]?m/s|km/h|mph|(?:\w+ )?per )",
+            "often frequently": _RATE,
+            "expensive": _MONEY,
+        }.items()
+        for word in words.split()
+    }
+)
+_HOW = re.compile(rf"\bhow ({'|'.join(_MEASURES)})\b", re.IGNORECASE)
+_COST = re.compile(
+    r"\bhow much\b.{0,40}\b(?:cost|pay|paid|charge|price|earn|spen[dt]|owe|fee)"
+    r"|\bwhat (?:is|was|does) .{0,30}\b(?:price|cost|fee)\b",
+    re.IGNORECASE,
+)
+_COUNTED = re.compile(
+    r"\bhow many ((?:[\w'-]+ ){0,3}?[\w'-]+)"
+    r"(?=\s*(?:[?.,]|$)|\s+(?:do|does|did|are|is|was|were|has|have|had|can|could|will|would|should|may|must|in|of|on|at|per|"
+    r"for|from|to|with|there|you|i|we|they|it|he|she)\b)",
+    re.IGNORECASE,
+)
+
+
+def measures(question: str, text: str) -> bool:
+    """Return whether `text` has a number of what `question` asks the number of."""
+    pattern = _wanted(question)
+    return pattern is not None and pattern.search(text) is not None
+
+
+@lru_cache(maxsize=256)
+def _wanted(question: str) -> re.Pattern[str] | None:
+    counted = _COUNTED.search(question)
+    if counted is not None:
+        stems = content_terms(counted[1])
+        return (
+            re.compile(rf"{_NUMBER}(?:[ -][\w'-]+){{0,3}}?[ -]{re.escape(stems[-1])}", re.IGNORECASE) if stems else None
+        )
+    how = _HOW.search(question)
+    if how is not None:
+        return _MEASURES[how[1].lower()]
+    return re.compile(_MONEY) if _COST.search(question) else None

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import pytest
+
+from asky.llm.extractive.measures import measures
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("How many parameters does the model have?", "It has 770M trainable parameters."),
+        ("how many chapters", "The book has twelve chapters."),
+        ("How many people live in Clare?", "About 1,200 people live there."),
+        ("How long are snapshots kept?", "By default they are kept for 7 days."),
+        ("How long is the boat?", "She is 12.5 m long."),
+        ("How old is the mill?", "It stood for 200 years."),
+        ("How often is it backed up?", "A copy is made every night."),
+        ("How big is the file?", "The model takes 207 MB on disk."),
+        ("how heavy is it", "It weighs 3 kg."),
+        ("How much does the repair cost?", "The miller paid $40."),
+        ("What is the price of a ticket?", "A ticket is 12 EUR."),
+    ],
+)
+def test_a_number_of_what_is_asked_for_is_recognised(question: str, text: str) -> None:
+    assert measures(question, text)
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("How many parameters does the model have?", "The parameters are tuned in 3 rounds."),
+        ("How long are snapshots kept?", "They are kept outside of the vault since 2019."),
+        ("How heavy is it?", "It is 3 m long."),
+        ("How often is it backed up?", "It was backed up in 2019."),
+        ("How do I open 3 files?", "Open 3 files."),
+        ("How many?", "There are 3 files."),
+    ],
+)
+def test_other_numbers_are_not(question: str, text: str) -> None:
+    assert not measures(question, text)
