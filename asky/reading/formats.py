@@ -67,6 +67,7 @@ FORMATS = (
             "procfile",
             "jenkinsfile",
         ),
+        version=2,
     ),
     Format("text/x-markup", (".rst", ".org", ".tex", ".adoc", ".asciidoc", ".textile"), "asky.reading.markup_text"),
     Format("application/yaml", (".yaml", ".yml"), _SETTINGS, function="read_yaml", version=2),

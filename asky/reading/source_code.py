@@ -78,9 +78,17 @@ def _python(text: str) -> Iterator[Heading]:
                 first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
                 found.append(Heading(_with_comments(text, starts, first - 1), level, node.name))
                 visit(node.body, level + 1)
+            elif level == 1 and found and (name := _assigned(node)) is not None:
+                found.append(Heading(_with_comments(text, starts, node.lineno - 1), 1, name))
 
     visit(tree.body, 1)
     yield from found
+
+
+def _assigned(node: ast.stmt) -> str | None:
+    """Return the name that a statement gives a value to; below a definition it would count as a part of that."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return next((each.id for each in targets if isinstance(each, ast.Name)), None)
 
 
 def _by_lines(text: str) -> Iterator[Heading]:

@@ -15,7 +15,7 @@ from asky.llm.extractive.measures import measures
 from asky.llm.extractive.questions import AnswerKind, ParsedQuestion
 from asky.llm.extractive.related import related
 from asky.llm.extractive.units import RECORDS, PassageText, Unit
-from asky.text.terms import content_terms, terms_of, words
+from asky.text.terms import content_terms, stem, terms_of, words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,6 +39,14 @@ _MIN_MISSPELLED = 5  # letters of a stem; shorter ones have too many neighbours
 _ALMOST = 0.8  # by which `difflib` tells "seper" from "separ" but not "tabl" from "cabl"
 _MAX_EMBEDDED_CHARS = 1_200
 _DEFINITION_CHARS = 120
+_NAME = re.compile(r"[A-Za-z_$][\w$]{2,}")
+_DEFINED = re.compile(
+    r"^[ \t]*(?:(?:export|default|public|private|static|async|abstract|final|pub|type)[ \t]+)*"
+    r"(?:(?:class|def|function|func|fn|struct|enum|interface|trait|module|type|const|let|var|val)[ \t]+"
+    r"([A-Za-z_$][\w$]*)"
+    r"|([A-Z_][A-Z0-9_]{2,})[ \t]*(?::[^=\n]*)?=)",
+    re.MULTILINE,
+)
 _IS = re.compile(
     r"\s(?:is|are|was|were)\s+(?:an?|the|one|any|some)\s|\s(?:means|denotes|refers to|stands for|consists of)\s"
 )
@@ -101,6 +109,7 @@ class Scorer:
         self._keys = {unit: key | related(key) for unit, key in keys.items()}
         self._counts = Counter(term for unit in units for term in unit.terms)
         self._total = len(units)
+        self._joined: dict[str, frozenset[str]] = {}  # "progressbar", for a question about a progress bar
         self._words = sorted({*self._counts, *(term for unit in units for term in unit.context)})
 
     def score(
@@ -112,6 +121,7 @@ class Scorer:
         time. Raises what `embed` raises.
         """
         asked = frozenset[str]().union(*(question.terms for question in questions))
+        self._joined = {term: parts for each in questions for term, parts in _joined(each.text) if term in self._counts}
         candidates = [
             unit for unit in self._quotable if self._keys.get(id(unit), asked) & asked or unit.kind != "property"
         ]
@@ -221,10 +231,11 @@ class Scorer:
 
     def _coverage(self, terms: frozenset[str], unit: Unit) -> float:
         before = self.before(unit)
-        left = terms - unit.terms
+        own = unit.terms.union(*(self._joined[term] for term in self._joined.keys() & unit.terms))
+        left = terms - own
         in_context = left & (unit.context | self._titles[unit.passage])
         in_before = (left - in_context) & before.terms if before else frozenset()
-        held = self._weigh(terms & unit.terms)
+        held = self._weigh(terms & own)
         return (held + _IN_CONTEXT * self._weigh(in_context) + _IN_UNIT_BEFORE * self._weigh(in_before)) / (
             self._weigh(terms) or 1.0
         )
@@ -245,6 +256,13 @@ def _cosines(embed: Embed, questions: list[str], texts: list[str]) -> list[list[
 def dates(text: str) -> bool:
     """Return whether `text` has a date or a year."""
     return _CUES["time"].search(text) is not None
+
+
+def _joined(question: str) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yield the neighbouring words of a question as one word, with the stems of both: code writes them so."""
+    for one, other in pairwise(words(question)):
+        if one.isalpha() and other.isalpha() and len(one) > 1 and len(other) > 1:
+            yield stem(one + other), frozenset(content_terms(f"{one} {other}"))
 
 
 def _phrases(question: str, text: str) -> float:
@@ -273,7 +291,10 @@ def _holds(question: ParsedQuestion, unit: Unit) -> float:
 
 
 def _defines(question: ParsedQuestion, unit: Unit) -> bool:
-    """Return whether the unit says what the subject of "What is X?" is: it begins with "X is"."""
+    """Return whether the unit says what the subject of the question is: it begins with "X is", or with its code."""
+    if unit.kind == "code":
+        defined = {name for names in _DEFINED.findall(unit.text) for name in names if name}
+        return any(name in defined for name in _NAME.findall(question.text))
     if question.kind != "definition" or not question.terms:
         return False
     found = _IS.search(unit.quote[:_DEFINITION_CHARS])

@@ -221,6 +221,28 @@ def test_of_two_rows_the_one_with_the_words_side_by_side_is_quoted() -> None:
     assert asked.text == "- Berth: C4; Owner: M. Nilsen; Remark: none [Pe7]"
 
 
+MILL_CODE = Passage(
+    "Pc0de",
+    "mills.py",
+    "def grind(mill):\n    raise MillError(mill)\n\n\nclass MillError(Exception):\n    code = 2\n\n\n"
+    "class DustError(MillError):\n    pass\n\n\nMILL_ERROR_LIMIT = 4\n",
+)
+
+
+def test_where_a_name_is_defined_is_the_definition() -> None:
+    asked = Asked("Where is MillError defined?", by_shared_terms([MILL_CODE]))
+    assert "```\nclass MillError(Exception):\n    code = 2\n```" in asked.text
+    assert "LIMIT" not in asked.text
+    assert "DustError" not in asked.text
+
+
+def test_words_that_code_writes_as_one_are_found() -> None:
+    code = "def draw(bar):\n    return bar\n\n\ndef waterwheel(width=36):\n    return Wheel(width)\n"
+    asked = Asked("How wide is the water wheel?", lambda _queries: [Passage("Pc0df", "mills.py", code)])
+    assert "waterwheel(width=36)" in asked.text
+    assert "draw" not in asked.text
+
+
 def test_what_comes_nowhere_near_is_not_shown() -> None:
     asked = Asked("Which football club won the European cup at Clare in 1987?", by_shared_terms([MILL, TIDES]))
     assert asked.text == f"{ABSTENTION}\n\nNo passage that was found comes close."

@@ -45,6 +45,11 @@ def test_python_has_a_section_for_each_definition_with_its_comments_and_decorato
     assert PYTHON[quote.start : quote.end].strip() == "def quote(self, weight):\n        return weight * LIMIT"
 
 
+def test_a_name_of_the_module_below_a_definition_is_no_part_of_it() -> None:
+    text = f"{PYTHON}\n\nRATES: dict[str, int] = {{}}\nother.name = 3\n"
+    assert outline(text, "rates.py")[-2:] == [(2, "inner"), (1, "RATES")]
+
+
 @pytest.mark.parametrize(
     ("name", "text", "found"),
     [
