@@ -27,10 +27,11 @@ _NUMBERING = re.compile(r"^(?:(?:\d+|[IVX]+|[A-Z])(?:\.\d+)*[.):]?\s+)")
 
 _ABSTRACT = re.compile(r"\W*(?:abstract|summary|executive summary|overview|tl;?dr)\b[ \t.:*_—–-]*\n?", re.IGNORECASE)
 _ABSTRACT_SECTION = re.compile(
-    r"(?:^|› )[\d. ]*(?:abstract|summary|executive summary|overview|tl;?dr)\b", re.IGNORECASE
+    r"(?:^|› )[\d. ]*(?:abstract|summary(?! (?:and|&|of))|executive summary|overview|tl;?dr)\b", re.IGNORECASE
 )
 _END_SECTION = re.compile(
-    r"(?:^|› )[\dIVX. ]*(?:conclusions?|concluding|discussion|results|findings|summary and|outlook|decisions?)\b",
+    r"(?:^|› )[\dIVX. ]*(?:(?:[\w,&]+ ){0,3}?conclu(?:sions?|ding)\b|"
+    r"(?:discussion|results|findings|outlook|decisions?)\b|summary (?:and|&))",
     re.IGNORECASE,
 )
 _ABSTRACT_LINE = re.compile(

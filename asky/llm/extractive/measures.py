@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 
@@ -47,6 +47,9 @@ _COST = re.compile(
     r"|\bwhat (?:is|was|does) .{0,30}\b(?:price|cost|fee)\b",
     re.IGNORECASE,
 )
+_AMOUNT = re.compile(rf"{_MONEY}|\bfree\b|\bno (?:cost|charge|fee)", re.IGNORECASE)
+_MANY = re.compile(r"\bhow (?:many|much|long|old|far|tall|high|deep|wide|big|large|heavy|fast)\b", re.IGNORECASE)
+_ANY_NUMBER = re.compile(rf"{_NUMBER}|\b(?:none|no|both|half|twice|once|pair|dozens?|single|only)\b|\d", re.IGNORECASE)
 _COUNTED = re.compile(
     r"\bhow many ((?:[\w'-]+ ){0,3}?[\w'-]+)"
     r"(?=\s*(?:[?.,]|$)|\s+(?:do|does|did|are|is|was|were|has|have|had|can|could|will|would|should|may|must|in|of|on|at|per|"
@@ -59,6 +62,16 @@ def measures(question: str, text: str) -> bool:
     """Return whether `text` has a number of what `question` asks the number of."""
     pattern = _wanted(question)
     return pattern is not None and pattern.search(text) is not None
+
+
+def may_measure(question: str, texts: Sequence[str]) -> bool:
+    """Return whether any of `texts` may hold the number that `question` asks for, if it asks for one.
+
+    A cost needs an amount of money, or the word that there is none.
+    """
+    if _COST.search(question):
+        return any(_AMOUNT.search(text) for text in texts)
+    return not _MANY.search(question) or any(_ANY_NUMBER.search(text) for text in texts)
 
 
 @lru_cache(maxsize=256)

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+from asky.llm.extractive.measures import may_measure
 from asky.llm.extractive.questions import ParsedQuestion
 from asky.llm.extractive.scoring import Embed, ScoredUnit, Scorer
 from asky.llm.extractive.units import Unit
@@ -32,6 +33,7 @@ _ALL_WORDS = 0.99
 _SEVERAL = 2
 _NEAR = 0.4
 _CERTAIN = 0.5
+_WITHOUT_NUMBER = 0.5  # of the relevance to "how many" and "how much" is left if no number is in sight
 _PROSE = frozenset({"sentence", "item", "list", "heading"})
 
 
@@ -43,7 +45,9 @@ def relevance(question: ParsedQuestion, scored: Sequence[ScoredUnit], scorer: Sc
     best = scored[:_WINDOWS]
     prose = [each for each in best if each.unit.kind in _PROSE]
     others = [_of_record(question, each, scorer) for each in best if each.unit.kind not in _PROSE]
-    return max([*others, _of_prose(question, prose, scorer, embed), *map(_of_words(question), prose)], default=0.0)
+    found = max([*others, _of_prose(question, prose, scorer, embed), *map(_of_words(question), prose)], default=0.0)
+    texts = [unit.text for each in best for unit in scorer.window(each.unit)]
+    return found if may_measure(question.text, texts) else _WITHOUT_NUMBER * found
 
 
 def _of_words(question: ParsedQuestion) -> Callable[[ScoredUnit], float]:

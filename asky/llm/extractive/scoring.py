@@ -30,6 +30,7 @@ _POSITION = 0.1
 _KIND = 0.1
 _COMPLETE = 0.2
 _DEFINES = 0.4
+_IN_STEPS = 0.25
 _MEASURES = 0.15
 PHRASES = 0.1
 """The weight of `ScoredUnit.phrases` beside coverage."""
@@ -39,6 +40,7 @@ _MIN_MISSPELLED = 5  # letters of a stem; shorter ones have too many neighbours
 _ALMOST = 0.8  # by which `difflib` tells "seper" from "separ" but not "tabl" from "cabl"
 _MAX_EMBEDDED_CHARS = 1_200
 _DEFINITION_CHARS = 120
+_NUMBERED = re.compile(r"^\s*1[.)]\s", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z_$][\w$]{2,}")
 _DEFINED = re.compile(
     r"^[ \t]*(?:(?:export|default|public|private|static|async|abstract|final|pub|type)[ \t]+)*"
@@ -216,6 +218,7 @@ class Scorer:
             + _COMPLETE * (unit.complete or unit.kind != "sentence")
             + _KIND * _holds(question, unit)
             + _DEFINES * _defines(question, unit)
+            + _IN_STEPS * (question.kind == "steps" and unit.kind == "list" and _NUMBERED.search(unit.text) is not None)
             + _MEASURES * measures(question.text, unit.text)
         )
         phrases = _phrases(question.text, unit.text) if unit.kind in RECORDS else 0.0

@@ -29,8 +29,11 @@ _MAY_BE_RAISED = re.compile(
 # What marks a footnote or an affiliation: numbers, single letters, daggers and the like, with commas between them.
 MARK = r"(?:[\d*†‡§¶∥⋆∗♯#⊥]|[a-z](?![a-z]))"
 _FOOTNOTE_MARK = re.compile(rf"\s*{MARK}{{1,3}}(?:\s*[,;–-]\s*{MARK}{{1,3}})*\s*,?\s*")
-# It stands after a word or the stop of a sentence; after a unit, a symbol or a number it is an exponent.
-_MARKED = re.compile(r"(?:[a-z]{4}|[a-z]{2}[.,;:)”\"’'?!]|[^\W\d_][^\W\d_]+[.?!][”\"’')]?)$")
+# It stands after a word, a name or the stop of a sentence; after a unit, a symbol or a number it is an exponent.
+_MARKED = re.compile(
+    r"(?:[a-z]{4}|[a-z]{2}[.,;:)”\"’'?!]|[^\W\d_][^\W\d_]+[.?!][”\"’')]?"
+    r"|\b[A-ZÀ-Þ][a-zß-ÿ]{2,}|\b[A-ZÀ-Þ][a-zß-ÿ.]+ [A-ZÀ-Þ][a-zß-ÿ]+)$"
+)
 # TeX's fonts draw an accent before its letter.
 _ACCENTS = {
     "´": "\u0301",
@@ -241,7 +244,7 @@ def without_marks(line: Line) -> str:
     """Return the line's text without the marks of footnotes: `evidence.3 We` is `evidence. We`, and m2 stays."""
     text, end, pieces = line.text, 0, []
     for start, stop in line.raised:
-        if _MARKED.search(text, max(0, start - 8), start):
+        if _MARKED.search(text, max(0, start - 24), start):
             pieces.append(text[end:start])
             if text[stop : stop + 1].isalnum():
                 pieces.append(" ")

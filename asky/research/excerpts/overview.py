@@ -28,11 +28,12 @@ _HEADER_CHARS = 600  # the name of a sheet, its columns and the first rows
 _ABSTRACT_WITHIN = 8_000
 
 _ABSTRACT = re.compile(
-    r"^(?:abstract|summary|executive summary|overview|tl;?dr|zusammenfassung|r[ée]sum[ée])\b", re.IGNORECASE
+    r"^(?:abstract|summary(?! (?:and|&|of))|executive summary|overview|tl;?dr|zusammenfassung|r[ée]sum[ée])\b",
+    re.IGNORECASE,
 )
 _INTRODUCTION = re.compile(r"^(?:introduction|background|motivation|einleitung|einf[üu]hrung)\b", re.IGNORECASE)
 _CONCLUSION = re.compile(
-    r"^(?:conclusions?|concluding|discussion and conclusions?|summary and|conclusions? and|fazit|schluss)\b",
+    r"^(?:(?:[\w,&]+ ){0,3}?conclu(?:sions?|ding)\b|summary (?:and|&)|fazit\b|schluss\b)",
     re.IGNORECASE,
 )
 _RESULTS = re.compile(r"^(?:discussion|results|findings|evaluation|outlook|decisions?|action items?)\b", re.IGNORECASE)

@@ -125,6 +125,14 @@ def test_the_conclusion_is_the_section_of_that_name_without_its_figures() -> Non
 
 
 @pytest.mark.parametrize(
+    "heading", ["5. SUMMARY & CONCLUSIONS", "4 Discussion and conclusions", "VI. Concluding remarks"]
+)
+def test_a_section_with_the_conclusion_may_be_called_so(heading: str) -> None:
+    end = Passage(f"{heading}\n\nA clean mill does not burn.", Location(heading, 9))
+    assert answer("What are the conclusions?", FRONT, ABSTRACT, end) == ["A clean mill does not burn."]
+
+
+@pytest.mark.parametrize(
     ("question", "heading", "told"),
     [
         ("who funded this work?", "Acknowledgements", "We were supported by the Council of Mills."),

@@ -236,6 +236,16 @@ def test_where_a_name_is_defined_is_the_definition() -> None:
     assert "DustError" not in asked.text
 
 
+def test_how_to_do_it_is_answered_by_the_numbered_steps() -> None:
+    text = (
+        "Oats are moved out of the mill with a cart, and many people want to move oats out of a mill.\n\n"
+        "## Move oats out of the mill\n\n1. Open the gate of the bin.\n2. Fill the sacks.\n3. Load the cart.\n\n"
+        "## Notes\n\n- Oats are moved out of the mill by day.\n- Wet oats are not moved out of the mill."
+    )
+    asked = Asked("How do I move oats out of the mill?", lambda _queries: [Passage("Pe8", "Oats", text)])
+    assert "1. Open the gate of the bin. [Pe8]\n2. Fill the sacks. [Pe8]\n3. Load the cart. [Pe8]" in asked.text
+
+
 def test_words_that_code_writes_as_one_are_found() -> None:
     code = "def draw(bar):\n    return bar\n\n\ndef waterwheel(width=36):\n    return Wheel(width)\n"
     asked = Asked("How wide is the water wheel?", lambda _queries: [Passage("Pc0df", "mills.py", code)])

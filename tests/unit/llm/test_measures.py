@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from asky.llm.extractive.measures import measures
+from asky.llm.extractive.measures import may_measure, measures
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,20 @@ def test_a_number_of_what_is_asked_for_is_recognised(question: str, text: str) -
 )
 def test_other_numbers_are_not(question: str, text: str) -> None:
     assert not measures(question, text)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "may"),
+    [
+        ("How many students were in the class?", "Students explored small populations.", False),
+        ("How many students were in the class?", "A dozen students came.", True),
+        ("How many students were in the class?", "None came.", True),
+        ("How much does it cost per month?", "Students get 40% off for 12 months.", False),
+        ("How much does it cost per month?", "It is 5 USD.", True),
+        ("How much does it cost?", "It is free.", True),
+        ("What does it do?", "It grinds.", True),
+    ],
+)
+def test_without_a_number_nothing_is_measured(question: str, text: str, may: bool) -> None:
+    assert may_measure(question, [text]) == may
+    assert may_measure(question, [text, "and costs 3 EUR for 12 students"])

@@ -76,7 +76,9 @@ def test_raised_marks_do_not_stick_to_names() -> None:
         (200, 105, "Ada Miller", 11, "helv"), (252.5, 101, "1,2", 7, "helv"), (263, 105, ", Bo Weir", 11, "helv"),
         (308, 101, "2", 7, "helv"),
     ]  # fmt: skip
-    assert paper(*names).metadata["author"] == "Ada Miller; Bo Weir"
+    found = paper(*names)
+    assert found.metadata["author"] == "Ada Miller; Bo Weir"
+    assert "Bo Weir\n" in found.text
 
 
 def test_the_file_s_authors_count_where_the_page_names_none() -> None:
