@@ -18,6 +18,7 @@ MAX_QUERIES = 6
 _MAX_QUESTION_CHARS = 2_000  # anything beyond is pasted text, not a question
 _MAX_PARTS = 4
 _MAX_NEW_NAMES = 3
+_WEAK = frozenset({"use", "get", "got", "tell", "pleas", "exact", "actual"})  # stems that no answer needs to repeat
 
 _INTERROGATIVES = r"(?:who|whom|whose|what|when|where|why|which|how)"
 _ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+|\bwww\.\S+", re.IGNORECASE)
@@ -90,7 +91,8 @@ def read_question(text: str) -> ParsedQuestion:
     flat = " ".join(_ADDRESS.sub(" ", flat).split()) or flat  # no sentence is about an address
     document = read_document_question(flat)
     parts = () if document is not None and not document.subject else _parts(_ADDRESS.sub(" ", lines))
-    return ParsedQuestion(flat, parts, terms_of(flat), _names_and_numbers(flat), answer_kind(flat), document)
+    terms = terms_of(flat)
+    return ParsedQuestion(flat, parts, (terms - _WEAK) or terms, _names_and_numbers(flat), answer_kind(flat), document)
 
 
 def _names_and_numbers(text: str) -> frozenset[str]:
