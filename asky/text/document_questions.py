@@ -123,7 +123,11 @@ _OF_WORK = (
 )
 _ABOUT_PARTS: tuple[tuple[Aspect, str], ...] = (
     ("funding", r"\b(?:funded|financed|sponsored|paid for|funding|funders?|sponsors?|grants?)\b(?: (?:sources?|by))?"),
-    ("limitations", r"\b(?:limitations?|drawbacks?|shortcomings?|weaknesse?s?|caveats?|threats to validity)\b"),
+    (
+        "limitations",
+        r"\b(?:limitations?|limits (?=of (?:the|this|their)\b)|drawbacks?|shortcomings?|weaknesse?s?|caveats?|"
+        r"threats to validity)\b",
+    ),
     (
         "future",
         r"\b(?:future|further) (?:work|research|directions?|plans?|studies)\b|\bopen (?:questions?|problems?)\b",

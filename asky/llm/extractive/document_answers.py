@@ -219,7 +219,7 @@ def _front_block(document: _Document) -> Iterator[Unit]:
 
 
 def _front_lines(document: _Document, pattern: re.Pattern[str]) -> Iterator[Unit]:
-    """Yield the lines that `pattern` fits, those first that say what kind of date or place it is."""
+    """Yield the lines that `pattern` fits: those that say what kind of date or place it is, if there are any."""
     found: list[tuple[bool, int, PassageText, Span]] = []
     for number, passage in document.passages:
         for match in re.finditer(r"[^\n]*\S[^\n]*", passage.text):
@@ -227,6 +227,7 @@ def _front_lines(document: _Document, pattern: re.Pattern[str]) -> Iterator[Unit
             if pattern.search(line) and len(line) <= _MAX_LINE_CHARS:
                 start = match.start() + len(match.group()) - len(match.group().lstrip())
                 found.append((not _DATED.search(line), number, passage, Span(start, start + len(line))))
+    found = [each for each in found if not each[0]] or found
     for _, number, passage, span in sorted(found, key=lambda each: each[:2]):
         yield _made(number, passage, span, "heading")
 

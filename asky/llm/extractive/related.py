@@ -34,9 +34,27 @@ _ASKED_WITH = {
     "licence": "license",
     "license": "licence",
 }
-_RELATED: Mapping[str, frozenset[str]] = MappingProxyType(
-    {stem(said): frozenset(map(stem, asked.split())) for said, asked in _ASKED_WITH.items()}
-)
+_VERBS = """
+    begin began begun; break broke broken; bring brought; build built; buy bought; choose chose chosen; come came;
+    draw drew drawn; drive drove driven; eat ate eaten; fall fell fallen; fight fought; fly flew flown; forget forgot
+    forgotten; give gave given; go went gone; grow grew grown; hold held; keep kept; know knew known; lead led; leave
+    left; lose lost; make made; mean meant; meet met; pay paid; rise rose risen; run ran; say said; see saw seen; sell
+    sold; send sent; shoot shot; speak spoke spoken; spend spent; stand stood; steal stole stolen; swim swam swum; take
+    took taken; teach taught; tell told; think thought; throw threw thrown; wear wore worn; win won; write wrote written
+"""
+"""Forms that the stemmer does not bring together. Those of "find" are left out: "founded" has the stem of "found"."""
+
+
+def _table() -> Mapping[str, frozenset[str]]:
+    found = {stem(said): frozenset(map(stem, asked.split())) for said, asked in _ASKED_WITH.items()}
+    for verb in _VERBS.split(";"):
+        forms = frozenset(map(stem, verb.split()))
+        for form in forms:
+            found[form] = found.get(form, frozenset()) | (forms - {form})
+    return MappingProxyType(found)
+
+
+_RELATED = _table()
 
 
 def related(terms: Iterable[str]) -> frozenset[str]:

@@ -15,12 +15,14 @@ numbers of the question must be there.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 
 from asky.llm.extractive.measures import may_measure
 from asky.llm.extractive.questions import ParsedQuestion
 from asky.llm.extractive.scoring import Embed, ScoredUnit, Scorer
 from asky.llm.extractive.units import Unit
+from asky.text.terms import terms_of
 
 _WINDOWS = 4  # best units that are read together with their neighbours
 _INTERCEPT = -7.79
@@ -33,6 +35,7 @@ _ALL_WORDS = 0.99
 _SEVERAL = 2
 _NEAR = 0.4
 _CERTAIN = 0.5
+_COLUMN = re.compile(r"(?:^|; )[^;:\n]{1,60}: ")
 _WITHOUT_NUMBER = 0.5  # of the relevance to "how many" and "how much" is left if no number is in sight
 _PROSE = frozenset({"sentence", "item", "list", "heading"})
 
@@ -45,9 +48,11 @@ def relevance(question: ParsedQuestion, scored: Sequence[ScoredUnit], scorer: Sc
     best = scored[:_WINDOWS]
     prose = [each for each in best if each.unit.kind in _PROSE]
     others = [_of_record(question, each, scorer) for each in best if each.unit.kind not in _PROSE]
-    found = max([*others, _of_prose(question, prose, scorer, embed), *map(_of_words(question), prose)], default=0.0)
-    texts = [unit.text for each in best for unit in scorer.window(each.unit)]
-    return found if may_measure(question.text, texts) else _WITHOUT_NUMBER * found
+    of_prose = max([_of_prose(question, prose, scorer, embed), *map(_of_words(question), prose)])
+    texts = [unit.text for each in prose for unit in scorer.window(each.unit)]
+    if not may_measure(question.text, texts):
+        of_prose *= _WITHOUT_NUMBER
+    return max([*others, of_prose])
 
 
 def _of_words(question: ParsedQuestion) -> Callable[[ScoredUnit], float]:
@@ -90,6 +95,8 @@ def _meanings(question: ParsedQuestion, windows: Sequence[Sequence[Unit]], embed
 
 
 def _of_record(question: ParsedQuestion, scored: ScoredUnit, scorer: Scorer) -> float:
+    if scored.unit.kind == "row" and not scorer.share(question.terms, _values(scored.unit.text)):
+        return 0.0  # all rows have its columns
     around = scorer.terms_around([scored.unit])
     numbers = {term for term in question.terms if term[:1].isdigit()}
     return _OF_RECORD * scored.support if numbers <= around else 0.0
@@ -97,3 +104,8 @@ def _of_record(question: ParsedQuestion, scored: ScoredUnit, scorer: Scorer) -> 
 
 def _share(wanted: frozenset[str], held: frozenset[str]) -> float:
     return len(wanted & held) / len(wanted) if wanted else 1.0
+
+
+def _values(row: str) -> frozenset[str]:
+    """Return the terms of a row without those of its column names, if it has any."""
+    return terms_of(_COLUMN.sub(" ", row))

@@ -178,6 +178,8 @@ def test_the_tables_of_a_workbook_are_told_by_their_names_and_columns() -> None:
 def test_a_date_is_quoted_once() -> None:
     stamp = Passage("arXiv:1234.56789v1 [cs.ML] 2 Mar 2015", Location(None, 1))
     assert answer("When was it published?", FRONT, stamp) == ["arXiv:1234.56789v1 [cs.ML] 2 Mar 2015"]
+    book = Passage("A Farewell to Arms (1929)", Location(None, 2))
+    assert answer("When was it published?", FRONT, book) == ["arXiv:1234.56789v1 [cs.ML] 2 Mar 2015"]
 
 
 def test_each_of_several_documents_is_answered_from_and_those_that_are_not_meant_are_not() -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from asky.llm.extractive.model import ExtractiveSettings
 from asky.llm.extractive.questions import read_question
 from asky.llm.extractive.relevance import relevance
 from asky.llm.extractive.scoring import Scorer
@@ -68,3 +69,25 @@ def test_without_embeddings_the_share_of_the_words_counts() -> None:
 
 def test_nothing_is_not_relevant() -> None:
     assert judged("Who burned the mill?", "# Only a heading", cosine=0.9) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("How long is the Petrel?", True),
+        ("Which boat is in berth A2?", True),
+        ("How many boats are there?", False),
+        ("Which is the longest boat?", False),
+        ("Which boats have a berth?", False),
+    ],
+)
+def test_a_row_answers_by_its_values_and_not_by_the_names_of_its_columns_alone(question: str, answers: bool) -> None:
+    rows = "Berth: A2; Boat: Petrel; Length (m): 7.4\nBerth: A3; Boat: Skua; Length (m): 11"
+    found = judged(question, rows, cosine=0.6)
+    assert (found >= ExtractiveSettings().min_relevance) == answers
+
+
+def test_how_many_is_not_answered_without_a_number() -> None:
+    question = "How many students were in the class?"
+    without = judged(question, "The students of the class explored small populations.", cosine=0.6)
+    assert without < judged(question, "The 12 students of the class explored small populations.", cosine=0.6) * 0.7
