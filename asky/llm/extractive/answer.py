@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator, Sequence
 
 from asky.llm.extractive.units import RECORDS, PassageText, Unit
@@ -10,6 +11,7 @@ from asky.llm.port import ABSTENTION
 from asky.text.plain import plain
 
 _MAX_FAILURE_CHARS = 200
+_INDENT = 4
 _BULLET = re.compile(r"^[-*+•]\s+")
 
 
@@ -50,7 +52,7 @@ def _quoted(unit: Unit, passage: PassageText) -> str:
     if unit.kind == "property":  # it says nothing without the note that it is a property of
         return f"- {passage.title.removesuffix('.md')}: {' '.join(lines)} [{key}]"
     if unit.kind == "code":
-        body = unit.quote.strip("\n")
+        body = _aligned(unit.quote.strip("\n"))
         if "\n" not in body and "`" not in body:
             return f"- `{body.strip()}` [{key}]"
         fence = "````" if "```" in body else "```"
@@ -62,6 +64,20 @@ def _quoted(unit: Unit, passage: PassageText) -> str:
     if unit.kind == "list":
         return "\n".join(_line(line, key) for line in lines)
     return f"{unit.quote if unit.complete else '- ' + unit.quote} [{key}]"
+
+
+def _aligned(code: str) -> str:
+    """Return code whose first line lost its indent, as passages begin with a letter, with that taken off the others."""
+    first, *rest = code.split("\n")
+    indents = [len(line) - len(line.lstrip()) for line in rest if line.strip()]
+    if not indents or first[:1].isspace():
+        return textwrap.dedent(code)
+    closing = [len(line) - len(line.lstrip()) for line in rest if line.lstrip()[:1] in (")", "]", "}")]
+    is_open = any(first.count(one) > first.count(other) for one, other in ("()", "[]", "{}"))
+    inside = is_open or first.rstrip().endswith(":")
+    lost = closing[0] if is_open and closing else min(indents) - _INDENT * inside
+    lost = min(lost, *indents)
+    return "\n".join([first, *(line[lost:] for line in rest)]) if lost > 0 else code
 
 
 def _line(line: str, key: str) -> str:

@@ -30,6 +30,8 @@ MEMORY_TOOL = "query_research_memory"
 SMALL_TALK_REPLY = "What would you like to know from your sources?"
 _CONTEXT_TOKENS = 1_000_000  # it reads only the tool results of the current question
 _MAX_CLOSEST = 2
+_SEVERAL_NAMES = 3
+_OF_SEVERAL = 0.5  # is enough for a question that joins several names: a passage tells of one of them
 _CLOSE = 0.5  # of the relevance that an answer needs
 
 
@@ -132,6 +134,8 @@ class ExtractiveModel:
             is_embedded = any(each.meaning is not None for each in scored)
             found = relevance(question, scored, scorer, embed if is_embedded else None)
             needed = limits.min_relevance if is_embedded else limits.min_coverage
+            if is_embedded and len(question.names) >= _SEVERAL_NAMES:
+                needed *= _OF_SEVERAL
             judged.append(_Judged(question, scored, found / needed, round(found, 3) if is_embedded else None))
         return judged
 

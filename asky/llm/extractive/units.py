@@ -97,6 +97,7 @@ _MAX_LIST_LINES = 40
 _MAX_LABEL_WORDS = 8  # of an item that is the heading of the sentences below it
 _MAX_CODE_LINES = 12
 _LIST_MARKER = re.compile(r"(?:[-*+•◦▪‣·●○■□–—]|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|\([ivx]{1,5}\))\s+(?:\[[ xX]\]\s+)?")
+_BULLETS = "-*+•◦▪‣·●○■□–—"
 _FENCE = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n(.*?)(?:^[ \t]*\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _ITEM_OR_HEADING_MARK = re.compile(
@@ -257,12 +258,15 @@ def _kind_of(body: str) -> str:
 def _list(text: str, block: Sequence[tuple[str, Span]], heading: frozenset[str]) -> Iterator[Unit]:
     """Yield a list with its lead-in: as one unit if it is short, else item by item.
 
-    A short list is one unit because its items depend on each other; each is then context of the others.
+    A short list is one unit because its items depend on each other; each is then context of the others. Sentences
+    with bullets and nothing that introduces them do not.
     """
     whole = Span(block[0][1].start, block[-1][1].end)
     body = text[whole.start : whole.end]
     has_lead = block[0][0] != "item"
-    if len(block) > 1 and len(body.split()) <= _MAX_LIST_WORDS and len(block) <= _MAX_LIST_LINES:
+    items = [text[span.start : span.end] for _, span in block]
+    alone = not has_lead and all(item[0] in _BULLETS and _ENDED.search(item[-_TAIL_CHARS:]) for item in items)
+    if len(block) > 1 and not alone and len(body.split()) <= _MAX_LIST_WORDS and len(block) <= _MAX_LIST_LINES:
         yield _unit(text, whole, "list", heading)
         return
     lead = terms_of(text[block[0][1].start : block[0][1].end]) if has_lead else frozenset()

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from asky.errors import AskyError, NotConfigured, Unreachable
-from asky.llm.extractive.answer import abstain
+from asky.llm.extractive.answer import abstain, quote_units
 from asky.llm.extractive.model import ExtractiveModel, ExtractiveSettings
 from asky.llm.extractive.units import read_units
 from asky.llm.port import ABSTENTION, Message, ModelUsage, Reply, ToolSpec
@@ -204,9 +204,33 @@ def test_what_the_sources_do_not_hold_is_said_first_and_the_closest_passage_show
 
 
 def test_a_closest_list_has_one_bullet() -> None:
-    passages = [Passage("Pe005", "Diary", "- Wrote to the miller.\n- Read the parish book.")]
+    passages = [Passage("Pe005", "Diary", "- letters to the miller\n- the parish book")]
     text = "".join(abstain(read_units(passages), passages, None))
-    assert text.endswith("\n- Wrote to the miller. - Read the parish book. [Pe005]")
+    assert text.endswith("\n- letters to the miller - the parish book [Pe005]")
+
+
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [
+        ("def a(\n            self,\n        ) -> None:\n            pass", "def a(\n    self,\n) -> None:\n    pass"),
+        (
+            "def a(self):\n            b = c(\n                1,\n            )",
+            "def a(self):\n    b = c(\n        1,\n    )",
+        ),
+        (
+            "def a():\n    b = c(\n        1,\n    )\n    return b",
+            "def a():\n    b = c(\n        1,\n    )\n    return b",
+        ),
+        ("a = 1\n    b = 2", "a = 1\nb = 2"),
+        ("    a = 1\n    b = 2", "a = 1\nb = 2"),
+        ("a = 1\nb = 2", "a = 1\nb = 2"),
+        ("class A:\n\n    b = 1", "class A:\n\n    b = 1"),
+    ],
+)
+def test_code_from_the_middle_of_a_line_is_aligned(code: str, shown: str) -> None:
+    passages = [Passage("Pe006", "a.py", code)]
+    unit = replace(read_units(passages)[0], text=code)
+    assert "".join(quote_units([unit], passages)) == f"```\n{shown}\n```\n\n[Pe006]"
 
 
 def test_a_date_that_no_line_has_is_no_reason_for_a_summary() -> None:

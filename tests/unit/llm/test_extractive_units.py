@@ -90,6 +90,14 @@ def test_a_numbered_procedure_keeps_its_order() -> None:
     assert unit == ("list", "1. Open the sluice.\n2. Release the brake.\n3. Pour in the grain.")
 
 
+def test_sentences_with_bullets_that_nothing_introduces_stand_alone() -> None:
+    text = "## Meeting\n\n- The plumber comes on 22 April.\n- Jo wants a drawer for bread tins."
+    assert kinds(text) == [
+        ("item", "The plumber comes on 22 April."),
+        ("item", "Jo wants a drawer for bread tins."),
+    ]
+
+
 def test_a_long_list_is_quoted_item_by_item_with_its_lead_in_as_context() -> None:
     items = "\n".join(f"- Wheel {n} of the mill has {n} paddles made of old oak." for n in range(40))
     units = [unit for unit in read_units([Passage(f"The wheels are:\n\n{items}")]) if unit.quotable]
