@@ -24,7 +24,10 @@ _NOUN = (
     r"(?:papers?|articles?|documents?|docs?|files?|texts?|books?|poems?|stor(?:y|ies)|novels?|plays?|reports?|notes?|"
     r"stud(?:y|ies)|works?|thes[ei]s|dissertations?|manuscripts?|preprints?|publications?|essays?|posts?|pages?|pdfs?|"
     r"manuals?|guides?|specs?|specifications?|presentations?|slides?|spreadsheets?|tables?|sheets?|chapters?|letters?|"
-    r"contracts?|agreements?|minutes|transcripts?|e-?mails?|folders?|collections?|vaults?|repos?|repository|projects?)"
+    r"contracts?|agreements?|minutes|transcripts?|e-?mails?|folders?|collections?|vaults?|repos?|repository|projects?|"
+    r"meetings?|talks?|lectures?|notebooks?|videos?|interviews?|threads?|conversations?|discussions?|podcasts?|episodes?|"
+    r"courses?|lessons?|modules?|scripts?|programs?|readmes?|changelogs?|logs?|recipes?|proposals?|offers?|invoices?|"
+    r"memos?|messages?|attachments?|workbooks?|websites?|blogs?|people|persons?)"
 )
 _THIS = (
     r"(?:it|this|that|these|those|they|everything|all of (?:it|this|these|them)|"
@@ -65,15 +68,15 @@ _PATTERNS: tuple[tuple[Aspect, str], ...] = (
     ),
     (
         "outline",
-        r"\btable of contents\b|\boutline\b|"
+        r"\btable of contents\b|\boutline\b|\b(?:which|what) sheets\b|"
         r"\b(?:list|name|what are|which are|show(?: me)?|give(?: me)?|how many)\b[^.?!]{0,30}"
-        r"\b(?:parts|chapters|sections|headings|contents)\b|\bhow is "
+        r"\b(?:parts|chapters|sections|headings|contents|sheets)\b|\bhow is "
         + _THIS
         + r" (?:structured|organi[sz]ed|divided)\b",
     ),
     (
         "fields",
-        r"\b(?:what|which|list|name|show)\b[^.?!]{0,25}\b(?:columns?|fields|column names|headers?|sheets)\b"
+        r"\b(?:what|which|list|name|show)\b[^.?!]{0,25}\b(?:columns?|fields|column names|headers?)\b"
         r"(?=[^.!]{0,40}$)",
     ),
     (
@@ -110,10 +113,13 @@ _PATTERNS: tuple[tuple[Aspect, str], ...] = (
         r"\bsummar\w*\b|\btl;?\s?dr\b|\boverview\b|\bgist\b|\babstracts?\b|\bsynopsis\b|\bin a nutshell\b|\bbrief me\b|"
         r"\b(?:main|key|central|important) (?:points?|ideas?|topics?|themes?|messages?|arguments?|statements?)\b|"
         rf"\bwhat(?: is|'s|s| are) (?:the|this|that|these|those|my) {_NOUN}\b[^.?!]{{0,60}}\babout\b|"
+        rf"\bwhat(?: is|'s|s| are| was|re| does| do)? {_THIS}(?: in (?:this|the|my) \w+)?(?: all)? (?:about|for|do)\b"
+        r"(?=\W*$)|"
+        rf"\b(?:one|a) (?:line|sentence|word)s? (?:on|about|for|per) {_THIS}|"
         rf"\bwhat(?: is|'s|s| are| was|re)? {_THIS}(?: all)? about\b|\babout (?:what|which topic)\b|"
         rf"\bwhat (?:does|do|did) {_THIS} (?:say|cover|discuss|describe|deal with|talk about|contain|tell)\b(?=\W*$)|"
         rf"\b(?:describe|explain|present|review|skim|recap|condense|digest) {_THIS}(?=\W*$)|\btopics?\b|"
-        r"\bwhat (?:is|are) in (?:here|there|" + _THIS + r")\b",
+        r"\bwhat(?: is|'s|s| are) in (?:here|there|" + _THIS + r")\b",
     ),
 )
 _ASPECTS = tuple((aspect, re.compile(pattern, re.IGNORECASE)) for aspect, pattern in _PATTERNS)
@@ -164,6 +170,8 @@ _FORM = frozenset(
     write wrote written publish published publication appear appeared release released submit submitted present
     presented date year month day old come came made create created
     journal conference venue magazine publisher proceedings
+    meeting talk lecture notebook video interview thread conversation discussion podcast episode course lesson module
+    script program readme changelog log recipe proposal offer invoice memo message attachment workbook website blog
     affiliation affiliated university institute institution company lab
     title subtitle titled headline
     abstract summary summarise summarize summaries overview gist synopsis nutshell brief briefly short shortly

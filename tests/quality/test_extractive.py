@@ -1,4 +1,8 @@
-"""Floors of the extractive answer, each with the hash of its questions. A floor only rises; the ceiling only falls."""
+"""Floors of the extractive answer, each with the hash of its questions. A floor only rises; the ceiling only falls.
+
+One fell: a question with four names or more needs less relevance; two of SQuAD's 107 misleading questions are answered
+for it, and seven more of HotpotQA's 100 are answered rightly (`test_answers.py`).
+"""
 
 from __future__ import annotations
 
@@ -41,17 +45,17 @@ FLOORS = [
         "3c76ec37949ff1c172e785d2962c574b7eb64892af19fcd733ca0b4779aa8471",
         quoted=0.0,
         cited=0.0,
-        least_abstained=0.58,
+        least_abstained=0.59,
         most_abstained=1.0,
     ),
     Floor(
         "squad2-answerable",
         "squad2_articles/split/queries.dev.jsonl",
         "526b81d55312070166412bf8bb07ea2258ca3e4200af87e62390cb6805dc7dc6",
-        quoted=0.85,
+        quoted=0.86,
         cited=0.87,
         least_abstained=0.0,
-        most_abstained=0.10,
+        most_abstained=0.09,
     ),
     Floor(
         "squad2-unanswerable",
@@ -59,7 +63,7 @@ FLOORS = [
         "526b81d55312070166412bf8bb07ea2258ca3e4200af87e62390cb6805dc7dc6",
         quoted=0.0,
         cited=0.0,
-        least_abstained=0.26,
+        least_abstained=0.24,
         most_abstained=1.0,
     ),
 ]

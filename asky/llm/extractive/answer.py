@@ -12,6 +12,7 @@ from asky.text.plain import plain
 
 _MAX_FAILURE_CHARS = 200
 _INDENT = 4
+_INDEX = re.compile(r"\[\d{1,3}\]")
 _BULLET = re.compile(r"^[-*+•]\s+")
 
 
@@ -60,10 +61,15 @@ def _quoted(unit: Unit, passage: PassageText) -> str:
     if unit.kind == "entry":
         return f"- {' '.join(lines)} [{key}]"
     if unit.kind in RECORDS:
-        return "\n".join(f"- {plain(line.strip().strip('|').strip())} [{key}]" for line in lines)
+        return "\n".join(f"- {_record(line.strip().strip('|').strip())} [{key}]" for line in lines)
     if unit.kind == "list":
         return "\n".join(_line(line, key) for line in lines)
     return f"{unit.quote if unit.complete else '- ' + unit.quote} [{key}]"
+
+
+def _record(line: str) -> str:
+    """Return a row or a setting as Markdown; the `[1]` of a path would read as a citation, unless it is in code."""
+    return f"`{line}`" if _INDEX.search(line) and "`" not in line else plain(line)
 
 
 def _aligned(code: str) -> str:

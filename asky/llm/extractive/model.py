@@ -30,7 +30,7 @@ MEMORY_TOOL = "query_research_memory"
 SMALL_TALK_REPLY = "What would you like to know from your sources?"
 _CONTEXT_TOKENS = 1_000_000  # it reads only the tool results of the current question
 _MAX_CLOSEST = 2
-_SEVERAL_NAMES = 3
+_SEVERAL_NAMES = 4
 _OF_SEVERAL = 0.5  # is enough for a question that joins several names: a passage tells of one of them
 _CLOSE = 0.5  # of the relevance that an answer needs
 

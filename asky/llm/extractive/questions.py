@@ -18,7 +18,9 @@ MAX_QUERIES = 6
 _MAX_QUESTION_CHARS = 2_000  # anything beyond is pasted text, not a question
 _MAX_PARTS = 4
 _MAX_NEW_NAMES = 3
-_WEAK = frozenset({"use", "get", "got", "tell", "pleas", "exact", "actual"})  # stems that no answer needs to repeat
+_WEAK = frozenset(
+    {"use", "get", "got", "tell", "pleas", "exact", "actual", "happen", "mean"}
+)  # stems that no answer needs to repeat
 
 _INTERROGATIVES = r"(?:who|whom|whose|what|when|where|why|which|how)"
 _ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+|\bwww\.\S+", re.IGNORECASE)

@@ -34,6 +34,8 @@ _OF_RECORD = 0.78  # so that a support of .39 is as much as prose needs
 _ALL_WORDS = 0.99
 _SEVERAL = 2
 _NEAR = 0.4
+_CODE = re.compile(r"[a-z]{1,4}\d{1,5}[a-z]?")
+_NEAR_CODE = 0.2  # of a name such as E2, which has no meaning of its own
 _CERTAIN = 0.5
 _COLUMN = re.compile(r"(?:^|; )[^;:\n]{1,60}: ")
 _WITHOUT_NUMBER = 0.5  # of the relevance to "how many" and "how much" is left if no number is in sight
@@ -58,9 +60,11 @@ def relevance(question: ParsedQuestion, scored: Sequence[ScoredUnit], scorer: Sc
 def _of_words(question: ParsedQuestion) -> Callable[[ScoredUnit], float]:
     """Return a function that recognises a unit with all words of the question."""
 
+    is_code = any(_CODE.fullmatch(term) for term in question.terms)
+
     def judge(scored: ScoredUnit) -> float:
-        is_whole = scored.coverage >= _ALL_WORDS and len(question.terms) >= _SEVERAL
-        return _CERTAIN if is_whole and (scored.meaning or 0.0) >= _NEAR else 0.0
+        is_whole = scored.coverage >= _ALL_WORDS and (is_code or len(question.terms) >= _SEVERAL)
+        return _CERTAIN if is_whole and (scored.meaning or 0.0) >= (_NEAR_CODE if is_code else _NEAR) else 0.0
 
     return judge
 

@@ -156,7 +156,7 @@ def _units_of(passage: PassageText) -> Iterator[Unit]:
     elif form == "code":
         yield from _code_blocks(text, Span(0, len(text)), frozenset())
     elif form == "fields":
-        yield from _fields(text)
+        yield from _with_siblings(list(_fields(text)))
     else:
         kind: UnitKind = "row" if form == "rows" else "entry"
         for span in _lines(text, entries=form == "log"):
@@ -321,6 +321,25 @@ def _lines(text: str, *, entries: bool = False) -> Iterator[Span]:
         else:
             spans.append(Span(match.start() + len(line) - len(line.lstrip()), match.start() + len(line.rstrip())))
     yield from spans
+
+
+def _with_siblings(fields: Sequence[Unit]) -> Iterator[Unit]:
+    """Yield settings with the words of those beside and below them as context: the port beside `image: postgres`."""
+    beside: dict[str, set[str]] = {}
+    for unit in fields:
+        parent = _parent(unit)
+        while parent:
+            beside.setdefault(parent, set()).update(unit.terms)
+            parent = parent.rpartition(".")[0]
+    for unit in fields:
+        parent = _parent(unit)
+        yield replace(unit, context=unit.context | beside[parent]) if parent else unit
+
+
+def _parent(unit: Unit) -> str:
+    """Return the path of a setting without its last key: `services.db` of `services.db.ports[0]: 80`."""
+    path = unit.text.split(":")[0].split("=")[0].strip()
+    return _INDEX.sub("", path).rpartition(".")[0]
 
 
 def _fields(text: str, part: Span | None = None) -> Iterator[Unit]:

@@ -171,7 +171,7 @@ def test_the_tables_of_a_workbook_are_told_by_their_names_and_columns() -> None:
     berths = Passage(f"Berths\nBerth; Boat\n{rows}", title="Dues", authors="")
     tariff = Passage("Tariff\nClass; Price\nClass: small; Price: 38\nClass: large; Price: 60", title="Dues", authors="")
     heads = ["Berths", "Berth; Boat", "Tariff", "Class; Price"]
-    assert answer("Which sheets are there?", berths, tariff, berths) == heads
+    assert answer("Which columns are there?", berths, tariff, berths) == heads
     assert answer("What is this file about?", berths, tariff) == [*heads, *rows.split("\n")[:3]]
 
 

@@ -203,6 +203,13 @@ def test_what_the_sources_do_not_hold_is_said_first_and_the_closest_passage_show
     assert closest == "- The mill at Clare was built in 1820 by Ada Byrne. [Pa001]"
 
 
+def test_the_index_in_the_path_of_a_setting_does_not_read_as_a_citation() -> None:
+    passages = [Passage("Pe009", "ci.yaml", "jobs.test.steps[1].run: make test\njobs.test.timeout: 30")]
+    assert "".join(quote_units(read_units(passages), passages)) == (
+        "- `jobs.test.steps[1].run: make test` [Pe009]\n- jobs.test.timeout: 30 [Pe009]"
+    )
+
+
 def test_a_closest_list_has_one_bullet() -> None:
     passages = [Passage("Pe005", "Diary", "- letters to the miller\n- the parish book")]
     text = "".join(abstain(read_units(passages), passages, None))

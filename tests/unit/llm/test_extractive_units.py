@@ -164,6 +164,14 @@ def test_settings_are_units_under_their_paths_and_lists_stay_together() -> None:
     assert {"request", "timeout"} <= units[0].terms
 
 
+def test_settings_are_found_by_those_beside_them() -> None:
+    text = "services.db.image: postgres\nservices.db.ports[0]: 5432:5432\nservices.web.ports[0]: 80:80\nname: mill"
+    by_path = {unit.text.split(":")[0]: unit.context for unit in read_units([Passage(text, title="compose.yaml")])}
+    assert terms_of("postgres") <= by_path["services.db.ports[0]"]
+    assert not terms_of("postgres") & by_path["services.web.ports[0]"]
+    assert not terms_of("postgres") & by_path["name"]
+
+
 @pytest.mark.parametrize(
     ("setting", "is_version"),
     [

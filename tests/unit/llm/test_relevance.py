@@ -91,3 +91,8 @@ def test_how_many_is_not_answered_without_a_number() -> None:
     question = "How many students were in the class?"
     without = judged(question, "The students of the class explored small populations.", cosine=0.6)
     assert without < judged(question, "The 12 students of the class explored small populations.", cosine=0.6) * 0.7
+
+
+def test_a_code_is_answered_by_what_has_it() -> None:
+    assert judged("What does E2 mean?", "The error E2 tells of a broken cable.", cosine=0.25) >= 0.5
+    assert judged("What does E3 mean?", "The error E2 tells of a broken cable.", cosine=0.25) < 0.3
