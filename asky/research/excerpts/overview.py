@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from asky.research.passages import cut_passages
 from asky.text.document_parts import CUES, Cue
@@ -130,17 +130,24 @@ def _parts(
 
 
 def _told(cue: Cue, read: Callable[[Span], str], length: int, sections: Sequence[Section]) -> Iterator[Span]:
-    """Yield the sections with such a heading, then what stands around the last and the first such sentences."""
+    """Yield the sections with such a heading, then what stands around the first and the last such sentences."""
     named = [each for each in sections if cue.heading.match(_NUMBERING.sub("", each.heading.strip()))]
     yield from (_start_of(each, _SECTION_CHARS) for each in named[:_MOST_SECTIONS])
     text = read(Span(0, min(length, _SEARCHED_CHARS)))
+    matches = list(cue.sentence.finditer(text))
+    yield from _around_each(text, matches)
+    yield from reversed(_around_each(text, reversed(matches)))
+
+
+def _around_each(text: str, matches: Iterable[re.Match[str]]) -> list[Span]:
+    """Return what stands around the first matches, without those that an earlier one takes in."""
     found: list[Span] = []
-    for match in cue.sentence.finditer(text):
-        if not found or match.end() > found[-1].end:
+    for match in matches:
+        if len(found) == _MOST_SENTENCES // 2:
+            break
+        if not any(each.start < match.end() and match.start() < each.end for each in found):
             found.append(_around(text, match.start(), match.end()))
-    half = _MOST_SENTENCES // 2
-    yield from found[:-half][:half] if len(found) > half else ()
-    yield from found[-half:]
+    return found
 
 
 def _around(text: str, start: int, end: int) -> Span:
