@@ -16,7 +16,6 @@ from asky.errors import UsageError
 from asky.evidence.passages import parse_passages
 from asky.llm.budget import BudgetLimits, RunBudget
 from asky.llm.endpoint.endpoint import Endpoint, Prices
-from asky.llm.extractive.model import ExtractiveModel
 from asky.llm.spending import Budget, NoBudget
 from asky.llm.tokenizer import load_tokenizer
 from asky.llm.tokens import TokenCounter
@@ -47,6 +46,8 @@ class ModelParts:
         Raises `NotConfigured` if there is no such model, or the variable of its key is not set.
         """
         if self._config.model(name).provider is None:
+            from asky.llm.extractive.model import ExtractiveModel  # 45 ms with the stemmer: not for an endpoint
+
             return ExtractiveModel(read_passages=parse_passages, embed=self._embed)
         return self._remote_model(name)
 
