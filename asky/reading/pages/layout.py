@@ -37,5 +37,5 @@ def lay_out(pages: Sequence[PageLines]) -> list[list[Paragraph]]:
     for paragraphs, beside in zip(found, aside, strict=True):
         paragraphs += beside
         for paragraph in paragraphs:
-            paragraph.text = compose_accents(words.mend(paragraph.text))
+            paragraph.text = compose_accents(words.join_broken(paragraph.text))
     return found

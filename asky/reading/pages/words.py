@@ -28,17 +28,17 @@ class Words:
                     parts[part] += count
         self._parts = parts
 
-    def mend(self, text: str) -> str:
+    def join_broken(self, text: str) -> str:
         """Return `text` with each mark of a broken word resolved: nothing, or the hyphen that belongs to the word."""
         if HYPHEN_MARK not in text:
             return text
-        mended, *pieces = text.split(HYPHEN_MARK)
+        joined, *pieces = text.split(HYPHEN_MARK)
         for piece in pieces:
-            head = _HEAD.search(mended, max(0, len(mended) - _MAX_WORD_CHARS))
+            head = _HEAD.search(joined, max(0, len(joined) - _MAX_WORD_CHARS))
             tail = _TAIL.match(piece)
             is_one = head is not None and tail is not None and self._is_one_word(head[0], tail[0])
-            mended += piece if is_one else f"-{piece}"
-        return mended
+            joined += piece if is_one else f"-{piece}"
+        return joined
 
     def _is_one_word(self, before: str, after: str) -> bool:
         """Return whether the hyphen was put in to break the word.

@@ -118,7 +118,7 @@ def test_a_key_at_the_end_of_the_stream_is_not_held_back(room: Room) -> None:
     assert room.streamed() == ["The moon raises two tides a day [1]"]
 
 
-def test_a_doubtful_answer_is_mended_once_by_the_model(room: Room) -> None:
+def test_a_doubtful_answer_is_revised_once_by_the_model(room: Room) -> None:
     model = Keyed(SEARCH, BAD, GOOD)
     answer = room.ask(model)
     assert answer.text == "The moon raises two tides a day [1]."
@@ -152,14 +152,14 @@ def test_a_repair_that_was_cut_or_gave_up_supported_sentences_is_not_kept(room: 
         assert not any("not complete" in warning for warning in answer.warnings)
 
 
-def test_a_lean_answer_is_not_mended(room: Room) -> None:
+def test_a_lean_answer_is_not_revised(room: Room) -> None:
     room.mode = "lean"
     model = Keyed(BAD, GOOD)
     assert "uncited" in room.ask(model).text
     assert len(model.sent) == 1
 
 
-def test_an_answer_that_is_stopped_while_it_is_mended_is_kept_whole(room: Room) -> None:
+def test_an_answer_that_is_stopped_while_it_is_revised_is_kept_whole(room: Room) -> None:
     kept: list[Answer] = []
     model = Keyed(SEARCH, BAD, Turn("The moon", hangs=True))
 
@@ -177,7 +177,7 @@ def test_an_answer_that_is_stopped_while_it_is_mended_is_kept_whole(room: Room) 
     assert room.runs.find(None).status == "cancelled"
 
 
-def test_an_invented_key_is_mended_too(room: Room) -> None:
+def test_an_invented_key_is_revised_too(room: Room) -> None:
     answer = room.ask(Keyed(SEARCH, "The moon raises two tides a day [Pdead].", GOOD))
     assert answer.text == "The moon raises two tides a day [1]."
     assert answer.warnings == ()
@@ -219,7 +219,7 @@ class Time(NoBudget):
         return 1.5
 
 
-def test_nothing_is_mended_where_the_budget_is_nearly_spent(room: Room) -> None:
+def test_nothing_is_revised_where_the_budget_is_nearly_spent(room: Room) -> None:
     room.budget = limit = Limit(3)
     answer = room.ask(Keyed(SEARCH, BAD, GOOD))
     assert "uncited" in answer.text

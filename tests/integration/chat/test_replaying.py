@@ -58,7 +58,7 @@ def test_it_needs_neither_the_documents_in_the_corpus_nor_the_session_as_they_we
     same_again(room, answer)
 
 
-def test_a_mended_answer_is_mended_again(room: Room) -> None:
+def test_a_revised_answer_is_revised_again(room: Room) -> None:
     answer = room.ask(Correcting(FAULTY))
     assert answer.usage.llm_calls == 3
     assert "two tides" in answer.text
@@ -245,7 +245,7 @@ class HangingMender(Citing):
             yield item
 
 
-def test_a_run_that_was_cancelled_while_its_answer_was_mended_keeps_the_one_it_had(room: Room) -> None:
+def test_a_run_that_was_cancelled_while_its_answer_was_revised_keeps_the_one_it_had(room: Room) -> None:
     model = HangingMender(FAULTY)
     answer = room.cancel(model, lambda: len(model.sent) == 3)
     assert answer.stopped_by == "cancelled"
@@ -269,7 +269,7 @@ class Waiting(CorpusStore):
         return super().current_document(source_id)
 
 
-def test_a_run_that_was_cancelled_when_its_answer_was_mended_keeps_that_one(room: Room) -> None:
+def test_a_run_that_was_cancelled_when_its_answer_was_revised_keeps_that_one(room: Room) -> None:
     room.ask(Citing(TWO))
     room.store.corpus = corpus = Waiting(room.store.database, room.store.documents)
     answer = room.cancel(Correcting(FAULTY), lambda: corpus.is_asked)
@@ -323,7 +323,7 @@ def test_an_answer_for_whose_mending_no_time_was_left_is_left_as_it_was_again(ro
     same_again(room, answer)
 
 
-def test_a_mended_answer_that_came_too_late_comes_too_late_again(room: Room) -> None:
+def test_a_revised_answer_that_came_too_late_comes_too_late_again(room: Room) -> None:
     gate = threading.Event()
     room.budget = lambda _: Deadlines(60.0, 0.5, gate=gate)
     answer = room.ask(Correcting(FAULTY))

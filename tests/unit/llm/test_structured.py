@@ -47,7 +47,7 @@ def test_the_value_is_found_whatever_stands_around_it(reply: str) -> None:
     assert len(model.sent) == 1
 
 
-def test_a_value_that_does_not_pass_is_mended_once_with_the_problem_said() -> None:
+def test_a_value_that_does_not_pass_is_revised_once_with_the_problem_said() -> None:
     model = ScriptedModel('{"name": "Tides"}', '{"title": "Tides"}')
     answer = ask(model)
     assert answer == Structured("Tides", (ModelUsage(100, 10, 0.01),) * 2)
@@ -70,7 +70,7 @@ def test_two_bad_replies_are_an_error_that_names_model_and_problem() -> None:
     assert len(model.sent) == 2
 
 
-def test_a_reply_that_was_cut_is_reported_and_not_mended() -> None:
+def test_a_reply_that_was_cut_is_reported_and_not_revised() -> None:
     for finish, what in (("length", "output limit"), ("cut", "ended before")):
         model = ScriptedModel(Turn('{"title": "Ti', finish=finish))  # type: ignore[arg-type] # of a loop
         with pytest.raises(ProviderError, match=what):
