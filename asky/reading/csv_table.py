@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from asky.reading.charset import decode
 from asky.reading.text_builder import TextBuilder
@@ -19,13 +20,15 @@ _SAMPLE_CHARS = 64 * 1024
 _NAME_CHARS = 60
 _FIELD_CHARS = 2**31 - 1
 _NUMBER_SIGNS = str.maketrans("", "", "+-.,% ")
+_YEAR = re.compile(r"(?:19|20)\d\d(?:[/-]\d\d(?:\d\d)?)?")
 
 
 def read(data: bytes, name: str) -> Document:  # noqa: ARG001 - every reader has this signature
     """Return the rows of a table, one per line: `name: value; name: value` below a line of names, or `value; value`.
 
-    Comma, semicolon, tab and bar are recognised. The first row is a header if its cells are filled, distinct and not
-    numbers. Empty cells and empty rows are left out; white space within a cell becomes one space.
+    Comma, semicolon, tab and bar are recognised. Rows of one cell above a table are its title. The first row of several
+    cells is a header if these are filled, but for the first, distinct, and no numbers but years; another header may
+    follow an empty row. Empty cells and empty rows are left out; white space within a cell becomes one space.
     """
     text, invisible = scrub_counted(decode(data))
     csv.field_size_limit(_FIELD_CHARS)  # the default rejects cells above 128 KiB
@@ -36,41 +39,56 @@ def read(data: bytes, name: str) -> Document:  # noqa: ARG001 - every reader has
 
 
 def add_rows(builder: TextBuilder, rows: Iterable[Sequence[str]]) -> None:
-    """Add the rows of a table to `builder`, as `read` describes; the first filled row may be its header."""
+    """Add the rows of a sheet to `builder`, as `read` describes; it may hold titles and several tables."""
     header: list[str] = []
-    is_first = True
+    has_table = is_gap = False
+    numbers: set[int] = set()  # the columns of the table that have held a number
     for cells in rows:
-        values = [" ".join(cell.split()) for cell in cells]
-        if not any(values):
+        values = _trimmed([" ".join(cell.split()) for cell in cells])
+        if not values:
+            is_gap = True
             continue
-        if is_first and _is_header(values := _trimmed(values)):
+        if _is_header(values) and (not has_table or (is_gap and _is_above_numbers(values, numbers))):
             header = [one_line(value, _NAME_CHARS) for value in values]
-            builder.add("; ".join(values) + "\n")
+            builder.add("; ".join(filter(None, values)) + "\n")
+            has_table, numbers = True, set()
         else:
             builder.add(_row(header, values) + "\n")
-        is_first = False
+            has_table = has_table or sum(map(bool, values)) > 1
+            numbers.update(column for column, value in enumerate(values) if column not in numbers and _is_number(value))
+        is_gap = False
 
 
 def _trimmed(values: Sequence[str]) -> list[str]:
     """Return `values` without the empty ones at the end: sheets are wider than their tables."""
     filled = [number for number, value in enumerate(values) if value]
-    return list(values[: filled[-1] + 1])
+    return list(values[: filled[-1] + 1]) if filled else []
 
 
 def _row(header: Sequence[str], values: Sequence[str]) -> str:
-    if not header:
-        return "; ".join(value for value in values if value)
     names = [*header, *[""] * (len(values) - len(header))]
     return "; ".join(f"{name}: {value}" if name else value for name, value in zip(names, values, strict=False) if value)
 
 
 def _is_header(values: Sequence[str]) -> bool:
+    """Return whether a row names columns: its cells are filled, but for the first, distinct, and words or years."""
+    names = values if values[0] else values[1:]
     return (
         len(values) > 1
-        and all(values)
-        and len(set(values)) == len(values)
-        and not any(value.translate(_NUMBER_SIGNS).isdigit() for value in values)
+        and all(names)
+        and len(set(names)) == len(names)
+        and not any(_is_number(name) and not _YEAR.fullmatch(name) for name in names)
+        and not all(map(_is_number, values))
     )
+
+
+def _is_above_numbers(values: Sequence[str], numbers: Collection[int]) -> bool:
+    """Return whether a row has words where the rows before it have numbers: it begins another table."""
+    return any(column < len(values) and values[column] and not _is_number(values[column]) for column in numbers)
+
+
+def _is_number(value: str) -> bool:
+    return value.translate(_NUMBER_SIGNS).isdigit()
 
 
 def _delimiter(text: str) -> str:

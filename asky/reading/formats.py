@@ -41,6 +41,8 @@ _CODE = tuple(
     """.split()  # noqa: SIM905 - a list literal of a hundred quoted words is harder to read and to change
 )
 
+_OOXML = "application/vnd.openxmlformats-officedocument"
+
 FORMATS = (
     Format(
         "text/plain",
@@ -50,7 +52,7 @@ FORMATS = (
     Format("text/markdown", (".md", ".markdown", ".mdx", ".qmd", ".rmd"), "asky.reading.markdown"),
     Format("text/html", (".html", ".htm", ".xhtml"), "asky.reading.html.page", links=True),
     Format("application/json", (".json", ".geojson", ".webmanifest"), "asky.reading.settings.json_tree"),
-    Format("text/csv", (".csv", ".tsv"), "asky.reading.csv_table"),
+    Format("text/csv", (".csv", ".tsv"), "asky.reading.csv_table", version=2),
     Format("application/pdf", (".pdf",), "asky.reading.pdf", magic=b"%PDF-", version=2),
     Format("application/epub+zip", (".epub",), "asky.reading.epub", magic=_ZIP),
     Format(
@@ -76,10 +78,26 @@ FORMATS = (
     Format("application/jsonl", (".jsonl", ".ndjson"), _SETTINGS, function="read_json_lines"),
     Format("application/x-ipynb+json", (".ipynb",), "asky.reading.notebook"),
     Format("message/rfc822", (".eml", ".mbox"), "asky.reading.mail"),
-    Format("application/docx", (".docx", ".docm"), _OFFICE, magic=_ZIP, function="read_word"),
-    Format("application/pptx", (".pptx", ".pptm"), _OFFICE, magic=_ZIP, function="read_slides"),
-    Format("application/xlsx", (".xlsx", ".xlsm"), _OFFICE, magic=_ZIP, function="read_sheets"),
-    Format("application/odf", (".odt", ".ods", ".odp"), _OFFICE, magic=_ZIP, function="read_open_document"),
+    Format(
+        f"{_OOXML}.wordprocessingml.document", (".docx", ".docm"), _OFFICE, magic=_ZIP, function="read_word", version=2
+    ),
+    Format(
+        f"{_OOXML}.presentationml.presentation",
+        (".pptx", ".pptm"),
+        _OFFICE,
+        magic=_ZIP,
+        function="read_slides",
+        version=2,
+    ),
+    Format(f"{_OOXML}.spreadsheetml.sheet", (".xlsx", ".xlsm"), _OFFICE, magic=_ZIP, function="read_sheets", version=2),
+    Format(
+        "application/vnd.oasis.opendocument",
+        (".odt", ".ods", ".odp"),
+        _OFFICE,
+        magic=_ZIP,
+        function="read_open_document",
+        version=2,
+    ),
     # Only from the web: no file suffix maps to them.
     Format("application/rss+xml", (), "asky.reading.feed", links=True),
     Format("application/atom+xml", (), "asky.reading.feed", links=True),

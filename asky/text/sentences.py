@@ -63,6 +63,13 @@ _LIST_ITEM = re.compile(
 _NUMBERED_HEADING = re.compile(r"\d{1,2}(?:\.\d{1,2}){1,4}\.?\s+[^\W\d_]")
 _ALONE = re.compile(r"#{1,6}\s|\||```|~~~")
 _RULE = re.compile(r"[=\-*_~+\s]+")
+TIME_STAMP = re.compile(
+    r"[\[(]?(?:\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d"
+    r"|\d{1,2}[/ .-](?:\d\d?|[A-Z][a-z]{2})[/ .-]\d{2,4}[ :,]{1,2}\d{1,2}:\d\d"
+    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d\d:\d\d:\d\d[.,]?\d*\s)"
+    r"|\S+ \S+ \S+ \[\d{1,2}/[A-Z][a-z]{2}/\d{4}:"
+)
+"""The date and time that an entry of a log or a message of a chat begins with."""
 
 _STOPS = re.compile(r"[.!?…]+|[。！？｡।॥؟۔።။។]+")
 _CLOSERS = re.compile(r"""["'”’)\]}»›」』）】》*_`]{0,8}(?:\[[\d,;\s–-]{1,20}\]){0,4}""")
@@ -143,6 +150,8 @@ def _is_break(text: str, width: int, before: _Line, line: _Line) -> bool:
         return True
     if _is_rule(text, line):
         return False  # the underline of a heading stays with it
+    if TIME_STAMP.match(text, line.start, line.end):
+        return True
     return _begins_item(text, before, line) or _is_hard_break(text, width, before, line)
 
 
@@ -152,6 +161,8 @@ def _is_rule(text: str, line: _Line) -> bool:
 
 def _begins_item(text: str, before: _Line, line: _Line) -> bool:
     if _LIST_ITEM.match(text, line.start, line.end):
+        if not text[line.start].isalnum() and text[line.start] not in "([":
+            return True  # a bullet is no number of "part" or "version"
         return _token_before(text, before.start, before.end).rstrip(".").lower() not in _COUNTED
     return text[before.end - 1] in ".!?:" and _NUMBERED_HEADING.match(text, line.start, line.end) is not None
 

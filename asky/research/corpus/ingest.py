@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from asky.storage.documents import StoredDocument
 
 NO_TEXT = "the record has no text"
-_CUT_VERSION = 1  # raise it when the chunks or contexts of the same document change: stored files are read again then
+_CUT_VERSION = 2  # raise it when the chunks or contexts of the same document change: stored files are read again then
 
 
 @dataclass(frozen=True, slots=True)

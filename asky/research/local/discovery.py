@@ -18,6 +18,13 @@ from asky.research.local.opened import FileStat, LocalFile, stat_of
 
 SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv"})
 IGNORE_FILES = (".git/info/exclude", ".gitignore", ".askyignore")  # later ones come first, as in git
+READ_THOUGH_HIDDEN = frozenset(
+    """
+    .github .gitlab .gitea .forgejo .circleci .gitlab-ci.yml .travis.yml .pre-commit-config.yaml .mergify.yml
+    .readthedocs.yaml .readthedocs.yml .editorconfig .dockerignore .eslintrc.json .prettierrc .env.example
+    """.split()  # noqa: SIM905 - easier to read and to change than quoted names
+)
+"""Hidden entries that describe how a project is built and run."""
 MAX_IGNORE_BYTES = 256 << 10  # larger ones are truncated: each rule is tried on each name
 
 _KINDS = {
@@ -62,9 +69,9 @@ def discover(roots: LocalRoots, target: str | None = None, *, recursive: bool) -
 
     Depth first, in byte order of the names; no file is yielded twice. `.gitignore`, `.askyignore` and
     `.git/info/exclude` files are honoured as git does, but only those inside the folder; secrets are refused by name;
-    other hidden entries, caches and version control are counted. Links to folders are never followed. A link to a file
-    beneath the root stands for that file and comes last, unless the file itself was found. `recursive=False` covers
-    only files directly in the folder.
+    other hidden entries (but `READ_THOUGH_HIDDEN`), caches and version control are counted. Links to folders are never
+    followed. A link to a file beneath the root stands for that file and comes last, unless the file itself was found.
+    `recursive=False` covers only files directly in the folder.
 
     Raises, before the first item, `SourceError` if `target` is no folder beneath the roots. Later failures are yielded:
     an unreadable folder or a file that vanishes does not end the walk.
@@ -156,7 +163,7 @@ class _Walk:
     def _reason_to_skip(self, level: _Level, name: str, parts: tuple[str, ...], *, folder: bool) -> str | None:
         if folder and name in SKIPPED_FOLDERS:
             return "caches and version control"
-        if name.startswith("."):
+        if name.startswith(".") and name.lower() not in READ_THOUGH_HIDDEN:
             return "hidden"
         if level.rules.excludes(parts, folder=folder):
             return "ignored by .gitignore or .askyignore"

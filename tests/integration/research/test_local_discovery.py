@@ -110,16 +110,16 @@ def test_caches_and_version_control_are_counted_and_secrets_are_named(tmp_path: 
         "x/.svn/a",
     )
     write(tmp_path, ".env", "deploy/server.pem", ".ssh/id_rsa", "x/.obsidian/app.json", "id_card_rules.md")
-    write(tmp_path, ".hidden.md", ".github/note.md")
+    write(tmp_path, ".hidden.md", ".cache/note.md", ".github/workflows/ci.yml")
     found, unread = look(tmp_path)
-    assert found == ["a.md", "id_card_rules.md"]
+    assert found == [".github/workflows/ci.yml", "a.md", "id_card_rules.md"]
     assert unread == {
         ".env": "refused: .env* may hold secrets",
         ".ssh": "refused: .ssh/ may hold secrets",
         "deploy/server.pem": "refused: *.pem may hold secrets",
         "x/.obsidian": "refused: .obsidian/ may hold secrets",
         ".git": "skipped: caches and version control x6",
-        ".github": "skipped: hidden x2",
+        ".cache": "skipped: hidden x2",
     }
 
 

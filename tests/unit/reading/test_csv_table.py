@@ -61,6 +61,26 @@ def test_a_long_name_is_whole_in_its_own_line_and_short_in_the_rows() -> None:
     assert len(row) < 100
 
 
+def test_titles_above_a_table_are_not_its_names() -> None:
+    assert lines_of(b"Budget of the club,,\n,,\nmonth,in,out\nMay,40,12\n") == [
+        "Budget of the club",
+        "month; in; out",
+        "month: May; in: 40; out: 12",
+    ]
+
+
+def test_years_name_columns_and_the_first_may_have_no_name() -> None:
+    assert lines_of(b",2022,2023\nguests,40,12\n") == ["2022; 2023", "guests; 2022: 40; 2023: 12"]
+    assert lines_of(b"count,2022/23,2023/24\nguests,40,12\n")[1] == "count: guests; 2022/23: 40; 2023/24: 12"
+
+
+def test_another_table_below_an_empty_row_has_names_of_its_own() -> None:
+    data = b"month,in\nMay,40\nJune,50\n,\nname,paid\nAnn,7\n"
+    assert lines_of(data)[3:] == ["name; paid", "name: Ann; paid: 7"]
+    gap = b"month,in\nMay,40\n,\nJune,50\n"
+    assert lines_of(gap)[2:] == ["month: June; in: 50"]
+
+
 @given(st.lists(st.lists(CELLS, min_size=1, max_size=4), max_size=6))
 def test_every_word_of_every_cell_is_in_the_text(rows: list[list[str]]) -> None:
     packed = io.StringIO()

@@ -13,6 +13,7 @@ import pytest
 
 from asky.errors import SourceUnreadable
 from asky.reading import office
+from asky.reading.formats import format_of, reader_version
 from asky.reading.zip_guard import check_zip
 from asky.values import Document
 
@@ -118,6 +119,23 @@ def test_an_open_document_has_its_headings_lists_and_tables() -> None:
     document = office.read_open_document(archive(content__xml=OPEN), "a.odt")
     assert document.text == ("Mills\n\nThe mill burned.\n\n- a spark\nSales\nMill; Built\nMill: Clare; Built: 1820\n\n")
     assert [section.heading for section in document.sections] == ["Mills", "Sales"]
+
+
+@pytest.mark.parametrize(
+    ("read", "whole", "name"),
+    [
+        (office.read_word, word(), "a.docx"),
+        (office.read_slides, slides(), "a.pptx"),
+        (office.read_sheets, sheets(), "a.xlsx"),
+        (office.read_open_document, archive(content__xml=OPEN), "a.odt"),
+    ],
+    ids=["docx", "pptx", "xlsx", "odt"],
+)
+def test_a_document_has_the_media_type_whose_reader_has_a_version(read: Reader, whole: bytes, name: str) -> None:
+    row = format_of(name)
+    assert row is not None
+    assert read(whole, name).media_type == row.media_type
+    assert reader_version(row.media_type) == row.version
 
 
 @pytest.mark.parametrize(

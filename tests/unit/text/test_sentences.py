@@ -159,3 +159,17 @@ def test_the_spans_are_in_order_trimmed_and_leave_out_only_white_space(text: str
 )
 def test_the_time_is_linear_in_the_text(piece: str) -> None:
     check_linear(lambda chars: sentence_spans(piece * (chars // len(piece))), 15_000)
+
+
+def test_a_bullet_behind_a_word_that_takes_a_number_begins_an_item() -> None:
+    assert sentences("- check the version\n- see part\n- order cables") == [
+        "- check the version", "- see part", "- order cables",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "stamp",
+    ["28.03.24, 18:02 -", "[28/03/2024, 18:02:11]", "2024-03-28T18:02:11Z", "2024-03-28 18:02", "Mar  8 18:02:11 host"],
+)
+def test_an_entry_of_a_log_or_a_chat_begins_with_its_time(stamp: str) -> None:
+    assert len(sentences(f"{stamp} Ann: I have the key\n{stamp} Ben: where is it kept\n{stamp} Ann: here")) == 3

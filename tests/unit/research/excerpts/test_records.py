@@ -39,3 +39,22 @@ def test_tables_settings_and_logs_have_records(name: str) -> None:
 @pytest.mark.parametrize("name", ["a.txt", "a.md", "a.pdf", "a.py", "README", ""])
 def test_prose_and_code_have_none(name: str) -> None:
     assert not has_records(name)
+
+
+JOBS = "".join(
+    f"job[{number}].name: {name}\njob[{number}].paths[0]: /srv/{number}\njob[{number}].keep.daily: 7\n"
+    f"job[{number}].keep.yearly: {yearly}\n"
+    for number, (name, yearly) in enumerate([("photos", 0), ("documents", 10), ("music", 3)])
+)
+
+
+def test_a_setting_is_returned_with_the_object_that_the_query_names() -> None:
+    assert found("yearly backups of the documents", JOBS) == [
+        "job[1].name: documents\njob[1].paths[0]: /srv/1\njob[1].keep.daily: 7\njob[1].keep.yearly: 10"
+    ]
+
+
+def test_a_setting_of_a_large_object_is_returned_alone() -> None:
+    large = "".join(f"web.option_{number}: {'x' * 60}\n" for number in range(40)) + "web.port: 80\nweb.name: shop\n"
+    assert found("port of the shop", large) == []
+    assert found("web port", large) == ["web.port: 80"]
