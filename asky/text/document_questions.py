@@ -36,6 +36,11 @@ _THIS = (
     rf"{_NOUN})"
 )
 
+_PROJECT = (
+    r"(?:this|the|that|my|our) (?:\w+ )?(?:projects?|repos?|repository|packages?|librar(?:y|ies)|tools?|apps?|"
+    r"applications?|code ?base|code|programs?|software|modules?)"
+)
+
 _PATTERNS: tuple[tuple[Aspect, str], ...] = (
     ("title", r"\b(?:sub)?titles?\b|\bwhat(?: is|'s) (?:it|this|the (?:paper|article|book|document)) called\b"),
     (
@@ -116,6 +121,7 @@ _PATTERNS: tuple[tuple[Aspect, str], ...] = (
         rf"\bwhat(?: is|'s|s| are) (?:the|this|that|these|those|my) {_NOUN}\b[^.?!]{{0,60}}\babout\b|"
         rf"\bwhat(?: is|'s|s| are| was|re| does| do)? {_THIS}(?: in (?:this|the|my) \w+)?(?: all)? (?:about|for|do)\b"
         r"(?=\W*$)|"
+        rf"\bwhat(?: is|'s|s| does| do) {_PROJECT}(?: do| for| about)?(?=\W*$)|"
         rf"\b(?:one|a) (?:line|sentence|word)s? (?:on|about|for|per) {_THIS}|"
         rf"\bwhat(?: is|'s|s| are| was|re)? {_THIS}(?: all)? about\b|\babout (?:what|which topic)\b|"
         rf"\bwhat (?:does|do|did) {_THIS} (?:say|cover|discuss|describe|deal with|talk about|contain|tell)\b(?=\W*$)|"
@@ -133,7 +139,7 @@ _SIGNS: dict[Aspect, str] = {
     "summary": (
         "summar tl overview gist abstract synops nutshell brief point idea topic theme messag argument statement about "
         "say cover discuss describ deal talk contain tell explain present review skim recap condense digest in for do "
-        "line sentence word"
+        "line sentence word project repo package librar tool app code program software module"
     ),
 }
 
@@ -193,7 +199,8 @@ _FORM = """
     paper papers article articles document documents doc docs file files text texts book books poem poems story novel
     play report reports note notes study work thesis dissertation manuscript preprint publication essay post page pages
     pdf pdfs manual guide spec presentation slide slides spreadsheet table sheet chapter letter contract agreement
-    minute transcript email mail folder collection vault repo repository project source sources content contents
+    minute transcript email mail folder collection vault repo repository project
+    package library tool app application software codebase source sources content contents
     author authors writer they people researcher researchers person names name called
     write wrote written publish published publication appear appeared release released submit submitted present
     presented date year month day old come came made create created
@@ -230,13 +237,15 @@ class DocumentQuestion:
     """A question about whole documents.
 
     `aspects` are what it asks for, `subject` the stems that name the documents, if any; `points_back` is set if a
-    pronoun does ("who wrote it?"). `terms` are the stems of the question that say more.
+    pronoun does ("who wrote it?"). `terms` are the stems of the question that say more. `of_project` is set if it asks
+    about a project, which its README describes.
     """
 
     aspects: tuple[Aspect, ...]
     subject: frozenset[str]
     points_back: bool
     terms: frozenset[str] = frozenset()
+    of_project: bool = False
 
     def may_mean(self, title_terms: frozenset[str]) -> bool:
         """Return whether a document with these stems in its title or file name is meant."""
@@ -261,7 +270,8 @@ def read_document_question(text: str) -> DocumentQuestion | None:
     form = _stems(_FORM)
     subject = frozenset(term for term in content_terms(rest) if term not in form and not term.isdigit())
     terms = frozenset(term for term in content_terms(flat) if term not in form)
-    return DocumentQuestion(tuple(aspects), subject, bool(_POINTS_BACK & set(words(flat))), terms)
+    of_project = not subject and re.search(rf"\b{_PROJECT}\b", flat, re.IGNORECASE) is not None
+    return DocumentQuestion(tuple(aspects), subject, bool(_POINTS_BACK & set(words(flat))), terms, of_project)
 
 
 _POINTS_BACK = frozenset(("it", "its", "this", "that", "they", "their", "them", "these", "those"))

@@ -60,6 +60,8 @@ def _quoted(unit: Unit, passage: PassageText) -> str:
         return f"{fence}\n{body}\n{fence}\n\n[{key}]"
     if unit.kind == "entry":
         return f"- {' '.join(lines)} [{key}]"
+    if unit.kind == "task":
+        return f"- {' '.join(lines)} [{key}]"
     if unit.kind in RECORDS:
         return "\n".join(f"- {_record(line.strip().strip('|').strip())} [{key}]" for line in lines)
     if unit.kind == "list":

@@ -91,6 +91,12 @@ class _Document:
     passages: list[tuple[int, PassageText]]
     units: list[Unit]
 
+    @property
+    def is_table(self) -> bool:
+        """Return whether most of its passages are rows."""
+        with_rows = {unit.passage for unit in self.units if unit.kind == "row"}
+        return 2 * len(with_rows) > len(self.passages)
+
     def of(self, number: int) -> list[Unit]:
         """Return the quotable sentences and lists of a passage."""
         return [each for each in self.units if each.passage == number and each.quotable]
@@ -120,7 +126,13 @@ def _documents(asked: DocumentQuestion, passages: Sequence[PassageText], units: 
     by_title: dict[str, list[tuple[int, PassageText]]] = {}
     for number, passage in enumerate(passages):
         by_title.setdefault(passage.title, []).append((number, passage))
-    named = {title for title in by_title if asked.subject and asked.may_mean(terms_of(title))}
+    named = {
+        title
+        for title, found in by_title.items()
+        if asked.subject and asked.may_mean(terms_of(f"{title} {found[0][1].authors}"))
+    }
+    if asked.of_project and passages:  # what describes it was shown first
+        named = {passages[0].title}
     if asked.subject and not named and not asked.points_back:
         return []
     return [
@@ -148,7 +160,7 @@ def _answer(
     if aspect == "fields":
         return list(_headers(document)) or list(_first_line(document))[:1]
     if aspect == "summary":
-        of_table = list(_headers(document, rows=_SHOWN_ROWS))
+        of_table = list(_headers(document, rows=_SHOWN_ROWS)) if document.is_table else []
         return of_table or _summary(document, max_words, max_sentences)
     if aspect in CUES:
         # a dataset, a fund or a licence has a name

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from asky.text.sentences import TIME_STAMP
+
 Form = Literal["prose", "rows", "fields", "code", "log"]
 
 _MOST = 0.7  # the share of lines that decides the form of a passage; the others may be headings and comments
@@ -17,14 +19,10 @@ _MAX_LINE = 600  # characters; a longer line is a paragraph
 
 _SENTENCES = re.compile(r"[a-z]{2}[.!?] [A-Z][a-z]+ [a-z]+ [a-z]+ .*[a-z]{2}[.!?](?: |$)")
 
-_ROW = re.compile(r"[^;:\n]{1,60}: [^;\n]*(?:; [^;:\n]{1,60}: [^;\n]*)+")
+_CELL = re.compile(r"[^;:\n]{1,60}: [^;\n]*")
+_MAX_FIRST_CELL = 80  # characters of one without a name
 _FIELD = re.compile(r"[^\s:#=][^:\n=]{0,150}?: \S.*|[^\s:#=][^\s:=]{0,150}? ?= ?\S.*")
 _PATH = re.compile(r"(?:[\w$@-]+[.\[])+|[a-z][\w$@-]*(?::| ?=)|[\w$@-]+[_-][\w$@-]+(?::| ?=)")
-_TIME = re.compile(
-    r"[\[(]?(?:\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\d{1,2}[/ .-](?:\d\d|[A-Z][a-z]{2})[/ .-]\d{2,4}[ :]\d\d:\d\d"
-    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d\d:\d\d:\d\d[.,]?\d*\s)"
-    r"|\S+ \S+ \S+ \[\d{1,2}/[A-Z][a-z]{2}/\d{4}:"
-)
 _CODE_LINE = re.compile(
     r".*[;{}]$|.*\)\s*(?::|=>|->.*:|\{)$|[}\])]+[;,)]*$|\s*(?://|/\*|\*/|\#!|\#include|@\w+|--\s)"
     r"|\s*(?:def|class|return|import|from\s+\S+\s+import|const|let|var|function|async|await|export|if\s*\(|for\s*\("
@@ -51,7 +49,7 @@ def form_of(text: str, title: str = "") -> Form:
         return "rows"
     if any(len(line) > _MAX_LINE or _SENTENCES.search(line) for line in lines):
         return "code" if _looks_like_code(text) else "prose"
-    if _share(lines, _TIME) >= _LOG_SHARE and len(lines) > 1:
+    if _share(lines, TIME_STAMP) >= _LOG_SHARE and len(lines) > 1:
         return "log"
     if rows >= _MOST * len(lines):
         return "rows"
@@ -62,8 +60,13 @@ def form_of(text: str, title: str = "") -> Form:
 
 
 def is_row(line: str) -> bool:
-    """Return whether a line is the row of a table with the name of each value: `month: May; units: 5`."""
-    return _ROW.fullmatch(line.strip()) is not None
+    """Return whether a line is the row of a table with the name of each value: `month: May; units: 5`.
+
+    The first column may have no name: `guests; 2022: 40; 2023: 12`.
+    """
+    first, *others = re.split(r"; ?", line.strip())
+    is_named = _CELL.fullmatch(first) is not None or (len(first) <= _MAX_FIRST_CELL and ":" not in first)
+    return bool(others) and is_named and all(_CELL.fullmatch(other) for other in others)
 
 
 def _looks_like_code(text: str) -> bool:

@@ -43,7 +43,7 @@ class ExtractiveSettings:
     most `max_embedded` units are embedded for an answer, which bounds its time.
     """
 
-    min_relevance: float = 0.3
+    min_relevance: float = 0.35
     min_coverage: float = 0.3
     max_embedded: int = 24
     selection: SelectionSettings = field(default_factory=SelectionSettings)
@@ -132,7 +132,7 @@ class ExtractiveModel:
             questions, scorer.score(questions, embed=embed, max_embedded=limits.max_embedded), strict=True
         ):
             is_embedded = any(each.meaning is not None for each in scored)
-            found = relevance(question, scored, scorer, embed if is_embedded else None)
+            found = relevance(question, scored, scorer)
             needed = limits.min_relevance if is_embedded else limits.min_coverage
             if is_embedded and len(question.names) >= _SEVERAL_NAMES:
                 needed *= _OF_SEVERAL

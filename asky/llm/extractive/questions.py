@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from asky.llm.extractive.tasks import TASK_WORDS, TaskState, asked_tasks
 from asky.text.document_questions import DocumentQuestion, read_document_question
 from asky.text.terms import content_terms, terms_of, words
 
@@ -72,7 +73,7 @@ class ParsedQuestion:
 
     `parts` are its sub-questions in the order asked, each able to stand alone; empty if it asks one thing. `terms` are
     its distinct content terms, and `names` those of capitalised words and numbers. `document` is what it asks about
-    documents as a whole, if anything.
+    documents as a whole, if anything, and `tasks` which tasks of them it asks for; its `terms` are then the others.
     """
 
     text: str
@@ -81,6 +82,7 @@ class ParsedQuestion:
     names: frozenset[str]
     kind: AnswerKind | None
     document: DocumentQuestion | None
+    tasks: TaskState | None = None
 
 
 def read_question(text: str) -> ParsedQuestion:
@@ -93,8 +95,11 @@ def read_question(text: str) -> ParsedQuestion:
     flat = " ".join(_ADDRESS.sub(" ", flat).split()) or flat  # no sentence is about an address
     document = read_document_question(flat)
     parts = () if document is not None and not document.subject else _parts(_ADDRESS.sub(" ", lines))
-    terms = terms_of(flat)
-    return ParsedQuestion(flat, parts, (terms - _WEAK) or terms, _names_and_numbers(flat), answer_kind(flat), document)
+    tasks = asked_tasks(flat)
+    terms = terms_of(flat) - (terms_of(TASK_WORDS) if tasks else frozenset())
+    return ParsedQuestion(
+        flat, parts, (terms - _WEAK) or terms, _names_and_numbers(flat), answer_kind(flat), document, tasks
+    )
 
 
 def _names_and_numbers(text: str) -> frozenset[str]:

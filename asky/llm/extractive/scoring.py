@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from asky.llm.extractive.measures import measures
 from asky.llm.extractive.questions import AnswerKind, ParsedQuestion
 from asky.llm.extractive.related import related
-from asky.llm.extractive.units import RECORDS, PassageText, Unit
+from asky.llm.extractive.tasks import task_state
+from asky.llm.extractive.units import RECORDS, PassageText, Unit, UnitKind
 from asky.text.terms import content_terms, stem, terms_of, words
 
 if TYPE_CHECKING:
@@ -32,14 +33,20 @@ _COMPLETE = 0.2
 _DEFINES = 0.4
 _IN_STEPS = 0.25
 _MEASURES = 0.15
-PHRASES = 0.1
+_TASK = 1.0
+_BY_KEY = 0.2  # of a setting that the question names, of an object that it names
+PHRASES = 0.4
 """The weight of `ScoredUnit.phrases` beside coverage."""
+_IN_OBJECT = 0.9
 _IN_CONTEXT = 0.5
 _IN_UNIT_BEFORE = 0.3
 _MIN_MISSPELLED = 5  # letters of a stem; shorter ones have too many neighbours
 _ALMOST = 0.8  # by which `difflib` tells "seper" from "separ" but not "tabl" from "cabl"
 _MAX_EMBEDDED_CHARS = 1_200
 _DEFINITION_CHARS = 120
+_MEMBER = re.compile(r"[^\s:=]*\[\d+\]\.")
+_WRITTEN: frozenset[UnitKind] = frozenset({"sentence", "item", "list", "heading"})
+_WITHIN = re.compile(r"(?<=[a-z,;] )[A-Za-z][\w'-]+")
 _NUMBERED = re.compile(r"^\s*1[.)]\s", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z_$][\w$]{2,}")
 _DEFINED = re.compile(
@@ -104,13 +111,15 @@ class Scorer:
 
     def __init__(self, passages: Sequence[PassageText], units: Sequence[Unit]) -> None:
         self.units = units
-        self._titles = [terms_of(passage.title) for passage in passages]
+        self._names = [passage.title for passage in passages]
+        self._titles = [terms_of(name) for name in self._names]
         self._at = {(unit.passage, unit.position): unit for unit in units}
         self._quotable = [unit for unit in units if unit.quotable]
         keys = {id(unit): terms_of(unit.text.split(":")[0]) for unit in units if unit.kind == "property"}
         self._keys = {unit: key | related(key) for unit, key in keys.items()}
         self._counts = Counter(term for unit in units for term in unit.terms)
         self._total = len(units)
+        self._capitalised = _capitalised(units)
         self._joined: dict[str, frozenset[str]] = {}  # "progressbar", for a question about a progress bar
         self._words = sorted({*self._counts, *(term for unit in units for term in unit.context)})
 
@@ -131,7 +140,8 @@ class Scorer:
         wanted = [self._spelled(question.terms) for question in questions]
         if embed is not None and candidates:
             promising = self._best_covering(candidates, wanted, max_embedded)
-            cosines = _cosines(embed, [question.text for question in questions], [self._embedded(u) for u in promising])
+            texts = [self.respelled(question.text) for question in questions]
+            cosines = _cosines(embed, texts, [self._embedded(u) for u in promising])
             if cosines is not None:
                 candidates, rows = promising, cosines
         return [
@@ -145,7 +155,22 @@ class Scorer:
     def _embedded(self, unit: Unit) -> str:
         """Return the text of `unit` to embed: below its heading, which says what "it" and "they" are."""
         heading = f"{unit.heading}\n" if unit.heading else ""
-        return (heading + unit.quote)[:_MAX_EMBEDDED_CHARS]
+        return (heading + (unit.labelled or unit.quote))[:_MAX_EMBEDDED_CHARS]
+
+    def names_of(self, question: ParsedQuestion) -> frozenset[str]:
+        """Return the terms of the question that are names, also those that only the passages write with a capital."""
+        return question.names | (question.terms & self._capitalised)
+
+    def respelled(self, text: str) -> str:
+        """Return `text` with words that no passage contains replaced by those spelled almost the same."""
+        return " ".join(self._respelled_word(word) for word in text.split())
+
+    def _respelled_word(self, word: str) -> str:
+        terms = content_terms(word)
+        if len(terms) != 1 or terms[0] in self._counts or (near := self._nearest(terms[0])) == terms[0]:
+            return word
+        found = (each for unit in self.units for each in words(unit.text) if stem(each) == near)
+        return next(found, word)
 
     def _spelled(self, terms: frozenset[str]) -> frozenset[str]:
         """Return `terms` with those that no passage contains replaced by one that is spelled almost the same."""
@@ -184,9 +209,33 @@ class Scorer:
                 return above
         return None
 
+    def title_of(self, unit: Unit) -> str:
+        """Return the title of the source that the unit is of."""
+        return self._names[unit.passage]
+
+    def name_of(self, unit: Unit) -> Unit | None:
+        """Return what names the member of a list that a setting belongs to: `jobs[0].name` of `jobs[0].cron`."""
+        owner = _MEMBER.match(unit.text)
+        if owner is None or not unit.heading:
+            return None
+        names = unit.heading.split("; ")
+        of_passage = (other for other in self.units if other.passage == unit.passage and other is not unit)
+        return next(
+            (
+                other
+                for other in of_passage
+                if other.kind == "field" and other.text.startswith(owner[0]) and other.text.rpartition(".")[2] in names
+            ),
+            None,
+        )
+
     def before(self, unit: Unit) -> Unit | None:
         """Return the unit before it in its passage."""
         return self._at.get((unit.passage, unit.position - 1))
+
+    def after(self, unit: Unit) -> Unit | None:
+        """Return the unit after it in its passage."""
+        return self._at.get((unit.passage, unit.position + 1))
 
     def window(self, unit: Unit) -> list[Unit]:
         """Return the unit with those beside it in its passage."""
@@ -216,12 +265,14 @@ class Scorer:
             + _RANK / (1 + unit.passage)
             + _POSITION / (1 + unit.position)
             + _COMPLETE * (unit.complete or unit.kind != "sentence")
-            + _KIND * _holds(question, unit)
+            + _KIND * holds(question, unit)
             + _DEFINES * _defines(question, unit)
             + _IN_STEPS * (question.kind == "steps" and unit.kind == "list" and _NUMBERED.search(unit.text) is not None)
             + _MEASURES * measures(question.text, unit.text)
+            + _TASK * is_asked_task(question, unit)
+            + _BY_KEY * bool(unit.key & terms and unit.beside & terms)
         )
-        phrases = _phrases(question.text, unit.text) if unit.kind in RECORDS else 0.0
+        phrases = _phrases(question.text, unit.labelled or unit.text) if unit.kind in RECORDS else 0.0
         return ScoredUnit(unit, coverage, meaning, support, score + PHRASES * phrases, phrases)
 
     def _best_covering(self, candidates: Sequence[Unit], wanted: Sequence[frozenset[str]], count: int) -> list[Unit]:
@@ -234,18 +285,35 @@ class Scorer:
 
     def _coverage(self, terms: frozenset[str], unit: Unit) -> float:
         before = self.before(unit)
-        own = unit.terms.union(*(self._joined[term] for term in self._joined.keys() & unit.terms))
+        own = self._with_joined(unit.terms)
         left = terms - own
+        # the port of the object called "web" is asked for by both
+        in_object = left & self._with_joined(unit.beside) if unit.key & terms else frozenset[str]()
+        left -= in_object
         in_context = left & (unit.context | self._titles[unit.passage])
         in_before = (left - in_context) & before.terms if before else frozenset()
-        held = self._weigh(terms & own)
+        held = self._weigh(terms & own) + _IN_OBJECT * self._weigh(in_object)
         return (held + _IN_CONTEXT * self._weigh(in_context) + _IN_UNIT_BEFORE * self._weigh(in_before)) / (
             self._weigh(terms) or 1.0
         )
 
+    def _with_joined(self, terms: frozenset[str]) -> frozenset[str]:
+        return terms.union(*(self._joined[term] for term in self._joined.keys() & terms))
+
     def _weigh(self, terms: frozenset[str]) -> float:
         """Return the sum of the weights of terms, the same in any order of the set."""
         return math.fsum(math.log(2 + self._total / (1 + self._counts[term])) for term in terms)
+
+
+def _capitalised(units: Sequence[Unit]) -> frozenset[str]:
+    """Return the terms that are written with a capital wherever they stand within a sentence."""
+    names: set[str] = set()
+    others: set[str] = set()
+    for unit in units:
+        if unit.kind in _WRITTEN:
+            for match in _WITHIN.finditer(unit.text):
+                (names if match[0][0].isupper() else others).update(content_terms(match[0]))
+    return frozenset(names - others)
 
 
 def _cosines(embed: Embed, questions: list[str], texts: list[str]) -> list[list[float]] | None:
@@ -281,7 +349,7 @@ def _pairs(text: str) -> Iterator[tuple[str, str]]:
             yield first[-1], second[0]
 
 
-def _holds(question: ParsedQuestion, unit: Unit) -> float:
+def holds(question: ParsedQuestion, unit: Unit) -> float:
     """Return 1 if the unit has an item of the required form that the question lacks; 0.5 if no form is required."""
     if question.kind is None:
         return 0.5
@@ -291,6 +359,11 @@ def _holds(question: ParsedQuestion, unit: Unit) -> float:
     return float(
         any(match.group().casefold() not in question_words for match in _CUES[question.kind].finditer(unit.text))
     )
+
+
+def is_asked_task(question: ParsedQuestion, unit: Unit) -> bool:
+    """Return whether the unit is a task in the state that the question asks for."""
+    return unit.kind == "task" and question.tasks is not None and task_state(f"- {unit.text}") == question.tasks
 
 
 def _defines(question: ParsedQuestion, unit: Unit) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from asky.llm.extractive.questions import ParsedQuestion
-from asky.llm.extractive.scoring import PHRASES, ScoredUnit, Scorer, dates
+from asky.llm.extractive.scoring import PHRASES, ScoredUnit, Scorer, dates, holds, is_asked_task
 from asky.llm.extractive.units import RECORDS, PassageText, Unit
 
 _POINTS_BACK = re.compile(
@@ -18,17 +18,21 @@ _POINTS_BACK = re.compile(
     re.IGNORECASE,
 )
 
+_TOLD_AT_ONCE = frozenset({"time", "number", "person", "place"})  # by one sentence with such an item
+
 
 @dataclass(frozen=True, slots=True)
 class SelectionSettings:
     """Limits on the quotation.
 
     A unit is left out if its marginal score is below `keep` times the best score, or if more than `alike` of it is
-    already covered; of rows, settings and log entries, those whose coverage is below `keep_records` times the best.
-    `new_terms` is the bonus of a further unit that alone adds all terms of the question. Records may be `max_records`,
-    and all units `max_words`.
+    already covered; one of another source than the best also if it adds no term of the question and its coverage is
+    below `keep_other` times the best. Rows, settings and log entries are left out if their coverage is below
+    `keep_records` times the best. `new_terms` is the bonus of a further unit that alone adds all terms of the question.
+    Records may be `max_records`, and all units `max_words`.
     """
 
+    keep_other: float = 0.9
     max_sentences: int = 5
     max_records: int = 12
     max_words: int = 120
@@ -54,6 +58,8 @@ def select_units(
     Source: docs/concepts/extractive-model.md for the settings. Greedy choice by relevance and novelty follows maximal
     marginal relevance, Carbonell and Goldstein, SIGIR 1998.
     """
+    if whole and is_asked_task(question, whole[0].unit):
+        return _tasks(question, whole, settings)
     chosen = _Chosen(scorer, settings)
     for part in parts:
         chosen.add_first_of(part)
@@ -66,8 +72,26 @@ def select_units(
         elif chosen.marginal_score(best, question) < settings.keep * whole[0].score:
             break
         left.remove(best)
-        chosen.add(best.unit)
-    return [*_dated_headings(scorer, question, chosen.units), *chosen.units]
+        if not chosen.is_padding(best, whole[0], question):
+            chosen.add(best.unit)
+        chosen.add_explanation(question)
+    return [*_dated_headings(scorer, question, chosen.units), *_with_names(scorer, chosen.units)]
+
+
+def _tasks(question: ParsedQuestion, whole: Sequence[ScoredUnit], settings: SelectionSettings) -> list[Unit]:
+    """Return the tasks that are asked for: those of the best one's passage, or all if the question names no subject."""
+    best = whole[0].unit
+    return [
+        each.unit
+        for each in whole
+        if is_asked_task(question, each.unit) and (each.unit.passage == best.passage or not question.terms)
+    ][: settings.max_records]
+
+
+def _with_names(scorer: Scorer, units: Sequence[Unit]) -> list[Unit]:
+    """Return `units`, and what names the members of lists that they belong to."""
+    names = (scorer.name_of(unit) for unit in units)
+    return list(dict.fromkeys([*units, *(name for name in names if name is not None)]))
 
 
 def _record_score(scored: ScoredUnit) -> float:
@@ -121,6 +145,14 @@ class _Chosen:
         new = self._scorer.share(question.terms, scored.unit.terms - covered)
         return scored.score + self._settings.new_terms * new
 
+    def is_padding(self, scored: ScoredUnit, best: ScoredUnit, question: ParsedQuestion) -> bool:
+        """Return whether a unit of another source says less of what is asked than the best one, and nothing else."""
+        if not self.units or self._scorer.title_of(scored.unit) == self._scorer.title_of(best.unit):
+            return False
+        said = frozenset().union(*(self._scorer.terms_around([unit]) for unit in self.units))
+        adds = (self._scorer.terms_around([scored.unit]) - said) & question.terms
+        return not adds and scored.coverage < self._settings.keep_other * best.coverage
+
     def add_first_of(self, scored: Sequence[ScoredUnit]) -> None:
         """Add the best unit that is not chosen yet."""
         best = next((each.unit for each in scored if each.unit not in self.units), None)
@@ -136,6 +168,16 @@ class _Chosen:
             self._take(before)
         if self._fits(unit) or not self.units:
             self._take(unit)
+
+    def add_explanation(self, question: ParsedQuestion) -> None:
+        """Add the sentence behind the only one so far, which often says more; to "why", also the one before it."""
+        (unit,) = self.units[:1] if len(self.units) == 1 and self.units[0].kind == "sentence" else (None,)
+        if unit is None or (question.kind in _TOLD_AT_ONCE and holds(question, unit) == 1.0):
+            return
+        beside = [self._scorer.after(unit), *([self._scorer.before(unit)] if question.kind == "reason" else [])]
+        for other in beside:
+            if other is not None and other.quotable and other.kind == "sentence" and self._fits(other):
+                self._take(other)
 
     def _repeats(self, unit: Unit) -> bool:
         if unit.kind in RECORDS:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, Protocol
 
-from asky.llm.extractive.forms import form_of
+from asky.llm.extractive.forms import form_of, is_row
 from asky.llm.extractive.related import related
+from asky.llm.extractive.tasks import task_state
 from asky.text.plain import plain
 from asky.text.sentences import sentence_spans
 from asky.text.terms import content_terms, terms_of, words
@@ -40,10 +42,10 @@ class PassageText(Protocol):
     def authors(self) -> str: ...
 
 
-UnitKind = Literal["sentence", "item", "list", "table", "row", "field", "property", "code", "entry", "heading"]
+UnitKind = Literal["sentence", "item", "list", "task", "table", "row", "field", "property", "code", "entry", "heading"]
 
 
-RECORDS: frozenset[UnitKind] = frozenset({"row", "field", "property", "entry", "table"})
+RECORDS: frozenset[UnitKind] = frozenset({"row", "field", "property", "entry", "table", "task"})
 """Units that resemble each other and are told apart by one value: near repetitions of each other, but not the same."""
 _VERSIONED: frozenset[UnitKind] = frozenset({"field", "property", "code"})
 
@@ -54,8 +56,10 @@ class Unit:
 
     `position` counts the units of its passage from 0. `text` is the stored text, without the marker of a list item,
     `terms` are its distinct content terms, and `context` those around it that it depends on; `heading` is the text of
-    the heading above it in the passage. `quotable` is false for
-    a unit that only gives context; `complete` is false for one that is no sentence.
+    the heading above it in the passage. Of a setting, `key` are the terms of its last key, `beside` those of the object
+    that it belongs to, and `heading` its name. Of the row of a table with a head, `labelled` is its text with the names
+    of the columns. `quotable` is false for a unit that only gives context; `complete` is false for one that is no
+    sentence.
     """
 
     passage: int
@@ -68,6 +72,9 @@ class Unit:
     quotable: bool
     complete: bool
     heading: str = ""
+    key: frozenset[str] = frozenset()
+    beside: frozenset[str] = frozenset()
+    labelled: str = ""
 
     @property
     def quote(self) -> str:
@@ -117,9 +124,17 @@ _LEADS_IN = re.compile(r"[:：]\W*$|\b(?:below|as follows|(?:the|these) followin
 _REFERENCE_NUMBER = re.compile(r"\s?\[\^?\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*\]")
 _KEY_LIKE = re.compile(r"\[\s*P[0-9a-fA-F]{4,8}\b")  # would read as a citation key
 _SYMBOLS = frozenset("{}<>=;|\\$#~^@")
-_FIELD = re.compile(r"\s*([^:=\n]{1,150}?)\s*(?::|=)\s*(.*)", re.DOTALL)
+_LINE = re.compile(r"\S[^\n]*")
+_FIELD = re.compile(r"\s*([^=\n]{1,150}?)\s*(?::(?=\s|$)|=)\s*(.*)", re.DOTALL)
 _INDEX = re.compile(r"\[\d+\]$")
-_VERSION = re.compile(r"(?:[:=@^~<>]|\bv)\s?[\"']?\d+\.\d")  # `postgres:15.6`, `httpx>=0.27`, `"react": "^18.2"`
+_IDENTIFIES = re.compile(
+    r"(?:\w*_)?(?:name|id|title|label|ssid|host|hostname|alert|job|image|user|username|email|slug)", re.IGNORECASE
+)
+_MEMBER = re.compile(r"^\s*([^\s:=]*\[\d+\])\.[^\s:=.]+\s*[:=]", re.MULTILINE)
+_MAX_MEMBERS = 2
+_VERSION = re.compile(
+    r"(?:[:=@^~<>]|\bv)\s?[\"']?\d+\.\d|[\^~<>]=?\s?v?\d"
+)  # `postgres:15.6`, `httpx>=0.27`, `"react": "^18.2"`
 _VERSION_TERMS = terms_of("version")
 
 
@@ -202,7 +217,9 @@ def _prose(text: str) -> Iterator[Unit]:
             heading_terms = terms_of(heading)
             yield _unit(text, span, "heading", quotable=False)
             continue
-        if kind == "row":
+        if kind == "record":
+            found = [_unit(text, span, "row", heading_terms)]
+        elif kind == "row":
             found = _table(text, [row for _, row in block], heading_terms)
         elif kind == "item" or len(block) > 1:
             found = _list(text, block, heading_terms)
@@ -236,15 +253,34 @@ _INTRODUCED = ("item", "code", "row")
 
 
 def _pieces(text: str, begin: int, fences: Sequence[tuple[int, int, Span]]) -> Iterator[tuple[str, Span]]:
-    """Yield the headings, list items, table rows, blocks of code and sentences, in order."""
+    """Yield the headings, list items, table rows, records, blocks of code and sentences, in order."""
     position = begin
     for start, end, inner in [*fences, (len(text), len(text), Span(len(text), len(text)))]:
-        for span in sentence_spans(text[position:start]):
-            moved = Span(position + span.start, position + span.end)
-            yield _kind_of(text[moved.start : moved.end]), moved
+        for records in [*_runs_of_rows(text, position, start), [Span(start, start)]]:
+            for span in sentence_spans(text[position : records[0].start]):
+                moved = Span(position + span.start, position + span.end)
+                begins_line = not text[: moved.start].rpartition("\n")[2].strip()
+                yield _kind_of(text[moved.start : moved.end]) if begins_line else "sentence", moved
+            yield from (("record", record) for record in records if len(record))
+            position = records[-1].end
         if len(inner):
             yield "code", Span(start, end)
         position = end
+
+
+def _runs_of_rows(text: str, begin: int, end: int) -> Iterator[list[Span]]:
+    """Yield runs of lines that are rows of a table: `month: May; units: 5`."""
+    run: list[Span] = []
+    if "; " in text[begin:end]:
+        for match in _LINE.finditer(text, begin, end):
+            if is_row(match.group()):
+                run.append(Span(match.start(), match.end()))
+            else:
+                if len(run) > 1:
+                    yield run
+                run = []
+    if len(run) > 1:
+        yield run
 
 
 def _kind_of(body: str) -> str:
@@ -264,6 +300,13 @@ def _list(text: str, block: Sequence[tuple[str, Span]], heading: frozenset[str])
     whole = Span(block[0][1].start, block[-1][1].end)
     body = text[whole.start : whole.end]
     has_lead = block[0][0] != "item"
+    if any(task_state(text[span.start : span.end]) for _, span in block):
+        for _, span in block:
+            item = text[span.start : span.end]
+            state = task_state(item)
+            start = span.start + (item.index("[") if state else 0)
+            yield _unit(text, Span(start, span.end), "task" if state else "item", heading)
+        return
     items = [text[span.start : span.end] for _, span in block]
     alone = not has_lead and all(item[0] in _BULLETS and _ENDED.search(item[-_TAIL_CHARS:]) for item in items)
     if len(block) > 1 and not alone and len(body.split()) <= _MAX_LIST_WORDS and len(block) <= _MAX_LIST_LINES:
@@ -285,9 +328,15 @@ def _list(text: str, block: Sequence[tuple[str, Span]], heading: frozenset[str])
 def _table(text: str, rows: Sequence[Span], heading: frozenset[str]) -> Iterator[Unit]:
     """Yield the rows of a table, found by its head too; a table of a few rows is one unit."""
     ruled = any(_TABLE_RULE.match(text[row.start : row.end]) for row in rows[1:2])
-    head = terms_of(text[rows[0].start : rows[0].end]) if ruled else frozenset()
+    names = _cells(text[rows[0].start : rows[0].end]) if ruled else []
     for row in rows[2 if ruled else 0 :]:
-        yield _unit(text, row, "table", heading | head)
+        cells = _cells(text[row.start : row.end])
+        labelled = "; ".join(f"{name}: {cell}" for name, cell in zip(names, cells, strict=False) if cell)
+        yield replace(_unit(text, row, "table", heading | terms_of(" ".join(names))), labelled=labelled)
+
+
+def _cells(row: str) -> list[str]:
+    return [plain(cell).strip() for cell in row.strip().strip("|").split("|")]
 
 
 def _code_blocks(text: str, inner: Span, context: frozenset[str]) -> Iterator[Unit]:
@@ -324,22 +373,52 @@ def _lines(text: str, *, entries: bool = False) -> Iterator[Span]:
 
 
 def _with_siblings(fields: Sequence[Unit]) -> Iterator[Unit]:
-    """Yield settings with the words of those beside and below them as context: the port beside `image: postgres`."""
+    """Yield settings with the words of those beside and below them as context: the port beside `image: postgres`.
+
+    They know the object that they belong to: those beside them, and what has a name like `name` above them.
+    """
+    around: dict[str, set[str]] = {}
     beside: dict[str, set[str]] = {}
-    for unit in fields:
-        parent = _parent(unit)
+    named: dict[str, list[Unit]] = {}
+    paths = [_path(unit) for unit in fields]
+    for unit, path in zip(fields, paths, strict=True):
+        parent, _, key = path.rpartition(".")
+        beside.setdefault(parent, set()).update(unit.terms)
+        beside.setdefault(path, set()).update(unit.terms)  # a comment on the whole object
+        if _IDENTIFIES.fullmatch(key):
+            named.setdefault(parent, []).append(unit)
         while parent:
-            beside.setdefault(parent, set()).update(unit.terms)
+            around.setdefault(parent, set()).update(unit.terms)
             parent = parent.rpartition(".")[0]
-    for unit in fields:
-        parent = _parent(unit)
-        yield replace(unit, context=unit.context | beside[parent]) if parent else unit
+    for unit, path in zip(fields, paths, strict=True):
+        parent, _, key = path.rpartition(".")
+        if not parent:
+            yield unit
+            continue
+        names = [name for above in _ancestors(parent) for name in named.get(above, [])]
+        yield replace(
+            unit,
+            context=unit.context | around[parent],
+            key=_with_forms(terms_of(key)),
+            beside=frozenset(beside[parent]).union(*(name.terms for name in names)) - unit.terms,
+            heading="; ".join(name.text.rpartition(".")[2] for name in names if name is not unit),
+        )
 
 
-def _parent(unit: Unit) -> str:
-    """Return the path of a setting without its last key: `services.db` of `services.db.ports[0]: 80`."""
-    path = unit.text.split(":")[0].split("=")[0].strip()
-    return _INDEX.sub("", path).rpartition(".")[0]
+def _with_forms(terms: frozenset[str]) -> frozenset[str]:
+    return terms | related(terms)
+
+
+def _path(unit: Unit) -> str:
+    """Return the path of a setting: `services.db.ports` of `services.db.ports[0]: 80`."""
+    field = _FIELD.match(unit.text)
+    return _INDEX.sub("", (field[1] if field else unit.text).strip())
+
+
+def _ancestors(path: str) -> Iterator[str]:
+    while path:
+        yield path
+        path = path.rpartition(".")[0]
 
 
 def _fields(text: str, part: Span | None = None) -> Iterator[Unit]:
@@ -347,11 +426,14 @@ def _fields(text: str, part: Span | None = None) -> Iterator[Unit]:
     begin, stop = (part.start, part.end) if part is not None else (0, len(text))
     group: list[Span] = []
     path_before = ""
+    small = _small_objects(text[begin:stop])
     for line in [*_lines(text[begin:stop]), Span(stop - begin, stop - begin)]:
         span = Span(begin + line.start, begin + line.end)
         field = _FIELD.match(text, span.start, span.end)
         path = field[1].strip() if field else ""
-        of_list = _INDEX.sub("", path) if _INDEX.search(path) else ""
+        of_list = (
+            _INDEX.sub("", path) if _INDEX.search(path) else small.get(_INDEX.sub("", path).rpartition(".")[0], "")
+        )
         member = bool(group) and part is not None and text[span.start : span.end].startswith("- ")  # YAML's lists
         if group and not member and not (of_list and of_list == path_before):
             yield _unit(text, Span(group[0].start, group[-1].end), "field")
@@ -359,6 +441,12 @@ def _fields(text: str, part: Span | None = None) -> Iterator[Unit]:
         if len(span):
             group.append(span)
         path_before = path_before if member else of_list
+
+
+def _small_objects(text: str) -> dict[str, str]:
+    """Return the paths of the objects in lists that have few members, such as a name and its value, by themselves."""
+    owners = Counter(match[1] for match in _MEMBER.finditer(text))
+    return {owner: owner for owner, count in owners.items() if 1 < count <= _MAX_MEMBERS}
 
 
 @lru_cache(maxsize=4_096)  # a unit is compared, scored, embedded and quoted by this text

@@ -26,6 +26,7 @@ _MAX_HEADINGS = 24
 _HEADING_CHARS = 200
 _HEADER_CHARS = 600  # the name of a sheet, its columns and the first rows
 _ABSTRACT_WITHIN = 8_000
+_README = re.compile(r"(?:^|[/\\])readme(?:\.\w+)?$", re.IGNORECASE)
 
 _ABSTRACT = re.compile(
     r"^(?:abstract|summary(?! (?:and|&|of))|executive summary|overview|tl;?dr|zusammenfassung|r[ée]sum[ée])\b",
@@ -51,11 +52,13 @@ _SEARCHED_CHARS = 2_000_000
 
 
 def documents_meant(question: DocumentQuestion, sources: Sequence[Source], recent: Sequence[str]) -> list[Source]:
-    """Return the sources that `question` is about: those whose title or file name holds its subject.
+    """Return the sources that `question` is about: those whose title, file name or authors hold its subject.
 
-    Without a subject, or with one that a pronoun replaces, they are those with the ids `recent`; without these they are
-    all, if it has no subject. Empty if there are too many.
+    A question about a project means its outermost README. Without a subject, or with one that a pronoun replaces, they
+    are those with the ids `recent`; without these they are all, if it has no subject. Empty if there are too many.
     """
+    if question.of_project and (readmes := [each for each in sources if _README.search(each.path or each.url or "")]):
+        return [min(readmes, key=lambda each: (len(re.split(r"[/\\]", each.path or "")), each.path or ""))]
     meant = [each for each in sources if question.subject and question.may_mean(name_terms(each))]
     if not meant and (question.points_back or not question.subject):
         meant = [each for each in sources if each.id in recent]
@@ -65,9 +68,9 @@ def documents_meant(question: DocumentQuestion, sources: Sequence[Source], recen
 
 
 def name_terms(source: Source) -> frozenset[str]:
-    """Return the stems in the title and the file name of `source`."""
+    """Return the stems in the title, the file name and the authors of `source`."""
     name = re.split(r"[/\\]", source.path or source.url or "")[-1]
-    return frozenset(content_terms(f"{source.title} {re.sub(r'[_.+-]+', ' ', name)}"))
+    return frozenset(content_terms(f"{source.title} {re.sub(r'[_.+-]+', ' ', name)} {' '.join(source.authors)}"))
 
 
 def overview_spans(

@@ -35,7 +35,7 @@ def judged(question: str, text: str, *, cosine: float | None) -> float:
     scorer = Scorer(passages, read_units(passages))
     how = embed if cosine is not None else None
     (scored,) = scorer.score([asked], embed=how, max_embedded=24)
-    return relevance(asked, scored, scorer, how)
+    return relevance(asked, scored, scorer)
 
 
 BURNED = "The mill at Clare burned down in the year of 1911."

@@ -75,6 +75,14 @@ def test_other_questions_are_not(question: str) -> None:
     assert found is None or found.subject
 
 
+@pytest.mark.parametrize("question", ["what is this project?", "What does this tool do?", "summarise the repo"])
+def test_a_question_about_a_project_is_recognised(question: str) -> None:
+    found = read_document_question(question)
+    assert found is not None
+    assert found.of_project
+    assert found.aspects == ("summary",)
+
+
 def test_the_words_that_name_a_document_are_its_subject() -> None:
     found = read_document_question("Who wrote The Waste Land?")
     assert found is not None

@@ -113,6 +113,18 @@ def test_the_documents_that_a_question_means(
     assert documents_meant(question, [MILLS, TIDES], recent) == meant
 
 
+def test_a_document_is_meant_by_the_name_of_its_author() -> None:
+    paper = Source("s3", "file", "file:///3", "Mills", authors=("Ada Byrne",))
+    assert documents_meant(asked("byrn"), [MILLS, paper], ()) == [paper]
+
+
+def test_a_project_is_described_by_its_outermost_readme() -> None:
+    readmes = [source(number, "x", path) for number, path in enumerate(["/p/docs/README.md", "/p/README.rst"])]
+    many = [source(number + 10, f"Note {number}", f"/p/{number}.py") for number in range(MAX_DOCUMENTS)]
+    project = DocumentQuestion(("summary",), frozenset(), False, of_project=True)
+    assert documents_meant(project, [*many, *readmes], ()) == [readmes[1]]
+
+
 def test_of_too_many_documents_none_is_meant() -> None:
     many = [source(number, f"Note {number}") for number in range(MAX_DOCUMENTS + 1)]
     assert documents_meant(asked(), many, ()) == []

@@ -1,0 +1,132 @@
+"""Which units answer plain questions about notes, tables, settings and chats: words alone decide here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pytest
+
+from asky.llm.extractive.answer import quote_units
+from asky.llm.extractive.questions import read_question
+from asky.llm.extractive.scoring import Scorer
+from asky.llm.extractive.selection import SelectionSettings, select_units
+from asky.llm.extractive.tasks import asked_tasks, task_state
+from asky.llm.extractive.units import read_units
+from asky.values import Location
+
+
+@dataclass(frozen=True)
+class Passage:
+    text: str
+    title: str = "Notes"
+    key: str = "P0001"
+    location: Location = Location()  # noqa: RUF009 - a frozen value
+    authors: str = ""
+
+
+def answer(question: str, *passages: Passage | str) -> str:
+    shown: Sequence[Passage] = [each if isinstance(each, Passage) else Passage(each) for each in passages]
+    asked, scorer = read_question(question), Scorer(shown, read_units(shown))
+    (scored,) = scorer.score([asked], embed=None, max_embedded=24)
+    return "".join(quote_units(select_units(scorer, asked, scored, [], SelectionSettings()), shown))
+
+
+TASKS = "# Firmware\n\n## Tasks\n\n- [x] check the version\n- [ ] order cables\n- [ ] ask Ann about the test\n"
+
+
+@pytest.mark.parametrize(
+    ("question", "state"),
+    [
+        ("What's still to do for the firmware?", "open"),
+        ("my open tasks", "open"),
+        ("firmware todos", "open"),
+        ("which actions aren't done yet?", "open"),
+        ("what is already done for the firmware", "done"),
+        ("What do tides do?", None),
+        ("Who opened the door?", None),
+    ],
+)
+def test_questions_for_tasks_are_recognised(question: str, state: str | None) -> None:
+    assert asked_tasks(question) == state
+
+
+def test_a_box_says_whether_a_task_is_done() -> None:
+    assert [task_state(line) for line in ("- [ ] a", "* [x] a", "1. [X] a", "- a", "[1] a")] == [
+        "open", "done", "done", None, None,
+    ]  # fmt: skip
+
+
+def test_open_tasks_are_told_without_those_that_are_done() -> None:
+    assert answer("What is still to do for the firmware?", TASKS) == (
+        "- [ ] order cables [P0001]\n- [ ] ask Ann about the test [P0001]"
+    )
+    assert answer("What is already done for the firmware?", TASKS) == "- [x] check the version [P0001]"
+
+
+def test_the_setting_of_an_object_is_found_by_the_name_of_the_object() -> None:
+    leases = (
+        "lan.leases[0].name: printer\nlan.leases[0].mac: aa\nlan.leases[0].ip: 10.0.0.1\n"
+        "lan.leases[1].name: heatpump\nlan.leases[1].mac: bb\nlan.leases[1].ip: 10.0.0.2\n"
+    )
+    told = answer("ip of the heat pump", leases)
+    assert "10.0.0.2" in told
+    assert "10.0.0.1" not in told
+    assert "heatpump" in told, "a member of a list says nothing without its name"
+
+
+def test_a_name_and_its_value_are_one_unit() -> None:
+    env = (
+        "spec.env[0].name: MAX_ZOOM\nspec.env[0].value: 18\nspec.env[1].name: CACHE_DIR\nspec.env[1].value: /tmp/x\n"
+        "spec.replicas: 3\nspec.image: tiles\n"
+    )
+    told = answer("max zoom", env)
+    assert "value: 18" in told
+    assert "/tmp/x" not in told
+
+
+def test_a_comment_on_an_object_is_about_its_members() -> None:
+    limits = "api.tiers: # requests per minute\napi.tiers.free: 30\napi.tiers.research: 600\napi.log_level: info\n"
+    assert "api.tiers.research: 600" in answer("requests per minute for research", limits)
+
+
+def test_rows_within_prose_are_told_one_by_one() -> None:
+    report = (
+        "3 Measurements\n\nThe values are averages.\n\nRoom; CO2; Remark\nRoom: 1A; CO2 maximum: 3,120; Remark: stuck\n"
+        "Room: 2B; CO2 maximum: 2,870\nRoom: 4A; CO2 maximum: 2,140\n\nA test of the doors failed in the gym."
+    )
+    assert answer("max CO2 in room 2B", report) == "- Room: 2B; CO2 maximum: 2,870 [P0001]"
+
+
+def test_the_cell_in_the_column_that_is_asked_for_decides() -> None:
+    rings = (
+        "| ring | stations | date | state |\n|---|---|---|---|\n| 2 | old town | 2024-04-16 | done, 3 failed |\n"
+        "| 3 | university | 2024-05-07 | planned |\n"
+    )
+    assert "2024-05-07" in answer("when is ring 3", rings)
+    assert "2024-04-16" not in answer("when is ring 3", rings)
+
+
+def test_messages_of_a_chat_are_entries() -> None:
+    chat = "28.03.24, 18:11 - Win: Who has the key?\n28.03.24, 18:14 - Gesa: The key hangs at my place, plot 9\n"
+    assert answer("where does the key hang", chat) == (
+        "- 28.03.24, 18:14 - Gesa: The key hangs at my place, plot 9 [P0001]"
+    )
+
+
+def test_paragraphs_numbered_within_a_line_are_sentences() -> None:
+    text = "(1) Orders are placed in the portal by the ward. (2) Orders by telephone need a written reason."
+    assert answer("orders by telephone", text) == "(2) Orders by telephone need a written reason. [P0001]"
+
+
+def test_the_sentence_behind_the_only_one_explains_it() -> None:
+    text = "Fence the old server. It may have accepted writes for six minutes before. Then promote the standby one."
+    assert answer("why fence the old server", text).startswith("Fence the old server. [P0001] It may have accepted")
+    dated = "The mill was built in 1820 by Ada. It ground oats for the county."
+    assert "oats" not in answer("When was the mill built?", dated), "a date answers alone"
+
+
+def test_another_source_that_says_less_of_it_is_left_out() -> None:
+    rye = Passage("Bake the rye bread for 50 minutes at 180 degrees.", "Rye bread", "P0001")
+    wheat = Passage("Bake the bread for 16 minutes at 220 degrees.", "Baguette", "P0002")
+    assert "220" not in answer("how long does the rye bread bake", rye, wheat)
