@@ -74,7 +74,12 @@ FORMATS = (
     Format("text/x-markup", (".rst", ".org", ".tex", ".adoc", ".asciidoc", ".textile"), "asky.reading.markup_text"),
     Format("application/yaml", (".yaml", ".yml"), _SETTINGS, function="read_yaml", version=2),
     Format("application/toml", (".toml",), _SETTINGS, function="read_toml", version=2),
-    Format("text/x-ini", (".ini", ".cfg", ".conf"), _SETTINGS, function="read_ini"),
+    Format(
+        "text/x-ini",
+        (".ini", ".cfg", ".conf", ".service", ".timer", ".socket", ".desktop"),
+        _SETTINGS,
+        function="read_ini",
+    ),
     Format("application/jsonl", (".jsonl", ".ndjson"), _SETTINGS, function="read_json_lines"),
     Format("application/x-ipynb+json", (".ipynb",), "asky.reading.notebook"),
     Format("message/rfc822", (".eml", ".mbox"), "asky.reading.mail"),

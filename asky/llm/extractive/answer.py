@@ -65,7 +65,7 @@ def _quoted(unit: Unit, passage: PassageText) -> str:
     if unit.kind in RECORDS:
         return "\n".join(f"- {_record(line.strip().strip('|').strip())} [{key}]" for line in lines)
     if unit.kind == "list":
-        return "\n".join(_line(line, key) for line in lines)
+        return "\n".join(_lines_with_key(lines, key))
     return f"{unit.quote if unit.complete else '- ' + unit.quote} [{key}]"
 
 
@@ -88,10 +88,16 @@ def _aligned(code: str) -> str:
     return "\n".join([first, *(line[lost:] for line in rest)]) if lost > 0 else code
 
 
-def _line(line: str, key: str) -> str:
-    if line.startswith(("```", "~~~")) or not line.strip():
-        return line
-    return f"{line} [{key}]"
+def _lines_with_key(lines: Sequence[str], key: str) -> Iterator[str]:
+    """Yield the lines of a list, each with the key; of a block of code in it, only the line behind it has one."""
+    in_code = False
+    for line in lines:
+        is_fence = line.lstrip().startswith(("```", "~~~"))
+        if is_fence:
+            in_code = not in_code
+            yield line if in_code else f"{line}\n\n[{key}]"
+        else:
+            yield line if in_code or not line.strip() else f"{line} [{key}]"
 
 
 def _in_reading_order(units: Sequence[Unit], passages: Sequence[PassageText]) -> list[Unit]:

@@ -44,12 +44,33 @@ _MEASURES: Mapping[str, re.Pattern[str]] = MappingProxyType(
 _HOW = re.compile(rf"\bhow ({'|'.join(_MEASURES)})\b", re.IGNORECASE)
 _COST = re.compile(
     r"\bhow much\b.{0,40}\b(?:cost|pay|paid|charge|price|earn|spen[dt]|owe|fee)"
-    r"|\bwhat (?:is|was|does) .{0,30}\b(?:price|cost|fee)\b",
+    r"|\bwhat (?:is|was|does) .{0,30}\b(?:price|cost|fee)\b"
+    r"|\bwhat (?:do|did|does) .{0,20}\b(?:charge|pay|earn)\b|^(?:the )?(?:price|cost|rent|fee)s?\b",
     re.IGNORECASE,
 )
 _AMOUNT = re.compile(rf"{_MONEY}|\bfree\b|\bno (?:cost|charge|fee)", re.IGNORECASE)
+_FORMS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
+    (re.compile(asked, re.IGNORECASE), re.compile(told, re.IGNORECASE))
+    for asked, told in (
+        (
+            r"\b(?:phone|telephone|mobile|cell|fax)(?: phone)?(?:s|'s)? numbers?\b|\bphone\b\W*$",
+            r"\d(?:[ /().-]?\d){4}",
+        ),
+        (r"\be-?mail address(?:es)?\b|\be-?mail\b\W*$", r"\w@\w"),
+        (r"\b(?:birthday|birth ?date|date of birth)\b", r"\d"),
+        (r"\bwebsite\b|\burl\b|\bhomepage\b", r"https?:|www\.|\w\.(?:com|org|net|io|eu|de|uk|[a-z]{2})\b"),
+        (r"\b(?:at )?what time\b", r"\d[:.h]\d\d|\d ?(?:am|pm|h)\b|o'clock|\bnoon\b|\bmidnight\b|[\d*] [\d*]"),
+    )
+)
+"""Questions for something that is written in a form of its own, and that form."""
 _MANY = re.compile(r"\bhow (?:many|much|long|old|far|tall|high|deep|wide|big|large|heavy|fast)\b", re.IGNORECASE)
 _ANY_NUMBER = re.compile(rf"{_NUMBER}|\b(?:none|no|both|half|twice|once|pair|dozens?|single|only)\b|\d", re.IGNORECASE)
+_SIZED = re.compile(
+    r"\b(?:what|which)\b(?: (?:is|was|are|were))?(?: the)? (?:[\w-]+ ){0,3}?"
+    r"(percentage|number|share|proportion|amount|population|size|rate|temperature|voltage|weight|limit)s?\b",
+    re.IGNORECASE,
+)
+_STEM_CHARS = 6  # of such a noun: "percen" of "percent" and "percentage"
 _COUNTED = re.compile(
     r"\bhow many ((?:[\w'-]+ ){0,3}?[\w'-]+)"
     r"(?=\s*(?:[?.,]|$)|\s+(?:do|does|did|are|is|was|were|has|have|had|can|could|will|would|should|may|must|in|of|on|at|per|"
@@ -67,8 +88,11 @@ def measures(question: str, text: str) -> bool:
 def may_measure(question: str, texts: Sequence[str]) -> bool:
     """Return whether any of `texts` may hold the number that `question` asks for, if it asks for one.
 
-    A cost needs an amount of money, or the word that there is none.
+    A cost needs an amount of money, or the word that there is none; a phone number, an address or a time its form.
     """
+    forms = [told for asked, told in _FORMS if asked.search(question)]
+    if forms:
+        return any(told.search(text) for told in forms for text in texts)
     if _COST.search(question):
         return any(_AMOUNT.search(text) for text in texts)
     return not _MANY.search(question) or any(_ANY_NUMBER.search(text) for text in texts)
@@ -82,6 +106,11 @@ def _wanted(question: str) -> re.Pattern[str] | None:
         return (
             re.compile(rf"{_NUMBER}(?:[ -][\w'-]+){{0,3}}?[ -]{re.escape(stems[-1])}", re.IGNORECASE) if stems else None
         )
+    sized = _SIZED.search(question)
+    if sized is not None:
+        noun = re.escape(sized[1][:_STEM_CHARS])
+        near = rf"\b{noun}\w*(?:[ ,:=(]+[\w’'-]+){{0,3}}?[ :=(]+{_NUMBER}|{_NUMBER}(?:[ -][\w'-]+){{0,2}}?[ -]{noun}"
+        return re.compile(near, re.IGNORECASE)
     how = _HOW.search(question)
     if how is not None:
         return _MEASURES[how[1].lower()]

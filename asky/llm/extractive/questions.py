@@ -97,6 +97,8 @@ def read_question(text: str) -> ParsedQuestion:
     parts = () if document is not None and not document.subject else _parts(_ADDRESS.sub(" ", lines))
     tasks = asked_tasks(flat)
     terms = terms_of(flat) - (terms_of(TASK_WORDS) if tasks else frozenset())
+    if document is not None and document.subject and "summary" in document.aspects:
+        terms &= document.subject
     return ParsedQuestion(
         flat, parts, (terms - _WEAK) or terms, _names_and_numbers(flat), answer_kind(flat), document, tasks
     )

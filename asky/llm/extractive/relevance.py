@@ -1,14 +1,12 @@
 """The likelihood that passages answer a question: the decision between an answer and an abstention.
 
-A logistic regression of what can be read off the best units: their support; the share of the question's names and
-numbers that the best one is about; whether a number that is asked for is counted there, or in sight at all; whether
-reasons are asked for, which are told in other words than they are asked for; and for records (rows, settings, log
-entries) the words covered. Similarities of single words, of windows of sentences, and the form of other answers did not
-carry over.
+A logistic regression of what the best units say: their support; the share of the question's names and numbers that the
+best is about; for records (rows, settings, log entries) the words covered; whether reasons are asked for, which are
+told in other words than they are asked for; whether a number that is asked for is counted, or at least in sight.
+Similarities of single words and of windows of sentences, and the form of other answers, did not carry over.
 
-Source: learned on ClapNQ, SQuAD 2.0 and four sets of questions about papers, notes, code, tables, settings, mail and
-manuals that people wrote without knowing asky; on each of seven sets left out in turn the area under the curve is .837
-on average, .771 for the support alone. See docs/concepts/extractive-model.md.
+Source: `tests/quality/relevance_signals.csv`, from ClapNQ, SQuAD 2.0 and four sets of questions about people's own
+documents; `python -m tests.quality.relevance` learns the weights again and shows what carries over to a set left out.
 """
 
 from __future__ import annotations
@@ -21,38 +19,44 @@ from dataclasses import dataclass
 from asky.llm.extractive.measures import may_measure, measures
 from asky.llm.extractive.questions import ParsedQuestion
 from asky.llm.extractive.scoring import ScoredUnit, Scorer, is_asked_task
-from asky.llm.extractive.units import RECORDS
+from asky.llm.extractive.units import RECORDS, Unit
 from asky.text.terms import terms_of
 
 _BEST = 4  # units whose support is compared
-_INTERCEPT = -7.38
-_OF_SUPPORT = 5.3
-_OF_NAMES = 1.9
-_OF_RECORD = 0.99
-_FOR_REASON = 1.58
-_FOR_NUMBER = 1.46
-_NOT_COUNTED = -2.86
-_IN_SIGHT = 2.76
+_INTERCEPT = -5.97
+_OF_SUPPORT = 5.23
+_OF_NAMES = 1.53
+_OF_RECORD = 0.87
+_FOR_REASON = 1.52
+_UNCOUNTED = -2.11
+_IN_SIGHT = 1.84
 _ALL_WORDS = 0.99
 _SEVERAL = 2
 _NEAR = 0.4
 _CODE = re.compile(r"[a-z]{1,4}\d{1,5}[a-z]?")
 _NEAR_CODE = 0.2  # of a name such as E2, which has no meaning of its own
 _CERTAIN = 0.5
+_DIGIT = re.compile(r"[:=;|]\s*\W?\d")
+_IDENTIFIER = re.compile(r"\b[A-Z]{1,5}[- ]?\d[\dA-Z-]*\d\b")
 _COLUMN = re.compile(r"(?:^|; )[^;:\n]{1,60}: ")
 
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """What the best units say about a question; shares are in [0, 1]."""
+    """What the best units say about a question.
+
+    `support` in [-1, 1] is the best unit's. `names` in [0, 1] is the share of the question's names and numbers that the
+    best unit is about, and `record` its coverage if it is a record, else 0. `is_uncounted` is set if a number is asked
+    for and none is counted with its noun; `is_in_sight` if something near has the form that is asked for, such as a
+    number, an amount, a time or a phone number, or none is asked for.
+    """
 
     support: float
     names: float
     record: float
     asks_reason: bool
-    asks_number: bool
-    is_counted: bool
-    number_in_sight: bool
+    is_uncounted: bool
+    is_in_sight: bool
 
     def probability(self) -> float:
         """Return how likely an answer is, in [0, 1]."""
@@ -62,9 +66,8 @@ class Signals:
             + _OF_NAMES * self.names
             + _OF_RECORD * self.record
             + _FOR_REASON * self.asks_reason
-            + _FOR_NUMBER * self.asks_number
-            + _NOT_COUNTED * (self.asks_number and not self.is_counted)
-            + _IN_SIGHT * self.number_in_sight
+            + _UNCOUNTED * self.is_uncounted
+            + _IN_SIGHT * self.is_in_sight
         )
         return 1 / (1 + math.exp(-signal))
 
@@ -85,7 +88,7 @@ def relevance(question: ParsedQuestion, scored: Sequence[ScoredUnit], scorer: Sc
         return max((each.coverage for each in fitting), default=0.0)
     if not fitting:
         return 0.0
-    certain = _CERTAIN if any(_has_all_words(question, each) for each in best) else 0.0
+    certain = _CERTAIN if any(_has_all_words(question, each) or _is_looked_up(question, each) for each in best) else 0.0
     return max(certain, read_signals(question, fitting, scorer).probability())
 
 
@@ -100,10 +103,14 @@ def read_signals(question: ParsedQuestion, best: Sequence[ScoredUnit], scorer: S
         names=len(names & about) / len(names) if names else 1.0,
         record=best[0].coverage if unit.kind in RECORDS else 0.0,
         asks_reason=question.kind == "reason",
-        asks_number=question.kind == "number",
-        is_counted=measures(question.text, unit.text),
-        number_in_sight=may_measure(question.text, texts),
+        is_uncounted=question.kind == "number" and not any(_counts(question, each.unit) for each in best),
+        is_in_sight=may_measure(question.text, texts),
     )
+
+
+def _counts(question: ParsedQuestion, unit: Unit) -> bool:
+    """Return whether a unit counts what is asked for; a record names by its keys what its numbers count."""
+    return measures(question.text, unit.text) or (unit.kind in RECORDS and _DIGIT.search(unit.text) is not None)
 
 
 def _may_answer(question: ParsedQuestion, scored: ScoredUnit, scorer: Scorer) -> bool:
@@ -114,6 +121,12 @@ def _may_answer(question: ParsedQuestion, scored: ScoredUnit, scorer: Scorer) ->
     if unit.kind == "row" and not scorer.share(question.terms, terms_of(_COLUMN.sub(" ", unit.text))):
         return False  # all rows have its columns
     return {term for term in question.terms if term[:1].isdigit()} <= scorer.terms_around([unit])
+
+
+def _is_looked_up(question: ParsedQuestion, scored: ScoredUnit) -> bool:
+    """Return whether the unit is the record of what the question identifies: `PO-24144`."""
+    identifiers = _IDENTIFIER.findall(question.text)
+    return scored.unit.kind in RECORDS and bool(identifiers) and all(each in scored.unit.text for each in identifiers)
 
 
 def _has_all_words(question: ParsedQuestion, scored: ScoredUnit) -> bool:

@@ -25,10 +25,10 @@ Embed = Callable[[Sequence[str]], "np.ndarray | None"]
 """Maps texts to unit vectors, `float32[n, dim]`; `None` without an embedding model."""
 
 # Weight of each cue relative to coverage. Source: docs/concepts/extractive-model.md; the optimum is flat.
-_MEANING = 0.7
+_MEANING = 0.5
 _RANK = 0.1
 _POSITION = 0.1
-_KIND = 0.1
+_KIND = 0.3
 _COMPLETE = 0.2
 _DEFINES = 0.4
 _IN_STEPS = 0.25
