@@ -46,12 +46,13 @@ _OOXML = "application/vnd.openxmlformats-officedocument"
 FORMATS = (
     Format(
         "text/plain",
-        (".txt", ".text", ".log", ".srt", ".vtt", ".properties", ".bib", ".ics"),
+        (".txt", ".text", ".log", ".srt", ".vtt", ".properties", ".bib"),
         "asky.reading.plain_text",
     ),
     Format("text/markdown", (".md", ".markdown", ".mdx", ".qmd", ".rmd"), "asky.reading.markdown"),
     Format("text/html", (".html", ".htm", ".xhtml"), "asky.reading.html.page", links=True),
     Format("application/json", (".json", ".geojson", ".webmanifest"), "asky.reading.settings.json_tree"),
+    Format("text/calendar", (".ics",), "asky.reading.calendar_events", version=2),
     Format("text/csv", (".csv", ".tsv"), "asky.reading.csv_table", version=2),
     Format("application/pdf", (".pdf",), "asky.reading.pdf", magic=b"%PDF-", version=2),
     Format("application/epub+zip", (".epub",), "asky.reading.epub", magic=_ZIP),
@@ -79,6 +80,7 @@ FORMATS = (
         (".ini", ".cfg", ".conf", ".service", ".timer", ".socket", ".desktop"),
         _SETTINGS,
         function="read_ini",
+        version=2,
     ),
     Format("application/jsonl", (".jsonl", ".ndjson"), _SETTINGS, function="read_json_lines"),
     Format("application/x-ipynb+json", (".ipynb",), "asky.reading.notebook"),

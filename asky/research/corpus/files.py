@@ -212,7 +212,7 @@ class FileAcquirer:
         file, state = read.found.file, read.found.stat
         title = source_title(read.document, file.relative)
         source = Source(source_id(file.uri), "file", file.uri, title, path=show_name(str(file.path)))
-        media_type = read.document.media_type if read.document else _type_by_name(file.path.name)
+        media_type = _type_by_name(file.path.name) or (read.document.media_type if read.document else None)
         version = read_without_ocr(media_type) if _lacks_scans(read) else read_with(media_type)
         facts = FileFacts(state.size, state.mtime_ns, read.content_sha256, version)
         if read.document is not None and cut is not None:
@@ -234,7 +234,7 @@ class FileAcquirer:
 
 def _is_read_well(state: FileState, name: str) -> bool:
     """Return whether this version, with the extras that are installed, would find nothing else in a stored file."""
-    media_type = state.media_type or _type_by_name(name)
+    media_type = _type_by_name(name) or state.media_type  # the name first: a format may have got a reader of its own
     if state.read_with == read_without_ocr(media_type):
         return not ocr.is_available()
     return state.read_with == read_with(media_type)

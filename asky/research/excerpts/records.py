@@ -18,6 +18,7 @@ from asky.values import Span
 _MEDIA_TYPES = frozenset(
     (
         "text/csv",
+        "text/calendar",
         "application/json",
         "application/jsonl",
         "application/yaml",
