@@ -48,7 +48,12 @@ _COST = re.compile(
     r"|\bwhat (?:do|did|does) .{0,20}\b(?:charge|pay|earn)\b|^(?:the )?(?:price|cost|rent|fee)s?\b",
     re.IGNORECASE,
 )
-_AMOUNT = re.compile(rf"{_MONEY}|\bfree\b|\bno (?:cost|charge|fee)", re.IGNORECASE)
+_AMOUNT = re.compile(
+    rf"{_MONEY}|\bfree\b|\bno (?:cost|charge|fee)"
+    r"|(?:\b(?:USD|EUR|GBP|CHF|euros?|price|cost|fee|rent|dues|charge|amount|total|deposit|salary)s?\b|[$€£¥])"
+    r"[^;:=|\n]{0,40}[:=]\s?\W?\d",
+    re.IGNORECASE,
+)
 _FORMS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
     (re.compile(asked, re.IGNORECASE), re.compile(told, re.IGNORECASE))
     for asked, told in (

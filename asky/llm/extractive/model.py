@@ -43,7 +43,7 @@ class ExtractiveSettings:
     most `max_embedded` units are embedded for an answer, which bounds its time.
     """
 
-    min_relevance: float = 0.39
+    min_relevance: float = 0.42
     min_coverage: float = 0.3
     max_embedded: int = 24
     selection: SelectionSettings = field(default_factory=SelectionSettings)

@@ -43,6 +43,7 @@ _COMPARISONS = tuple(
         rf",\s*({_NAME})\s+or\s+({_NAME}){_END}",
     )
 )
+_OWNS = re.compile(r"\w{3,}['’]s$")  # not "What's", whose word is a stop word
 _PRONOUN = re.compile(r"\b(?:it|its|they|them|their|he|him|his|she|her|this|that|these|those)\b", re.IGNORECASE)
 _NAME_WORD = r"(?:(?:[A-Z]\.)+|[A-Z][\w'’-]*)"
 _CAPITALISED = re.compile(
@@ -105,8 +106,11 @@ def read_question(text: str) -> ParsedQuestion:
 
 
 def _names_and_numbers(text: str) -> frozenset[str]:
-    """Return the terms of words with a capital, except the first, and of numbers."""
-    named = [word for word in text.split()[1:] if word[:1].isupper()]
+    """Return the terms of words with a capital, except the first unless it owns something ("Ann's"), and of numbers."""
+    first, *others = text.split() or [""]
+    named = [word for word in others if word[:1].isupper()]
+    if first[:1].isupper() and _OWNS.search(first):
+        named.append(first)
     return frozenset(term for word in named for term in content_terms(word)) | frozenset(
         term for term in content_terms(text) if term[:1].isdigit()
     )

@@ -46,7 +46,7 @@ _MAX_EMBEDDED_CHARS = 1_200
 _DEFINITION_CHARS = 120
 _MEMBER = re.compile(r"[^\s:=]*\[\d+\]\.")
 _WRITTEN: frozenset[UnitKind] = frozenset({"sentence", "item", "list", "heading"})
-_WITHIN = re.compile(r"(?<=[a-z,;] )[A-Za-z][\w'-]+")
+_WITHIN = re.compile(r"(?:(?<=[a-z,;] )|(?<= \())[A-Za-z][\w'-]+")
 _NUMBERED = re.compile(r"^\s*1[.)]\s", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z_$][\w$]{2,}")
 _DEFINED = re.compile(

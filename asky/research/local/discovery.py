@@ -21,7 +21,7 @@ IGNORE_FILES = (".git/info/exclude", ".gitignore", ".askyignore")  # later ones 
 READ_THOUGH_HIDDEN = frozenset(
     """
     .github .gitlab .gitea .forgejo .circleci .gitlab-ci.yml .travis.yml .pre-commit-config.yaml .mergify.yml
-    .readthedocs.yaml .readthedocs.yml .editorconfig .dockerignore .eslintrc.json .prettierrc .env.example
+    .readthedocs.yaml .readthedocs.yml .editorconfig .dockerignore .eslintrc.json .prettierrc
     """.split()  # noqa: SIM905 - easier to read and to change than quoted names
 )
 """Hidden entries that describe how a project is built and run."""
