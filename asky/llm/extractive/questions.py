@@ -20,7 +20,10 @@ _MAX_QUESTION_CHARS = 2_000  # anything beyond is pasted text, not a question
 _MAX_PARTS = 4
 _MAX_NEW_NAMES = 3
 _WEAK = frozenset(
-    {"use", "get", "got", "tell", "pleas", "exact", "actual", "happen", "mean"}
+    """
+    use get got tell pleas exact actual happen mean make made want need work thing come give take say know put let kind
+    sort way case
+    """.split()  # noqa: SIM905 - easier to read and to change than quoted words
 )  # stems that no answer needs to repeat
 
 _INTERROGATIVES = r"(?:who|whom|whose|what|when|where|why|which|how)"

@@ -9,11 +9,11 @@ from tests.quality.relevance import carried_over, learn, read_signals
 
 # The area under the curve, and the precision at 70 % of the answerable questions, with weights learned on the others.
 FLOORS = {
-    "own-1": (0.85, 0.91),
-    "own-2": (0.89, 0.95),
-    "own-3": (0.72, 0.73),
+    "own-1": (0.89, 0.96),
+    "own-2": (0.87, 0.94),
+    "own-3": (0.70, 0.68),
     "own-4": (0.81, 0.78),
-    "clapnq": (0.87, 0.84),
+    "clapnq": (0.86, 0.83),
     "squad2": (0.69, 0.60),
 }
 
@@ -43,5 +43,6 @@ def test_a_signal_that_is_stored_is_one_of_the_model() -> None:
 def test_what_is_learned_on_the_other_sets_carries_over(name: str) -> None:
     signals = read_signals()
     figures = carried_over(signals, name, ExtractiveSettings().min_relevance)
-    assert (figures.area, figures.precision) >= FLOORS[name]
-    assert figures.precision >= FLOORS[name][1]
+    area, precision = FLOORS[name]
+    assert figures.area >= area
+    assert figures.precision >= precision
