@@ -1,7 +1,7 @@
 """Floors of the extractive answer, each with the hash of its questions. A floor only rises; the ceiling only falls.
 
-One fell: a question with four names or more needs less relevance; two of SQuAD's 107 misleading questions are answered
-for it, and seven more of HotpotQA's 100 are answered rightly (`test_answers.py`).
+Those of the answerable questions fell and those of the others rose as relevance was learned from questions about
+people's own documents too: it declines more, rightly and wrongly (docs/concepts/extractive-model.md).
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ FLOORS = [
         "clapnq-answerable",
         "clapnq_dev/split/answerable.dev.jsonl",
         "47c3f657a486f115acdf7ec1caea90ed2016c75995793332a6b6905cfafb748e",
-        quoted=0.88,
-        cited=0.92,
+        quoted=0.87,
+        cited=0.91,
         least_abstained=0.0,
-        most_abstained=0.08,
+        most_abstained=0.09,
     ),
     Floor(
         "clapnq-unanswerable",
@@ -45,17 +45,17 @@ FLOORS = [
         "3c76ec37949ff1c172e785d2962c574b7eb64892af19fcd733ca0b4779aa8471",
         quoted=0.0,
         cited=0.0,
-        least_abstained=0.59,
+        least_abstained=0.63,
         most_abstained=1.0,
     ),
     Floor(
         "squad2-answerable",
         "squad2_articles/split/queries.dev.jsonl",
         "526b81d55312070166412bf8bb07ea2258ca3e4200af87e62390cb6805dc7dc6",
-        quoted=0.86,
-        cited=0.87,
+        quoted=0.82,
+        cited=0.84,
         least_abstained=0.0,
-        most_abstained=0.09,
+        most_abstained=0.11,
     ),
     Floor(
         "squad2-unanswerable",
@@ -63,7 +63,7 @@ FLOORS = [
         "526b81d55312070166412bf8bb07ea2258ca3e4200af87e62390cb6805dc7dc6",
         quoted=0.0,
         cited=0.0,
-        least_abstained=0.24,
+        least_abstained=0.31,
         most_abstained=1.0,
     ),
 ]

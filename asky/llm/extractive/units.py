@@ -259,7 +259,7 @@ def _pieces(text: str, begin: int, fences: Sequence[tuple[int, int, Span]]) -> I
         for records in [*_runs_of_rows(text, position, start), [Span(start, start)]]:
             for span in sentence_spans(text[position : records[0].start]):
                 moved = Span(position + span.start, position + span.end)
-                begins_line = not text[: moved.start].rpartition("\n")[2].strip()
+                begins_line = not text[text.rfind("\n", 0, moved.start) + 1 : moved.start].strip()
                 yield _kind_of(text[moved.start : moved.end]) if begins_line else "sentence", moved
             yield from (("record", record) for record in records if len(record))
             position = records[-1].end
@@ -431,9 +431,9 @@ def _fields(text: str, part: Span | None = None) -> Iterator[Unit]:
         span = Span(begin + line.start, begin + line.end)
         field = _FIELD.match(text, span.start, span.end)
         path = field[1].strip() if field else ""
-        of_list = (
-            _INDEX.sub("", path) if _INDEX.search(path) else small.get(_INDEX.sub("", path).rpartition(".")[0], "")
-        )
+        of_list = _INDEX.sub("", path) if _INDEX.search(path) else ""
+        owner = path.rpartition(".")[0]
+        of_list = owner if owner in small else of_list
         member = bool(group) and part is not None and text[span.start : span.end].startswith("- ")  # YAML's lists
         if group and not member and not (of_list and of_list == path_before):
             yield _unit(text, Span(group[0].start, group[-1].end), "field")
@@ -443,10 +443,10 @@ def _fields(text: str, part: Span | None = None) -> Iterator[Unit]:
         path_before = path_before if member else of_list
 
 
-def _small_objects(text: str) -> dict[str, str]:
-    """Return the paths of the objects in lists that have few members, such as a name and its value, by themselves."""
+def _small_objects(text: str) -> frozenset[str]:
+    """Return the paths of the objects in lists that have two members, such as a name and its value."""
     owners = Counter(match[1] for match in _MEMBER.finditer(text))
-    return {owner: owner for owner, count in owners.items() if 1 < count <= _MAX_MEMBERS}
+    return frozenset(owner for owner, count in owners.items() if 1 < count <= _MAX_MEMBERS)
 
 
 @lru_cache(maxsize=4_096)  # a unit is compared, scored, embedded and quoted by this text
