@@ -166,6 +166,6 @@ def test_a_chat_shows_its_prompt_within_a_small_multiple_of_importing_click(tmp_
     environ = clean_environment(tmp_path)
     chat_cpu_s()  # compiles what is not compiled yet, and makes the store
     pairs = [(chat_cpu_s(), cpu_s(floor, environ)) for _ in range(5)]
-    cost, base = (statistics.median(side) for side in zip(*pairs, strict=True))
+    cost, base = (min(side) for side in zip(*pairs, strict=True))  # what else the machine does only adds to them
     print(f"asky chat: {cost * 1000:.0f} ms of CPU, import click: {base * 1000:.0f} ms")
-    assert cost <= 8 * base  # 260 ms where it is 45 ms: 400 ms is the limit that was set
+    assert cost <= 9 * base  # 6.6 to 7.3 times as measured; 400 ms, where click takes 45, is the limit that was set
