@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import resource
-import statistics
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -147,7 +146,7 @@ def test_cpu_is_a_small_multiple_of_importing_click(arguments: list[str], most: 
     for warming_up in (command, floor):  # compiles what is not compiled yet
         cpu_s(warming_up, environ)
     pairs = [(cpu_s(command, environ), cpu_s(floor, environ)) for _ in range(9)]
-    cost, base = (statistics.median(side) for side in zip(*pairs, strict=True))
+    cost, base = (min(side) for side in zip(*pairs, strict=True))  # what else the machine does only adds to them
     print(f"asky {' '.join(arguments)}: {cost * 1000:.0f} ms of CPU, import click: {base * 1000:.0f} ms")
     assert cost <= most * base
 
