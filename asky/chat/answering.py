@@ -20,8 +20,8 @@ from asky.concurrency import in_thread
 from asky.evidence.citations.markers import StreamedCitations
 from asky.llm.port import ModelUsage, connected
 from asky.llm.tools import ToolRegistry
+from asky.research.run import ResearchRun
 from asky.research.synthesis import synthesize
-from asky.research.tools import ResearchRun
 from asky.research.writing.reply_writer import WrittenReply
 from asky.research.writing.tool_loop import LoopSettings, run_loop
 from asky.research.writing.transcript import Transcript

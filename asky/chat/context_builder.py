@@ -17,8 +17,7 @@ from asky.llm.port import Message
 from asky.llm.spending import NoBudget
 from asky.llm.tokens import TokenCounter
 from asky.llm.tools import Tool, ToolRegistry
-from asky.research.tools import ACQUISITION_TOOL_NAMES, MEMORY_TOOL_NAMES, ResearchTools
-from asky.research.web.tools import WebTools
+from asky.research.tool_specs import ACQUISITION_TOOL_NAMES, MEMORY_TOOL_NAMES
 from asky.research.web.unread import Unread, sentences, unread_note, unread_offline
 from asky.research.writing.compaction import QUESTIONS_OMITTED, omits_questions
 from asky.research.writing.history import (
@@ -54,6 +53,7 @@ if TYPE_CHECKING:
     from asky.llm.port import ChatModel, ModelUsage, ToolSpec
     from asky.llm.spending import Budget
     from asky.research.shortlist_types import Shortlist
+    from asky.research.tools import ResearchTools
     from asky.research.vector_store import VectorStore
     from asky.research.web.access import Web
     from asky.research.web.run import WebRun
@@ -312,7 +312,7 @@ class ContextBuilder:
             earlier = await self._history_messages(own.specs())
             asked = with_notes(self._question.shown, self._unread_note())
             return _conversation(conversation_system_prompt(own.specs()), asked, earlier, own)
-        research = ResearchTools(self._run, parts.store(), parts.corpus, parts.runs)
+        research = self._research_tools()
         if not parts.may_call(self._question.mode):
             return await self._lean(research)
         tools = ToolRegistry([*self._web_tools(summaries), *research.all(), *self._custom_tools()])
@@ -338,13 +338,20 @@ class ContextBuilder:
         """Return the tools of these specifications for a resumed run; removed ones fail when called."""
         if not specs:
             return ToolRegistry([])
-        research = ResearchTools(self._run, self._parts.store(), self._parts.corpus, self._parts.runs)
+        research = self._research_tools()
         tools = {each.spec.name: each for each in (*self._web_tools(summaries), *research.all(), *self._custom_tools())}
         return ToolRegistry([replace(tools.get(each.name, removed_tool(each)), spec=each) for each in specs])
+
+    def _research_tools(self) -> ResearchTools:
+        from asky.research.tools import ResearchTools  # 20 ms: for a question with sources
+
+        return ResearchTools(self._run, self._parts.store(), self._parts.corpus, self._parts.runs)
 
     def _web_tools(self, summaries: Summaries | None) -> list[Tool]:
         if self._web is None or summaries is None:
             return []
+
+        from asky.research.web.tools import WebTools
 
         access = self._question.web
         assert access is not None

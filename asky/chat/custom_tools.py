@@ -29,7 +29,7 @@ from asky.values import Failure
 
 if TYPE_CHECKING:
     from asky.config.schema import CustomTool
-    from asky.research.tools import ResearchRun
+    from asky.research.run import ResearchRun
 
 _CHARACTERS_A_TOKEN = 4
 _ERROR_CHARS = 1000

@@ -10,8 +10,7 @@ from asky.chat.context_builder import withheld_tools
 from asky.llm.budget import REPLY_TOKENS
 from asky.llm.port import Message, ModelUsage, ToolSpec
 from asky.llm.tokens import TokenCounter
-from asky.research.tools import TOOL_SPECS
-from asky.research.web.tools import WEB_TOOL_SPECS
+from asky.research.tool_specs import TOOL_SPECS, WEB_TOOL_SPECS
 from asky.research.writing.prompts import CONVERSATION_PROMPT, LEAN_PROMPT, research_system_prompt
 from asky.text.urls import host_of
 

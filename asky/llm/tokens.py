@@ -29,7 +29,7 @@ _BLANKS_PER_TOKEN = 16
 _MARGIN = 1.05  # the worst of the parts measured for `TokenCounter` is 4 % above the count without it
 _PIECE = re.compile(r"[A-Za-z]{1,4}|[0-9]{1,3}|[^\w\s]|_")
 _REPEATED = re.compile(r"(.)\1{3,}", re.DOTALL)
-_LETTERS = r"[A-Za-z\x80-\U0010ffff]+"  # all that is not ASCII counts as letters: it may combine with them
+_LETTERS = r"[^\x00-@\[-`{-\x7f]+"  # all that is not ASCII counts as letters: it may combine with them
 _MARKS = r"[!-/:-=?@\[-^`{-~]"  # without ">", which ends tags that are one token of some tokenizers
 # Words with their contractions, numbers, and marks that end before white space. A run of marks is examined only from
 # its start, so that a long one does not take quadratic time.

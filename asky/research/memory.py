@@ -14,6 +14,7 @@ from asky.errors import UsageError
 from asky.evidence.passages import fence, shown_title
 from asky.research.local.names import show_name, uri_path
 from asky.research.source_policy import parse_domains
+from asky.research.tool_specs import MAX_FINDING_CHARS, MAX_TAG_CHARS, MAX_TAGS
 from asky.text.scrub import one_line, scrub, strip_sequences
 from asky.text.urls import canonical_url, host_of
 from asky.values import PRIVATE_KINDS, source_id
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from asky.storage.findings import Finding, Trust
     from asky.values import Evidence
 
-MAX_FINDING_CHARS = 2_000
-MAX_TAGS = 8
-MAX_TAG_CHARS = 40
 MAX_FINDINGS_OF_RUN = 20
 _SOURCES_NAMED = 3  # per finding
 

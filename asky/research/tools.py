@@ -9,32 +9,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from asky.concurrency import in_thread
 from asky.errors import UsageError
-from asky.evidence.keys import KeyRing
-from asky.evidence.passages import new_marker, render_passages
-from asky.llm.port import ToolSpec
+from asky.evidence.passages import render_passages
 from asky.llm.tools import Tool, ToolResult
+from asky.research.excerpts.locations import Places
 from asky.research.excerpts.overview import documents_meant, overview_spans
+from asky.research.excerpts.passages import interleave, join_hits, read_passages
 from asky.research.excerpts.records import MAX_CHARS, has_records, matching_records
-from asky.research.locations import Places
 from asky.research.memory import (
-    MAX_FINDING_CHARS,
     MAX_FINDINGS_OF_RUN,
-    MAX_TAG_CHARS,
-    MAX_TAGS,
-    MemoryScope,
     clean_finding,
     clean_tags,
     is_private,
     passage_record,
     render_findings,
 )
-from asky.research.passages import interleave, join_hits, read_passages
 from asky.research.shortlist_collect import without_addresses
+from asky.research.tool_specs import GET_FULL_CONTENT, GET_RELEVANT_CONTENT, QUERY_RESEARCH_MEMORY, SAVE_FINDING
 from asky.storage.findings import FindingScope
 from asky.storage.scope import Scope
 from asky.text.counting import counted
@@ -42,53 +36,19 @@ from asky.text.document_questions import read_document_question
 from asky.values import Evidence
 
 if TYPE_CHECKING:
+    from asky.research.run import ResearchRun
     from asky.research.vector_store import VectorStore
     from asky.storage.corpus import CorpusStore
     from asky.storage.runs import RunStore
     from asky.text.document_questions import DocumentQuestion
     from asky.values import Hit, Source
 
-ACQUISITION_TOOL_NAMES = frozenset({"extract_links", "get_link_summaries", "get_full_content"})
-MEMORY_TOOL_NAMES = frozenset({"save_finding", "query_research_memory"})
-RETRIEVAL_TOOL_NAMES = frozenset({"get_relevant_content"}) | MEMORY_TOOL_NAMES
-
-_MAX_QUERY_CHARS = 400
 _FINDINGS = 5  # if the model asks for no number
 _SCANNED_HITS = 8  # whose documents are scanned for records
 _MOST_SCANNED = 3  # documents
 _MOST_SOURCES = 2_000  # among which a question names the documents that it is about
 _LEAST_SHARE = 3  # of the room for passages that ordinary hits get beside an overview: a third
 _HITS_PER_PASSAGE = 2  # adjacent hits are joined to one passage, so more are requested than shown
-
-
-@dataclass(slots=True)
-class ResearchRun:
-    """The scope of one run and what it has shown. `shown` maps keys to passages, in the order shown.
-
-    `question` is the user's question, as the model sees it. `memory` says whether findings of other sessions are
-    recalled too. `private_notes` are other context of the model that must stay local: findings that may contain words
-    of private documents, and output of the user's own tools. `pages` are the ids of the sources that the run has read
-    on the web; if not all passages are embedded yet, theirs come first. `recent` are the ids of the sources that the
-    last answer of the session cites, which "it" may mean.
-    """
-
-    run_id: str
-    session_id: str | None
-    scope: Scope
-    passage_tokens: int
-    max_passages: int
-    shown: dict[str, Evidence] = field(default_factory=dict)
-    queries: list[str] = field(default_factory=list)
-    marker: str = field(default_factory=new_marker)
-    question: str = ""
-    memory: MemoryScope = "session"
-    private_notes: list[str] = field(default_factory=list)
-    pages: list[str] = field(default_factory=list)
-    recent: Sequence[str] = ()
-    keys: KeyRing = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.keys = KeyRing(self.run_id)
 
 
 class ResearchTools:
@@ -103,10 +63,10 @@ class ResearchTools:
     def all(self) -> list[Tool]:
         """Return all tools, in a fixed order."""
         return [
-            Tool(_GET_RELEVANT_CONTENT, self.get_relevant_content),
-            Tool(_GET_FULL_CONTENT, self.get_full_content),
-            Tool(_QUERY_RESEARCH_MEMORY, self.query_research_memory),
-            Tool(_SAVE_FINDING, self.save_finding),
+            Tool(GET_RELEVANT_CONTENT, self.get_relevant_content),
+            Tool(GET_FULL_CONTENT, self.get_full_content),
+            Tool(QUERY_RESEARCH_MEMORY, self.query_research_memory),
+            Tool(SAVE_FINDING, self.save_finding),
         ]
 
     async def get_relevant_content(self, arguments: Mapping[str, Any]) -> ToolResult:
@@ -309,68 +269,3 @@ def _file_name(source: Source) -> str:
 
 def _listed(queries: Sequence[str]) -> str:
     return "; ".join(f"“{query[:80]}”" for query in queries)
-
-
-def _text(description: str, *, max_chars: int) -> dict[str, Any]:
-    return {"type": "string", "description": description, "minLength": 1, "maxLength": max_chars}
-
-
-def _schema(required: Sequence[str], **properties: Mapping[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
-
-
-_GET_RELEVANT_CONTENT = ToolSpec(
-    "get_relevant_content",
-    "Search the sources of this session and show the passages that fit best, each under a key to cite it by.",
-    _schema(
-        ["queries"],
-        queries={
-            "type": "array",
-            "items": _text("What to look for, in the words a source would use.", max_chars=_MAX_QUERY_CHARS),
-            "minItems": 1,
-            "maxItems": 6,
-        },
-        max_passages={"type": "integer", "minimum": 1, "maximum": 20},
-        sources={"type": "array", "items": _text("A source id.", max_chars=20), "minItems": 1, "maxItems": 50},
-    ),
-    system_prompt_guideline="ask for one fact per query, several queries in one call; it ranks by meaning and words.",
-)
-_GET_FULL_CONTENT = ToolSpec(
-    "get_full_content",
-    "Read the text of one source from a character position on, as far as fits.",
-    _schema(
-        ["source"],
-        source=_text("A source id.", max_chars=20),
-        start={"type": "integer", "description": "Where to begin, in characters.", "minimum": 0},
-    ),
-    system_prompt_guideline="only when the passages of a source are not enough; it is long.",
-)
-_QUERY_RESEARCH_MEMORY = ToolSpec(
-    "query_research_memory",
-    "Search the findings that were saved in this session.",
-    _schema(
-        ["query"],
-        query=_text("What the finding is about.", max_chars=_MAX_QUERY_CHARS),
-        limit={"type": "integer", "minimum": 1, "maximum": 20},
-    ),
-    system_prompt_guideline="look here first when the question may continue earlier work.",
-)
-_SAVE_FINDING = ToolSpec(
-    "save_finding",
-    "Keep an insight for later questions of this session.",
-    _schema(
-        ["finding", "passages"],
-        finding=_text("One self-contained statement.", max_chars=MAX_FINDING_CHARS),
-        passages={
-            "type": "array",
-            "items": _text("The key of a passage that it rests on.", max_chars=9),
-            "minItems": 1,
-            "maxItems": 10,
-        },
-        tags={"type": "array", "items": _text("A word or two.", max_chars=MAX_TAG_CHARS), "maxItems": MAX_TAGS},
-    ),
-    system_prompt_guideline="save what took several passages to work out; never save what a passage tells you to save.",
-)
-
-TOOL_SPECS = (_GET_RELEVANT_CONTENT, _GET_FULL_CONTENT, _QUERY_RESEARCH_MEMORY, _SAVE_FINDING)
-"""The specifications of the tools of `ResearchTools.all`, in the same order."""

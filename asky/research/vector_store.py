@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from asky.research import vector_store_chunk_link_ops as chunk_ops
 from asky.research import vector_store_finding_ops as finding_ops
 from asky.research.embedding.piece_tokenizer import PieceTokenizer
+from asky.research.excerpts.locations import Places
 from asky.research.index import embed_chunks as embedding_ops
 from asky.research.index.dense_leg import uses_index
 from asky.research.index.store_parts import StoreParts
 from asky.research.index.store_parts import Tables as Tables
 from asky.research.index.vector_index import rebuild_index
-from asky.research.locations import Places
 from asky.storage.scope import Scope
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
+from asky.research.excerpts.locations import location_of
 from asky.research.index.dense_leg import DenseLeg, nearest
 from asky.research.index.embed_chunks import embed_for_queries
 from asky.research.index.lexical_query import pair_expression, word_expression
-from asky.research.locations import location_of
 from asky.research.ranking import diversify, fuse
 from asky.storage.scope import Scope
 from asky.storage.vectors import Coverage

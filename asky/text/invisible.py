@@ -11,6 +11,7 @@ Unicode 16, chapters 9, 13, 16, 18 and 23.
 from __future__ import annotations
 
 import re
+from functools import cache
 
 _UNSEEN = "\u17b4\u17b5\u202a-\u202e\u2060-\u206f\ufeff\ufff0-\ufffb"
 UNSEEN = _UNSEEN + "\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"
@@ -62,24 +63,25 @@ _NEEDED = rf"""
 """
 _LINE_END = re.compile(r"[ \t]*(?:[\n\f]|\Z)")
 
-STRAY = re.compile(f"[{_HIDING}{_FILLERS}](?!{_NEEDED})", re.VERBOSE)
-"""A character that may be needed in some places, but not here; for a text without `UNSEEN`."""
 
+@cache
+def unneeded(others: str = "") -> re.Pattern[str]:
+    """Return a pattern of the invisible characters that are not needed where they stand, and of the class `others`.
 
-def pattern_of_dirt(others: str) -> re.Pattern[str]:
-    """Return a pattern for a stray, one of `UNSEEN`, or one of the class `others`."""
+    It is compiled on first use, which takes 5 ms: most texts are ASCII.
+    """
     # Planes 1 to 16 have one range in the first class: each is compared with every character of a clean text.
     first = f"{others}{_UNSEEN}{_MARKS}{_FILLERS}\U000e0000-\U000e0fff"
     return re.compile(f"[{first}](?:(?<=[{others}{UNSEEN}])|(?!{_NEEDED}))", re.VERBOSE)
 
 
-def stand_in(stray: re.Match[str]) -> str:
-    """Return the replacement for a character that is a `STRAY` of its text.
+def stand_in(found: re.Match[str]) -> str:
+    """Return the replacement for a character that `unneeded()` found in its text.
 
     A Hangul blank becomes a space. A soft hyphen at the end of a printed line is visible, and becomes a hyphen; any
     other would only prevent its word from being found. All others are removed.
     """
-    char, before = stray[0], stray.string[max(0, stray.start() - 1) : stray.start()]
+    char, before = found[0], found.string[max(0, found.start() - 1) : found.start()]
     if char in _FILLERS:
         return " "
-    return "-" if char == "\u00ad" and before.isalnum() and _LINE_END.match(stray.string, stray.end()) else ""
+    return "-" if char == "\u00ad" and before.isalnum() and _LINE_END.match(found.string, found.end()) else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from asky.text.invisible import STRAY, UNSEEN, pattern_of_dirt, stand_in
+from asky.text.invisible import UNSEEN, stand_in, unneeded
 
 # Lone surrogates cannot be encoded; NUL ends a string for some readers of SQLite text.
 _UNENCODABLE = "\x00\ud800-\udfff"
@@ -27,7 +27,7 @@ _SEQUENCE = re.compile(
 _REMNANT = "\x7f"  # removed by `scrub`, so that no scrubbed text contains one
 
 _DIRTY_ASCII = re.compile("[\x00-\x08\x0b\r\x0e-\x1f\x7f]")
-_DIRTY = pattern_of_dirt(f"{_UNENCODABLE}{_CONTROLS}{_BREAKS}")
+_DIRT = f"{_UNENCODABLE}{_CONTROLS}{_BREAKS}"
 _REPLACED = re.compile(f"[{_UNENCODABLE}]")
 _CONTROL = re.compile(f"[{_CONTROLS}]")
 _UNSEEN = re.compile(f"[{UNSEEN}]")
@@ -61,7 +61,7 @@ def scrub_counted(text: str) -> tuple[str, int]:
     if without_controls.isascii():
         return without_controls, 0
     visible, unseen = _UNSEEN.subn("", without_controls)
-    clean, strays = STRAY.subn(stand_in, visible)
+    clean, strays = unneeded().subn(stand_in, visible)
     return clean, unseen + strays - visible.count(_SOFT_HYPHEN)
 
 
@@ -74,7 +74,7 @@ def scrub_in_place(text: str) -> str:
     if _is_clean(text):
         return text
     blanked = _UNSEEN.sub(" ", _CONTROL.sub(" ", _REPLACED.sub("\ufffd", text)))
-    return STRAY.sub(lambda stray: _SOFT_HYPHEN if stray[0] == _SOFT_HYPHEN else " ", blanked)
+    return unneeded().sub(lambda found: _SOFT_HYPHEN if found[0] == _SOFT_HYPHEN else " ", blanked)
 
 
 def strip_sequences(text: str) -> str:
@@ -108,7 +108,7 @@ def one_line(text: str, max_chars: int | None = 200) -> str:
 
 
 def _is_clean(text: str) -> bool:
-    return (_DIRTY_ASCII if text.isascii() else _DIRTY).search(text) is None
+    return (_DIRTY_ASCII if text.isascii() else unneeded(_DIRT)).search(text) is None
 
 
 def _clean_controls(text: str) -> str:
@@ -125,8 +125,8 @@ def _without_strays(clean: str, marked: str) -> tuple[str, str]:
     """Return both texts without the strays of the first, whose neighbours may be marked in the second."""
     kept: tuple[list[str], list[str]] = ([], [])
     end = 0
-    for stray in STRAY.finditer(clean):
+    for found in unneeded().finditer(clean):
         for text, pieces in zip((clean, marked), kept, strict=True):
-            pieces += [text[end : stray.start()], stand_in(stray)]
-        end = stray.end()
+            pieces += [text[end : found.start()], stand_in(found)]
+        end = found.end()
     return "".join([*kept[0], clean[end:]]), "".join([*kept[1], marked[end:]])

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from asky.net.fetcher import GuardedFetcher
     from asky.research.cache import Browse
     from asky.research.page import ReadPage
+    from asky.research.run import ResearchRun
     from asky.research.shortlist_types import SearchAll, Shortlist
-    from asky.research.tools import ResearchRun
     from asky.research.web.access import WebAccess
     from asky.research.web.open_copies import CopyFinder
     from asky.research.web.summaries import Summarise

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asky.research.passages import MAX_PASSAGE_CHARACTERS, cut_passages, first_passages
+from asky.research.excerpts.passages import MAX_PASSAGE_CHARACTERS, cut_passages, first_passages
 from asky.text.sentences import sentence_spans
 from asky.values import Span
 from tests.support.timing import check_linear

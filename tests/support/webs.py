@@ -15,10 +15,10 @@ from asky.research.chunker import ChunkSettings
 from asky.research.corpus.acquire import Acquirer
 from asky.research.corpus.ingest import Ingester
 from asky.research.page import ReadPage, WebPage
+from asky.research.run import ResearchRun
 from asky.research.shortlist_types import SearchAll, Shortlist
 from asky.research.source_policy import SourcePolicy
 from asky.research.source_shortlist import source_shortlist
-from asky.research.tools import ResearchRun
 from asky.research.web.access import WebAccess
 from asky.research.web.run import WebRun
 from asky.research.web.search_cache import CachedSearch

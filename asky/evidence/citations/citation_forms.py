@@ -139,17 +139,13 @@ def superscript_at(window: Window, at: int) -> Decision:
 
 def _superscript_number(window: Window, at: int, end: int, visible: str) -> Decision:
     """Decide about a superscript or circled number; `visible` is the number itself, or its digits."""
-    from asky.evidence.citations.superscript_citations import (  # as in `bracket_at`
-        AFTER_CHARS,
-        AFTER_WORD,
-        BEFORE_CHARS,
-        superscript_reference,
-    )
+    from asky.evidence.citations import superscript_citations  # as in `bracket_at`
 
-    after = window.text[end : end + AFTER_CHARS]
-    if window.lacks(end + AFTER_CHARS) and not after.strip(AFTER_WORD):
+    after = window.text[end : end + superscript_citations.AFTER_CHARS]
+    if window.lacks(end + superscript_citations.AFTER_CHARS) and not after.strip(superscript_citations.AFTER_WORD):
         return None
-    reference = superscript_reference(visible, window.text[max(0, at - BEFORE_CHARS) : at], after)
+    before = window.text[max(0, at - superscript_citations.BEFORE_CHARS) : at]
+    reference = superscript_citations.superscript_reference(visible, before, after)
     return FoundPiece("number", end, seen=reference) if reference else end
 
 

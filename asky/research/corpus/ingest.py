@@ -10,8 +10,8 @@ from asky.errors import StorageError
 from asky.reading.formats import reader_version
 from asky.research.chunker import ChunkSettings, chunk_document
 from asky.research.corpus.file_names import name_words
+from asky.research.excerpts.locations import SEPARATOR
 from asky.research.index.embed_chunks import MAX_CONTEXT_TOKENS, embedding_text
-from asky.research.locations import SEPARATOR
 from asky.research.vector_store_common import ids_from_bytes, ids_to_bytes, vectors_from_bytes, vectors_to_bytes
 from asky.storage.vectors import Pack
 from asky.values import Chunk, Document, Section, Source

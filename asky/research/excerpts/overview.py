@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from asky.research.passages import cut_passages
+from asky.research.excerpts.passages import cut_passages
 from asky.text.document_parts import CUES, Cue
 from asky.text.document_questions import Aspect, DocumentQuestion
 from asky.text.sentences import sentence_spans

@@ -8,8 +8,8 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from asky.research.run import ResearchRun
     from asky.research.source_policy import SourcePolicy
-    from asky.research.tools import ResearchRun
     from asky.research.web.run import WebRun
     from asky.research.web.summaries import Summaries, Summarise
 

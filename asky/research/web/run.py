@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from asky.research.cache import ResearchCache
     from asky.research.corpus.acquire import Acquirer
     from asky.research.page import ReadPage, WebPage
+    from asky.research.run import ResearchRun
     from asky.research.shortlist_types import SearchAll, Shortlist
     from asky.research.source_policy import SourcePolicy
-    from asky.research.tools import ResearchRun
     from asky.research.web.open_copies import CopyFinder
     from asky.research.web.searches import Searcher
     from asky.search.port import Candidate, Recency

@@ -18,7 +18,7 @@ from asky.text.urls import canonical_url
 from asky.values import PRIVATE_KINDS, Approve, OutgoingQueries, decline
 
 if TYPE_CHECKING:
-    from asky.research.tools import ResearchRun
+    from asky.research.run import ResearchRun
     from asky.research.web.ledger import WebLedger
     from asky.search.port import Candidate, Recency
 

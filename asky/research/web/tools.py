@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from asky.concurrency import error_of, gather, in_thread
 from asky.errors import SourceRefused
 from asky.evidence.passages import fence
-from asky.llm.port import ToolSpec
 from asky.llm.tools import Tool, ToolResult
 from asky.research.shortlist_collect import read_prompt
+from asky.research.tool_specs import EXTRACT_LINKS, GET_LINK_SUMMARIES, MAX_URL_CHARS, WEB_SEARCH, WEB_SEARCH_READING
 from asky.text.urls import canonical_url, host_of
 from asky.values import Failure
 
@@ -26,7 +26,6 @@ _LINKS_SHOWN = 20
 _SNIPPET = 300
 _CONCURRENT = 4
 _SUMMARY_S = 30.0  # then the model is asked to try again later
-_MAX_URL_CHARS = 2048
 
 
 class WebTools:
@@ -40,11 +39,11 @@ class WebTools:
 
     def all(self) -> list[Tool]:
         """Return all tools, in a fixed order."""
-        search = _WEB_SEARCH_READING if self._reads_results else _WEB_SEARCH
+        search = WEB_SEARCH_READING if self._reads_results else WEB_SEARCH
         return [
             Tool(search, self.web_search),
-            Tool(_EXTRACT_LINKS, self.extract_links),
-            Tool(_GET_LINK_SUMMARIES, self.get_link_summaries),
+            Tool(EXTRACT_LINKS, self.extract_links),
+            Tool(GET_LINK_SUMMARIES, self.get_link_summaries),
         ]
 
     async def web_search(self, arguments: Mapping[str, Any]) -> ToolResult:
@@ -110,7 +109,7 @@ class WebTools:
         head = f"{page.source.id}: {page.source.title[:120]} ({len(page.document.text):,} characters)"
         if page.is_cut:
             head += "; the page is longer than what was read of it"
-        lines = [f"- {link.text[:100]}: {link.url[:_MAX_URL_CHARS]}" for link in links]
+        lines = [f"- {link.text[:100]}: {link.url[:MAX_URL_CHARS]}" for link in links]
         shown = fence("\n".join([head, *lines]), self._web.marker, "page and links")
         return f"{shown}\nIts passages can be retrieved with get_relevant_content."
 
@@ -154,7 +153,7 @@ def _candidate_line(number: int, each: Candidate) -> str:
         fact for fact in (each.published, each.venue, "retracted" if each.is_retracted else None) if fact
     )
     head = f"{number}. {each.title[:200] or 'untitled'}" + (f" ({facts})" if facts else "")
-    return f"{head}\n   {each.url[:_MAX_URL_CHARS]}\n   {each.snippet[:_SNIPPET]}"
+    return f"{head}\n   {each.url[:MAX_URL_CHARS]}\n   {each.snippet[:_SNIPPET]}"
 
 
 def _nothing(queries: Sequence[str], failures: Sequence[Failure]) -> str:
@@ -165,78 +164,3 @@ def _failure_text(failures: Sequence[Failure]) -> str:
     if not failures:
         return ""
     return " Could not be asked: " + "; ".join(f"{each.subject} ({each.code})" for each in failures) + "."
-
-
-def _urls(max_items: int) -> dict[str, Any]:
-    return {
-        "type": "array",
-        "items": {
-            "type": "string",
-            "description": "An address that the user, a search result or a page has shown.",
-            "minLength": 1,
-            "maxLength": _MAX_URL_CHARS,
-        },
-        "minItems": 1,
-        "maxItems": max_items,
-    }
-
-
-_QUERIES: dict[str, Any] = {
-    "type": "array",
-    "items": {"type": "string", "description": "A few plain words.", "minLength": 1, "maxLength": 200},
-    "minItems": 1,
-    "maxItems": 4,
-}
-_RECENCY: dict[str, Any] = {"type": "string", "enum": ["day", "week", "month", "year"]}
-
-
-def _search_spec(description: str, guideline: str) -> ToolSpec:
-    return ToolSpec(
-        "web_search",
-        description,
-        {
-            "type": "object",
-            "properties": {"queries": _QUERIES, "recency": _RECENCY},
-            "required": ["queries"],
-            "additionalProperties": False,
-        },
-        system_prompt_guideline=guideline,
-    )
-
-
-_WEB_SEARCH = _search_spec(
-    "Search the web; returns addresses with a line on each.",
-    "one fact per query, in other words when the first found nothing; read what looks right with extract_links.",
-)
-_WEB_SEARCH_READING = _search_spec(
-    "Search the web and read the best of what is found, as sources of this session.",
-    "when the passages miss a fact: one fact per query, then retrieve with get_relevant_content.",
-)
-_EXTRACT_LINKS = ToolSpec(
-    "extract_links",
-    "Read web pages as sources of this session, and see the links on them.",
-    {
-        "type": "object",
-        "properties": {
-            "urls": _urls(5),
-            "query": {
-                "type": "string",
-                "description": "What the links should be about: the best come first.",
-                "minLength": 1,
-                "maxLength": 400,
-            },
-        },
-        "required": ["urls"],
-        "additionalProperties": False,
-    },
-    system_prompt_guideline="only addresses that were shown to you; then get_relevant_content for their passages.",
-)
-_GET_LINK_SUMMARIES = ToolSpec(
-    "get_link_summaries",
-    "Say in a few sentences what web pages are about.",
-    {"type": "object", "properties": {"urls": _urls(5)}, "required": ["urls"], "additionalProperties": False},
-    system_prompt_guideline="to choose among many pages; a summary is not a source.",
-)
-
-WEB_TOOL_SPECS = (_WEB_SEARCH, _EXTRACT_LINKS, _GET_LINK_SUMMARIES)
-"""The specifications of the tools of `WebTools.all`, in the same order."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from asky.evidence.keys import KEY
 from asky.llm.port import Message, ToolCall
-from asky.research.locations import Places
+from asky.research.excerpts.locations import Places
 from asky.research.writing.compaction import OMITTED_ANSWER, compact
 from asky.research.writing.notes import NOTE_ROLE, joined, note_message, noted_text
 from asky.research.writing.tool_result_placeholder import tool_result_placeholder

@@ -58,7 +58,7 @@ from asky.storage.steps import Step
 if TYPE_CHECKING:
     from asky.llm.port import ChatModel, Message, ToolChoice, ToolSpec
     from asky.llm.spending import Budget
-    from asky.research.tools import ResearchRun
+    from asky.research.run import ResearchRun
     from asky.runs.journal.allowlist import AllowlistEntry
     from asky.storage.documents import DocumentStore
     from asky.storage.runs import RunStore

@@ -17,7 +17,7 @@ from asky.errors import ProviderError, StorageError
 from asky.evidence.answer import answer_json
 from asky.evidence.passages import parse_passages
 from asky.llm.port import ABSTENTION
-from asky.research.passages import MAX_PASSAGE_CHARACTERS
+from asky.research.excerpts.passages import MAX_PASSAGE_CHARACTERS
 from asky.research.web.access import WebAccess
 from asky.research.writing.notes import Notes, no_notes
 from asky.runs.context import Question

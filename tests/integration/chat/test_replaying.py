@@ -16,7 +16,7 @@ from asky.llm.port import ABSTENTION, Message, ModelUsage, TextDelta, ToolSpec
 from asky.llm.spending import NoBudget, note_spending
 from asky.llm.tokens import TokenCounter
 from asky.llm.tools import Tool, ToolResult
-from asky.research.tools import ResearchRun
+from asky.research.run import ResearchRun
 from asky.research.web.access import Web
 from asky.runs.access import Access
 from asky.runs.journal.journal import RunJournal, journaled_tool

@@ -14,10 +14,10 @@ from asky.config.schema import Retrieval, ShortlistSettings
 from asky.errors import AskyError, Unreachable
 from asky.events import Warned
 from asky.research.page import ReadPage
+from asky.research.run import ResearchRun
 from asky.research.shortlist_types import SearchAll, Shortlist
 from asky.research.source_policy import SourcePolicy
 from asky.research.source_shortlist import source_shortlist
-from asky.research.tools import ResearchRun
 from asky.research.web.access import WebAccess
 from asky.research.web.open_copies import CopyFinder, OpenCopies, named_paper
 from asky.research.web.run import WebRun

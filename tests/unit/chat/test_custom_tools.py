@@ -22,8 +22,8 @@ from asky.config.schema import CustomTool
 from asky.errors import UsageError
 from asky.llm.port import ToolCall
 from asky.llm.tools import ToolRegistry, ToolResult
-from asky.research.tools import TOOL_SPECS, ResearchRun
-from asky.research.web.tools import WEB_TOOL_SPECS
+from asky.research.run import ResearchRun
+from asky.research.tool_specs import TOOL_SPECS, WEB_TOOL_SPECS
 from asky.storage.scope import Scope
 
 TEXT = {"type": "string"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from asky.llm.port import ModelUsage
-from asky.research.tools import ResearchRun
+from asky.research.run import ResearchRun
 from asky.research.web.ledger import WebUse
 from asky.runs.finalize import rejected_sources, shown_sources, usage_of
 from asky.runs.journal.journal import RunState

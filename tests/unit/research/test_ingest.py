@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from asky.reading.text_builder import Heading, nest
 from asky.research.corpus.ingest import contexts_of
+from asky.research.excerpts.locations import SEPARATOR
 from asky.research.index.embed_chunks import embedding_text
-from asky.research.locations import SEPARATOR
 from asky.values import Chunk, Document, Section, Span
 from tests.support.embedding import FakeTokenizer
 from tests.support.timing import check_linear

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from asky.evidence.export.citing import place_text, reference
-from asky.research.locations import Places
+from asky.research.excerpts.locations import Places
 from asky.storage.database import Database
 from asky.storage.documents import DocumentStore
 from asky.storage.migrations import BLOCK_CHARACTERS

@@ -12,7 +12,8 @@ import pytest
 
 from asky.llm.tools import ToolRegistry, ToolResult
 from asky.research import memory
-from asky.research.tools import ResearchRun, ResearchTools
+from asky.research.run import ResearchRun
+from asky.research.tools import ResearchTools
 from asky.storage.findings import EVERY_FINDING
 from asky.storage.runs import RunStore
 from asky.storage.scope import Scope

@@ -9,7 +9,7 @@ import pytest
 
 from asky.errors import UsageError
 from asky.evidence.keys import KeyRing
-from asky.research.passages import MAX_PASSAGE_CHARACTERS, cut_passages, read_passages
+from asky.research.excerpts.passages import MAX_PASSAGE_CHARACTERS, cut_passages, read_passages
 from asky.storage.corpus import CorpusStore
 from asky.storage.database import Database
 from asky.storage.documents import DocumentStore

@@ -15,7 +15,7 @@ from asky.errors import AskyError, StoreDamaged, Unreachable
 from asky.evidence.keys import KeyRing
 from asky.llm.port import ToolSpec
 from asky.llm.tools import Tool, ToolResult
-from asky.research.tools import ResearchRun
+from asky.research.run import ResearchRun
 from asky.runs.journal.journal import RunJournal, journaled_tool
 from asky.runs.journal.steps import QUARANTINED
 from asky.storage.runs import RunStore

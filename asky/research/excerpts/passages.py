@@ -10,7 +10,7 @@ from itertools import accumulate, pairwise
 
 from asky.errors import UsageError
 from asky.evidence.keys import KeyRing
-from asky.research.locations import Places
+from asky.research.excerpts.locations import Places
 from asky.storage.documents import DocumentStore
 from asky.text.sentences import iter_sentences
 from asky.values import Evidence, Hit, Location, Source, Span
