@@ -46,7 +46,7 @@ class OpenConnection:
 
 
 @asynccontextmanager
-async def exchange(
+async def open_response(
     address: WebAddress, ips: Sequence[str], headers: Sequence[tuple[str, str]], context: ssl.SSLContext | None
 ) -> AsyncIterator[OpenConnection]:
     """Request `address` at one of `ips`, without resolving its name. The connection ends with the block.

@@ -3,7 +3,7 @@
 fetch       one deadline for all of it, up to five redirects
 hop         the guard, robots.txt
 try         up to three, with pauses, within a budget of extra requests
-request     the host's turn, its addresses, one exchange, the body
+request     the host's turn, its addresses, one response, the body
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import anyio
 from asky.config.schema import Network
 from asky.errors import AskyError, SourceRefused, SourceUnreadable, TimedOut, Unreachable
 from asky.net.bodies import Body, Caps, read_body
-from asky.net.connection import exchange
+from asky.net.connection import open_response
 from asky.net.fetching import Fetched, Reached, ignore_host
 from asky.net.guard import Guard
 from asky.net.host_policy import policy_for
@@ -167,7 +167,7 @@ class GuardedFetcher:
         async with self._pace.turn(key, gap_s=gap_s, at_once=at_once):
             ips = await self._guard.locate(address)
             reached(address.host)
-            async with exchange(address, ips, (*_HEADERS, *conditions), self._context_for(address)) as opened:
+            async with open_response(address, ips, (*_HEADERS, *conditions), self._context_for(address)) as opened:
                 if not is_page(opened.head):
                     return PageReply(opened.head, Body(b""))
                 return PageReply(opened.head, await read_body(opened, address.host, caps or self._caps))

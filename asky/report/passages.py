@@ -99,7 +99,7 @@ def _claims_on_passage(claims: Sequence[Mapping[str, Any]]) -> Html:
         tag("li", chip(shown_verdict(each)), " ", tag("q", plain_text(each["text"]), dir="auto", lang=""))
         for each in claims
     )
-    return tag("div", tag("p", "Cited for", class_="label"), tag("ul", *rows), class_="resting")
+    return tag("div", tag("p", "Cited for", class_="label"), tag("ul", *rows), class_="cited-for")
 
 
 def _details(citation: Mapping[str, Any], passage: ReportedPassage | None) -> Html:

@@ -21,7 +21,7 @@ import anyio
 from asky.errors import AskyError, SourceRefused, SourceUnreadable
 from asky.net.addresses import is_public, parse_ip
 from asky.net.bodies import Body, Caps, read_body
-from asky.net.connection import exchange
+from asky.net.connection import open_response
 from asky.net.fetching import Reached, ignore_host
 from asky.net.guard import Guard
 from asky.net.host_policy import policy_for
@@ -190,7 +190,7 @@ class PageGate:
             ips = await self._locate(address)
             self._reached(address.host)
             fields = (("User-Agent", f"asky/{__version__}"), ("Accept-Encoding", "gzip"), *headers)
-            async with exchange(address, ips, fields, self._context_for(address)) as opened:
+            async with open_response(address, ips, fields, self._context_for(address)) as opened:
                 body = await read_body(opened, address.host, Caps(cap, cap)) if is_page(opened.head) else Body(b"")
                 self._bytes += len(body.data)
                 return PageReply(opened.head, body)

@@ -43,7 +43,7 @@ def _unrecorded(ask: AskService) -> AskService:
 class WebSearches:
     """The searches of one run. `searcher` is `None` if no search service is configured.
 
-    `outgoing` guards the queries of a run that can read private documents, and `approve` asks the user about those that
+    `leak_guard` guards the queries of a run that can read private documents, and `approve` asks the user about those that
     it refuses. `recorded`, if the run keeps a record, wraps the function that asks a service so that nothing is
     requested twice. `papers` are those found, by canonical address.
     """
@@ -51,7 +51,7 @@ class WebSearches:
     def __init__(
         self, run: ResearchRun, searcher: Searcher | None, ledger: WebLedger, *, max_results: int, is_private: bool
     ) -> None:
-        self.outgoing = QueryLeakGuard([])
+        self.leak_guard = QueryLeakGuard([])
         self.approve: Approve = decline
         self.recorded: Callable[[AskService], AskService] = _unrecorded
         self.papers: dict[str, Candidate] = {}
@@ -128,8 +128,8 @@ class WebSearches:
         private = [each.text for each in shown if each.source.kind in PRIVATE_KINDS] + self._run.private_notes
         public = [each.text for each in shown if each.source.kind not in PRIVATE_KINDS]
         try:
-            self.outgoing.require(queries, self._run.question, private, public)
+            self.leak_guard.require(queries, self._run.question, private, public)
         except SourceRefused as refused:
             if not await self.approve(OutgoingQueries(tuple(queries), tuple(services), refused.message)):
                 raise
-            self.outgoing.approve(queries)
+            self.leak_guard.approve(queries)

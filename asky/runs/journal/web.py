@@ -69,7 +69,7 @@ class JournaledSummaries:
 def attach_web(state: RunState, web: WebRun, journal: RunJournal, approve: Approve, *, is_private: bool) -> None:
     """Connect `web`, which was just opened, to `state`, and its searches to `journal` and `approve`."""
     web.searches.recorded = lambda ask: journaled_search(ask, journal)
-    web.searches.outgoing = QueryLeakGuard(state.sent_queries)
+    web.searches.leak_guard = QueryLeakGuard(state.sent_queries)
     web.searches.approve = approve
     web.offered = JournaledAllowlist(state.allowlist, is_private=is_private)
     web.rejected = state.rejected

@@ -86,7 +86,7 @@ def test_a_click_shows_the_passage_in_its_context_with_its_verdict(browser: Brow
         assert panel.is_visible()
         assert panel.locator("mark").inner_text() == QUOTE
         assert "The sea is never still." in panel.locator(".context").inner_text()
-        assert "partly supported" in panel.locator(".resting").inner_text()
+        assert "partly supported" in panel.locator(".cited-for").inner_text()
         assert "tides.example · Daily" in panel.inner_text()
         page.click("a.cite >> nth=1")
         assert panel.locator("mark").inner_text() == QUOTED_SUN
