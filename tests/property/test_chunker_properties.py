@@ -81,7 +81,7 @@ def test_chunks_cover_the_text_in_order_within_the_limit_and_are_the_same_again(
 def test_a_chunk_that_seems_to_fill_the_limit_exactly_is_counted_by_itself(max_tokens: int) -> None:
     """Its first word has a token more where the text begins with it."""
     size = ChunkSettings(max_tokens, 0)
-    for text in ("Word. " * 200, "Sentence one. " * 60):
+    for text in ("Word. " * 200, "Sentence one. " * 60, "word " * 200):
         check(
             Document(text, "text/plain"),
             ContextTokenizer(),

@@ -21,6 +21,7 @@ IN_TEXT = "<img>"
         "text\n```html\n<kept>\n```\ntext <img>",
         ">~~~\n\n<img>",
         ">~~~\n<img>",
+        "- > ```\n  text\n  ```\n<img>",
         "> ```\n> <kept>\n>\n><kept>\n> ```\n> <img>",
         "> ```\n> <kept>\n> > <kept>\n<img>",
         "- ```\n  <kept>\n\n  <kept>\n  ```\n  <img>",

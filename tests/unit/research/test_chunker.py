@@ -148,6 +148,19 @@ def test_no_chunk_crosses_from_one_page_to_the_next_even_inside_a_sentence() -> 
     assert [text[chunk.span.start : chunk.span.end] for chunk in made] == [page.strip() for page in pages]
 
 
+def test_what_a_chunk_repeats_counts_for_nothing_on_the_next_page() -> None:
+    first = "A one is here. B two is here. C three is here. D four is here.\f"
+    text = first + "One two three four five six seven eight. Nine ten eleven twelve one two three four."
+    pages = (Page(1, None, 0, len(first)), Page(2, None, len(first), len(text)))
+    made = chunk_document(Document(text, "application/pdf", pages=pages), TOKENIZER, ChunkSettings(16, 5))
+    assert [text[each.span.start : each.span.end] for each in made] == [
+        "A one is here. B two is here. C three is here.",
+        "C three is here. D four is here.",
+        "One two three four five six seven eight.",
+        "Nine ten eleven twelve one two three four.",
+    ]
+
+
 def test_no_chunk_holds_both_data_about_the_document_and_its_text() -> None:
     text = "---\ntags: x\n---\nOne is here. Two is there.\n"
     body = text.index("One")

@@ -86,6 +86,17 @@ def test_what_is_met_while_a_step_is_written_belongs_to_the_next(recorded: Recor
     assert [met for _, met in recorded.steps()] == [{"notes 1": ["first"]}, {"notes 1": ["second"]}, None]
 
 
+def test_a_change_is_recorded_once_although_two_steps_are_written_at_once(recorded: Recorded) -> None:
+    async def main() -> None:
+        recorded.research.queries.append("tides")
+        async with anyio.create_task_group() as group:
+            group.start_soon(recorded.journal.add, QUARANTINED, "", {})
+            group.start_soon(recorded.journal.add, QUARANTINED, "", {})
+
+    anyio.run(main)
+    assert recorded.restored().state.research.queries == ["tides"]
+
+
 def test_a_key_from_before_an_interruption_is_given_to_no_other_passage(recorded: Recorded) -> None:
     store, research = recorded.store, recorded.research
     source = store.add("tides", "tides " * 2000)
