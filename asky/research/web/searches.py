@@ -43,8 +43,8 @@ def _unrecorded(ask: AskService) -> AskService:
 class WebSearches:
     """The searches of one run. `searcher` is `None` if no search service is configured.
 
-    `leak_guard` guards the queries of a run that can read private documents, and `approve` asks the user about those that
-    it refuses. `recorded`, if the run keeps a record, wraps the function that asks a service so that nothing is
+    `leak_guard` guards the queries of a run that can read private documents, and `approve` asks the user about those
+    that it refuses. `recorded`, if the run keeps a record, wraps the function that asks a service so that nothing is
     requested twice. `papers` are those found, by canonical address.
     """
 
