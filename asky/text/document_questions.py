@@ -124,6 +124,7 @@ _PATTERNS: tuple[tuple[Aspect, str], ...] = (
         rf"\bwhat(?: is|'s|s| does| do) {_PROJECT}(?: do| for| about)?(?=\W*$)|"
         rf"\b(?:one|a) (?:line|sentence|word)s? (?:on|about|for|per) {_THIS}|"
         rf"\bwhat(?: is|'s|s| are| was|re)? {_THIS}(?: all)? about\b|\babout (?:what|which topic)\b|"
+        r"\bwhat(?: is|'s|s| are| was) [^?!]{1,60} about(?=\W*$)|"
         rf"\bwhat (?:does|do|did) {_THIS} (?:say|cover|discuss|describe|deal with|talk about|contain|tell)\b(?=\W*$)|"
         rf"\b(?:describe|explain|present|review|skim|recap|condense|digest) {_THIS}(?=\W*$)|\btopics?\b|"
         r"\bwhat(?: is|'s|s| are) in (?:here|there|" + _THIS + r")\b",
@@ -238,7 +239,7 @@ class DocumentQuestion:
 
     `aspects` are what it asks for, `subject` the stems that name the documents, if any; `points_back` is set if a
     pronoun does ("who wrote it?"). `terms` are the stems of the question that say more. `of_project` is set if it asks
-    about a project, which its README describes.
+    about a project, which its README describes. `files` are the stems of each file name in it.
     """
 
     aspects: tuple[Aspect, ...]
@@ -246,10 +247,11 @@ class DocumentQuestion:
     points_back: bool
     terms: frozenset[str] = frozenset()
     of_project: bool = False
+    files: tuple[frozenset[str], ...] = ()
 
-    def may_mean(self, title_terms: frozenset[str]) -> bool:
-        """Return whether a document with these stems in its title or file name is meant."""
-        return self.subject <= title_terms
+    def may_mean(self, name_terms: frozenset[str]) -> bool:
+        """Return whether a document with these stems in its title, file name and authors is meant."""
+        return self.subject <= name_terms and (not self.files or any(each <= name_terms for each in self.files))
 
 
 def read_document_question(text: str) -> DocumentQuestion | None:
@@ -268,12 +270,16 @@ def read_document_question(text: str) -> DocumentQuestion | None:
     if not aspects:
         return None
     form = _stems(_FORM)
-    subject = frozenset(term for term in content_terms(rest) if term not in form and not term.isdigit())
+    files = tuple(frozenset(content_terms(re.sub(r"[_.+-]+", " ", name))) for name in _FILE_NAME.findall(rest))
+    said = content_terms(_FILE_NAME.sub(" ", rest))
+    subject = frozenset(term for term in said if term not in form and not term.isdigit())
     terms = frozenset(term for term in content_terms(flat) if term not in form)
     of_project = not subject and re.search(rf"\b{_PROJECT}\b", flat, re.IGNORECASE) is not None
-    return DocumentQuestion(tuple(aspects), subject, bool(_POINTS_BACK & set(words(flat))), terms, of_project)
+    points_back = bool(_POINTS_BACK & set(words(flat)))
+    return DocumentQuestion(tuple(aspects), subject, points_back, terms, of_project, files)
 
 
+_FILE_NAME = re.compile(r"\b[\w+-]+(?:\.[\w+-]+)*\.[A-Za-z][A-Za-z0-9]{1,4}\b")
 _POINTS_BACK = frozenset(("it", "its", "this", "that", "they", "their", "them", "these", "those"))
 
 

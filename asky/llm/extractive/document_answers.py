@@ -129,10 +129,10 @@ def _documents(asked: DocumentQuestion, passages: Sequence[PassageText], units: 
     named = {
         title
         for title, found in by_title.items()
-        if asked.subject and asked.may_mean(terms_of(f"{title} {found[0][1].authors}"))
+        if asked.subject and asked.subject <= terms_of(f"{title} {found[0][1].authors}")
     }
-    if asked.of_project and passages:  # what describes it was shown first
-        named = {passages[0].title}
+    if asked.of_project or asked.files:  # those meant were shown first
+        named = set(list(by_title)[: max(1, len(asked.files))])
     if asked.subject and not named and not asked.points_back:
         return []
     return [

@@ -59,10 +59,11 @@ def documents_meant(question: DocumentQuestion, sources: Sequence[Source], recen
     """
     if question.of_project and (readmes := [each for each in sources if _README.search(each.path or each.url or "")]):
         return [min(readmes, key=lambda each: (len(re.split(r"[/\\]", each.path or "")), each.path or ""))]
-    meant = [each for each in sources if question.subject and question.may_mean(name_terms(each))]
-    if not meant and (question.points_back or not question.subject):
+    is_named = bool(question.subject or question.files)
+    meant = [each for each in sources if is_named and question.may_mean(name_terms(each))]
+    if not meant and (question.points_back or not is_named):
         meant = [each for each in sources if each.id in recent]
-    if not meant and not question.subject:
+    if not meant and not is_named:
         meant = list(sources)
     return meant if len(meant) <= MAX_DOCUMENTS else []
 

@@ -31,6 +31,7 @@ from asky.text.document_questions import is_small_talk, read_document_question
         ("What problem does this paper solve?", ("problem",)),
         ("What is the goal of this study?", ("problem",)),
         ("List the chapters", ("outline",)),
+        ("what is report.pdf about?", ("summary",)),
         ("summarise the meeting", ("summary",)),
         ("What's in this notebook?", ("summary",)),
         ("what's this talk about?", ("summary",)),
@@ -101,3 +102,15 @@ def test_small_talk_is_recognised(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "What is it?", "thanks, and who wrote the paper", "the"])
 def test_a_question_is_no_small_talk(text: str) -> None:
     assert not is_small_talk(text)
+
+
+def test_documents_are_named_by_their_files_and_authors() -> None:
+    one = read_document_question('summarise "jose.00021.pdf" and notes_2024.md')
+    assert one is not None
+    assert one.subject == frozenset()
+    assert one.may_mean(frozenset({"cfd", "jose", "00021", "pdf"}))
+    assert one.may_mean(frozenset({"note", "2024", "md"}))
+    assert not one.may_mean(frozenset({"cfd", "jose", "00022", "pdf"}))
+    other = read_document_question("in short what is Barzegari's paper about?")
+    assert other is not None
+    assert other.subject == frozenset({"barzegari"})
