@@ -1,6 +1,6 @@
 """Learn the weights of `asky.llm.extractive.relevance` from the signals of answered and unanswerable questions.
 
-`relevance_signals.csv` holds the signals of 709 questions: those of ClapNQ and SQuAD 2.0, and of four sets that people
+`relevance_signals.csv` holds the signals of 799 questions: those of ClapNQ and SQuAD 2.0, and of five sets that people
 wrote about documents like their own (papers, notes, code, tables, settings, mail, manuals, contracts) without knowing
 asky. Answerable questions are there if the units quoted hold the answer.
 

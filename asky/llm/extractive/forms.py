@@ -21,7 +21,7 @@ _SENTENCES = re.compile(r"[a-z]{2}[.!?] [A-Z][a-z]+ [a-z]+ [a-z]+ .*[a-z]{2}[.!?
 
 _CELL = re.compile(r"[^;:\n]{1,60}: [^;\n]*")
 _MAX_FIRST_CELL = 80  # characters of one without a name
-_FIELD = re.compile(r"[^\s:#=][^:\n=]{0,150}?: \S.*|[^\s:#=][^\s:=]{0,150}? ?= ?\S.*")
+_FIELD = re.compile(r"[^\s:#=](?:[^:\n=]|:(?=\S)){0,150}?: \S.*|[^\s:#=][^\s:=]{0,150}? ?= ?\S.*")
 _PATH = re.compile(r"(?:[\w$@-]+[.\[])+|[a-z][\w$@-]*(?::| ?=)|[\w$@-]+[_-][\w$@-]+(?::| ?=)")
 _CODE_LINE = re.compile(
     r".*[;{}]$|.*\)\s*(?::|=>|->.*:|\{)$|[}\])]+[;,)]*$|\s*(?://|/\*|\*/|\#!|\#include|@\w+|--\s)"

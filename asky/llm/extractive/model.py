@@ -132,7 +132,7 @@ class ExtractiveModel:
             questions, scorer.score(questions, embed=embed, max_embedded=limits.max_embedded), strict=True
         ):
             is_embedded = any(each.meaning is not None for each in scored)
-            found = relevance(question, scored, scorer)
+            found = relevance(question, scored, scorer, embed)
             needed = limits.min_relevance if is_embedded else limits.min_coverage
             if is_embedded and len(question.names) >= _SEVERAL_NAMES:
                 needed *= _OF_SEVERAL

@@ -64,6 +64,8 @@ _ASKED_WITH = {
     "database": "db",
     "url": "address link",
     "payback": "repay",
+    "enabled": "turn switch active disable",
+    "disabled": "turn switch active enable",
     "license": "licence",
 }
 _VERBS = """

@@ -44,6 +44,7 @@ _MIN_MISSPELLED = 5  # letters of a stem; shorter ones have too many neighbours
 _ALMOST = 0.8  # by which `difflib` tells "seper" from "separ" but not "tabl" from "cabl"
 _MAX_EMBEDDED_CHARS = 1_200
 _DEFINITION_CHARS = 120
+_ANY_INDEX = re.compile(r"\[\d+\]")
 _MEMBER = re.compile(r"[^\s:=]*\[\d+\]\.")
 _WRITTEN: frozenset[UnitKind] = frozenset({"sentence", "item", "list", "heading"})
 _WITHIN = re.compile(r"(?:(?<=[a-z,;] )|(?<= \())[A-Za-z][\w'-]+")
@@ -161,6 +162,11 @@ class Scorer:
         """Return the terms of the question that are names, also those that only the passages write with a capital."""
         return question.names | (question.terms & self._capitalised)
 
+    def lacking(self, question: ParsedQuestion, held: frozenset[str]) -> str:
+        """Return the words of the question whose terms are not in `held`, in their order."""
+        asked = ((word, content_terms(word)) for word in words(question.text))
+        return " ".join(word for word, terms in asked if terms and not self._spelled(frozenset(terms)) <= held)
+
     def respelled(self, text: str) -> str:
         """Return `text` with words that no passage contains replaced by those spelled almost the same."""
         return " ".join(self._respelled_word(word) for word in text.split())
@@ -228,6 +234,14 @@ class Scorer:
             ),
             None,
         )
+
+    def members_like(self, unit: Unit) -> list[Unit]:
+        """Return the other settings with the path of `unit` apart from its index: `jobs[1].name` of `jobs[0].name`."""
+        path = _ANY_INDEX.sub("[]", unit.text.partition(":")[0])
+        if unit.kind != "field" or "[]" not in path:
+            return []
+        same = (other for other in self._quotable if other.kind == "field" and other is not unit)
+        return [other for other in same if _ANY_INDEX.sub("[]", other.text.partition(":")[0]) == path]
 
     def before(self, unit: Unit) -> Unit | None:
         """Return the unit before it in its passage."""

@@ -67,7 +67,8 @@ def select_units(
     while left and not chosen.is_full():
         best = max(left, key=lambda scored: chosen.marginal_score(scored, question))
         if best.unit.kind in RECORDS and whole[0].unit.kind in RECORDS:
-            if _record_score(best) < settings.keep_records * _record_score(whole[0]):
+            is_less = _record_score(best) < settings.keep_records * _record_score(whole[0])
+            if is_less and not chosen.adds_name(best, question):
                 break
         elif chosen.marginal_score(best, question) < settings.keep * whole[0].score:
             break
@@ -75,6 +76,8 @@ def select_units(
         if not chosen.is_padding(best, whole[0], question):
             chosen.add(best.unit)
         chosen.add_explanation(question)
+    if question.kind == "list" and chosen.units:
+        chosen.add_members(scorer.members_like(chosen.units[0]))
     return [*_dated_headings(scorer, question, chosen.units), *_with_names(scorer, chosen.units)]
 
 
@@ -145,6 +148,11 @@ class _Chosen:
         new = self._scorer.share(question.terms, scored.unit.terms - covered)
         return scored.score + self._settings.new_terms * new
 
+    def adds_name(self, scored: ScoredUnit, question: ParsedQuestion) -> bool:
+        """Return whether a unit has a name of the question that no chosen unit has: the second of two to compare."""
+        said = frozenset().union(*(self._scorer.terms_around([unit]) for unit in self.units))
+        return bool(self.units) and bool((self._scorer.names_of(question) - said) & scored.unit.terms)
+
     def is_padding(self, scored: ScoredUnit, best: ScoredUnit, question: ParsedQuestion) -> bool:
         """Return whether a unit of another source says less of what is asked than the best one, and nothing else."""
         if not self.units or self._scorer.title_of(scored.unit) == self._scorer.title_of(best.unit):
@@ -168,6 +176,12 @@ class _Chosen:
             self._take(before)
         if self._fits(unit) or not self.units:
             self._take(unit)
+
+    def add_members(self, members: Sequence[Unit]) -> None:
+        """Add the other members of the list that the only chosen unit is one of."""
+        if len(self.units) == 1:
+            for unit in members:
+                self.add(unit)
 
     def add_explanation(self, question: ParsedQuestion) -> None:
         """Add the sentence behind the only one so far, which often says more; to "why", also the one before it."""

@@ -88,7 +88,7 @@ class Unit:
         if self.kind in RECORDS:
             return "\n".join(" ".join(line.split()) for line in self.text.split("\n"))
         if self.kind == "list":
-            lines = (_one_line(line) for line in self.text.split("\n"))
+            lines = (_one_line(line) for line in self.text.split("\n") if not _RST_MARKUP.match(line))
             return "\n".join(line for line in lines if line.strip("|-: "))
         return _one_line(self.text)
 
@@ -101,17 +101,26 @@ _MIN_LETTERS = 0.5
 _MAX_SYMBOLS = 0.08
 _MAX_LIST_WORDS = 180  # of a list that is quoted as a whole
 _MAX_LIST_LINES = 40
+_MAX_ITEM_WORDS = 40  # of the sentences of one item
 _MAX_LABEL_WORDS = 8  # of an item that is the heading of the sentences below it
 _MAX_CODE_LINES = 12
 _LIST_MARKER = re.compile(r"(?:[-*+•◦▪‣·●○■□–—]|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|\([ivx]{1,5}\))\s+(?:\[[ xX]\]\s+)?")
 _BULLETS = "-*+•◦▪‣·●○■□–—"
 _FENCE = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n(.*?)(?:^[ \t]*\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
+# Source: reStructuredText specification, literal blocks and the directives of docutils and Sphinx.
+_RST_BLOCK = re.compile(
+    r"(?:^[ \t]*\.\. (code|code-block|sourcecode|parsed-literal|prompt|console)::[^\n]*\n"
+    r"(?:[ \t]+:[^\n]*\n)*|(?<=::)[ \t]*\n)(?:[ \t]*\n)+((?:[ \t]+\S[^\n]*(?:\n|\Z)|[ \t]*\n(?=[ \t]))+)",
+    re.MULTILINE,
+)
+_RST_MARKUP = re.compile(r"\s*(?:\.\. [\w-]+::|:[\w-]+:(?:\s|$))")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _ITEM_OR_HEADING_MARK = re.compile(
     r"^(?:#{1,6}\s+|[-*+•]\s+|\(?\d{1,3}[.)]\s+|\(?[A-Za-z][.)]\s+)|\s*#+\s*$|\n\s*[=-]{3,}\s*$"
 )
 _REFERENCE_ENTRY = re.compile(r"^(?:\[\^?\d{1,3}\][^\n:]|[^\n]*\b(?:doi:|ISBN\b|arXiv:\d))[^\n]*$", re.MULTILINE)
 _ENDED = re.compile(r"""[.!?…。！？｡।॥؟۔።]["'”’)\]}»›」』）】》*_`]*(?:\s*\[[\d,;\s–-]{1,20}\])*$""")
+_SENTENCE_BREAK = re.compile(r"(?:[^\W\d_]{2}|\d{3}|[)%])[.!?] [A-Z]")
 _HEADING = re.compile(r"#{1,6}\s|\*\*[^*\n]+\*\*:?$|__[^_\n]+__:?$|[^\n]+\n\s*[=-]{3,}\s*$")
 _TABLE_ROW = re.compile(r"\|.*\||[^|\n]+\|[^|\n]+\|")
 _TABLE_RULE = re.compile(r"[\s|:+=-]+$")
@@ -198,17 +207,20 @@ def _prose(text: str) -> Iterator[Unit]:
     if front:
         for unit in _fields(text, Span(front.start(1), front.end(1))):
             yield replace(unit, kind="property")
-    fences = [
-        (match.start(), match.end(), Span(match.start(2), match.end(2))) for match in _FENCE.finditer(text, begin)
-    ]
+    blocks = [*_FENCE.finditer(text, begin), *(_RST_BLOCK.finditer(text, begin) if "::" in text else ())]
+    fences = sorted(
+        ((match.start(), match.end(), Span(*match.span(2))) for match in blocks), key=lambda fence: fence[0]
+    )
     asides = [match.span() for match in _REFERENCE_ENTRY.finditer(text)]
-    pieces = list(_pieces(text, begin, fences))
+    pieces = list(_with_continued(text, _pieces(text, begin, fences)))
     heading, heading_terms = "", frozenset[str]()
     number = 0
     while number < len(pieces):
         kind, span = pieces[number]
         body = text[span.start : span.end]
-        end = _block_end(pieces, number, leads=_LEADS_IN.search(body) is not None)
+        before_code = pieces[number + 1 : number + 2] and pieces[number + 1][0] == "code"
+        leads = _LEADS_IN.search(body) or (before_code and not _ENDED.search(body[-_TAIL_CHARS:]))
+        end = _block_end(pieces, number, leads=bool(leads))
         block = pieces[number:end]
         number = end
         found: Iterable[Unit]
@@ -253,19 +265,39 @@ _INTRODUCED = ("item", "code", "row")
 
 
 def _pieces(text: str, begin: int, fences: Sequence[tuple[int, int, Span]]) -> Iterator[tuple[str, Span]]:
-    """Yield the headings, list items, table rows, records, blocks of code and sentences, in order."""
+    """Yield the headings, list items, table rows, records, blocks of code and sentences, in order.
+
+    A sentence within a line is "continued".
+    """
     position = begin
     for start, end, inner in [*fences, (len(text), len(text), Span(len(text), len(text)))]:
         for records in [*_runs_of_rows(text, position, start), [Span(start, start)]]:
             for span in sentence_spans(text[position : records[0].start]):
                 moved = Span(position + span.start, position + span.end)
                 begins_line = not text[text.rfind("\n", 0, moved.start) + 1 : moved.start].strip()
-                yield _kind_of(text[moved.start : moved.end]) if begins_line else "sentence", moved
+                yield _kind_of(text[moved.start : moved.end]) if begins_line else "continued", moved
             yield from (("record", record) for record in records if len(record))
             position = records[-1].end
         if len(inner):
             yield "code", Span(start, end)
         position = end
+
+
+def _with_continued(text: str, pieces: Iterable[tuple[str, Span]]) -> Iterator[tuple[str, Span]]:
+    """Yield the pieces with the further sentences of a short list item in its span; of others, each is a piece."""
+    last: tuple[str, Span] | None = None
+    for kind, span in pieces:
+        begins_item = _LIST_MARKER.match(text, span.start) is not None
+        if kind == "continued" and last is not None and last[0] == "item" and not begins_item:
+            whole = Span(last[1].start, span.end)
+            if len(text[whole.start : whole.end].split()) <= _MAX_ITEM_WORDS:
+                last = ("item", whole)
+                continue
+        if last is not None:
+            yield last
+        last = ("sentence" if kind == "continued" else kind, span)
+    if last is not None:
+        yield last
 
 
 def _runs_of_rows(text: str, begin: int, end: int) -> Iterator[list[Span]]:
@@ -295,7 +327,7 @@ def _list(text: str, block: Sequence[tuple[str, Span]], heading: frozenset[str])
     """Yield a list with its lead-in: as one unit if it is short, else item by item.
 
     A short list is one unit because its items depend on each other; each is then context of the others. Sentences
-    with bullets and nothing that introduces them do not.
+    with bullets, and items of several sentences, do not if nothing introduces them.
     """
     whole = Span(block[0][1].start, block[-1][1].end)
     body = text[whole.start : whole.end]
@@ -308,7 +340,8 @@ def _list(text: str, block: Sequence[tuple[str, Span]], heading: frozenset[str])
             yield _unit(text, Span(start, span.end), "task" if state else "item", heading)
         return
     items = [text[span.start : span.end] for _, span in block]
-    alone = not has_lead and all(item[0] in _BULLETS and _ENDED.search(item[-_TAIL_CHARS:]) for item in items)
+    bulleted = all(item[0] in _BULLETS and _ENDED.search(item[-_TAIL_CHARS:]) for item in items)
+    alone = not has_lead and (bulleted or any(_SENTENCE_BREAK.search(item) for item in items))
     if len(block) > 1 and not alone and len(body.split()) <= _MAX_LIST_WORDS and len(block) <= _MAX_LIST_LINES:
         yield _unit(text, whole, "list", heading)
         return

@@ -130,3 +130,72 @@ def test_another_source_that_says_less_of_it_is_left_out() -> None:
     rye = Passage("Bake the rye bread for 50 minutes at 180 degrees.", "Rye bread", "P0001")
     wheat = Passage("Bake the bread for 16 minutes at 220 degrees.", "Baguette", "P0002")
     assert "220" not in answer("how long does the rye bread bake", rye, wheat)
+
+
+def test_an_item_of_several_sentences_is_one_item_and_its_list_stays_whole() -> None:
+    text = (
+        "Errors found after printing:\n"
+        "- p. 17: the ferry times are those of 2024. The first boat is 07:40.\n"
+        "- p. 31: a heading is there twice\n"
+        "- map: the symbol of the bath is missing\n"
+    )
+    found = answer("which errors were found after printing", text)
+    assert "07:40" in found
+    assert "twice" in found
+    assert "symbol" in found
+
+
+def test_items_of_several_sentences_that_nothing_introduces_are_quoted_one_by_one() -> None:
+    text = (
+        "1. Figures: the year ends well. Costs were low.\n2. Bonus: none this year. It may come back.\n"
+        "3. Lease: the rent rises in January. We negotiate first.\n"
+    )
+    assert answer("what about the bonus", text) == "Bonus: none this year. It may come back. [P0001]"
+
+
+@pytest.mark.parametrize("directive", [".. code-block:: console", ".. code::", ".. sourcecode:: sh\n   :linenos:"])
+def test_a_block_of_code_of_restructuredtext_stays_with_the_line_that_introduces_it(directive: str) -> None:
+    text = (
+        f"Newer\n=====\n\nTo get the newer version, run\n\n{directive}\n\n    $ pip install -U git+x\n\nMore below.\n"
+    )
+    found = answer("how do I get the newer version", text)
+    assert "pip install -U git+x" in found
+    assert "::" not in found
+
+
+def test_a_literal_block_of_restructuredtext_is_code() -> None:
+    text = "Start the server like this::\n\n    serve --port 80\n\nIt stops with Ctrl-C.\n"
+    assert "serve --port 80" in answer("how do I start the server", text)
+
+
+def test_settings_below_a_section_with_a_colon_in_its_name_are_settings() -> None:
+    text = (
+        "threshold:oxygen.warning_below: 5.0\nthreshold:oxygen.critical_below: 3.5\nthreshold:oxygen.hold_minutes: 30\n"
+    )
+    assert answer("below which oxygen is it critical", text).endswith("threshold:oxygen.critical_below: 3.5 [P0001]")
+    assert "hold_minutes" not in answer("below which oxygen is it critical", text)
+
+
+def test_a_list_is_answered_by_all_its_members() -> None:
+    text = "".join(
+        f"jobs.matrix.include[{n}].python: 3.{10 + n}\njobs.matrix.include[{n}].os: linux\n" for n in range(3)
+    )
+    text += "jobs.lint.image: ruff\n"
+    found = answer("which pythons are there", text)
+    assert all(f"3.{10 + n}" in found for n in range(3))
+
+
+def test_what_is_turned_off_is_not_enabled() -> None:
+    text = "output.mqtt.topic: roof\noutput.mqtt.enabled: false\noutput.file.path: /tmp/x\n"
+    assert "output.mqtt.enabled: false" in answer("is mqtt turned off", text)
+
+
+def test_both_of_two_names_are_told_of() -> None:
+    text = (
+        "# Quotes\n\n| firm | what | price |\n|---|---|---|\n| De Smet | oak | 8 350 |\n"
+        "| Verlinden | laminate | 9 900 |\n| Baert | sockets | 2 140 |\n"
+    )
+    found = answer("what did De Smet or Verlinden want", text)
+    assert "8 350" in found
+    assert "9 900" in found
+    assert "2 140" not in found

@@ -8,7 +8,7 @@ import pytest
 
 from asky.llm.extractive.model import ExtractiveSettings
 from asky.llm.extractive.questions import read_question
-from asky.llm.extractive.relevance import relevance
+from asky.llm.extractive.relevance import read_signals, relevance
 from asky.llm.extractive.scoring import Scorer
 from asky.llm.extractive.units import read_units
 from asky.values import Location
@@ -96,3 +96,27 @@ def test_how_many_is_not_answered_without_a_number() -> None:
 def test_a_code_is_answered_by_what_has_it() -> None:
     assert judged("What does E2 mean?", "The error E2 tells of a broken cable.", cosine=0.25) >= 0.5
     assert judged("What does E3 mean?", "The error E2 tells of a broken cable.", cosine=0.25) < 0.3
+
+
+def test_a_number_with_its_measure_makes_an_answer_more_likely() -> None:
+    question = "How long is the course?"
+    told = judged(question, "The course takes 3 hours in the evening.", cosine=0.4)
+    assert told > judged(question, "The course is for 3 beginners in the evening.", cosine=0.4)
+
+
+@pytest.mark.parametrize(("asked", "is_told"), [("phone", True), ("locker", False)])
+def test_a_record_answers_if_an_entry_comes_near_what_its_words_lack(asked: str, is_told: bool) -> None:
+    rows = "surname: Wojcik; mobile: 0177 123456; fee: 285\nsurname: Grainger; mobile: 0177 99; fee: 140"
+    near = {"phone": "mobile"}
+
+    def embed(texts: Sequence[str]) -> np.ndarray:
+        axes = [[1.0, 0.0] if asked in text or near.get(asked, "-") in text else [0.0, 1.0] for text in texts]
+        return np.array(axes, dtype=np.float32)
+
+    question = read_question(f"{asked} of Wojcik")
+    passages = [Passage(rows)]
+    scorer = Scorer(passages, read_units(passages))
+    (scored,) = scorer.score([question], embed=lambda texts: np.ones((len(texts), 1), np.float32), max_embedded=24)
+    signals = read_signals(question, scored[:1], scorer, embed)
+    assert signals.nearness == (1.0 if is_told else 0.0)
+    assert read_signals(read_question("fee of Wojcik"), scored[:1], scorer, embed).nearness == 1.0, "nothing is lacking"
