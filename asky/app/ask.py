@@ -241,7 +241,7 @@ class ChatService:
                 raise _session_removed(session)
             if resolved.request.model is None and current.get("model", model) not in expected:
                 raise UsageError(
-                    f"the session {session.name} was asked with another model in the meantime", hint=_ASK_AGAIN
+                    f"another model was used in the session {session.name} in the meantime", hint=_ASK_AGAIN
                 )
             sessions.add_collections(session.id, inputs.collections)
             sessions.remember(session.id, mode=resolved.mode, settings=settings)

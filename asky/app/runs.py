@@ -140,7 +140,8 @@ class RunService:
             return ExportedText(self.page(run))
         if run.answer is None:
             raise UsageError(
-                f"run {run.id} has no answer: it is {run.status}", hint="`asky runs list` shows how each run ended"
+                f"run {run.id} has no answer: its status is {run.status}",
+                hint="`asky runs list` shows how each run ended",
             )
         if form == "md":
             return ExportedText(answer_text(run.answer, "md"))

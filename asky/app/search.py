@@ -78,7 +78,7 @@ class SearchService:
         if not query.strip():
             raise UsageError("the query is empty")
         if len(query) > _MAX_QUERY_CHARS:
-            raise UsageError(f"the query has {len(query):,} characters; {_MAX_QUERY_CHARS:,} are the limit")
+            raise UsageError(f"the query has {len(query):,} characters; the limit is {_MAX_QUERY_CHARS:,}")
         return self._services.vectors.search_content_chunks(query, Scope(scope.collections), limit=limit)
 
     async def _sync(self, path: Path) -> int:

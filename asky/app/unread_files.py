@@ -21,7 +21,7 @@ _WORDS = {
     "unsupported": "of an unknown type",
     "no_text_layer": "without text",
     "too_large": "too large",
-    "timed_out": "stopped after its time",
+    "timed_out": "timed out",
     "failed": "unreadable",
 }
 
@@ -44,7 +44,7 @@ def _kind(file: FileRead) -> tuple[str, bool]:
     if file.verdict == "unsupported" and (suffix := unread_suffix(Path(file.path).name)):
         return KINDS[suffix], True
     if file.verdict == "unsupported" and file.why == OTHER_CONTENT:
-        return "with another content than the name says", False
+        return "whose content does not match the name", False
     return _WORDS.get(file.verdict, file.verdict.replace("_", " ")), False
 
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from asky.wiring.web import WebParts
 
 SETUP_HINT = (
-    "`asky config set search.searxng.base_url URL` for an instance of your own, or the key of brave, tavily, exa or"
-    " serper in its variable"
+    "`asky config set search.searxng.base_url URL` for your own instance, or the key of brave, tavily, exa or serper in"
+    " its environment variable"
 )
 _NOTHING_CACHED = "no pages are cached, and --offline fetches none"
 

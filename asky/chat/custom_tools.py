@@ -139,15 +139,15 @@ class _Program:
         output = self._shown(ended.output, is_cut=ended.why != "ended")
         took = f"{ended.output_bytes:,} bytes in {ended.seconds:.1f} s"
         if ended.why == "timed_out":
-            return self._failed("timed_out", f"{self.name} was ended after {self.tool.timeout_s:g} s", output)
+            return self._failed("timed_out", f"{self.name} was stopped after {self.tool.timeout_s:g} s", output)
         if ended.why == "too_large":
             most = self.tool.max_output_bytes
-            return self._failed("too_large", f"{self.name} was ended: it wrote more than {most:,} bytes", output)
+            return self._failed("too_large", f"{self.name} was stopped: it wrote more than {most:,} bytes", output)
         if ended.status != 0:
             errors = self.redactor.mask(_clean(ended.errors))[-_ERROR_CHARS:].strip()
             last = one_line(errors.splitlines()[-1])[:_SHOWN_ERROR_CHARS] if errors else ""
             shown = self._fenced(errors, "errors") if errors else ""
-            what = f"{self.name} ended with {ended.describe()}"
+            what = f"{self.name} failed: {ended.describe()}"
             return self._failed("tool_failed", what, "\n".join(filter(None, (shown, output))), last)
         return ToolResult(output or f"{self.name} ended well and wrote nothing.", took)
 

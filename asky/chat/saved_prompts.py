@@ -118,7 +118,7 @@ def _value(name: str, rest: str, match: re.Match[str]) -> tuple[str, int]:
     if rest[match.end() : match.end() + 1] in ('"', "'"):
         quoted = _QUOTED.match(rest, match.end())
         if quoted is None:
-            raise UsageError(f"/{name}: the quote of {match[1]} is not closed")
+            raise UsageError(f"/{name}: the quoted value of {match[1]} is not closed")
         inner = re.sub(r"\\([\"\\])", r"\1", quoted[1]) if quoted[1] is not None else quoted[2]
         return inner, quoted.end()
     plain = re.compile(r"\S*").match(rest, match.end())
@@ -128,6 +128,6 @@ def _value(name: str, rest: str, match: re.Match[str]) -> tuple[str, int]:
 
 def _too_long(name: str, chars: int) -> UsageError:
     return UsageError(
-        f"/{name} makes a question of about {chars:,} characters; the limit is {MAX_QUESTION_CHARS:,}",
+        f"/{name} expands to a question of about {chars:,} characters; the limit is {MAX_QUESTION_CHARS:,}",
         hint="put long text into a file and pass it with -d, or pipe it in with a short question",
     )

@@ -183,8 +183,8 @@ def clean_question(text: str) -> str:
         raise UsageError("the question is empty", hint='for example: asky -r -d docs "How does search work?"')
     if len(text) > MAX_QUESTION_CHARS:
         raise UsageError(
-            f"the question has {len(text):,} characters; {MAX_QUESTION_CHARS:,} are the limit",
-            hint="put long text into a file and name it with -d, or pipe it in beside a short question",
+            f"the question has {len(text):,} characters; the limit is {MAX_QUESTION_CHARS:,}",
+            hint="put long text into a file and name it with -d, or pipe it in with a short question",
         )
     return text
 
@@ -218,7 +218,7 @@ def _decode_question(data: bytes) -> str:
 
 
 def _decode_context(data: bytes) -> str:
-    """Return the text piped in beside a question. Raises `UsageError` if it is not text."""
+    """Return the text piped in alongside a question. Raises `UsageError` if it is not text."""
     if not data:
         return ""
 
@@ -230,7 +230,7 @@ def _piped() -> bytes:
     if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
         return b""
     if not select.select([sys.stdin], [], [], _PIPE_NOTICE_S)[0]:
-        click.echo("asky: waiting for the end of standard input (for none, add: < /dev/null)", err=True)
+        click.echo("asky: waiting for the end of standard input (if there is none, add: < /dev/null)", err=True)
     data = sys.stdin.buffer.read(_MAX_INPUT_BYTES + 1)
     if len(data) > _MAX_INPUT_BYTES:
         raise UsageError(f"more than {_MAX_INPUT_BYTES >> 20} MiB on standard input", hint="name files with -d")

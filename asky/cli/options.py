@@ -31,7 +31,7 @@ def verbosity_options(command: F) -> F:
 
 def output_option(command: F) -> F:
     """Add `-o` as the parameter `output`, which `check_output` checks."""
-    description = f"Also write the answer to FILE; the suffix selects the format: {KNOWN_SUFFIXES}."
+    description = f"Also write the answer to PATH; the suffix selects the format: {KNOWN_SUFFIXES}."
     kind = click.Path(path_type=Path)
     return click.option("-o", "--output", type=kind, multiple=True, callback=_require_single, help=description)(command)
 

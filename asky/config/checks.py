@@ -35,7 +35,7 @@ def _check_search(search: Search) -> Iterator[tuple[KeyPath, str]]:
     ]
     for name in search.providers:
         if name not in services:
-            yield ("search", "providers"), f"one of these names is no search service; {_suggestion(name, services)}"
+            yield ("search", "providers"), f"one of these names is not a search service; {_suggestion(name, services)}"
     for name in services:
         base_url = getattr(search, name).base_url
         if base_url is not None and (fault := base_url_fault(base_url)):

@@ -66,7 +66,7 @@ def convert(leaf: Leaf, raw: object, expand: Expand) -> Any:
     if isinstance(raw, str):
         return _check_text(leaf, raw)
     if leaf.low is not None and leaf.high is not None and not leaf.low <= raw <= leaf.high:  # type: ignore[operator]
-        raise WrongValue(expected(leaf), "a number outside of that")
+        raise WrongValue(expected(leaf), "a number outside that range")
     return raw
 
 

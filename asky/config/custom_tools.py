@@ -82,7 +82,7 @@ def find_tool_faults(tools: Mapping[str, CustomTool]) -> Iterator[tuple[KeyPath,
     for name, tool in tools.items():
         path = ("tools", name)
         if not _TOOL_NAME.fullmatch(name):
-            yield path, "the name of a tool has a-z, 0-9, _ and -, begins with a letter, and is no longer than 64"
+            yield path, "a tool name begins with a letter and has at most 64 characters, all of them a-z, 0-9, _ or -"
         elif name in RESERVED_TOOLS:
             yield path, "asky has a tool of this name"
         yield from (((*path, "environment"), fault) for fault in _environment_faults(tool))

@@ -15,9 +15,9 @@ _MAX_PART_CHARS = 16
 
 OWNED_PARAMETERS: Mapping[str, str] = MappingProxyType(
     {
-        "model": "the key id says it",
-        "max_tokens": "the key max_output_tokens says it",
-        "max_completion_tokens": "the key max_output_tokens says it",
+        "model": "the key id sets it",
+        "max_tokens": "the key max_output_tokens sets it",
+        "max_completion_tokens": "the key max_output_tokens sets it",
     }
     | dict.fromkeys(
         (
@@ -61,11 +61,11 @@ def base_url_fault(url: str) -> str | None:
     if parts.scheme.lower() not in ("http", "https") or not host:
         return 'must be a web address, such as "http://localhost:8000/v1"'
     if parts.username is not None or parts.password is not None:
-        return "must not hold a user name or password; api_key_env names the variable that holds the key"
+        return "must not contain a user name or password; api_key_env names the variable that holds the key"
     if parts.query or parts.fragment or "?" in url or "#" in url:
         return "must end before ? and #"
     if any(c.isspace() or not c.isprintable() for c in url):
-        return "must not hold white space"
+        return "must not contain white space"
     return None
 
 
@@ -79,7 +79,7 @@ def _check_provider(path: KeyPath, provider: Provider) -> Iterator[tuple[KeyPath
     if name == EXTRACTIVE:
         yield path, "extractive is built in and has no endpoint"
     elif ":" in name or any(c.isspace() for c in name):
-        yield path, "the name of a provider holds no colon and no white space"
+        yield path, "the name of a provider must not contain a colon or white space"
     if fault := base_url_fault(provider.base_url):
         yield (*path, "base_url"), fault
     if provider.api_key_env is not None and not _names_variable(provider.api_key_env):
@@ -107,7 +107,7 @@ def _check_model(path: KeyPath, model: Model, providers: Mapping[str, Provider])
         suggestion = f"; did you mean {close[0]}?" if close else ""
         yield (*path, "provider"), f"there is no provider of this name{suggestion}"
     if model.id is None:
-        yield path, "the key id is missing: what the endpoint calls the model"
+        yield path, "the key id is missing: the endpoint's name for the model"
     if (model.input_price is None) != (model.output_price is None):
         yield path, "give input_price and output_price, or neither"
     if model.cached_input_price is not None and model.input_price is None:

@@ -147,7 +147,7 @@ class LayerReader:
             try:
                 written = expand_user(text, self._environ)
             except ConfigError as error:
-                raise WrongValue(expected(leaf), "a path in a home folder that is not known") from error
+                raise WrongValue(expected(leaf), "a path in an unknown home folder") from error
             if relative_to is None and not written.is_absolute():
                 raise WrongValue("an absolute path, or one that starts with ~/", "a relative path")
             return written if relative_to is None else relative_to / written

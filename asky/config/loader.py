@@ -44,7 +44,7 @@ class Config(Settings):
         if chosen.provider is not None and not chosen.provider.base_url:
             raise ConfigError(
                 f"{FOREIGN_BASE_URL}: not a valid address of a model",
-                hint='it must look like "http://localhost:8000/v1", without user name, password, ? and #',
+                hint='it must look like "http://localhost:8000/v1", without a user name, a password, ? or #',
             )
         return chosen
 

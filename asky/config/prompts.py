@@ -23,10 +23,13 @@ def find_prompt_faults(prompts: Mapping[str, Any]) -> Iterator[tuple[KeyPath, st
     for name, text in prompts.items():
         shown = name if len(name) <= 64 else f"{name[:64]}..."
         if not _NAME.fullmatch(name):
-            yield path, f"{shown!r} cannot be typed as /NAME: a name has a-z, 0-9, _ and -, and is no longer than 64"
+            yield (
+                path,
+                f"{shown!r} cannot be typed as /NAME: a name has at most 64 characters, all of them a-z, 0-9, _ or -",
+            )
         elif not isinstance(text, str) or not text.strip():
-            yield path, f"{shown} is not a text"
+            yield path, f"{shown} is not text"
         elif len(text) > MAX_QUESTION_CHARS:
-            yield path, f"{shown} has {len(text):,} characters; {MAX_QUESTION_CHARS:,} are the limit"
+            yield path, f"{shown} has {len(text):,} characters; the limit is {MAX_QUESTION_CHARS:,}"
         elif text.startswith(FILE_PREFIX) and not text.startswith((f"{FILE_PREFIX}/", f"{FILE_PREFIX}~/")):
             yield path, f"{shown} must name its file by an absolute path, or one that starts with ~/"

@@ -1,7 +1,7 @@
 """Every key of the configuration: its type, its default and what it means. `asky.wiring` hands the values down.
 
 A table of TOML is a frozen dataclass, a family of named tables is a `Mapping` from name to one, and anything else is a
-value; a `Mapping` to `Any` is one too, a table of the user's own making. `None` stands for a key that nothing set.
+value, including a `Mapping` to `Any`: a table of the user's own making. `None` stands for a key that nothing set.
 `asky.config.keys` reads this file; the packaged `research.toml` and the reference page are generated from it.
 
     Settings
@@ -100,20 +100,30 @@ class Embedding:
 @dataclass(frozen=True, slots=True)
 class Retrieval:
     engine: Engine = _key(
-        "auto", "Dense search engine; auto scans exactly up to exact_max_chunks and uses Chroma above.", project=True
+        "auto",
+        "Dense search engine; auto uses an exact scan up to exact_max_chunks and Chroma above that.",
+        project=True,
     )
     exact_max_chunks: int = _key(
-        400_000, "Maximum number of chunks in scope that auto scans exactly.", low=0, high=10_000_000, project=True
+        400_000,
+        "Maximum number of chunks in scope for which auto uses an exact scan.",
+        low=0,
+        high=10_000_000,
+        project=True,
     )
     dense_weight: float = _key(
         0.7, "Weight of the dense score; the lexical score gets the remainder.", low=0, high=1, project=True
     )
     candidates: int = _key(
-        200, "Number of top chunks from each leg that are ranked together.", low=1, high=10_000, project=True
+        200,
+        "Number of top chunks from each leg, dense and lexical, that are ranked together.",
+        low=1,
+        high=10_000,
+        project=True,
     )
     embed_at_once: int = _key(
         128,
-        "Maximum number of missing vectors that a question computes before it is answered.",
+        "Maximum number of missing vectors computed before a question is answered.",
         low=1,
         high=100_000,
         project=True,
@@ -167,7 +177,7 @@ class Cache:
 
 @dataclass(frozen=True, slots=True)
 class SourceAdapter:
-    """Programs that find and read the sources under one prefix: `tool` does both, or each has its own."""
+    """Programs that find and read the sources under one prefix: `tool` does both, or each task has its own program."""
 
     prefix: str = _key(_REQUIRED, 'Prefix of the targets that this adapter handles, such as "wiki://".')
     tool: tuple[str, ...] = _key((), "Command that lists and reads sources.")
@@ -238,20 +248,20 @@ class Search:
 
     providers: tuple[str, ...] = _key(
         (),
-        "Search services to query, all together; defaults to those of searxng, brave, tavily, exa, serper that are set"
-        " up.",
+        "Search services to query, all together; defaults to whichever of searxng, brave, tavily, exa and serper are"
+        " set up.",
     )
     max_results: int = _key(10, "Maximum number of results used from one search.", low=1, high=100, project=True)
     email: str | None = _key(None, "Your email address, for the scholarly services that ask for one.")
     searxng: SearchServiceSettings = _table(
-        SearchServiceSettings, "Your own SearXNG instance, with json among its formats."
+        SearchServiceSettings, "Your own SearXNG instance, with json enabled among its formats."
     )
     brave: SearchServiceSettings = _table(SearchServiceSettings, "Brave Search.")
     tavily: SearchServiceSettings = _table(SearchServiceSettings, "Tavily.")
     exa: SearchServiceSettings = _table(SearchServiceSettings, "Exa.")
     serper: SearchServiceSettings = _table(SearchServiceSettings, "Serper: Google results.")
     ddgs: SearchPackage = _table(
-        SearchPackage, "The package ddgs, which scrapes search engines: read their terms before you list it."
+        SearchPackage, "The ddgs package, which scrapes search engines: read their terms before you list it."
     )
     semantic_scholar: SearchServiceSettings = _table(SearchServiceSettings, "Semantic Scholar: papers.")
     pubmed: SearchServiceSettings = _table(SearchServiceSettings, "PubMed: biomedical papers.")
@@ -279,7 +289,7 @@ class Network:
     per_host: int = _key(2, "Maximum number of concurrent fetches from one host, across all processes.", low=1, high=16)
     host_gap_s: float = _key(0.5, "Minimum seconds between two fetches from one host.", low=0, high=60)
     robots: bool = _key(True, "Obey robots.txt.")
-    browser: bool = _key(False, "Read pages that need JavaScript in a browser; requires the extra browser.")
+    browser: bool = _key(False, "Use a browser to read pages that need JavaScript; requires the browser extra.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +304,7 @@ class Ui:
 class CustomTool:
     """A user's program that a model may call. It runs without a shell, in the folder `/`."""
 
-    description: str = _key(_REQUIRED, "Description of the tool for the model.")
+    description: str = _key(_REQUIRED, "Description of the tool, for the model.")
     command: tuple[str, ...] = _key(
         _REQUIRED,
         "Program and arguments; {NAME} in an argument is replaced by that parameter. Parameters not named there are"

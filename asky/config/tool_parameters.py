@@ -90,7 +90,7 @@ _COUNT: tuple[Callable[[object], bool], str] = (_is_count, "a whole number of 0 
 _FORMS: Mapping[str, tuple[Callable[[object], bool], str]] = MappingProxyType(
     {
         "description": (lambda value: isinstance(value, str), "text"),
-        "enum": (_is_choice, "a list with something in it"),
+        "enum": (_is_choice, "a list that is not empty"),
         "properties": (lambda value: isinstance(value, Mapping), "a table"),
         "required": (_is_names, "a list of names"),
         "minimum": _NUMBER,

@@ -24,7 +24,7 @@ def check_export(export: Any) -> Iterator[tuple[Any, str | None]]:
     if not _is_list(citations):
         raise ValueError("no citations: neither an exported run with an answer nor an answer")
     if not _is_list(documents):
-        raise ValueError("no documents: an answer alone cannot be checked, export its run")
+        raise ValueError("no documents: an answer alone cannot be checked; export its run")
     texts = {each["sha256"]: each["text"] for each in documents if _is_document(each)}
     damaged = {sha256 for sha256, text in texts.items() if _hash(text) != sha256}
     for citation in citations:

@@ -93,7 +93,8 @@ def open_citation(
 def _citation(run: Run, n: int) -> Mapping[str, Any]:
     if run.answer is None:
         raise UsageError(
-            f"run {run.id} has no answer: it is {run.status}", hint="`asky runs list` shows the runs with an answer"
+            f"run {run.id} has no answer: its status is {run.status}",
+            hint="`asky runs list` shows the runs with an answer",
         )
     citations: list[Mapping[str, Any]] = run.answer["citations"]
     for citation in citations:

@@ -26,7 +26,7 @@ def transport_fault(error: httpx2.HTTPError) -> TransportFault:
 
     causes = list(_causes(error))
     if isinstance(error, httpx2.TimeoutException):
-        return TransportFault("no connection came about in time", may_retry=True)
+        return TransportFault("no connection could be established in time", may_retry=True)
     if isinstance(error, httpx2.LocalProtocolError | httpx2.UnsupportedProtocol):
         return TransportFault("the request could not be sent", may_retry=False)
     if isinstance(error, httpx2.DecodingError):
@@ -42,7 +42,9 @@ def transport_fault(error: httpx2.HTTPError) -> TransportFault:
         return TransportFault("the proxy refused the connection", may_retry=False)
     if isinstance(error, httpx2.ConnectError):
         refused = any(isinstance(cause, ConnectionRefusedError) for cause in causes)
-        return TransportFault("the connection was refused" if refused else "no connection came about", may_retry=True)
+        return TransportFault(
+            "the connection was refused" if refused else "no connection could be established", may_retry=True
+        )
     return TransportFault("the connection ended without a whole answer", may_retry=True)
 
 

@@ -60,7 +60,7 @@ def refusal(head: Head, host: str, wait_s: float | None = None, *, is_conditiona
     if status in _PAGES or status in _REDIRECTS or (status == 304 and is_conditional):
         return None
     if status == 429 or (status == 503 and wait_s is not None):
-        asks = f"asks to wait {_span(wait_s)}" if wait_s is not None else "asks clients to wait"
+        asks = f"asks clients to wait {_span(wait_s)}" if wait_s is not None else "asks clients to wait"
         return RateLimited(f"{host} {asks} (HTTP {status})", hint="try again later")
     if status in _MISSING:
         return SourceUnreadable(f"{host} has no such page (HTTP {status})", verdict="missing")

@@ -117,14 +117,14 @@ def recogniser() -> Recogniser:
 def _models() -> dict[str, str]:
     spec = importlib.util.find_spec("rapidocr")
     if spec is None or spec.origin is None:
-        raise SourceUnreadable("scanned pages need the extra `ocr`", verdict="no_text_layer", hint=HINT)
+        raise SourceUnreadable("scanned pages need the `ocr` extra", verdict="no_text_layer", hint=HINT)
     folder = Path(spec.origin).parent / "models"
     found = {
         "Det.model_path": next(iter(sorted(folder.glob("*_det_*.onnx"))), None),
         "Rec.model_path": next(iter(sorted(folder.glob("*_rec_*.onnx"))), None),
     }
     if None in found.values():
-        raise SourceUnreadable("the extra `ocr` is installed without its models", verdict="no_text_layer", hint=HINT)
+        raise SourceUnreadable("the `ocr` extra is installed without its models", verdict="no_text_layer", hint=HINT)
     return {key: str(path) for key, path in found.items()}
 
 

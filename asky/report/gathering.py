@@ -43,7 +43,8 @@ def report_run(run: Run, *, runs: RunStore, documents: DocumentStore) -> Reporte
     """Gather the report of a stored run, reading each cited document once. Raises `UsageError` without an answer."""
     if run.answer is None:
         raise UsageError(
-            f"run {run.id} has no answer: it is {run.status}", hint="`asky runs list` shows the runs with an answer"
+            f"run {run.id} has no answer: its status is {run.status}",
+            hint="`asky runs list` shows the runs with an answer",
         )
     ids = {documents.digest(each)[0]: each for each in dict.fromkeys(p.document_id for p in runs.passages(run.id))}
     passages = _passages(run.answer["citations"], lambda sha256: documents.text(ids[sha256]) if sha256 in ids else None)

@@ -29,7 +29,7 @@ def reproduction_faults(file: BinaryIO) -> tuple[str, ...]:
     except Exception:  # noqa: BLE001 - an untrusted object may lack or nest anything, which is what this reports
         return ("run.json: no report can be made of it",)
     ours = f"asky {__version__}"
-    other = f"it was altered, or {one_line(tool)[:50]} makes another than {ours}" if tool != ours else ""
+    other = f"it was altered, or {one_line(tool)[:50]} makes a different one from {ours}" if tool != ours else ""
     return tuple(
         f"{name} is not what asky makes of the evidence: {other or _REASONS.get(name, 'it was altered')}"
         for name, data in files.items()

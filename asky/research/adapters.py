@@ -77,7 +77,7 @@ class AdapterSettings:
         if any(TARGET_ARGUMENT in argument and argument != TARGET_ARGUMENT for argument in argv):
             raise self._wrong(key, f"{TARGET_ARGUMENT} must be an argument of its own")
         if any("\0" in argument for argument in argv):
-            raise self._wrong(key, "must not hold NUL")
+            raise self._wrong(key, "must not contain NUL")
         argv[0] = os.path.expanduser(argv[0])  # noqa: PTH111 - a name without a folder stays a name
         if "/" in argv[0] and not PurePath(argv[0]).is_absolute():
             raise self._wrong(key, "must be a program on PATH or an absolute path")
@@ -223,7 +223,9 @@ def _check_argument(target: str) -> None:
 
 
 def _unaddressable(item: DiscoveredFile) -> Unread:
-    return Unread(item.file.path, item.file.relative, "failed", "no link can name it beside the other folders' files")
+    return Unread(
+        item.file.path, item.file.relative, "failed", "no link can name it alongside the files of the other folders"
+    )
 
 
 def _parse_output(name: str, output: bytes) -> _ToolOutput:

@@ -45,7 +45,7 @@ def clean_finding(text: str) -> str:
         raise UsageError("the finding is empty")
     if len(kept) > MAX_FINDING_CHARS:
         raise UsageError(
-            f"the finding has {len(kept):,} characters; {MAX_FINDING_CHARS:,} are the limit",
+            f"the finding has {len(kept):,} characters; the limit is {MAX_FINDING_CHARS:,}",
             hint="keep longer texts as documents: asky corpus add FILE",
         )
     return kept
@@ -58,7 +58,7 @@ def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
         if not 0 < len(tag) <= MAX_TAG_CHARS:
             raise UsageError(f"not a tag: {tag[:MAX_TAG_CHARS]!r}", hint=f"use 1 to {MAX_TAG_CHARS} characters")
     if len(kept) > MAX_TAGS:
-        raise UsageError(f"{len(kept)} tags; {MAX_TAGS} are the limit")
+        raise UsageError(f"{len(kept)} tags; the limit is {MAX_TAGS}")
     return kept
 
 

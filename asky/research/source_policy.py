@@ -134,7 +134,7 @@ def _parse_domain(given: str) -> str:
     if not _NO_DOMAIN.search(text):
         with suppress(ValueError):
             return _plain_host(f"https://{text}/")
-    raise UsageError(f"{given!r} is not a domain", hint="write it like example.org, without scheme, port and path")
+    raise UsageError(f"{given!r} is not a domain", hint="write it like example.org, without a scheme, port or path")
 
 
 def _plain_host(url: str) -> str:

@@ -166,7 +166,7 @@ class Finalizer:
     def _compare(self, citations: Sequence[Citation]) -> list[str]:
         shown = self.journal.state.research.shown
         return [
-            f"[{each.n}] is from an earlier text of {shown_title(each.source)}, which has changed or gone since"
+            f"[{each.n}] is from an earlier text of {shown_title(each.source)}, which has since changed or disappeared"
             for each in citations
             if self.stores.corpus.current_document(each.source.id) != shown[each.key].document_id
         ]

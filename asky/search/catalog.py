@@ -102,7 +102,7 @@ ROWS: Mapping[str, ServiceRow] = MappingProxyType(
             limits=RequestLimits(query_chars=2000, results=100),
         ),
         "ddgs": ServiceRow(
-            "the package ddgs, which scrapes DuckDuckGo: look at its terms first",
+            "the ddgs package, which scrapes DuckDuckGo: read its terms first",
             "web",
             "https://html.duckduckgo.com",
             2.5,

@@ -112,7 +112,7 @@ def malformed(name: str, why: str) -> ProviderError:
 
 def blocked(name: str, why: str) -> ProviderError:
     """Return the error for a page for people in place of a response."""
-    hint = "open its address in a browser: a limiter, a captcha or a proxy may stand before it"
+    hint = "open its address in a browser: a limiter, a captcha or a proxy may stand in front of it"
     return ProviderError(f"{name}: {why}", hint=hint, reason="blocked", retryable=False)
 
 
@@ -122,7 +122,7 @@ def fault_of(reply: ServiceReply, name: str) -> AskyError | None:
     if status == 200:
         return blocked(name, "a web page came instead of an answer") if reply.is_page else None
     if 200 <= status < 300:
-        return blocked(name, f"no answer came, but status {status}")
+        return blocked(name, f"no answer came, only status {status}")
     if 300 <= status < 400:
         return _redirected(reply, name)
     if status == 429:

@@ -287,7 +287,7 @@ class Service:
         except httpx2.HTTPError as error:  # its request contains the key: do not pass it on
             fault = transport_fault(error)
         except httpx2.InvalidURL:
-            fault = TransportFault("its address is none", may_retry=False)
+            fault = TransportFault("its address is not valid", may_retry=False)
         else:
             names = {name.lower(): value for name, value in response.headers.items()}
             return ServiceReply(response.status_code, names, body)
@@ -319,7 +319,7 @@ class Service:
 def _with_wait(error: AskyError, named_s: float | None) -> AskyError:
     """Return the error with the wait that the service asked for, if a retry is useful at all."""
     if error.retryable and named_s is not None:
-        error.message += f"; it asks to wait {_duration(named_s)}"
+        error.message += f"; it asks clients to wait {_duration(named_s)}"
         error.args = (error.message,)
     return error
 

@@ -24,7 +24,7 @@ def checked_name(name: str) -> str:
         if char != clean or char in "/\\\ufffd" or not (char.isprintable() or char in _JOINERS)
     )
     if refused or not composed or len(composed) > 80 or composed != composed.strip():
-        which = f"; U+{ord(refused[0]):04X} is none" if refused and refused[0] not in "/\\" else ""
+        which = f"; U+{ord(refused[0]):04X} is not allowed" if refused and refused[0] not in "/\\" else ""
         hint = f"use up to 80 printable characters without slashes, and no space around them{which}"
         raise UsageError(f"not a session name: {name[:80]!r}", hint=hint)
     return composed

@@ -82,7 +82,7 @@ class SessionRemoval:
         ).fetchall()
         for run in runs:
             if run["status"] == "running" and self._live.is_live(run["id"]):
-                hint = "stop it first, or wait for its end"
+                hint = "stop it first, or wait for it to end"
                 raise UsageError(f"a question is being answered in {run['name']}", hint=hint)
         return len(runs)
 

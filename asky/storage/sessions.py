@@ -202,7 +202,7 @@ class SessionStore:
                 "SELECT id FROM session WHERE (name = ? OR id = ?) AND id != ?", (checked, checked, session_id)
             ).fetchone()
             if other is not None:
-                raise UsageError(f"there is a session {checked!r} already", hint="`asky session list` shows all names")
+                raise UsageError(f"there is already a session {checked!r}", hint="`asky session list` shows all names")
             connection.execute("UPDATE session SET name = ? WHERE id = ?", (checked, session_id))
 
     def remember(self, session_id: str, *, mode: str, settings: Mapping[str, Any]) -> None:

@@ -101,7 +101,7 @@ def test_a_failing_tool_is_told_to_the_model_and_the_run_goes_on(bare: Path) -> 
         done = run_here("-m", "free", "How deep?", "--json-stream", home=bare, environ=free(endpoint))
         told = json.dumps(endpoint.requests[-1].messages)
     assert done.returncode == 0, done.stderr
-    assert "error: tool_failed: depth ended with exit status 7" in told
+    assert "error: tool_failed: depth failed: exit status 7" in told
     events = [json.loads(line) for line in done.stdout.splitlines()]
     called = [each for each in events if each["type"] == "tool_called"]
     assert [(each["name"], each["summary"]) for each in called] == [("depth", "x"), ("depth", "-y")]
@@ -112,7 +112,7 @@ def test_a_failing_tool_is_told_to_the_user(bare: Path) -> None:
     with Endpoint(calls("x"), calls("-y"), Answer("It is not known.")) as endpoint:
         done = run_here("-m", "free", "How deep?", home=bare, environ=free(endpoint))
     assert done.returncode == 0, done.stderr
-    assert done.stderr.count("depth ended with exit status 7: broken\n") == 2
+    assert done.stderr.count("depth failed: exit status 7: broken\n") == 2
 
 
 @pytest.mark.parametrize("form", ["--json", "--json-stream"])

@@ -195,7 +195,7 @@ FAULTS: dict[str, tuple[Callable[[Path], None], str, str]] = {
     "altered answer": (
         lambda home: execute(home, "UPDATE run SET answer = json_set(answer, '$.answer', 'Thy moon [1].')"),
         "answers",
-        "claim 1: the answer has another text at its offsets",
+        "claim 1: the answer has different text at its offsets",
     ),
     "altered quote": (
         lambda home: execute(home, "UPDATE run SET answer = replace(answer, 'pulls on', 'pushes')"),

@@ -53,8 +53,8 @@ class _Options(AskOptions):
 def ask(question: tuple[str, ...], **params: Any) -> None:
     """Answer QUESTION from documents and the web, citing the passages behind each sentence.
 
-    Use "-" to read the question from standard input, or file://PATH to read it from a file. Text piped in beside a
-    question becomes a source.
+    Use "-" to read the question from standard input, or file://PATH to read it from a file. Text piped in alongside
+    a question becomes a source.
     """
     options = _Options(**params)
     if options.output is not None:

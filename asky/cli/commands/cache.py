@@ -34,7 +34,7 @@ def list_(matching: str, limit: int, as_json: bool) -> None:
             ctx.terminal.json(pages_object(pages))
             return
         if not pages:
-            ctx.terminal.note("no page" + (f" with {matching!r} in its address" if matching else " was read yet"))
+            ctx.terminal.note("no page" + (f" with {matching!r} in its address" if matching else " has been read yet"))
         for each in pages.found:
             size = f"{each.bytes:,} bytes" if each.failure is None else one_line(each.failure)
             ctx.terminal.line(f"{utc_time(each.fetched_at)[:16]}  {each.state:<8}  {one_line(each.url)}")
@@ -67,7 +67,7 @@ def show(url: str, wants_links: bool, as_json: bool) -> None:
 @cache.command()
 @click.argument("urls", metavar="URL...", nargs=-1, required=True, shell_complete=complete_page)
 def rm(urls: tuple[str, ...]) -> None:
-    """Delete these pages from the cache."""
+    """Delete pages from the cache by URL."""
     with command_context() as ctx:
         removed = ctx.asky.cache.remove(urls)
         ctx.terminal.note(f"deleted {removed} page{'' if removed == 1 else 's'}")

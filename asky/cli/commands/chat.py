@@ -25,11 +25,11 @@ from asky.cli.terminal.terminal import is_smart
 @verbosity_options
 @click.pass_context
 def chat(ctx: click.Context, /, quiet: bool, verbose: bool, **params: Any) -> None:
-    """Have a conversation: each question knows the ones before it.
+    """Have a conversation: each question builds on the ones before it.
 
     /help lists the commands. Enter sends; Alt-Enter or Ctrl-J starts a new line. Ctrl-C stops an answer and keeps what
-    was written; press it again to quit at once. At an empty prompt, Ctrl-D or Ctrl-C twice quits. Text typed while an
-    answer is being written goes to the model as a note.
+    was written; press it again to quit at once. At an empty prompt, Ctrl-D quits, and so does pressing Ctrl-C twice.
+    Text typed while an answer is being written goes to the model as a note.
 
     Without a terminal on standard input, each line is a question and the exit code is that of the last error.
     """

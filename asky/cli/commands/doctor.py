@@ -22,9 +22,11 @@ _COLORS: Mapping[str, int] = MappingProxyType({"ok": 32, "note": 33, "problem": 
 
 
 @click.command()
-@click.option("--full", is_flag=True, help="Also test the vector index with a sample of its vectors; takes seconds.")
+@click.option(
+    "--full", is_flag=True, help="Also test the vector index with a sample of its vectors; this takes a few seconds."
+)
 @click.option("--repair", is_flag=True, help="Rebuild damaged indexes and set aside unreadable records.")
-@click.option("--live", is_flag=True, help="Run one search with each search service; may incur its usual cost.")
+@click.option("--live", is_flag=True, help="Run one search with each search service; each may incur its usual cost.")
 @json_option
 @click.pass_context
 def doctor(ctx: click.Context, full: bool, repair: bool, live: bool, as_json: bool) -> None:

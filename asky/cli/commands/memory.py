@@ -82,7 +82,7 @@ def search(query: str, limit: int, session: str | None, all_sessions: bool, as_j
     "-s",
     "--session",
     shell_complete=complete_session,
-    help="Save it for this session only, created on first use. Default: for all sessions.",
+    help="Save it for this session only; the session is created on first use. Default: all sessions.",
 )
 @click.option("--tag", "tags", multiple=True, help="Tag for searching (repeatable).")
 @json_option
@@ -112,7 +112,7 @@ def rm(ids: tuple[int, ...], source: str | None, session: str | None, yes: bool)
     Session transcripts are not affected; `asky session rm` deletes those.
     """
     if sum((bool(ids), source is not None, session is not None)) != 1:
-        raise UsageError("name IDs, a --source or a --session, and only one of them", hint=_SEE_LIST)
+        raise UsageError("name IDs, a --source or a --session, but only one of these", hint=_SEE_LIST)
     with command_context() as ctx:
         service = ctx.asky.memory
         if source is not None:

@@ -27,7 +27,7 @@ from asky.text.counting import counted
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help=f"Write to FILE instead of stdout; the suffix selects the format: {KNOWN_SUFFIXES}.",
+    help=f"Write to PATH instead of stdout; the suffix selects the format: {KNOWN_SUFFIXES}.",
 )
 @click.option("--format", "form", type=click.Choice(FORMS), help="Format to write, regardless of the suffix.")
 @click.option(

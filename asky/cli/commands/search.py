@@ -87,7 +87,7 @@ def _parse(line: bytes, place: str) -> tuple[object, str]:
     except (ValueError, KeyError, TypeError, RecursionError):
         raise UsageError(f'{place}: not an object with "id" and "query"') from None
     if not isinstance(query, str) or not query.strip():
-        raise UsageError(f'{place}: "query" must be a text that is not empty')
+        raise UsageError(f'{place}: "query" must be a string that is not empty')
     return id_, query
 
 

@@ -116,7 +116,7 @@ def rename(name: str, new_name: str) -> None:
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help=f"Write to FILE instead of stdout; the suffix selects the format: {KNOWN_SUFFIXES}.",
+    help=f"Write to PATH instead of stdout; the suffix selects the format: {KNOWN_SUFFIXES}.",
 )
 @click.option("--format", "form", type=click.Choice(FORMS), help="Format to write, regardless of the suffix.")
 def export(name: str, output: Path | None, form: Form | None) -> None:
@@ -143,7 +143,8 @@ def export(name: str, output: Path | None, form: Form | None) -> None:
 def rm(name: str, yes: bool) -> None:
     """Delete session NAME with its runs, findings and piped texts.
 
-    Asks for confirmation unless the session is empty or --yes is given. Its cost still counts towards the daily limits.
+    Asks for confirmation unless the session is empty or --yes is given. The session's cost still counts towards
+    the daily limits.
     """
     with command_context() as ctx:
         sessions = ctx.asky.sessions

@@ -83,7 +83,7 @@ class _Checking:
             raise BundleRefused(f"{MANIFEST} is no {SCHEMA}")
         self.run, self.digest = run, str(manifest.get("digest"))
         if self.files[MANIFEST] != manifest_text(run, str(tool), listed).encode():
-            yield f"{MANIFEST} has been changed: its digest is another, or it is not written as asky writes it"
+            yield f"{MANIFEST} has been changed: its digest differs, or it is not written as asky writes it"
         damaged = False
         for fact in listed:
             name, sha256 = fact["path"], hashlib.sha256(self.files[fact["path"]]).hexdigest()
@@ -112,7 +112,7 @@ class _Checking:
         claims = _objects(answer.get("claims"), "the claims")
         self.citations, self.claims = len(citations), len(claims)
         if answer.get("schema") != "asky.answer/1" or not isinstance(answer.get("answer"), str):
-            raise BundleRefused("answer.json is no asky.answer/1")
+            raise BundleRefused("answer.json is not an asky.answer/1 object")
         if [each.get("n") for each in citations] != list(range(1, len(citations) + 1)):
             yield "the citations of the answer are not numbered from 1"
         yield from self._citation_faults(citations)
@@ -147,16 +147,16 @@ class _Checking:
         run = self._json("run.json")
         about = run.get("run")
         if run.get("schema") != "asky.run/1" or not isinstance(about, dict):
-            raise BundleRefused("run.json is no asky.run/1")
+            raise BundleRefused("run.json is not an asky.run/1 object")
         if not answer.get("run") == about.get("id") == self.run:
-            yield "manifest.json, answer.json and run.json are of different runs"
+            yield "manifest.json, answer.json and run.json belong to different runs"
         if run.get("answer") != answer:
-            yield "run.json holds another answer than answer.json"
+            yield "run.json holds a different answer from answer.json"
         documents = _objects(run.get("documents"), "the documents of run.json")
         texts = {_sha256(text): text for each in documents if isinstance(text := each.get("text"), str)}
         named = [each.get("sha256") for each in documents]
         if named != list(texts) or set(texts) != {name[8:-4] for name in self.files if name not in _FIRST}:
-            yield "run.json holds other texts than sources"
+            yield "run.json holds different texts from sources"
         for number, passage in enumerate(_objects(run.get("passages"), "the passages of run.json"), start=1):
             if fault := quote_fault(passage, texts.get(str(passage.get("sha256")))):
                 yield f"passage {number} of run.json: {fault}"
@@ -191,7 +191,7 @@ def claim_fault(claim: Mapping[str, Any], answer: str, citations: int) -> str | 
         return "its offsets lie outside of the answer"
     text = claim.get("text")
     if not isinstance(text, str) or len(text) != end - start or answer[start:end] != text:
-        return "the answer has another text at its offsets"
+        return "the answer has different text at its offsets"
     if not isinstance(numbers, list) or not all(type(n) is int and 1 <= n <= citations for n in numbers):
-        return "it cites what is no citation of the answer"
+        return "it cites something that is not a citation of the answer"
     return None

@@ -33,7 +33,7 @@ _AFTER_FINISH_S = 5.0
 _DRAIN_S = 0.1
 """Seconds to wait for the end of a body, so that the connection can be reused."""
 
-_TOO_LATE = "no connection came about in time"
+_TOO_LATE = "no connection could be established in time"
 
 
 class HttpCallFailed(Exception):
@@ -222,9 +222,9 @@ class HttpCall:
         if self._waiting.clock() >= self._deadlines.end_at:
             what, key = f"the call took longer than {timeouts.total_s:g} s", "total_s"
         elif is_first:
-            what, key = f"no token came within {timeouts.first_token_s:g} s", "first_token_s"
+            what, key = f"no token arrived within {timeouts.first_token_s:g} s", "first_token_s"
         else:
-            what, key = f"nothing came for {timeouts.between_tokens_s:g} s", "between_tokens_s"
+            what, key = f"nothing arrived for {timeouts.between_tokens_s:g} s", "between_tokens_s"
         hint = f"raise {key} in the timeouts of the provider {self._endpoint.provider}, or choose another model with -m"
         return TimedOut(f"{name_of(self._endpoint)}: {what}", hint=hint)
 
@@ -267,7 +267,7 @@ def _transport_failure(endpoint: Endpoint, error: httpx2.HTTPError) -> EndpointF
         return EndpointFailure(_unreachable(endpoint, "the proxy refused the connection"))
     if isinstance(error, httpx2.ConnectError):
         refused = any(isinstance(cause, ConnectionRefusedError) for cause in causes)
-        why = "the connection was refused" if refused else "no connection came about"
+        why = "the connection was refused" if refused else "no connection could be established"
         return EndpointFailure(_unreachable(endpoint, why), may_retry=True)
     return EndpointFailure(_unreachable(endpoint, "the connection ended without a proper answer"), may_retry=True)
 

@@ -72,7 +72,7 @@ class OpenAICompatibleModel:
         if not endpoint.base_url.lower().startswith(("http://", "https://")) or not endpoint.host:
             raise ConfigError(
                 f"base_url of the provider {endpoint.provider} is not a web address",
-                hint="it looks like http://localhost:8080/v1",
+                hint="it should look like http://localhost:8080/v1",
             )
         self.endpoint = endpoint
         self._open_client = client

@@ -309,7 +309,7 @@ def _fulfil_params(request_id: str, answer: GateResponse) -> dict[str, Any]:
 
 
 def _too_large(host: str) -> SourceUnreadable:
-    return SourceUnreadable(f"{host}: the page is more than the browser can hold", verdict="too_large")
+    return SourceUnreadable(f"{host}: the page is larger than the browser can hold", verdict="too_large")
 
 
 def _first_line(error: Exception) -> str:

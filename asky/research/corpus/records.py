@@ -37,7 +37,7 @@ def parse_record(line: bytes, collection: str) -> tuple[Source, Document]:
     id_ = _checked_id(record.get("id"))
     for key in ("title", "url"):
         if not isinstance(record.get(key), str | None):
-            raise UsageError(f'"{key}" must be a text')
+            raise UsageError(f'"{key}" must be a string')
     metadata = record.get("metadata") or {}
     if not isinstance(metadata, dict):
         raise UsageError('"metadata" must be an object')

@@ -176,7 +176,7 @@ async def replay(worker: RunWorker, run: Run, *, listen: Listener = ignore) -> A
     steps = await in_thread(worker.runs.steps.of, run.id)
     if run.answer is None:
         hint = f"`asky runs resume {run.id}` continues it" if run.status not in ("running", "finished") else None
-        raise UsageError(f"run {run.id} has no answer to replay: it is {run.status}", hint=hint)
+        raise UsageError(f"run {run.id} has no answer to replay: its status is {run.status}", hint=hint)
     spec = _decoded_spec(run, steps)
 
     def forward_warning(event: Event) -> None:

@@ -88,7 +88,7 @@ def test_a_run_that_failed_shows_what_it_reached_and_had_written(asky: Asky, hom
     assert partial is not None
     assert partial.text.startswith("It rises twice a day [1], and nobody knows why ~~[")
     assert [each.title for each in partial.sources] == ["Tides"]
-    with pytest.raises(UsageError, match="has no answer: it is failed"):
+    with pytest.raises(UsageError, match="has no answer: its status is failed"):
         asky.runs.export(details.run, "md")
     answered = asky.runs.list(session="lab")[0]
     assert not isinstance(answered, Unreadable)

@@ -62,7 +62,7 @@ async def test_a_question_whose_session_has_got_another_model_while_documents_we
             asky.services.sessions.open("trip", mode="standard")
         (notes / "news.md").write_text("# News\n\nEverybody may know that it snows.\n")
         request = AskRequest(question=OPEN, documents=(notes,), session="trip")
-        with pytest.raises(UsageError, match="trip was asked with another model in the meantime"):
+        with pytest.raises(UsageError, match="another model was used in the session trip in the meantime"):
             await asky.chat.ask(request, listen=meanwhile(lambda: elsewhere(lab, private)))
         assert lab.leaked == []
         again = await asky.chat.ask(AskRequest(question=ASKED, session="trip"))

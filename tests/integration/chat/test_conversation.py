@@ -244,4 +244,4 @@ def test_a_citation_of_a_text_that_has_changed_since_is_said_to_be_one(room: Roo
     key = room.key_of("moon")
     room.store.add("tides", "The moon raises three tides a day, as was found since.", title="Tides")
     answer = room.ask(ScriptedModel(f"Two a day, as the moon raises two tides a day [{key}]."), "So how many?")
-    assert "[1] is from an earlier text of Tides, which has changed or gone since" in answer.warnings
+    assert "[1] is from an earlier text of Tides, which has since changed or disappeared" in answer.warnings

@@ -36,7 +36,7 @@ from tests.support.stores import FilledStore
         ("/model nosuch", 3, "nosuch"),
         ("/plan", 2, "/plan needs a question"),
         ("/edit", 2, "no question has been asked in this chat yet"),
-        ("x" * 20_001, 2, "20,000 are the limit"),
+        ("x" * 20_001, 2, "the limit is 20,000"),
     ],
     ids=lambda value: repr(value)[:24],
 )

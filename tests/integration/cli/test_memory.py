@@ -94,7 +94,7 @@ def test_a_models_finding_is_marked_as_such(asky: InProcess) -> None:
         (["search", "x", "--all-sessions", "--session", "s"], "cannot be combined"),
         (["list", "--all-sessions", "--session", "s"], "cannot be combined"),
         (["rm"], "name IDs, a --source or a --session"),
-        (["rm", "1", "--session", "s"], "only one of them"),
+        (["rm", "1", "--session", "s"], "only one of these"),
         (["rm", "--session", "nowhere"], "there is no session 'nowhere'"),
         (["rm", "--source", " "], "the source is empty"),
         (["rm", "--source", "example.org"], "no finding cites 'example.org'"),
@@ -134,7 +134,7 @@ def test_a_finding_is_read_from_standard_input(asky: InProcess) -> None:
     assert asky("memory", "list", "--json").json["findings"][0]["text"] == "The moon\npulls."
     code, said = add("x" * 2_000_000)
     assert code == 2
-    assert "2,000 are the limit" in said
+    assert "the limit is 2,000" in said
 
 
 def test_a_finding_is_forgotten(asky: InProcess) -> None:

@@ -77,7 +77,7 @@ def test_a_run_without_citations_has_an_empty_bibliography_and_one_without_an_an
     for form in (["--format", "bibtex"], ["--format", "md"], ["--format", "html"], ["--bundle", "x.zip"]):
         done = asky("runs", "export", *form)
         assert done.code == 2
-        assert f"run {failed.id} has no answer: it is failed" in done.err
+        assert f"run {failed.id} has no answer: its status is failed" in done.err
 
 
 def test_a_bundle_is_written_and_verified_without_a_home(asky: InProcess, run_id: str, tmp_path: Path) -> None:

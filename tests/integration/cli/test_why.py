@@ -246,7 +246,7 @@ def test_without_runs_without_an_answer_and_without_citations_it_says_so(asky: I
         store.runs.finish(run.id, "failed", None)
     done = asky("why", "1")
     assert done.code == 2
-    assert "has no answer: it is failed" in done.err
+    assert "has no answer: its status is failed" in done.err
 
 
 def test_escapes_in_a_source_do_not_reach_the_terminal(asky: InProcess, tmp_path: Path) -> None:

@@ -263,10 +263,10 @@ def test_a_wait_that_is_asked_for_is_waited_in_full(header: str, wait_s: float, 
 def test_a_wait_for_which_there_is_no_time_is_not_begun(site: Site) -> None:
     clock = Clock()
     site.page("/later", status=429, headers={"Retry-After": "86400000"})
-    with pytest.raises(RateLimited, match="asks to wait 1000 days"):
+    with pytest.raises(RateLimited, match="asks clients to wait 1000 days"):
         fetch(open_fetcher(site, retry=Retry(), waiting=clock.waiting), site.url("/later"))
     site.page("/later", status=503, headers={"Retry-After": "11"})
-    with pytest.raises(RateLimited, match="asks to wait 11 s"):
+    with pytest.raises(RateLimited, match="asks clients to wait 11 s"):
         fetch(open_fetcher(site, retry=Retry(), waiting=clock.waiting, timeout_s=10.0), site.url("/later"))
     assert clock.waits == []
     assert len(site.requests) == 2

@@ -1,4 +1,4 @@
-"""PDFs whose text is in images: named without the extra `ocr`, read with it."""
+"""PDFs whose text is in images: named without the `ocr` extra, read with it."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_without_the_extra_a_scan_is_named_and_the_hint_says_how_to_read_it(monk
     error = caught.value
     assert (error.verdict, error.message, error.scanned_pages) == ("no_text_layer", "a.pdf: 2 pages, no text layer", 2)
     assert ocr.HINT in str(error.hint)
-    with pytest.raises(SourceUnreadable, match="extra `ocr`"):
+    with pytest.raises(SourceUnreadable, match="`ocr` extra"):
         ocr.recogniser()
 
 

@@ -205,7 +205,7 @@ def test_a_wait_beyond_the_time_there_is_is_not_slept(pair: Pair) -> None:
     pair.twin.play(Throttled((("Retry-After", "86400000"),)))
     error = pair.fail()
     assert isinstance(error, RateLimited)
-    assert error.message.endswith("it asks to wait 1000 days")
+    assert error.message.endswith("it asks clients to wait 1000 days")
     assert pair.time.slept == []
 
 

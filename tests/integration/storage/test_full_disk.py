@@ -75,7 +75,7 @@ def test_what_reads_works_on_a_full_disk(home: Path, lacking: str) -> None:
         "tides.md": ["corpus", "list"],
         "sources      1": ["corpus", "status"],
         "no findings yet": ["memory", "list"],
-        "no page was read yet": ["cache", "list"],
+        "no page has been read yet": ["cache", "list"],
     }
     done = _run(home, lacking, *commands.values())
     for (expected, command), (code, out, err) in zip(commands.items(), done, strict=True):

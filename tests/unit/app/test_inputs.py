@@ -104,7 +104,7 @@ def test_files_that_were_not_read_are_summed_up_by_kind() -> None:
     ]
     assert told == (
         "19 files were not read: 8 images (.png), 5 without text (0.pdf, 1.pdf, 2.pdf, ...), 3 archives (.zip, .gz), "
-        "2 generated files (.min.js), 1 with another content than the name says (fake.pdf)"
+        "2 generated files (.min.js), 1 whose content does not match the name (fake.pdf)"
     )
 
 

@@ -193,8 +193,8 @@ def test_a_failing_program_says_its_status_and_the_end_of_its_errors() -> None:
     result = bench.result()
     assert result.failure is not None
     assert result.failure.code == "tool_failed"
-    assert result.summary == "own ended with exit status 3: the reason"
-    assert result.content.startswith("error: tool_failed: own ended with exit status 3\n<data ")
+    assert result.summary == "own failed: exit status 3: the reason"
+    assert result.content.startswith("error: tool_failed: own failed: exit status 3\n<data ")
     assert "half" in result.content
     killed = Bench(sh("kill -SEGV $$")).result()
     assert "SIGSEGV" in killed.content
@@ -255,7 +255,7 @@ def test_a_program_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path, 
     assert time.monotonic() - started < 30
     assert result.failure is not None
     assert result.failure.code == "timed_out"
-    assert "ended after 1.5 s" in result.content
+    assert "stopped after 1.5 s" in result.content
     assert left(pids) == []
 
 

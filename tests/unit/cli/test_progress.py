@@ -234,8 +234,8 @@ def test_of_a_long_line_that_is_typed_the_end_is_seen() -> None:
 @pytest.mark.parametrize("code", ["timed_out", "too_large", "tool_failed", "not_started"])
 def test_a_tool_of_the_user_that_fails_is_told_and_stays_on_the_screen(code: str) -> None:
     screen = Screen()
-    screen.hear(ToolReturned("c1", "notes", "", Failure("notes", code, "notes was ended\x1b[2J after 3 s")))
-    assert screen.stream.getvalue() == "notes was ended after 3 s\n"
+    screen.hear(ToolReturned("c1", "notes", "", Failure("notes", code, "notes was stopped\x1b[2J after 3 s")))
+    assert screen.stream.getvalue() == "notes was stopped after 3 s\n"
 
 
 @pytest.mark.parametrize(("verbose", "shown"), [(False, ""), (True, "there is no tool 'x'\n")])

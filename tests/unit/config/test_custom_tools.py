@@ -115,9 +115,9 @@ LISTED = '{ type = "object", properties = { x = { type = "array" } }, required =
         (tool('"own --flag"'), "expected a list of text"),
         ("[tools.own]\ncommand = ['x']\n", "tools.own.description is missing"),
         ("[prompts]\nTitle = 'x'\n", "cannot be typed"),
-        ("[prompts]\nempty = ' '\n", "is not a text"),
-        ("[prompts]\nnumber = 3\n", "is not a text"),
-        ("[prompts]\nlong = '" + "x" * 20_001 + "'\n", "20,000 are the limit"),
+        ("[prompts]\nempty = ' '\n", "is not text"),
+        ("[prompts]\nnumber = 3\n", "is not text"),
+        ("[prompts]\nlong = '" + "x" * 20_001 + "'\n", "the limit is 20,000"),
         ("[prompts]\nfile = 'file://prompt.txt'\n", "absolute path"),
     ],
 )

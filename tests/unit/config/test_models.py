@@ -213,7 +213,7 @@ def test_an_openai_base_url_that_is_none_troubles_only_who_uses_it(home: Path) -
     assert config.model().name == "extractive"
     with pytest.raises(ConfigError, match=r"^OPENAI_BASE_URL: not a valid address") as caught:
         config.model("openai:gpt")
-    assert "without user name, password" in str(caught.value.hint)
+    assert "without a user name, a password" in str(caught.value.hint)
     assert CANARY not in f"{caught.value} {caught.value.hint} {config}"
 
 
@@ -305,7 +305,7 @@ def test_a_key_that_was_written_down_is_refused_with_the_way_to_give_it(home: Pa
         ),
         ('[providers.p]\napi_key_env = "K"\n', "providers.p.base_url is missing"),
         ('[providers.extractive]\nbase_url = "http://x/"\n', "extractive is built in"),
-        ('[providers."a:b"]\nbase_url = "http://x/"\n', "the name of a provider holds no colon"),
+        ('[providers."a:b"]\nbase_url = "http://x/"\n', "the name of a provider must not contain a colon"),
         ('[providers.p]\nbase_url = "x.example/v1"\n', ":2: providers.p.base_url: must be a web address"),
     ],
 )
@@ -316,9 +316,9 @@ def test_a_table_that_could_not_work_is_refused(home: Path, text: str, message: 
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("model", "the key id says it"),
-        ("max_tokens", "max_output_tokens says it"),
-        ("max_completion_tokens", "max_output_tokens says it"),
+        ("model", "the key id sets it"),
+        ("max_tokens", "max_output_tokens sets it"),
+        ("max_completion_tokens", "max_output_tokens sets it"),
         *((name, "asky sets it") for name in ("messages", "stream", "tools", "tool_choice", "response_format", "n")),
         ("Stream_Options", "asky sets it"),
         ("api_key", "keys come from the variable"),
@@ -346,12 +346,12 @@ def test_parameters_that_asky_sends_itself_are_refused(home: Path, name: str, wh
         ("file:///etc/passwd", "must be a web address"),
         ("https:///v1", "must be a web address"),
         ("", "must be a web address"),
-        (f"https://me:{CANARY}@x/v1", "must not hold a user name"),
-        (f"https://{CANARY}@x/v1", "must not hold a user name"),
+        (f"https://me:{CANARY}@x/v1", "must not contain a user name"),
+        (f"https://{CANARY}@x/v1", "must not contain a user name"),
         (f"https://x/v1?key={CANARY}", "must end before ? and #"),
         ("https://x/v1?", "must end before ? and #"),
         ("https://x/v1#a", "must end before ? and #"),
-        ("https://x/a b", "must not hold white space"),
+        ("https://x/a b", "must not contain white space"),
         ("https://x:99999/v1", "not an address"),
         ("http://[::1/v1", "not an address"),
     ],

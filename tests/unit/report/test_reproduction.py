@@ -57,7 +57,7 @@ def test_a_file_that_people_open_and_that_was_altered_is_named(name: str, data: 
 
 def test_of_another_version_it_is_said_that_it_may_make_another_report() -> None:
     (fault,) = faults(forged({"report.html": b"x"}, "asky 0.0.1 \x1b[31m"))
-    assert fault.endswith(f"evidence: it was altered, or asky 0.0.1 makes another than {TOOL}")
+    assert fault.endswith(f"evidence: it was altered, or asky 0.0.1 makes a different one from {TOOL}")
 
 
 def test_an_answer_without_the_checks_that_it_was_given_has_another_report() -> None:
