@@ -58,7 +58,7 @@ class ChatService:
         return resolve(request, self._services)
 
     def model_notes(self, request: AskRequest) -> list[str]:
-        """Return notes for the user if another model answers than the one that answered before."""
+        """Return notes for the user if a different model answers than the one that answered before."""
         return list(model_notes(self.resolve(request), self._services.config))
 
     async def plan(self, request: AskRequest) -> Plan:
@@ -84,8 +84,8 @@ class ChatService:
         `listen` receives the events as they happen, in any thread; `notes` is called before each model call and returns
         what the user has typed since. `approve` asks the user whether search queries that may reveal a private document
         may be sent; by default they are refused. `joined` is the session of a conversation, which must still exist. The
-        run emits a note if another model answers than before; with `named_model`, the model that the conversation last
-        named, only if it differs from that.
+        run emits a note if a different model answers than before; with `named_model`, the model that the conversation
+        last named, only if it differs from that.
         """
         resolved = await in_thread(resolve, request, self._services)
         if joined is not None and resolved.session is None:

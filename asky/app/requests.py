@@ -233,7 +233,7 @@ def _opening_notes(resolved: ResolvedAsk, config: Config) -> Iterator[str]:
 
 
 def model_notes(resolved: ResolvedAsk, config: Config, *, previous: str | None = None) -> Iterator[str]:
-    """Yield notes for the user if another model answers than before.
+    """Yield notes for the user if a different model answers than before.
 
     That is: the session was last asked with another model, or stays with the built-in one, or `previous`, the model of
     the conversation so far, is another one. Raises as `Config.model` does if the model is gone.

@@ -1,4 +1,4 @@
-"""The ledger entries of chat, beside those of every product.
+"""The ledger entries of chat, in addition to those of every product.
 
 These are their templates, see `asky.storage.stored_json`; the store is opened with those of all products.
 """

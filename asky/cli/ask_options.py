@@ -148,7 +148,7 @@ def ask_options(command: F) -> F:
 
 @dataclass(frozen=True, slots=True)
 class QuestionInput:
-    """The question, and texts piped in beside it."""
+    """The question, and texts piped in alongside it."""
 
     question: str
     attachments: tuple[Attachment, ...] = ()

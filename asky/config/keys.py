@@ -1,4 +1,4 @@
-"""The schema as a tree of keys: finding keys, suggesting close names, and building the dataclasses back.
+"""The schema as a tree of keys: finding keys, suggesting close names, and building the dataclasses from values.
 
 A path is a tuple of names, `("research", "max_turns")`; its dotted form quotes names as TOML requires.
 """

@@ -120,7 +120,7 @@ def replace_text(target: Path, text: str, *, mode: int | None = None) -> None:
 
 
 def replace_bytes(target: Path, data: bytes, *, mode: int | None = None) -> None:
-    """Make `data` the content of the file `target`, which is no symlink, atomically.
+    """Make `data` the content of the file `target`, which is not a symlink, atomically.
 
     `mode` sets the permission bits; without it they are unchanged, or follow the umask for a new file. Raises
     `OSError`; the old file is then intact.

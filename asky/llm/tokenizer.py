@@ -13,7 +13,7 @@ def load_tokenizer(path: Path) -> Callable[[str], int]:
 
     A lone surrogate counts as the replacement character, as it is sent. Takes 0.1 to 0.6 s for vocabularies of 30,000
     to 200,000 entries, so load it only when prompts are first counted. Raises `ConfigError` for a file that cannot be
-    read or is no tokenizer.
+    read or is not a tokenizer.
     """
     from tokenizers import Tokenizer  # 0.1 s: only for models that name one
 

@@ -11,7 +11,7 @@ from asky.net.connection import OpenConnection
 
 _STEP = 1 << 18
 _MAX_INFLATION = 100
-"""Data that compresses better than this is no text: pages compress 3 to 20 times. Source: RFC 1951, whose limit is
+"""Data that compresses better than this is not text: pages compress 3 to 20 times. Source: RFC 1951, whose limit is
 1,032 times.
 """
 

@@ -51,7 +51,7 @@ class Waiting:
 
 
 class RetryBudget:
-    """A budget of retries: `allowance` at first, and `share` of one for each request that is no retry.
+    """A budget of retries: `allowance` at first, and `share` of one for each request that is not a retry.
 
     At most `max_saved` are saved up, so that a long time without failures does not pay for a storm of retries. One
     object serves all requests of a process, pages and services together.

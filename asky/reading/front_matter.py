@@ -5,8 +5,8 @@ the trip end?"), and an answer has to cite a passage. So the front matter stays 
 own, `PROPERTIES`, that no chunk shares with the prose below it: it is found by its words and by the title beside them,
 and is cited like any passage. It is also the metadata of the source.
 
-Values are kept as they are written: the YAML is parsed into events and never constructed, so `no` is no boolean, a date
-stays as it is, no tag makes an object, and neither an alias nor a merge multiplies anything.
+Values are kept as they are written: the YAML is parsed into events and never constructed, so `no` is not a boolean, a
+date stays as it is, no tag makes an object, and neither an alias nor a merge multiplies anything.
 """
 
 from __future__ import annotations

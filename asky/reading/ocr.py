@@ -1,4 +1,4 @@
-"""Text in images, for scanned pages: only with the optional extra `ocr`, and only in a reader process of its own."""
+"""Text in images, for scanned pages: only with the optional `ocr` extra, and only in a reader process of its own."""
 
 from __future__ import annotations
 

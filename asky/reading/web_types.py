@@ -73,7 +73,7 @@ def media_type_of_response(url: str, declared: str | None, charset: str | None, 
 
     `declared` and `charset` are those of the header. Content comes first: a page declared as a PDF is a page, and a PDF
     declared as a page is a PDF. The declared type, then the address, decide between kinds of text. Content without a
-    reader keeps its own type for the error message: an image, an archive, XML that is no feed;
+    reader keeps its own type for the error message: an image, an archive, XML that is not a feed;
     `application/octet-stream` if nothing is known. Never raises.
     """
     declared = (declared or "").strip().lower()

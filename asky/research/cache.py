@@ -39,7 +39,7 @@ _USE_S = 600.0  # last-use times are accurate to ten minutes, so that reading a 
 _GRACE_S = 0.1
 _SHOWN_PATH = 80
 _KEPT_CHARS = 1024 * 1024
-"""The most text kept of a page, from its beginning, unless all of it is wanted: some 300 printed pages.
+"""Maximum number of characters kept of a page, from its beginning, unless all of it is wanted: some 300 printed pages.
 
 Source: chunking this much takes .4 to 1 s, of Chinese 2.6 s, and one page is chunked at a time; 10 MB of HTML took 4 to
 10 s, while all pages of a question together have 12 s.

@@ -124,7 +124,7 @@ class Reviser:
     emit: Listener
 
     async def revise(self, checked: CheckedReply) -> CheckedReply | None:
-        """Return the revised answer, or `checked` itself if the revision is no better or failed.
+        """Return the revised answer, or `checked` itself if the revision is not better or failed.
 
         Returns `None` if the run's time is over before the reply is complete.
         """

@@ -36,10 +36,10 @@ phrases of up to three words .563 (DeepScholar, 20 abstracts of 189 words, BM25)
 """
 
 MAX_LINKS = 8
-"""Most links of named pages that become candidates: named pages are a start, not a crawl."""
+"""Maximum number of links of named pages that become candidates: named pages are a start, not a crawl."""
 
 LINK_COSINE = 0.3
-"""The least cosine between a link's text and the question.
+"""Minimum cosine between a link's text and the question.
 
 Source: titles as links (HotpotQA, 80 questions): .83 of the relevant ones are as near, .29 of what else bm25 finds for
 the question, .02 of random ones; at .4 .68, .16 and .00.

@@ -56,7 +56,7 @@ class ExaminedQuestion:
 @dataclass(frozen=True, slots=True)
 class Examined:
     """The analysis of a text. `passages` are to be embedded, `counts` are of the question's terms, and `is_foreign`
-    says that the passages are in another language than the question.
+    says that the passages are in a language other than that of the question.
     """
 
     passages: tuple[str, ...]

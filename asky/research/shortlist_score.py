@@ -95,7 +95,7 @@ def score(question: ExaminedQuestion, entries: Sequence[RankedCandidate], today:
 
 
 def counted_meaning(cosine: float, *, is_foreign: bool) -> float:
-    """Return the effective cosine. In another language than the question's a low one is meaningless; a minimum is used.
+    """Return the effective cosine. In a language other than the question's, a low one means nothing; a minimum is used.
 
     Such pages thus keep their search order among themselves, behind those known to be relevant, unless the model knows
     both languages.

@@ -97,7 +97,7 @@ class SourcePolicy:
 def parse_domains(given: Iterable[str]) -> tuple[str, ...]:
     """Normalize domains as users write them (`Example.org`, `*.example.org`, `www.example.org`, `bücher.example`).
 
-    A top-level domain alone (`gov`) covers everything below it. Raises `UsageError` for anything that is no domain.
+    A top-level domain alone (`gov`) covers everything below it. Raises `UsageError` for anything that is not a domain.
     """
     return tuple(dict.fromkeys(_parse_domain(each) for each in given))
 

@@ -2,7 +2,7 @@
 
 The dense leg is an exact scan of the vectors in SQLite while the scope is small, and Chroma above a threshold; the
 lexical leg is FTS5. Either leg can be missing - no embedding model, nothing embedded yet, an index in use elsewhere -
-and search goes on with the other, saying so once.
+and search continues with the other, saying so once.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ class Access:
         """Return the rules of a run in `session`; `None` stands for a new session.
 
         `chosen` is the model that the user chose for this or an earlier question, `None` for the default. If the
-        session has answered questions about private documents, only an explicit choice admits another model than the
+        session has answered questions about private documents, only an explicit choice admits a model other than the
         built-in one: the default may have been configured since.
         """
         return cls(offline, only_built_in=chosen is None and _holds_private(session, corpus, runs))

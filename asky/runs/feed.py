@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import asyncio
 
 FLUSH_S = 1.0
-"""Seconds between two writes: the most by which another process sees events late."""
+"""Seconds between two writes: the longest delay with which another process sees an event."""
 _USABLE = ("indexed", "unchanged")
 
 

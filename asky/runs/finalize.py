@@ -66,8 +66,8 @@ class Finalizer:
 
     `on_answer` receives the stored answer. `side_calls` holds the usage of calls outside the tool loop; it and
     `warnings` grow while the run is in progress. `may_revise` says whether the model may be called once more.
-    `time_limit_s` is the time after which the run was stopped, if it was, and `revision_timed_out` is set if the time
-    was over before a revised answer was complete. `changed_files` are warnings about cited files that changed since
+    `time_limit_s` is the time after which the run was stopped, if it was, and `revision_timed_out` is set if time
+    ran out before a revised answer was complete. `changed_files` are warnings about cited files that changed since
     they were read, and `unread` are the addresses in the question that were not read.
     """
 

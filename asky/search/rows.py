@@ -118,7 +118,7 @@ def collect(
 ) -> SearchResults:
     """Convert `rows` with `read`, ranked in order, without duplicate addresses, at most as many as requested.
 
-    A row that is no object, or for which `read` returns `None`, is left out and counted in the notes. `rows` may be
+    A row that is not an object, or for which `read` returns `None`, is left out and counted in the notes. `rows` may be
     `None` for none. Raises `ProviderError` (malformed) if they are not a list.
     """
     if rows is None:

@@ -15,8 +15,8 @@ from asky.storage.stored_json import stored_json, template_of
 class EndpointFacts:
     """The repository of those facts; an `asky.llm.endpoint.endpoint.EndpointMemory`.
 
-    Losing them only costs a repeated request, so a store that cannot be written is no error, and unreadable facts count
-    as unknown.
+    Losing them only costs a repeated request, so a store that cannot be written is not an error, and unreadable facts
+    count as unknown.
     """
 
     def __init__(self, database: Database) -> None:

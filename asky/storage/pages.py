@@ -115,7 +115,7 @@ class PageTable:
     def note_use(self, urls: Iterable[str], now: float) -> None:
         """Record the use of pages, so that others are removed first when space is short.
 
-        A store that cannot be written is no error.
+        A store that cannot be written is not an error.
         """
         with suppress(StorageError), self._db.write() as connection:
             connection.executemany("UPDATE page SET used_at = ? WHERE url = ?", [(now, url) for url in urls])

@@ -29,7 +29,7 @@ class TextVectorTable:
             return {row["digest"]: row["vector"] for row in rows}
 
     def put(self, space_id: int, vectors: Mapping[str, bytes]) -> None:
-        """Store vectors by digest; a store that cannot be written is no error."""
+        """Store vectors by digest; a store that cannot be written is not an error."""
         now = self._now()
         rows = [(space_id, digest, vector, now) for digest, vector in vectors.items()]
         with suppress(StorageError), self._db.write() as connection:

@@ -68,7 +68,7 @@ class Command:
 def run_command(screen: ChatScreen, reader: Reader, line: str) -> str | None:
     """Run the command in `line`, which begins with `/`; return a question to ask now, or `None`.
 
-    A name that is no command may be a saved prompt, and a text such as `/etc/hosts?` is a question. Raises
+    A name that is not a command may be a saved prompt, and a text such as `/etc/hosts?` is a question. Raises
     `UsageError`, with the nearest name as a hint, if it is none of these, and what the command raises.
     """
     name, rest = _split_command(line)

@@ -212,7 +212,7 @@ _LIMITS = tuple(
 
 
 def _overflow(refusal: Refusal) -> int | None:
-    """Return the context size that the endpoint names, 0 if it names none; `None` if this is no overflow."""
+    """Return the context size that the endpoint names, 0 if it names none; `None` if this is not an overflow."""
     if not (refusal.codes & _OVERFLOW_CODES or _OVERFLOW.search(refusal.message)):
         return None
     for part in error_objects(refusal.body):

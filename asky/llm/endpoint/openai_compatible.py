@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _MAX_ADAPTATIONS = 4
 _LOADING_S = 0.5
-"""The least wait for a model that loads, whatever the endpoint asks for: such waits can be repeated many times."""
+"""Minimum wait for a model that loads, whatever the endpoint asks for: such waits can be repeated many times."""
 
 
 @dataclass(frozen=True, slots=True)

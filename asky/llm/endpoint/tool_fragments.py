@@ -12,7 +12,7 @@ from asky.llm.endpoint.nesting import load_json
 from asky.llm.port import ToolCall
 
 _MAX_CHECKS = 200
-"""Most times the arguments of a reply are parsed again; a hostile endpoint could make that cost hours."""
+"""Maximum number of times that the arguments of a reply are parsed again: a hostile endpoint could cost hours."""
 
 
 class ToolFragments:

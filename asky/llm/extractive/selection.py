@@ -26,7 +26,7 @@ class SelectionSettings:
     """Limits on the quotation.
 
     A unit is left out if its marginal score is below `keep` times the best score, or if more than `alike` of it is
-    already covered; one of another source than the best also if it adds no term of the question and its coverage is
+    already covered; one from a source other than the best also if it adds no term of the question and its coverage is
     below `keep_other` times the best. Rows, settings and log entries are left out if their coverage is below
     `keep_records` times the best. `new_terms` is the bonus of a further unit that alone adds all terms of the question.
     Records may be `max_records`, and all units `max_words`.

@@ -1,4 +1,4 @@
-"""The pages of a PDF as paragraphs in the order of reading."""
+"""The pages of a PDF as paragraphs in reading order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from asky.reading.pages.words import Words
 def lay_out(pages: Sequence[PageLines]) -> list[list[Paragraph]]:
     """Return the paragraphs of each page, in the order of reading.
 
-    Text that runs in another direction than the page's, such as the stamp of a preprint server in the margin, and the
+    Text that runs in a direction other than the page's, such as the stamp of a preprint server in the margin, and the
     first of each running head and foot are the last paragraphs of their page: they stand in no sentence.
     """
     columns: list[list[Paragraph]] = []

@@ -14,8 +14,8 @@ _MAX_OVERLEAF = 700  # characters of a sentence that are moved to the page it be
 def join_columns(columns: Sequence[list[Paragraph]], pages: Sequence[int], body: float) -> None:
     """Join sentences that continue in the next column, in place.
 
-    `pages` are the page numbers of the columns. A sentence that goes on overleaf is moved to the page it begins on; a
-    paragraph that goes on in the next column of its page is moved as a whole. Captions, notes and tables between the
+    `pages` are the page numbers of the columns. A sentence that continues overleaf is moved to the page it begins on; a
+    paragraph that continues in the next column of its page is moved as a whole. Captions, notes and tables between the
     two, which stand at the end or the beginning of a column, stay where they are.
     """
     for number in range(len(columns) - 1):

@@ -1,4 +1,4 @@
-"""Comments of YAML and TOML files by the path of the value that they stand above, or at the end of the line of."""
+"""Comments of YAML and TOML files, by the path of the value that they stand above or on whose line they end."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def toml_comments(text: str) -> dict[str, str]:
 
 
 def _toml_lines(text: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield each entry without its comments, and those; an entry goes on over lines while a bracket is open."""
+    """Yield each entry without its comments, and those; an entry spans several lines while a bracket is open."""
     pieces: list[str] = []
     comments: list[str] = []
     depth = at = 0

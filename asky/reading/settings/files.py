@@ -78,7 +78,7 @@ def read_ini(data: bytes, name: str) -> Document:
 
 
 def read_json_lines(data: bytes, name: str) -> Document:
-    """Return the values of a file with one JSON value on each line; a line that is no JSON stays as it is."""
+    """Return the values of a file with one JSON value on each line; a line that is not JSON stays as it is."""
     records = []
     for line in decode(data).splitlines():
         if line.strip():

@@ -36,7 +36,7 @@ def source_title(document: Document | None, relative: str) -> str:
 def name_words(relative: str, title: str | None = None) -> str:
     """Return the words of the path `relative`, from the file's name up to its outermost folder, without its suffix.
 
-    Names are split at what is no letter or digit; a word in camel case is followed by its parts. A name whose words
+    Names are split at what is not a letter or digit; a word in camel case is followed by its parts. A name whose words
     are all in `title`, or in a name before it, adds nothing; neither does a number of up to three digits that leads it
     or is all of it, or a hash. Bytes that are not UTF-8 separate words. At most 80 words.
     """

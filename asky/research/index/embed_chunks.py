@@ -1,4 +1,4 @@
-"""Embedding of chunks: all that have no vector, or as many as fit into the time of a question."""
+"""Embedding of chunks: all that have no vector, or as many as there is time for while a question waits."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ Source: nDCG@10 over ten retrieval sets loses .005 with the 20 rarest words of a
 """
 
 NEAR_TOKENS = 15
-"""The most tokens between two words of a pair. Source: 4, 8, 15 and 30 lie within .001 of each other."""
+"""Maximum number of tokens between two words of a pair. Source: 4, 8, 15 and 30 lie within .001 of each other."""
 
 _WORD = re.compile(r"\w+")
 _LEFT_OVERS = frozenset({"s", "t", "d", "m", "re", "ve", "ll"})  # remainders of "what's", "don't", "we're"

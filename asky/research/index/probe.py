@@ -1,9 +1,9 @@
 """`python -m asky.research.index.probe FOLDER COLLECTION`: exit 0 if a Chroma store can be trusted.
 
-Every stored vector must still be a unit vector, and must be found again under its own id: counting is no check, because
-a store that lost its graph still counts all rows and answers from the few that it has in memory. Lengths take 0.7 s for
-20,000 vectors and are checked for all; a search takes 0.5 ms each and is tried for a sample. Opening a damaged store
-can crash the process, so this runs in its own.
+Every stored vector must still be a unit vector, and must be found again under its own id: counting is not a check,
+because a store that lost its graph still counts all rows and answers from the few that it has in memory. Lengths take
+0.7 s for 20,000 vectors and are checked for all; a search takes 0.5 ms each and is tried for a sample. Opening a
+damaged store can crash the process, so this runs in its own.
 """
 
 from __future__ import annotations

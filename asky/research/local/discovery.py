@@ -73,8 +73,8 @@ def discover(roots: LocalRoots, target: str | None = None, *, recursive: bool) -
     followed. A link to a file beneath the root stands for that file and comes last, unless the file itself was found.
     `recursive=False` covers only files directly in the folder.
 
-    Raises, before the first item, `SourceError` if `target` is no folder beneath the roots. Later failures are yielded:
-    an unreadable folder or a file that vanishes does not end the walk.
+    Raises, before the first item, `SourceError` if `target` is not a folder beneath the roots. Later failures are
+    yielded: an unreadable folder or a file that vanishes does not end the walk.
     """
     walk = _Walk(roots, recursive=recursive)
     if target is not None:

@@ -54,7 +54,7 @@ def parse_target(target: str) -> TargetPath:
 
 
 def uri_path(text: str) -> str | None:
-    """Return the path in a `file:` or `local:` URI, percent-decoded once; `None` for text that is no such URI.
+    """Return the path in a `file:` or `local:` URI, percent-decoded once; `None` for text that is not such a URI.
 
     `file:///a%20b` and `file:/a%20b` are `/a b`; `local://a%20b` and `file://a%20b` are the relative `a b`. Bytes that
     are not UTF-8 become surrogates, as in every file name.

@@ -73,7 +73,7 @@ def choose(texts: Sequence[Text], *, top_k: int, keeps_retracted: bool) -> Chose
 
 
 def _objection(text: Text, *, keeps_retracted: bool) -> str | None:
-    """Return why a text is no source for the question, regardless of the others."""
+    """Return why a text is not a source for the question, regardless of the others."""
     entry = text.entry
     if entry.examined.is_too_short:
         return "hardly any text"

@@ -311,7 +311,7 @@ class RunJournal:
         self._cancel_for[reason] = cancel
 
     def time_limit(self, seconds: float | None) -> anyio.CancelScope:
-        """Return a cancel scope that ends a live run after `seconds`, and a replayed one where its time was over."""
+        """Return a cancel scope that ends a live run after `seconds`, and a replayed one where its time ran out."""
         scope = anyio.move_on_after(seconds if self.is_live else None)
         self.on_stop("time", scope.cancel)
         return scope

@@ -159,7 +159,7 @@ async def resume(
 
 
 def _log_searches(runs: RunStore, run: Run, steps: Sequence[Step]) -> None:
-    """Add searches to the ledger whose process was killed before it did so."""
+    """Add to the ledger the searches whose process was killed before it logged them."""
     if not any(each.kind == "searched" for each in steps):
         return
     for entry in unlogged_searches(steps, runs.ledger(run.id)):
