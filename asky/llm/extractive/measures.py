@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 
-from asky.text.terms import content_terms
+from asky.text.terms import content_terms, words
 
 _NUMBER = (
     r"(?:\b\d[\d.,]*\s?(?:[kKMBG]\b|thousand|million|billion|hundred)?|\b(?:one|two|three|four|five|six|seven|eight|"
@@ -75,6 +75,7 @@ _SIZED = re.compile(
     r"(percentage|number|share|proportion|amount|population|size|rate|temperature|voltage|weight|limit)s?\b",
     re.IGNORECASE,
 )
+_SHORT = 4  # letters of a plural such as "ties"
 _STEM_CHARS = 6  # of such a noun: "percen" of "percent" and "percentage"
 _COUNTED = re.compile(
     r"\bhow many ((?:[\w'-]+ ){0,3}?[\w'-]+)"
@@ -103,14 +104,20 @@ def may_measure(question: str, texts: Sequence[str]) -> bool:
     return not _MANY.search(question) or any(_ANY_NUMBER.search(text) for text in texts)
 
 
+def _any_number(noun: str) -> str:
+    """Return a pattern for the singular and plural of a noun; its stem says less: "experi" is that of experiences."""
+    if len(noun) > _SHORT and noun.endswith("ies"):
+        return re.escape(noun[:-3]) + "(?:y|ies)"
+    root = noun.removesuffix("es") if noun.endswith(("ches", "shes", "sses", "xes")) else noun.removesuffix("s")
+    return re.escape(root)
+
+
 @lru_cache(maxsize=256)
 def _wanted(question: str) -> re.Pattern[str] | None:
     counted = _COUNTED.search(question)
     if counted is not None:
-        stems = content_terms(counted[1])
-        return (
-            re.compile(rf"{_NUMBER}(?:[ -][\w'-]+){{0,3}}?[ -]{re.escape(stems[-1])}", re.IGNORECASE) if stems else None
-        )
+        noun = next((word for word in reversed(words(counted[1])) if content_terms(word)), "")
+        return re.compile(rf"{_NUMBER}(?:[ -][\w'-]+){{0,3}}?[ -]{_any_number(noun)}", re.IGNORECASE) if noun else None
     sized = _SIZED.search(question)
     if sized is not None:
         noun = re.escape(sized[1][:_STEM_CHARS])

@@ -55,3 +55,19 @@ def test_other_numbers_are_not(question: str, text: str) -> None:
 def test_without_a_number_nothing_is_measured(question: str, text: str, may: bool) -> None:
     assert may_measure(question, [text]) == may
     assert may_measure(question, [text, "and costs 3 EUR for 12 students"])
+
+
+@pytest.mark.parametrize(
+    ("asked", "told", "is_told"),
+    [
+        ("experiments", "we ran three experiments", True),
+        ("experiments", "I discuss two personal experiences", False),
+        ("cities", "one city and no other", True),
+        ("cities", "it has 12 cities", True),
+        ("batches", "a single batch, 1 batch", True),
+        ("boxes", "put 3 box files there", True),
+        ("keys", "returns all five keys", True),
+    ],
+)
+def test_what_is_counted_is_the_noun_and_not_another_with_its_stem(asked: str, told: str, is_told: bool) -> None:
+    assert measures(f"how many {asked} are there", told) is is_told
