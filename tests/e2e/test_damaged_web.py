@@ -46,7 +46,7 @@ REASONS = {
     "failed": r"could not read 127\.0\.0\.1: |failed \(HTTP 5|did not send a page \(HTTP [234]",
     "missing": r"has no such page \(HTTP 4(?:04|10)\)",
     "blocked": r"does not allow access to this page \(HTTP [45]",
-    "rate_limited": r"asks (?:clients to wait|to wait \d+ (?:s|days)) \(HTTP (?:429|503)\)|within 3 s",
+    "rate_limited": r"asks clients to wait(?: \d+ (?:s|days))? \(HTTP (?:429|503)\)|within 3 s",
     "unreachable": r"could not reach 127\.0\.0\.1: ",
     "timed_out": r"did not send the page within 3 s|not read within \d+ s",
     "source_refused": "^refused: ",
