@@ -20,6 +20,7 @@ from asky.research.embedding.models import downloads
 from asky.research.local.names import uri_path
 from asky.storage.corpus import DEFAULT_COLLECTION as DEFAULT_COLLECTION
 from asky.storage.scope import Scope
+from asky.text.counting import counted
 from asky.text.urls import parse_address
 
 if TYPE_CHECKING:
@@ -274,7 +275,7 @@ class CorpusService:
         scope = Scope((await in_thread(services.corpus.collection, added.collection),))
         embedded = await services.acquirer.embed(scope)
         if embedded:
-            services.listener(Noted(f"embedded {embedded:,} passages"))
+            services.listener(Noted(f"embedded {counted(embedded, 'passage')}"))
         return AddedDocuments(added.collection, added.reports, embedded, added.pages, added.errors)
 
     def _remove(self, names: Sequence[str], collection: str) -> RemovedDocuments:

@@ -16,6 +16,7 @@ from asky.events import Event, Noted
 from asky.research.local.names import refuse_outside
 from asky.storage.corpus import DEFAULT_COLLECTION
 from asky.storage.sessions import own_collection
+from asky.text.counting import counted
 from asky.text.scrub import scrub_in_place
 from asky.values import Document, Source, source_id
 
@@ -203,7 +204,8 @@ def _summary(report: AcquireReport) -> str:
     if report.removed:
         counts.append(f"{report.removed:,} removed")
     total = sum(report.verdicts.values())
-    return f"{usable:,} of {total:,} files searchable ({', '.join(counts) or 'nothing found'}), {report.seconds:.1f} s"
+    of_all = f"{usable:,} of {counted(total, 'file')} searchable"
+    return f"{of_all} ({', '.join(counts) or 'nothing found'}), {report.seconds:.1f} s"
 
 
 def describe_unchanged(report: AcquireReport) -> str:

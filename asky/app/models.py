@@ -12,11 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from asky.app.failures import ErrorReport, masked
+from asky.concurrency import in_thread
 from asky.config.changing import set_value
 from asky.config.keys import KeyPath, dotted
 from asky.config.listing import mask_value
 from asky.config.models import ChosenModel, choose_model
 from asky.errors import AskyError, NotConfigured, ProviderError, TimedOut, Unreachable
+from asky.llm.endpoint.available import AvailableProvider as AvailableProvider
+from asky.llm.endpoint.available import find_available
 from asky.text.printable import one_line
 
 if TYPE_CHECKING:
@@ -180,6 +183,18 @@ class ModelService:
         """Return the default model. Its notes say if it is not `requested`, or if it cannot be used."""
         origin = self._config.origins.get("default")
         return DefaultModel(self._config.default, origin, list(self._notes_on_default(requested)))
+
+    def find_available(self) -> Sequence[AvailableProvider]:
+        """Return the providers that could answer now; see `asky.llm.endpoint.available.find_available`."""
+        return find_available(self._config.providers, self._environ)
+
+    async def list_ids(self, provider: str) -> tuple[str, ...]:
+        """Return the ids of the models that the endpoint of `provider` lists, sorted.
+
+        Raises `NotConfigured` if there is no such provider or its key is not set, and as
+        `asky.llm.endpoint.model_list.list_models`.
+        """
+        return await in_thread(self._services().models.list_ids, provider)
 
     def target(self, name: str | None = None) -> ModelTarget:
         """Return the model that `test` would call, by default the default model, and its host.

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from asky.storage.sessions import Session, SessionStore
     from asky.wiring import Services
 
+_OFFERS = 2
 BUILT_IN_ANSWERS = "no model is configured: answering with sentences quoted from the sources"
 _ALL_SESSIONS_NEEDS_RESEARCH = "--all-sessions needs research mode: only research recalls findings"
 
@@ -121,13 +122,13 @@ class ResolvedAsk:
 
 
 def resolve(request: AskRequest, services: Services) -> ResolvedAsk:
-    """Return `request` with all options resolved. Nothing is written and no host is contacted.
+    """Return `request` with all options resolved. Nothing is written and no host but this machine is contacted.
 
     Raises `UsageError` if options contradict each other or the session, or there is no session to continue.
     """
     resolved = resolve_in(request, find_session(services.sessions, request), services)
     check_resolved(resolved)
-    return replace(resolved, notes=tuple(_opening_notes(resolved, services.config)))
+    return replace(resolved, notes=tuple(_opening_notes(resolved, services)))
 
 
 def resolve_in(request: AskRequest, session: Session | None, services: Services) -> ResolvedAsk:
@@ -225,11 +226,15 @@ def lacks_model(resolved: ResolvedAsk, config: Config) -> bool:
     return resolved.chosen_model is None and config.model(None).provider is None
 
 
-def _opening_notes(resolved: ResolvedAsk, config: Config) -> Iterator[str]:
+def _opening_notes(resolved: ResolvedAsk, services: Services) -> Iterator[str]:
     """Yield the notes for the user before a question is answered. Raises as `model_notes` does."""
-    yield from model_notes(resolved, config)
-    if lacks_model(resolved, config):
+    yield from model_notes(resolved, services.config)
+    if lacks_model(resolved, services.config):
         yield BUILT_IN_ANSWERS
+        from asky.llm.endpoint.available import find_available
+
+        found = find_available(services.config.providers, services.environ)
+        yield from (each.offer() for each in found[:_OFFERS])
 
 
 def model_notes(resolved: ResolvedAsk, config: Config, *, previous: str | None = None) -> Iterator[str]:

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from asky.wiring.web import WebParts
 
 SETUP_HINT = (
-    "`asky config set search.searxng.base_url URL` for your own instance, or the key of brave, tavily, exa or serper in"
-    " its environment variable"
+    "`asky setup` turns on those that need no key: Wikipedia, arXiv, OpenAlex, Crossref, PubMed, Semantic Scholar;"
+    " or set the key of brave, tavily, exa or serper in its environment variable, or search.searxng.base_url to the"
+    " address of your own instance"
 )
 _NOTHING_CACHED = "no pages are cached, and --offline fetches none"
 

@@ -22,6 +22,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "memory": "List, search and edit saved findings.",
         "cache": "List, show and delete cached web pages.",
         "models": "List, show and test models; set the default.",
+        "setup": "Choose a model, documents and the web in four questions.",
         "config": "Show and change the configuration.",
         "doctor": "Check the installation, models and store.",
         "completion": "Print the completion script for a shell.",

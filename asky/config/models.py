@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -11,6 +12,12 @@ from asky.config.schema import EXTRACTIVE, Model, Provider, Settings
 from asky.errors import NotConfigured
 
 _MAX_NAME_CHARS = 300
+_OLLAMA_TAG = re.compile(r"latest|\d+(?:\.\d+)?[bm](?:-[\w.-]+)?", re.IGNORECASE)  # of `qwen3:8b`
+# Who makes the models whose names begin so, and who passes on those of others.
+_MAKERS: Mapping[str, str] = MappingProxyType(
+    {"gpt": "openai", "o1": "openai", "o3": "openai", "o4": "openai", "claude": "anthropic", "gemini": "gemini"}
+)
+_RESELLERS = ("openrouter", "fireworks")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +124,20 @@ def _models_hint(settings: Settings, name: str) -> str:
         return f"did you mean {close[0]}? `asky models list` shows them all"
     if name in settings.providers:
         return f"{name} is a provider: write {name}:MODEL_ID"
-    return f"known models: {', '.join(sorted(settings.models))}; or write PROVIDER:MODEL_ID"
+    makers = [each for start, each in _MAKERS.items() if name.lower().startswith(start)]
+    able = [each for each in (_RESELLERS if "/" in name else makers) if each in settings.providers]
+    if able:
+        shown = name[:_MAX_NAME_CHARS]
+        return f"write it with a provider that has it: {' or '.join(f'{each}:{shown}' for each in able)}"
+    return (
+        f"known models: {', '.join(sorted(settings.models))}; or write PROVIDER:MODEL_ID with one of the providers"
+        f" {', '.join(sorted(settings.providers))}"
+    )
 
 
 def _providers_hint(settings: Settings, provider: str, id_: str) -> str:
+    if provider != EXTRACTIVE and "ollama" in settings.providers and _OLLAMA_TAG.fullmatch(id_):
+        return f"a model of Ollama is ollama:{provider[:_MAX_NAME_CHARS]}:{id_}"
     close = _close(provider, settings.providers)
     if close:
         return f"did you mean {close[0]}:{id_[:_MAX_NAME_CHARS]}?"

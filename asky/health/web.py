@@ -17,7 +17,7 @@ from asky.net.browser.process import find_chromium, load_playwright
 from asky.net.guard import Guard
 from asky.net.pace import Pace
 from asky.research.source_policy import parse_domains
-from asky.search.catalog import SearchContext, configured, finders, make_provider, make_service
+from asky.search.catalog import SearchContext, configured, finders, keyless, make_provider, make_service
 from asky.search.check import check_service
 from asky.values import Failure
 
@@ -68,7 +68,8 @@ def _check_services(config: Config, environ: Mapping[str, str], folder: Path, ru
         yield note(
             _SEARCH,
             "no search service is set up: only addresses named in a question are read",
-            "run `asky config set search.searxng.base_url URL`, or set the API key of brave, tavily, exa or serper",
+            f"run `asky setup` for those without a key ({', '.join(keyless())}), or set the API key of brave, tavily,"
+            " exa or serper, or search.searxng.base_url",
         )
     found: list[_ConfiguredService] = []
     for name in names:

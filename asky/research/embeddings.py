@@ -40,7 +40,7 @@ DEFAULT_MODEL = "all-MiniLM-L6-v2"
 # The number of texts that justifies the 5 to 8 s to import torch and sentence-transformers for a GPU: as many as one
 # core of the measured machine embeds in that time.
 _GPU_TEXTS = 300
-_EXPORT_STAGE = "export of the embedding model"
+_EXPORT_STAGE = "preparing the search model, once"
 
 
 @dataclass(frozen=True, slots=True)

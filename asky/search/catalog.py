@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from importlib.util import find_spec
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 
 Kind = Literal["web", "paper", "finder"]
 Need = Literal["none", "optional", "required"]
+
+PACKAGES = frozenset({"ddgs"})
+"""Services that are packages of their own, which have to be installed."""
 
 AUTOMATIC = ("searxng", "brave", "tavily", "exa", "serper")
 """The services used if they are configured and the user has named none, in this order."""
@@ -203,6 +207,16 @@ def configured(search: Search, environ: Mapping[str, str]) -> tuple[str, ...]:
     if named := _named(search, lambda row: row.kind != "finder"):
         return named
     return tuple(name for name in AUTOMATIC if _is_set_up(name, settings_of(search, name), environ))
+
+
+def keyless() -> dict[str, str]:
+    """Return the search services that can be used without a key or an account, with their summaries.
+
+    Those over the whole web come first. A package that is not installed is left out.
+    """
+    free = {name: ROWS[name] for name in _searching() if ROWS[name].key != "required" and ROWS[name].base_url}
+    usable = [(name, row) for name, row in free.items() if name not in PACKAGES or find_spec(name) is not None]
+    return {name: row.summary for name, row in sorted(usable, key=lambda each: each[1].kind == "paper")}
 
 
 def finders(search: Search) -> tuple[str, ...]:

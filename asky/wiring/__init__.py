@@ -51,7 +51,7 @@ class Services:
 
     def __init__(self, config: Config, environ: Mapping[str, str], *, listener: Listener = ignore) -> None:
         self.config = config
-        self._environ = environ
+        self.environ = environ
         self._listener = listener
         self._is_closed = False
         self._opening = threading.Lock()
@@ -84,12 +84,12 @@ class Services:
         """Return `text` with the secrets of this process masked."""
         for key in self.keys:
             text = text.replace(key, MASK)
-        return scrub(text, self._environ)
+        return scrub(text, self.environ)
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
         """All keys that this process could send to a model or search service."""
-        return tuple(key_values(self.config, self._environ))
+        return tuple(key_values(self.config, self.environ))
 
     # storage
 
@@ -282,7 +282,7 @@ class Services:
         from asky.wiring.web import WebParts
 
         if offline not in self._webs:
-            self._webs[offline] = WebParts(self, self._environ, offline=offline)
+            self._webs[offline] = WebParts(self, self.environ, offline=offline)
         return self._webs[offline]
 
     # models
@@ -292,7 +292,7 @@ class Services:
         """The models of this process."""
         from asky.wiring.models import ModelParts
 
-        return ModelParts(self, self._environ)
+        return ModelParts(self, self.environ)
 
 
 def own_folders(paths: Paths) -> list[Path]:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from asky.chat.answering import Answerer
 from asky.concurrency import in_thread
-from asky.config.models import read_api_key
+from asky.config.models import choose_model, read_api_key
 from asky.errors import UsageError
 from asky.evidence.passages import parse_passages
 from asky.llm.budget import BudgetLimits, RunBudget
 from asky.llm.endpoint.endpoint import Endpoint, Prices
+from asky.llm.endpoint.model_list import list_models
 from asky.llm.spending import Budget, NoBudget
 from asky.llm.tokenizer import load_tokenizer
 from asky.llm.tokens import TokenCounter
@@ -73,6 +74,15 @@ class ModelParts:
         from asky.llm.endpoint.official import ask_official_client
 
         return await in_thread(ask_official_client, self.endpoint(name), request)
+
+    def list_ids(self, provider: str) -> tuple[str, ...]:
+        """Return the ids of the models that the endpoint of `provider` lists, sorted.
+
+        Raises `NotConfigured` if there is no such provider or its key is not set, and what `list_models` raises.
+        """
+        chosen = choose_model(self._config, f"{provider}:any")
+        assert chosen.provider is not None
+        return list_models(chosen.provider.base_url, read_api_key(chosen, self._environ))
 
     def _embed(self, texts: Sequence[str]) -> Any:
         return self._services.vectors.embed_texts(texts)  # opened when the first sentence is scored

@@ -194,7 +194,7 @@ def test_documents_that_are_named_again_are_said_to_be_there(home: Path, docs: P
         assert "documents" not in chatting.text()
         answer_to(chatting, f"/docs {docs}", "3 of 3 files searchable")
         answer_to(chatting, f"/docs {docs}", f"{docs}: 3 documents, nothing new")
-        answer_to(chatting, f"/docs {docs / 'bread.txt'}", "1 of 1 files searchable")
+        answer_to(chatting, f"/docs {docs / 'bread.txt'}", "1 of 1 file searchable")
         answer_to(chatting, f"/docs {docs / 'bread.txt'}", "bread.txt: 1 document, nothing new")
         (docs / "tool.exe").write_bytes(b"MZ" + bytes(64))
         answer_to(chatting, f"/docs {docs}", f"{docs}: 3 of 4 files, nothing new")

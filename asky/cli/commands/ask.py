@@ -14,8 +14,9 @@ from asky.cli.ask_options import AskOptions, ask_options
 from asky.cli.context import CommandContext, command_context
 from asky.cli.options import check_output, complete_prompt, json_option, output_option, verbosity_options
 from asky.cli.planning import print_plan
+from asky.cli.search_offer import turns_on_search
 from asky.cli.view import run_and_print
-from asky.errors import UsageError
+from asky.errors import AskyError, UsageError
 
 if TYPE_CHECKING:
     from asky.app.requests import AskRequest
@@ -63,6 +64,15 @@ def ask(question: tuple[str, ...], **params: Any) -> None:
         raise UsageError("--json and --json-stream cannot be combined", hint="use one of them")
     request = options.ask(question)
     silent = options.as_json or options.json_stream
+    try:
+        _run(request, options, silent=silent)
+    except AskyError as error:
+        if silent or options.dry_run or not turns_on_search(error):
+            raise
+        _run(request, options, silent=silent)
+
+
+def _run(request: AskRequest, options: _Options, *, silent: bool) -> None:
     with command_context(quiet=options.quiet, verbose=options.verbose, as_json=silent) as ctx:
         if options.dry_run:
             _show_plan(ctx, request, as_json=silent)

@@ -104,7 +104,12 @@ def test_any_other_name_is_not_configured_in_one_short_line(name: str) -> None:
     [
         ("extractiv", "there is no model called 'extractiv'", "did you mean extractive?"),
         ("fsat", "there is no model called 'fsat'", "did you mean fast?"),
-        ("gpt", "there is no model called 'gpt'", "known models: extractive, fast; or write PROVIDER:MODEL_ID"),
+        ("mine", "there is no model called 'mine'", "known models: extractive, fast; or write PROVIDER:MODEL_ID"),
+        ("mine", "there is no model called 'mine'", "with one of the providers anthropic, fireworks, gemini"),
+        ("gpt-9", "there is no model called 'gpt-9'", "write it with a provider that has it: openai:gpt-9"),
+        ("claude-9", "there is no model called 'claude-9'", "anthropic:claude-9"),
+        ("meta/x", "there is no model called 'meta/x'", "openrouter:meta/x or fireworks:meta/x"),
+        ("qwen3:8b", "no provider 'qwen3'", "a model of Ollama is ollama:qwen3:8b"),
         ("ollama", "there is no model called 'ollama'", "ollama is a provider: write ollama:MODEL_ID"),
         ("olama:qwen3:8b", "no provider 'olama'", "did you mean ollama:qwen3:8b?"),
         ("nobody:x", "no provider 'nobody'", "known providers: anthropic, fireworks, gemini"),

@@ -1,0 +1,34 @@
+"""The offer to search with services that need no key, where a question has nothing else to answer from."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from asky.app.web import SETUP_HINT
+from asky.config.paths import current_folder
+from asky.errors import AskyError
+
+
+def turns_on_search(error: AskyError) -> bool:
+    """Return whether `error` says that no search service is set up, and the user has turned some on for good.
+
+    It asks once, and only on a terminal.
+    """
+    if SETUP_HINT not in (error.hint or "") or not _is_interactive():
+        return False
+    from asky.app import setup  # after an error only
+
+    names = list(setup.keyless_services())
+    click.echo(f"asky: {error.message}", err=True)
+    question = f"Search with {', '.join(names)} from now on? They need no key, and are sent your questions"
+    if not click.confirm(question, err=True):
+        return False
+    setup.use_services(names, environ=os.environ, cwd=current_folder())
+    return True
+
+
+def _is_interactive() -> bool:
+    return all(stream is not None and not stream.closed and stream.isatty() for stream in (sys.stdin, sys.stderr))
