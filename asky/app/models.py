@@ -18,13 +18,12 @@ from asky.config.keys import KeyPath, dotted
 from asky.config.listing import mask_value
 from asky.config.models import ChosenModel, choose_model
 from asky.errors import AskyError, NotConfigured, ProviderError, TimedOut, Unreachable
-from asky.llm.endpoint.available import AvailableProvider as AvailableProvider
-from asky.llm.endpoint.available import find_available
 from asky.text.printable import one_line
 
 if TYPE_CHECKING:
     from asky.config.layers import Origin
     from asky.config.loader import Config
+    from asky.llm.endpoint.available import AvailableProvider as AvailableProvider
     from asky.llm.endpoint.probe import Abilities
     from asky.wiring import Services
 
@@ -186,6 +185,8 @@ class ModelService:
 
     def find_available(self) -> Sequence[AvailableProvider]:
         """Return the providers that could answer now; see `asky.llm.endpoint.available.find_available`."""
+        from asky.llm.endpoint.available import find_available  # loads ssl, which a list does not need
+
         return find_available(self._config.providers, self._environ)
 
     async def list_ids(self, provider: str) -> tuple[str, ...]:

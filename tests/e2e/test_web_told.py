@@ -193,7 +193,7 @@ def test_where_there_is_nothing_to_answer_from_it_is_said_what_would_help(
 def test_without_a_search_service_leaving_a_flag_out_is_not_enough(home: Path, web: Web) -> None:
     del web.environ["ASKY_SEARCH__SEARXNG__BASE_URL"]
     done = run_here("-L", TIDES, home=home, environ=web.environ)
-    assert "or leave -L out and set up a search service: `asky config set search.searxng" in done.stderr
+    assert "or leave -L out and set up a search service: `asky setup` turns on those that need no key" in done.stderr
 
 
 def test_the_hint_of_an_answer_from_the_web_that_found_too_little_works(home: Path, web: Web) -> None:
