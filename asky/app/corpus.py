@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from asky.wiring import Services
 
 _USERINFO = re.compile(r"(?<=//)[^/?#]*@")
+_SHOWN_PATHS = 5
 _MAX_SHOWN_CHARS = 200
 
 
@@ -185,11 +187,12 @@ class CorpusService:
 
     # removing
 
-    async def remove(self, names: Sequence[str], *, collection: str = DEFAULT_COLLECTION) -> RemovedDocuments:
-        """Remove documents from a collection by id, path, folder, URL or external id.
+    async def remove(self, names: Sequence[str], *, collection: str | None = None) -> RemovedDocuments:
+        """Remove documents from a collection by id, path, file name, folder, URL or external id.
 
-        The collection no longer follows the named paths. Cited passages stay readable. Raises `UsageError` if a name
-        matches nothing in the collection; then nothing is removed.
+        Without `collection` it is the one that has them all. The collection no longer follows the named paths. Cited
+        passages stay readable. Raises `UsageError` if a name matches nothing in the collection, or if several
+        collections have them all; then nothing is removed.
         """
         return await in_thread(self._remove, as_tuple("names", names), collection)
 
@@ -278,13 +281,27 @@ class CorpusService:
             services.listener(Noted(f"embedded {counted(embedded, 'passage')}"))
         return AddedDocuments(added.collection, added.reports, embedded, added.pages, added.errors)
 
-    def _remove(self, names: Sequence[str], collection: str) -> RemovedDocuments:
+    def _remove(self, names: Sequence[str], collection: str | None) -> RemovedDocuments:
         store = self._services.corpus
-        collection_id = store.collection(collection)
+        collection_id = store.collection(collection or self._collection_with(names))
         chosen = self._find_sources(collection_id, names)
         followed = tuple(self._stop_following(collection_id, names))
         forgotten = store.remove_sources(collection_id, chosen)
         return RemovedDocuments(len(chosen), len(chosen) - forgotten, followed)
+
+    def _collection_with(self, names: Sequence[str]) -> str:
+        """Return the only collection that has all these documents, or else the default one."""
+        having = []
+        for name in self._services.corpus.collections():
+            with suppress(UsageError):
+                self._find_sources(self._services.corpus.collection(name), names)
+                having.append(name)
+        if len(having) > 1 and DEFAULT_COLLECTION not in having:
+            choices = " or ".join(f"--collection {shlex.quote(name)}" for name in having)
+            raise UsageError("several collections have that", hint=f"add {choices}")
+        if not having and DEFAULT_COLLECTION not in self._services.corpus.collections():
+            raise UsageError(f"{', '.join(names)}: in no collection", hint="`asky corpus list` lists the documents")
+        return having[0] if len(having) == 1 else DEFAULT_COLLECTION
 
     def _find_sources(self, collection_id: int, names: Sequence[str]) -> list[str]:
         """Return the ids of the named sources; `1` matches both the record 1 and the record "1"."""
@@ -294,10 +311,19 @@ class CorpusService:
         for each in names:
             path = _real_path(each)
             found = [source.id for source in sources if _is_named(source, each, path)]
+            found = found or self._find_by_file_name(sources, each)
             if not found and path not in store.roots(collection_id):
                 raise UsageError(f"{each}: not in this collection", hint="`asky corpus list` lists the documents")
             chosen |= dict.fromkeys(found)
         return list(chosen)
+
+    def _find_by_file_name(self, sources: Sequence[Source], name: str) -> list[str]:
+        """Return the id of the only source whose file is called `name`. Raises `UsageError` if there are several."""
+        found = [source for source in sources if source.path is not None and Path(source.path).name == name]
+        if len(found) > 1:
+            paths = ", ".join(str(source.path) for source in found[:_SHOWN_PATHS])
+            raise UsageError(f"{len(found)} files are called {name}", hint=f"name one by its path: {paths}")
+        return [source.id for source in found]
 
     def _stop_following(self, collection_id: int, names: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Stop following the named paths; yield each that lies in a folder still followed, with that folder."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,9 +35,20 @@ _MAX_LISTED_UNSUPPORTED = 50  # files; more are only summed up
 _SIGNS_OF_A_PATH = frozenset("/\\~:")
 
 
+_FOLDER = "folder "
+
+
 def folder_collection(path: Path) -> str:
     """Return the name of the collection that follows a file or folder passed with a question."""
-    return f"folder {os.path.realpath(path)}"
+    return f"{_FOLDER}{os.path.realpath(path)}"
+
+
+def name_documents(services: Services) -> str:
+    """Return the advice to name documents, with the file or folder that a question named last, if any."""
+    last = services.corpus.last_used(_FOLDER)
+    if last is None:
+        return "name documents with -d PATH"
+    return f"add -d {shlex.quote(last.removeprefix(_FOLDER))} for the documents used last"
 
 
 async def sync_folder(services: Services, path: Path) -> tuple[int, AcquireReport]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from asky.app.inputs import report_notes, sync_folder
+from asky.app.inputs import name_documents, report_notes, sync_folder
 from asky.app.requests import as_tuple
 from asky.app.schemas import hit_object
 from asky.concurrency import in_thread
@@ -64,9 +64,8 @@ class SearchService:
         """Return the scope of a stored collection, by default the default one. Raises as `resolve` does."""
         corpus = self._services.corpus
         if name is None and DEFAULT_COLLECTION not in corpus.collections():
-            raise UsageError(
-                "there are no documents yet", hint="name some with -d PATH, or keep them with `asky corpus add PATH`"
-            )
+            hint = f"{name_documents(self._services)}, or keep some with `asky corpus add PATH`"
+            raise UsageError("no documents are kept yet", hint=hint)
         return SearchScope((corpus.collection(name or DEFAULT_COLLECTION),))
 
     def search_in(self, scope: SearchScope, query: str, *, limit: int = 10) -> list[Hit]:

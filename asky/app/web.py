@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
+from asky.app.inputs import name_documents
 from asky.errors import NotConfigured, UsageError
 from asky.research.web.access import WebAccess
 from asky.storage.sessions import own_collection
@@ -98,7 +99,7 @@ def no_sources_error(services: Services, resolved: ResolvedAsk, *, names_documen
     `names_documents` says that it names documents, none of which can be read.
     """
     web = services.web(offline=resolved.access.offline)
-    nothing, documents = "there is nothing to answer from", "name documents with -d PATH"
+    nothing, documents = "there is nothing to answer from", name_documents(services)
     if resolved.web is not None and web.offline:
         return UsageError(f"{nothing}: {_NOTHING_CACHED}", hint=f"{documents}, or leave --offline out")
     if resolved.web is not None:

@@ -83,6 +83,17 @@ class CorpusStore:
         with self._db.read() as connection:
             return [row["name"] for row in connection.execute("SELECT name FROM collection ORDER BY name")]
 
+    def last_used(self, prefix: str) -> str | None:
+        """Return the name of the collection that begins with `prefix` and was asked last, or else made last."""
+        with self._db.read() as connection:
+            row = connection.execute(
+                "SELECT c.name FROM collection c LEFT JOIN session_collection sc ON sc.collection_id = c.id"
+                " LEFT JOIN run r ON r.session_id = sc.session_id WHERE substr(c.name, 1, length(?1)) = ?1"
+                " ORDER BY r.started_at DESC, c.id DESC LIMIT 1",
+                (prefix,),
+            ).fetchone()
+            return None if row is None else str(row["name"])
+
     def names(self, collection_ids: Iterable[int]) -> list[str]:
         """Return the names of those collections that exist, sorted."""
         with self._db.read() as connection:

@@ -136,7 +136,7 @@ def test_a_path_in_the_question_is_read_first_and_kept_from_the_answer(home: Pat
         (["memory", "rm"], "", "name IDs"),
         (["corpus", "rm"], "", "name documents to remove"),
         (["-r", "-m", "gpt-99", "why?"], "", "gpt-99"),
-        (["search", "why?"], "", "no documents yet"),
+        (["search", "why?"], "", "no documents are kept yet"),
         (["corpus", "add", "ftp://example.org/"], "", "ftp"),
         (["corpus", "add"], "", "nothing to add"),
     ],

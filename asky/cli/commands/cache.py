@@ -7,12 +7,13 @@ import click
 from asky.app.cache import utc_time
 from asky.app.schemas import cache_object, page_object, pages_object
 from asky.cli.context import command_context
+from asky.cli.listing_group import ListingGroup
 from asky.cli.options import complete_page, json_option
 from asky.cli.terminal.damaged import note_damaged
 from asky.cli.terminal.terminal import one_line
 
 
-@click.group()
+@click.group(cls=ListingGroup)
 def cache() -> None:
     """List, show and delete cached web pages.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ import click
 from asky.app.corpus import (
     DEFAULT_COLLECTION,
     AddedDocuments,
+    CollectionSummary,
     ListedSource,
     RemovedCollection,
     RemovedDocuments,
@@ -21,6 +22,7 @@ from asky.app.corpus import (
 )
 from asky.app.schemas import added_object, collection_object, collections_object, sources_object, synced_object
 from asky.cli.context import Stopped, command_context
+from asky.cli.listing_group import ListingGroup
 from asky.cli.options import json_option, verbosity_options
 from asky.cli.terminal.terminal import Terminal
 from asky.errors import UsageError
@@ -32,7 +34,7 @@ _collection_option = click.option(
 )
 
 
-@click.group()
+@click.group(cls=ListingGroup)
 def corpus() -> None:
     """Add, list, sync and remove documents."""
 
@@ -105,64 +107,81 @@ def sync(collection: str, everything: bool, as_json: bool, quiet: bool, verbose:
         raise_for_added(*synced)
 
 
+_any_collection_option = click.option("--collection", help="Collection to show.  [default: all]")
+
+
 @corpus.command("list")
-@_collection_option
+@_any_collection_option
 @click.option("--collections", is_flag=True, help="List collections instead of documents.")
 @json_option
-def list_(collection: str, collections: bool, as_json: bool) -> None:
-    """List documents."""
+def list_(collection: str | None, collections: bool, as_json: bool) -> None:
+    """List documents by collection. --json lists one collection, by default the default one."""
     with command_context(as_json=as_json) as ctx:
-        names = ctx.asky.corpus.list_collections()
-        if collections:
-            if as_json:
-                ctx.terminal.json(collections_object(names))
-            for name in [] if as_json else names:
+        service = ctx.asky.corpus
+        names = service.list_collections()
+        if collections and as_json:
+            ctx.terminal.json(collections_object(names))
+        elif as_json:
+            name = collection or DEFAULT_COLLECTION
+            ctx.terminal.json(sources_object(name, service.list_sources(name)))
+        elif collections:
+            for name in names:
                 ctx.terminal.line(name)
-            if not names:
-                ctx.terminal.note(_NOTHING)
-            return
-        sources = ctx.asky.corpus.list_sources(collection)
-        if as_json:
-            ctx.terminal.json(sources_object(collection, sources))
-            return
-        for each in sources:
-            ctx.terminal.line(f"{each.source.id}  {_name(each)}{_problem(each)}")
-        if not sources:
-            others = [name for name in names if name != collection]
-            ctx.terminal.note(
-                f"the collection {collection} is empty; `asky corpus list --collections` shows the others"
-                if others
-                else _NOTHING
-            )
+        else:
+            for name in names if collection is None else [collection]:
+                _print_sources(ctx.terminal, name, service.list_sources(name), alone=len(names) == 1)
+        if not names:
+            ctx.terminal.note(_NOTHING)
+
+
+def _print_sources(terminal: Terminal, collection: str, sources: Sequence[ListedSource], *, alone: bool) -> None:
+    if not alone:
+        terminal.note(f"{collection}: {counted(len(sources), 'document')}")
+    for each in sources:
+        terminal.line(f"{each.source.id}  {_name(each)}{_problem(each)}")
 
 
 @corpus.command()
-@_collection_option
+@_any_collection_option
 @json_option
-def status(collection: str, as_json: bool) -> None:
-    """Show what a collection holds and how much of it is embedded."""
+def status(collection: str | None, as_json: bool) -> None:
+    """Show what collections hold and how much of them is embedded.
+
+    --json shows one collection, by default the default one.
+    """
     with command_context() as ctx:
-        found = ctx.run(lambda: ctx.asky.corpus.summarize(collection))
+        service = ctx.asky.corpus
         if as_json:
-            ctx.terminal.json(collection_object(found))
+            ctx.terminal.json(collection_object(ctx.run(lambda: service.summarize(collection or DEFAULT_COLLECTION))))
             return
-        ctx.terminal.line(f"collection   {found.name}")
-        for root in found.roots:
-            ctx.terminal.line(f"follows      {root}")
-        verdicts = ", ".join(f"{count:,} {verdict.replace('_', ' ')}" for verdict, count in found.verdicts.items())
-        ctx.terminal.line(f"sources      {found.sources:,}" + (f" ({verdicts})" if verdicts else ""))
-        ctx.terminal.line(f"text         {found.characters:,} characters in {found.chunks:,} passages")
-        embedded = "no embedding model" if found.embedded is None else f"{found.embedded:,} passages"
-        ctx.terminal.line(f"embedded     {embedded}")
+        names = service.list_collections() if collection is None else [collection]
+        for number, name in enumerate(names):
+            found = ctx.run(partial(service.summarize, name))
+            if number:
+                ctx.terminal.line()
+            _print_summary(ctx.terminal, found)
+        if not names:
+            ctx.terminal.note(_NOTHING)
+
+
+def _print_summary(terminal: Terminal, found: CollectionSummary) -> None:
+    terminal.line(f"collection   {found.name}")
+    for root in found.roots:
+        terminal.line(f"follows      {root}")
+    verdicts = ", ".join(f"{count:,} {verdict.replace('_', ' ')}" for verdict, count in found.verdicts.items())
+    terminal.line(f"sources      {found.sources:,}" + (f" ({verdicts})" if verdicts else ""))
+    terminal.line(f"text         {found.characters:,} characters in {counted(found.chunks, 'passage')}")
+    embedded = "no embedding model" if found.embedded is None else counted(found.embedded, "passage")
+    terminal.line(f"embedded     {embedded}")
 
 
 @corpus.command()
 @click.argument("sources", nargs=-1)
-@_collection_option
+@click.option("--collection", help="Collection to use.  [default: the one that has them]")
 @click.option("--all", "everything", is_flag=True, help="Remove the whole collection.")
 @verbosity_options
-def rm(sources: tuple[str, ...], collection: str, everything: bool, quiet: bool, verbose: bool) -> None:
-    """Remove documents from a collection by id, path, URL or external id.
+def rm(sources: tuple[str, ...], collection: str | None, everything: bool, quiet: bool, verbose: bool) -> None:
+    """Remove documents from a collection by id, path, file name, URL or external id.
 
     Cited passages stay available to `asky why`.
     """
@@ -171,7 +190,9 @@ def rm(sources: tuple[str, ...], collection: str, everything: bool, quiet: bool,
     with command_context(quiet=quiet, verbose=verbose) as ctx:
         service = ctx.asky.corpus
         if everything:
-            _print_removed_collection(ctx.terminal, ctx.run(lambda: service.remove_collection(collection)))
+            _print_removed_collection(
+                ctx.terminal, ctx.run(lambda: service.remove_collection(collection or DEFAULT_COLLECTION))
+            )
         else:
             _print_removed(ctx.terminal, ctx.run(lambda: service.remove(sources, collection=collection)))
 

@@ -12,6 +12,7 @@ from asky.app.schemas import finding_object, findings_object, scored_findings_ob
 from asky.cli.arguments import as_utf8
 from asky.cli.context import command_context
 from asky.cli.finding_views import as_markdown, print_findings
+from asky.cli.listing_group import ListingGroup
 from asky.cli.options import complete_session, json_option
 from asky.cli.terminal.confirm import is_confirmed
 from asky.cli.terminal.damaged import note_damaged
@@ -27,7 +28,7 @@ _session_option = click.option(
 _everywhere_option = click.option("--all-sessions", is_flag=True, help="Findings from all sessions (default).")
 
 
-@click.group()
+@click.group(cls=ListingGroup)
 def memory() -> None:
     """List, search and edit saved findings.
 

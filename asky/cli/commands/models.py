@@ -11,6 +11,7 @@ import click
 from asky.app.models import set_default
 from asky.app.schemas import default_model_object, model_object, models_object
 from asky.cli.context import command_context
+from asky.cli.listing_group import ListingGroup
 from asky.cli.model_test_view import test_model
 from asky.cli.options import complete_model, json_option
 from asky.cli.terminal.terminal import Terminal, json_text, one_line
@@ -23,7 +24,7 @@ _DIM = 2
 _MAX_COLUMN_CHARS = 56
 
 
-@click.group()
+@click.group(cls=ListingGroup)
 def models() -> None:
     """List, show and test models, and choose the default.
 

@@ -12,6 +12,7 @@ from asky.app.schemas import runs_object, shown_run_object
 from asky.cli.commands.resume import replay, resume
 from asky.cli.commands.run_exports import export, verify
 from asky.cli.context import command_context
+from asky.cli.listing_group import ListingGroup
 from asky.cli.options import complete_run, json_option
 from asky.cli.terminal.damaged import note_damaged
 from asky.cli.terminal.terminal import json_text, one_line
@@ -28,7 +29,7 @@ _HOSTS_SHOWN = 8
 _REJECTED_SHOWN = 5
 
 
-@click.group()
+@click.group(cls=ListingGroup)
 def runs() -> None:
     """List, show, export and verify past answers and their evidence; resume or replay a run."""
 

@@ -13,6 +13,7 @@ from asky.app.schemas import session_object, sessions_object
 from asky.cli.arguments import as_utf8
 from asky.cli.context import command_context
 from asky.cli.export_forms import FORMAT_HINT, FORMS, KNOWN_SUFFIXES, Form, form_of
+from asky.cli.listing_group import ListingGroup
 from asky.cli.options import complete_session, json_option
 from asky.cli.saving import save_text
 from asky.cli.terminal.confirm import is_confirmed
@@ -29,7 +30,7 @@ _DEFAULT_COLUMNS = 1_000  # without a terminal: almost nothing is cut
 _MIN_QUESTION_COLUMNS = 30
 
 
-@click.group()
+@click.group(cls=ListingGroup)
 def session() -> None:
     """List, show, rename, export and delete sessions."""
 

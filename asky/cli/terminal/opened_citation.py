@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from asky.app.runs import OpenedCitation, Run
     from asky.cli.terminal.terminal import Terminal
 
+_SHOWN_QUOTE = 100  # characters
 _BOLD, _DIM, _UNDERLINED, _GREEN, _RED = 1, 2, 4, 32, 31
 
 _SOURCE_NOW: Mapping[str, str] = MappingProxyType(
@@ -52,6 +53,15 @@ def print_opened(terminal: Terminal, run: Run, opened: OpenedCitation) -> None:
     if opened.source_now != "same":
         remedy = f"; {_refresh_command(opened)} reads it again" if opened.source_now == "modified" else ""
         terminal.line(_SOURCE_NOW[opened.source_now] + remedy)
+
+
+def print_citations(terminal: Terminal, run: Run) -> None:
+    """Print the citations of a run, a line each with its place and the beginning of its quote."""
+    for citation in run.answer["citations"] if run.answer is not None else []:
+        place = ", ".join(part for part in (citation["title"], citation["section"], place_text(citation)) if part)
+        _print_painted(terminal, f"[{citation['n']}] {one_line(place)}", _BOLD)
+        terminal.line(f"    {one_line(citation['quote'])[:_SHOWN_QUOTE]}")
+    terminal.note(f"`asky why N` shows the passage behind [N] of run {run.id}")
 
 
 def _refresh_command(opened: OpenedCitation) -> str:

@@ -81,7 +81,7 @@ def test_a_scope_is_resolved_once_for_many_queries(asky: Asky, docs: Path) -> No
         scope = await asky.search.resolve([docs])
         found = [asky.search.search_in(scope, query) for query in ("moon", "yeast", "moon")]
         assert [hits[0].source.title for hits in found] == ["Tides", "bread.txt", "Tides"]
-        with pytest.raises(UsageError, match="there are no documents yet"):
+        with pytest.raises(UsageError, match="no documents are kept yet"):
             asky.search.resolve_collection()
 
     anyio.run(main)
@@ -130,7 +130,7 @@ def test_what_cannot_be_added_leaves_no_collection(asky: Asky, given: list[str],
 
 
 def test_what_cannot_be_searched_says_why(asky: Asky, docs: Path) -> None:
-    with pytest.raises(UsageError, match="there are no documents yet"):
+    with pytest.raises(UsageError, match="no documents are kept yet"):
         anyio.run(asky.search.search, "moon")
     anyio.run(asky.corpus.add, [docs])
     with pytest.raises(UsageError, match="the query is empty"):

@@ -175,14 +175,65 @@ def test_an_empty_store_says_so_on_stderr_alone(asky: InProcess) -> None:
     assert listed.err == ""
 
 
-def test_an_empty_collection_beside_others_points_at_them(asky: InProcess, docs: Path) -> None:
-    asky("corpus", "add", "--collection", "sea", str(docs))
-    done = asky("corpus", "list")
-    assert (done.code, done.out) == (0, "")
-    assert "asky corpus list --collections" in done.err
+def test_all_collections_are_listed_unless_one_is_named(asky: InProcess, docs: Path, tmp_path: Path) -> None:
+    asky("corpus", "add", "--collection", "sea", str(docs / "tides.md"))
+    asky("search", "-d", str(docs / "a bread.txt"), "yeast")
+    for listed in (asky("corpus", "list"), asky("corpus")):
+        assert listed.code == 0
+        assert "tides.md" in listed.out
+        assert "bread.txt" in listed.out
+        assert "sea: 1 document\n" in listed.err
+    states = asky("corpus", "status").out
+    assert "collection   sea\n" in states
+    assert f"follows      {docs / 'a bread.txt'}\n" in states
     named = asky("corpus", "list", "--collection", "see")
     assert named.code == 2
     assert "asky corpus list --collections" in named.err
+
+
+def test_a_document_is_removed_by_its_file_name_from_the_collection_that_has_it(asky: InProcess, docs: Path) -> None:
+    asky("search", "-d", str(docs), "moon")
+    removed = asky("corpus", "rm", "tides.md")
+    assert (removed.code, removed.out) == (0, "")
+    assert "removed 1 document" in removed.err
+    assert "tides.md" not in asky("corpus").out
+    missing = asky("corpus", "rm", "tides.md")
+    assert (missing.code, missing.err.splitlines()[0]) == (2, "asky: tides.md: in no collection")
+
+
+def test_a_name_that_several_have_has_to_be_said_in_full(asky: InProcess, docs: Path) -> None:
+    (docs / "old").mkdir()
+    (docs / "old" / "tides.md").write_text("# Old tides\n\nThey were higher.\n")
+    asky("corpus", "add", str(docs))
+    done = asky("corpus", "rm", "tides.md")
+    assert done.code == 2
+    assert "2 files are called tides.md" in done.err
+    assert str(docs / "old" / "tides.md") in done.err
+    assert asky("corpus", "rm", str(docs / "old" / "tides.md")).code == 0
+    asky("corpus", "add", "--collection", "sea", str(docs))
+    asky("corpus", "add", "--collection", "sky", str(docs))
+    asky("corpus", "rm", "--all")
+    among = asky("corpus", "rm", "a bread.txt")
+    assert among.code == 2
+    assert "--collection sea or --collection sky" in among.err
+
+
+def test_documents_that_were_named_last_are_offered_again(asky: InProcess, docs: Path) -> None:
+    none = asky("search", "moon")
+    assert "hint: name documents with -d PATH" in none.err
+    asky("search", "-d", str(docs / "tides.md"), "moon")
+    asky("search", "-d", str(docs / "a bread.txt"), "yeast")
+    done = asky("search", "moon")
+    assert done.code == 2
+    assert f"add -d '{docs / 'a bread.txt'}' for the documents used last" in done.err
+
+
+@pytest.mark.parametrize("group", ["runs", "session", "memory", "cache", "models", "corpus"])
+def test_a_group_alone_lists(asky: InProcess, group: str) -> None:
+    alone, listed = asky(group), asky(group, "list")
+    assert (alone.code, alone.out, alone.err) == (0, listed.out, listed.err)
+    assert asky(group, "--json").json == asky(group, "list", "--json").json
+    assert asky(group, "nonesuch").code == 2
 
 
 # files

@@ -63,6 +63,34 @@ def test_the_passage_is_shown_in_its_context_with_its_place_and_hash(asky: InPro
     assert done.err == ""
 
 
+def test_the_only_citation_needs_no_number(asky: InProcess, tmp_path: Path) -> None:
+    answer(asky.home, tmp_path / "tides.md")
+    assert asky("why").out == asky("why", "1").out
+    assert asky("why", "--json").json == asky("why", "1", "--json").json
+
+
+def test_several_citations_are_listed_without_a_number(asky: InProcess, tmp_path: Path) -> None:
+    tides, mill = tmp_path / "tides.md", tmp_path / "mill.md"
+    with FilledStore(asky.home) as store:
+        documents = [(tides, TIDES, QUOTE, "Tides"), (mill, MILL, MILL.split(". ")[0], "The mill")]
+        ids = [store.add_text(path, text, title=title) for path, text, _, title in documents]
+
+        def cited(run: Run) -> Sequence[Evidence]:
+            return [
+                store.evidence(run, path, id_, quote, title=title)
+                for (path, _, quote, title), id_ in zip(documents, ids, strict=True)
+            ]
+
+        store.answered("What pulls, and what grinds?", "The sun pulls [1]. The mill grinds [2].", cited)
+    listed = asky("why")
+    assert listed.code == 0
+    assert f"[1] Tides\n    {QUOTE}\n[2] The mill\n" in listed.out
+    assert "`asky why N` shows the passage" in listed.err
+    refused = asky("why", "--json")
+    assert refused.code == 2
+    assert "name one of 1 to 2" in refused.err
+
+
 def test_the_json_holds_what_a_script_needs_to_check_it(asky: InProcess, tmp_path: Path) -> None:
     run_id = answer(asky.home, tmp_path / "tides.md")
     found = asky("why", "1", "--json").json

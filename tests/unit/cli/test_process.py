@@ -27,11 +27,10 @@ def test_a_sentence_that_starts_with_a_command_is_told_how_to_be_asked(tmp_path:
 
 
 def test_a_group_without_a_command_names_its_commands(tmp_path: Path) -> None:
-    done = run_asky("corpus", home=tmp_path)
+    done = run_asky("config", home=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == (
-        "asky: asky corpus needs a command: add, list, rebuild, rm, status, sync\nhint: see: asky corpus --help\n"
-    )
+    assert done.stderr.startswith("asky: asky config needs a command: ")
+    assert done.stderr.endswith("\nhint: see: asky config --help\n")
 
 
 def test_an_error_under_json_is_one_object_on_stderr(tmp_path: Path) -> None:
