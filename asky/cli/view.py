@@ -9,9 +9,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, closing
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from asky.app.answers import MARKED, WARNING_SIGN, reference, without_marks
+from asky.app.answers import WARNING_SIGN, reference, without_marks
 from asky.app.schemas import answer_object
 from asky.cli.context import Stopped
 from asky.cli.export_forms import form_of
@@ -21,7 +22,8 @@ from asky.cli.saving import save_text
 from asky.cli.terminal.markdown_stream import markdown_stream
 from asky.cli.terminal.terminal import Terminal, one_line
 from asky.events import Envelope, Event, Listener, StageStarted, TextDiscarded, TextStreamed
-from asky.values import Answer, Claim
+from asky.text.counting import counted
+from asky.values import Answer, Claim, Verdict
 
 if TYPE_CHECKING:
     from asky.app.runs import RunHandle, RunService
@@ -31,6 +33,15 @@ Format = Literal["text", "json", "events"]
 
 WHY = "asky why N"
 _MAX_CLAIM_CHARS = 160
+_VERDICTS: Mapping[Verdict, str] = MappingProxyType(
+    {
+        "supported": "supported",
+        "partial": "partly supported",
+        "unsupported": "unsupported",
+        "contradicted": "contradicted",
+    }
+)
+_NAMED: tuple[Verdict, ...] = ("unsupported", "contradicted")
 _MARKER = re.compile(r"\[\d+\]")
 
 
@@ -155,7 +166,7 @@ class StreamedView(PrintedView):
         shown, text = self._streamed.strip(), without_marks(answer.text)
         if shown and text.startswith(shown):
             self._write(text[len(shown) :].strip(), below=True)
-            self._print_doubtful(answer.claims)
+            self._print_verdicts(answer.claims)
         else:
             if shown:
                 self._terminal.note("\nafter verification:\n")
@@ -172,11 +183,19 @@ class StreamedView(PrintedView):
             self._stream.write(text)
             self._stream.finish()
 
-    def _print_doubtful(self, claims: Sequence[Claim]) -> None:
-        """Print which sentences are in doubt; in an answer that was not streamed, they carry a mark."""
-        doubtful = Counter((claim.verdict, one_line(claim.text)) for claim in claims if claim.verdict in MARKED)
-        if doubtful:
-            self._terminal.line()
+    def _print_verdicts(self, claims: Sequence[Claim]) -> None:
+        """Print how many sentences have which verdict, and each that its passages do not support.
+
+        In an answer that was not streamed, these carry a mark.
+        """
+        counts = Counter(claim.verdict for claim in claims)
+        if counts.total() == counts["supported"]:
+            return
+        words = {**_VERDICTS, "uncited": "cites nothing" if counts["uncited"] == 1 else "cite nothing"}
+        said = ", ".join(f"{counts[verdict]:,} {word}" for verdict, word in words.items() if counts[verdict])
+        self._terminal.line()
+        self._terminal.line(f"{WARNING_SIGN} {counted(counts.total(), 'statement')}: {said}")
+        doubtful = Counter((claim.verdict, one_line(claim.text)) for claim in claims if claim.verdict in _NAMED)
         for (verdict, text), times in doubtful.items():
             shown = text if len(text) <= _MAX_CLAIM_CHARS else text[:_MAX_CLAIM_CHARS] + "..."
             self._terminal.line(f"{WARNING_SIGN} {verdict}: “{shown}”" + (f" ({times} times)" if times > 1 else ""))

@@ -7,13 +7,13 @@ import io
 from asky.cli.terminal.terminal import Terminal
 from asky.cli.view import StreamedView
 from asky.events import Event, QuerySent, TextStreamed
-from asky.values import Answer, Claim, Span, Usage
+from asky.values import Answer, Claim, Span, Usage, Verdict
 
 ENVIRON = {"TERM": "xterm-256color", "NO_COLOR": "1"}
 
 
-def claims(*texts: str) -> tuple[Claim, ...]:
-    return tuple(Claim(text, Span(0, len(text)), (), "uncited", 0.0) for text in texts)
+def claims(*texts: str, verdict: Verdict = "unsupported") -> tuple[Claim, ...]:
+    return tuple(Claim(text, Span(0, len(text)), (), verdict, 0.0) for text in texts)
 
 
 def below(answer: str, doubtful: tuple[Claim, ...]) -> list[str]:
@@ -30,7 +30,30 @@ def below(answer: str, doubtful: tuple[Claim, ...]) -> list[str]:
 
 def test_a_sentence_in_doubt_that_is_repeated_is_named_once_with_its_count() -> None:
     found = below("The sea is deep. " * 12 + "It is salt.", claims(*["The sea is deep."] * 12, "It is salt."))
-    assert found == ["⚠ uncited: “The sea is deep.” (12 times)", "⚠ uncited: “It is salt.”"]
+    assert found == [
+        "⚠ 13 statements: 13 unsupported",
+        "⚠ unsupported: “The sea is deep.” (12 times)",
+        "⚠ unsupported: “It is salt.”",
+    ]
+
+
+def test_sentences_that_cite_nothing_are_only_counted() -> None:
+    checked = (
+        *claims("It is deep.", "It is blue.", verdict="supported"),
+        *claims("It is cold.", verdict="partial"),
+        *claims("It is hot.", verdict="contradicted"),
+        *claims("Let me say this.", "And so it is.", verdict="uncited"),
+    )
+    found = below(" ".join(claim.text for claim in checked), checked)
+    assert found == [
+        "⚠ 6 statements: 2 supported, 1 partly supported, 1 contradicted, 2 cite nothing",
+        "⚠ contradicted: “It is hot.”",
+    ]
+
+
+def test_nothing_is_said_of_an_answer_whose_sentences_are_all_supported() -> None:
+    assert below("It is deep.", claims("It is deep.", verdict="supported")) == []
+    assert below("", ()) == []
 
 
 def test_a_query_that_is_sent_while_the_answer_is_written_stands_on_a_line_of_its_own() -> None:
