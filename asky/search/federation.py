@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+import re
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias, TypeVar
@@ -189,12 +190,22 @@ def _service_search(search: _Search, outcome: SearchResults | AskyError | Failur
     return ServiceSearch(provider.name, "" if isinstance(outcome, CircuitOpen) else provider.host, request.query, None)
 
 
+def _grouped(messages: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Yield the messages, those that say the same of several services as one: "a, b: does not answer"."""
+    by_reason: dict[str, dict[str, str]] = {}
+    for name, message in messages:
+        reason = re.sub(rf"^{re.escape(name)}(?: at [^\s:]+(?::\d+)?)? ", "", message)
+        by_reason.setdefault(reason, {})[name] = message
+    for reason, told in by_reason.items():
+        yield next(iter(told.values())) if len(told) == 1 else f"{', '.join(told)}: {reason}"
+
+
 def _summary(errors: Sequence[tuple[str, AskyError]]) -> AskyError:
     """Return one error saying that all searches failed: the error itself if it is the only one."""
     distinct = list({(name, error.message): error for name, error in errors}.values())
     if len(distinct) == 1:
         return distinct[0]
-    messages = "; ".join(error.message for error in distinct)
+    messages = "; ".join(_grouped((name, error.message) for name, error in errors))
     kinds = {type(error) for error in distinct}
     kind = kinds.pop() if len(kinds) == 1 else ProviderError
     hint = _first(error.hint for error in distinct)

@@ -126,6 +126,18 @@ def test_when_all_fail_the_error_names_each() -> None:
     assert error.message == "no search service answered: tavily received too many requests; ddgs was blocked"
 
 
+def test_what_is_wrong_with_several_is_said_once() -> None:
+    error = failing(
+        Unreachable("s0 at a.test does not answer: its name cannot be resolved"),
+        Unreachable("s1 at b.test:8080 does not answer: its name cannot be resolved"),
+        Unreachable("s2 at c.test does not answer in time"),
+    )
+    assert error.message == (
+        "no search service answered: s0, s1: does not answer: its name cannot be resolved; "
+        "s2 at c.test does not answer in time"
+    )
+
+
 def test_when_all_fail_alike_the_error_is_of_that_kind() -> None:
     error = failing(AuthenticationFailed("brave refused the key"), AuthenticationFailed("exa refused the key"))
     assert isinstance(error, AuthenticationFailed)
