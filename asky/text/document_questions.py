@@ -7,6 +7,7 @@ parts of a document that hold the answer: its first page, its abstract, its conc
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -58,6 +59,7 @@ _PATTERNS: tuple[tuple[Aspect, str], ...] = (
     ),
     (
         "date",
+        r"\b(?:when|(?:what|which) year) (?:was|were|did) [^.?!]{1,80} (?:come out|published|appear|released)(?=\W*$)|"
         rf"\bwhen (?:was|were|did) {_THIS} (?:be(?:en)? )?"
         r"(?:published|written|released|appear\w*|come out|made|created|"
         r"submitted|presented)\b|\b(?:what|which) year (?:was|is|did) " + _THIS + r"\b(?: (?:published|written|from|"
@@ -253,6 +255,17 @@ class DocumentQuestion:
         """Return whether a document with these stems in its title, file name and authors is meant."""
         return self.subject <= name_terms and (not self.files or any(each <= name_terms for each in self.files))
 
+    def nearest(self, names: Mapping[str, frozenset[str]]) -> list[str]:
+        """Return the only document most of whose name the subject says: "the operating systems lab manual".
+
+        `names` maps documents to the stems of their names. Empty if less than two thirds of at least two stems are in a
+        name, or in several names as many.
+        """
+        shares = {each: len(self.subject & terms) / len(self.subject) for each, terms in names.items() if self.subject}
+        best = max(shares.values(), default=0.0)
+        found = [each for each, share in shares.items() if share == best]
+        return found if len(self.subject) > 1 and best >= _MOST_OF_NAME and len(found) == 1 else []
+
 
 def read_document_question(text: str) -> DocumentQuestion | None:
     """Return what `text` asks about whole documents; `None` if it asks for nothing of that kind.
@@ -279,6 +292,7 @@ def read_document_question(text: str) -> DocumentQuestion | None:
     return DocumentQuestion(tuple(aspects), subject, points_back, terms, of_project, files)
 
 
+_MOST_OF_NAME = 2 / 3
 _FILE_NAME = re.compile(r"\b[\w+-]+(?:\.[\w+-]+)*\.[A-Za-z][A-Za-z0-9]{1,4}\b")
 _POINTS_BACK = frozenset(("it", "its", "this", "that", "they", "their", "them", "these", "those"))
 

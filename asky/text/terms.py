@@ -19,6 +19,7 @@ STOP_WORDS: frozenset[str] = frozenset(
     though through thus to too under until up upon us very via was wasn't we we'd we'll we're we've were weren't what
     what's when where whether which while who who's whom whose why will with within without won't would wouldn't yet you
     you'd you'll you're you've your yours yourself yourselves
+    whats whos wheres whens hows thats theres dont doesnt didnt cant couldnt isnt wasnt arent ive im
     """.split()  # noqa: SIM905 - a list literal of 200 quoted words is harder to read and to change
 )
 """English words with little meaning of their own. Casefolded, as returned by `words`."""

@@ -126,11 +126,9 @@ def _documents(asked: DocumentQuestion, passages: Sequence[PassageText], units: 
     by_title: dict[str, list[tuple[int, PassageText]]] = {}
     for number, passage in enumerate(passages):
         by_title.setdefault(passage.title, []).append((number, passage))
-    named = {
-        title
-        for title, found in by_title.items()
-        if asked.subject and asked.subject <= terms_of(f"{title} {found[0][1].authors}")
-    }
+    names = {title: terms_of(f"{title} {found[0][1].authors}") for title, found in by_title.items()}
+    named = {title for title in by_title if asked.subject and asked.subject <= names[title]}
+    named = named or set(asked.nearest(names))
     if asked.of_project or asked.files:  # those meant were shown first
         named = set(list(by_title)[: max(1, len(asked.files))])
     if asked.subject and not named and not asked.points_back:
@@ -316,6 +314,9 @@ def _told(cue: Cue, document: _Document) -> Iterator[Unit]:
     yield from found or others
 
 
+_MAX_SLIDES = 8
+
+
 def _summary(document: _Document, max_words: int, max_sentences: int) -> list[Unit]:
     """Return the abstract, or the beginning, and what fits of the ending.
 
@@ -323,6 +324,10 @@ def _summary(document: _Document, max_words: int, max_sentences: int) -> list[Un
     """
     beginning, ending = _telling(document)
     found = [unit for number in beginning for unit in _body(document, number)]
+    if not any(unit.complete for unit in found):  # slides: a list on each
+        return _fitting(
+            [unit for number, _ in document.passages for unit in _body(document, number)], max_words, _MAX_SLIDES
+        )
     telling = sorted(found, key=lambda unit: (not _PROPOSES.search(unit.text), not _FINDS.search(unit.text)))
     chosen = _fitting(telling, max_words, max_sentences)
     if len(chosen) < len(found):

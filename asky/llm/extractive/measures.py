@@ -43,7 +43,7 @@ _MEASURES: Mapping[str, re.Pattern[str]] = MappingProxyType(
 )
 _HOW = re.compile(rf"\bhow ({'|'.join(_MEASURES)})\b", re.IGNORECASE)
 _COST = re.compile(
-    r"\bhow much\b.{0,40}\b(?:cost|pay|paid|charge|price|earn|spen[dt]|owe|fee)"
+    r"\bhow much\b.{0,40}\b(?:cost|pay|paid|charge|price|earn|spen[dt]|owe|fee|rent|deposit|salary|wage|bill)"
     r"|\bwhat (?:is|was|does) .{0,30}\b(?:price|cost|fee)\b"
     r"|\bwhat (?:do|did|does) .{0,20}\b(?:charge|pay|earn)\b|^(?:the )?(?:price|cost|rent|fee)s?\b",
     re.IGNORECASE,

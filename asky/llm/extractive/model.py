@@ -17,7 +17,7 @@ from asky.errors import AskyError
 from asky.llm.extractive.answer import abstain, quote_units
 from asky.llm.extractive.document_answers import answer_about_documents
 from asky.llm.extractive.questions import ParsedQuestion, follow_up, queries, read_question, shorten
-from asky.llm.extractive.relevance import relevance
+from asky.llm.extractive.relevance import may_answer, relevance
 from asky.llm.extractive.scoring import Embed, ScoredUnit, Scorer
 from asky.llm.extractive.selection import SelectionSettings, select_central, select_units
 from asky.llm.extractive.units import PassageText, Unit, read_units
@@ -132,6 +132,7 @@ class ExtractiveModel:
             questions, scorer.score(questions, embed=embed, max_embedded=limits.max_embedded), strict=True
         ):
             is_embedded = any(each.meaning is not None for each in scored)
+            scored = [each for each in scored if may_answer(question, each, scorer)] or scored
             found = relevance(question, scored, scorer, embed)
             needed = limits.min_relevance if is_embedded else limits.min_coverage
             if is_embedded and len(question.names) >= _SEVERAL_NAMES:

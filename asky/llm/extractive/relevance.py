@@ -96,7 +96,7 @@ def relevance(
     if is_asked_task(question, best[0].unit):
         around = scorer.terms_around([best[0].unit])
         return scorer.share(question.terms, around) if question.terms else _CERTAIN
-    fitting = [each for each in best if _may_answer(question, each, scorer)]
+    fitting = [each for each in best if may_answer(question, each, scorer)]
     if best[0].meaning is None:
         return max((each.coverage for each in fitting), default=0.0)
     if not fitting:
@@ -137,7 +137,7 @@ def _counts(question: ParsedQuestion, unit: Unit) -> bool:
     return measures(question.text, unit.text) or (unit.kind in RECORDS and _DIGIT.search(unit.text) is not None)
 
 
-def _may_answer(question: ParsedQuestion, scored: ScoredUnit, scorer: Scorer) -> bool:
+def may_answer(question: ParsedQuestion, scored: ScoredUnit, scorer: Scorer) -> bool:
     """Return whether a unit may answer: a record needs the numbers of the question, a row a word among its values."""
     unit = scored.unit
     if unit.kind not in RECORDS:

@@ -60,7 +60,9 @@ def documents_meant(question: DocumentQuestion, sources: Sequence[Source], recen
     if question.of_project and (readmes := [each for each in sources if _README.search(each.path or each.url or "")]):
         return [min(readmes, key=lambda each: (len(re.split(r"[/\\]", each.path or "")), each.path or ""))]
     is_named = bool(question.subject or question.files)
-    meant = [each for each in sources if is_named and question.may_mean(name_terms(each))]
+    names = {each.id: name_terms(each) for each in sources} if is_named else {}
+    named = [each for each in names if question.may_mean(names[each])] or question.nearest(names)
+    meant = [each for each in sources if each.id in named]
     if not meant and (question.points_back or not is_named):
         meant = [each for each in sources if each.id in recent]
     if not meant and not is_named:

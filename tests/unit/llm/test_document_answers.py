@@ -197,3 +197,16 @@ def test_nothing_is_made_of_nothing(question: str) -> None:
     asked = read_document_question(question)
     assert asked is not None
     assert answer_about_documents(asked, [], []) == []
+
+
+def test_slides_are_summarised_by_the_list_on_each() -> None:
+    slides = [
+        Passage(
+            "Library reopening\n\n- Steering group\n- Hanneke Visser", Location("Library reopening", 1), "library.pptx"
+        ),
+        Passage("Budget\n\n- Total 2.46 million euro\n- Reserve 155,000", Location("Budget", 2), "library.pptx"),
+        Passage("Timeline\n\n- Shelves: 8 September\n- Opening: 11 October", Location("Timeline", 3), "library.pptx"),
+    ]
+    found = " ".join(answer("main points of this presentation", *slides))
+    assert "2.46 million" in found
+    assert "11 October" in found

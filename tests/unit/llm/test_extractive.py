@@ -534,3 +534,11 @@ def test_a_reply_says_what_it_cost() -> None:
         "stop",
         ModelUsage(0, 0, 0.0),
     )
+
+
+def test_a_row_that_has_a_word_of_the_question_goes_before_those_whose_columns_have_them() -> None:
+    boats = "".join(f"Boat: B{n}; Insured for: {n}00; Paid: yes\n" for n in range(1, 7))
+    cash = "What: electricity; Out: 93\nWhat: insurance boats; Out: 1164.5\n"
+    passages = [Passage("Pe001", "Boats", boats), Passage("Pe002", "Cash", cash)]
+    asked = Asked("how much did we pay for insurance of boats", lambda _: passages, extractive=model())
+    assert "1164.5" in asked.text

@@ -71,3 +71,11 @@ def test_without_a_number_nothing_is_measured(question: str, text: str, may: boo
 )
 def test_what_is_counted_is_the_noun_and_not_another_with_its_stem(asked: str, told: str, is_told: bool) -> None:
     assert measures(f"how many {asked} are there", told) is is_told
+
+
+@pytest.mark.parametrize(
+    "asked", ["how much is the rent per month", "how much was the deposit", "how much is his salary"]
+)
+def test_rent_deposit_and_salary_are_amounts_of_money(asked: str) -> None:
+    assert measures(asked, "payable in monthly instalments of £950 in advance")
+    assert not measures(asked, "payable in 12 instalments")

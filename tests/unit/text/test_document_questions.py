@@ -32,6 +32,8 @@ from asky.text.document_questions import is_small_talk, read_document_question
         ("What is the goal of this study?", ("problem",)),
         ("List the chapters", ("outline",)),
         ("what is report.pdf about?", ("summary",)),
+        ("whats this paper about", ("summary",)),
+        ("main points of this presentation", ("summary",)),
         ("summarise the meeting", ("summary",)),
         ("What's in this notebook?", ("summary",)),
         ("what's this talk about?", ("summary",)),
@@ -114,3 +116,19 @@ def test_documents_are_named_by_their_files_and_authors() -> None:
     other = read_document_question("in short what is Barzegari's paper about?")
     assert other is not None
     assert other.subject == frozenset({"barzegari"})
+
+
+def test_a_document_is_also_named_by_most_of_its_title() -> None:
+    asked = read_document_question("what year did the operating systems lab manual paper come out")
+    assert asked is not None
+    names = {
+        "manual": frozenset({"laboratori", "manual", "oper", "system", "comput"}),
+        "climate": frozenset({"climat", "system", "narrat"}),
+        "stars": frozenset({"starblast", "blast"}),
+    }
+    assert asked.nearest(names) == ["manual"]
+    assert asked.nearest({**names, "other": names["manual"]}) == [], "two are as near"
+    assert asked.nearest({"climate": names["climate"]}) == []
+    one_word = read_document_question("summarise the lab story of Clare")
+    assert one_word is not None
+    assert one_word.nearest({"mill": frozenset({"mill"})}) == []
