@@ -84,11 +84,15 @@ class CorpusStore:
             return [row["name"] for row in connection.execute("SELECT name FROM collection ORDER BY name")]
 
     def last_used(self, prefix: str) -> str | None:
-        """Return the name of the collection that begins with `prefix` and was asked last, or else made last."""
+        """Return the name of the collection that begins with `prefix` and was asked last, or else made last.
+
+        Collections without sources do not count.
+        """
         with self._db.read() as connection:
             row = connection.execute(
                 "SELECT c.name FROM collection c LEFT JOIN session_collection sc ON sc.collection_id = c.id"
                 " LEFT JOIN run r ON r.session_id = sc.session_id WHERE substr(c.name, 1, length(?1)) = ?1"
+                " AND EXISTS (SELECT 1 FROM collection_source cs WHERE cs.collection_id = c.id)"
                 " ORDER BY r.started_at DESC, c.id DESC LIMIT 1",
                 (prefix,),
             ).fetchone()
