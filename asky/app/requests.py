@@ -231,7 +231,7 @@ def _opening_notes(resolved: ResolvedAsk, services: Services) -> Iterator[str]:
     yield from model_notes(resolved, services.config)
     if lacks_model(resolved, services.config):
         yield BUILT_IN_ANSWERS
-        from asky.llm.endpoint.available import find_available
+        from asky.llm.endpoint.available import find_available  # only if no model is configured
 
         found = find_available(services.config.providers, services.environ)
         yield from (each.offer() for each in found[:_OFFERS])

@@ -351,7 +351,7 @@ class ContextBuilder:
         if self._web is None or summaries is None:
             return []
 
-        from asky.research.web.tools import WebTools
+        from asky.research.web.tools import WebTools  # as in `_research_tools`: for a question that uses the web
 
         access = self._question.web
         assert access is not None
