@@ -1,14 +1,15 @@
 """The form in which passages are shown to a model, and how a model inside this process parses them.
 
     <passage 9f3c2a71d0b4e865 P7f3a source=s0123456789ab title="Tides" section="Causes" page=3 page_label="iii"
-        authors="Ada Byron" date="1843">
+        file="tides.pdf" authors="Ada Byron" date="1843">
     The text of the passage.
     </passage 9f3c2a71d0b4e865>
 
 The marker is random for each run, so that no stored text can know it. In addition, anything in a text that resembles a
 fence, a control token of a chat template or an invisible instruction is shown in a visible, harmless form: with a
 backslash after its first bracket (`<\\|im_start|>`), or as the code point of an invisible character (`<U+202E>`). The
-stored text is unchanged, and `parse_passages` restores it exactly. Paths of this machine are never shown.
+stored text is unchanged, and `parse_passages` restores it exactly. Of a path of this machine only the file's name is
+shown, if the title is another.
 """
 
 from __future__ import annotations
@@ -62,6 +63,7 @@ class ShownPassage:
     source: str = ""
     authors: str = ""
     date: str = ""
+    file: str = ""
 
 
 def new_marker() -> str:
@@ -118,6 +120,9 @@ def _block(item: Evidence, marker: str) -> str:
         attributes.append(f"page_label={_quoted(location.page_label[:_MAX_HEADING_CHARS])}")
     if location.line is not None:
         attributes.append(f"line={location.line}")
+    file = re.split(r"[/\\]", item.source.path or "")[-1]
+    if file and file != item.source.title:
+        attributes.append(f"file={_quoted(file[:_MAX_HEADING_CHARS])}")
     if item.source.authors:
         attributes.append(f"authors={_quoted('; '.join(item.source.authors)[:_MAX_HEADING_CHARS])}")
     if item.source.published is not None:
@@ -138,7 +143,7 @@ def _shown(opening: re.Match[str], body: str) -> ShownPassage:
     found = {name: _unquoted(value) if value[0] == '"' else value for name, value in _ATTRIBUTES.findall(listed)}
     page, line = (int(found[name]) if found.get(name, "").isdigit() else None for name in ("page", "line"))
     location = Location(found.get("section"), page, found.get("page_label"), line)
-    origin = {name: found.get(name, "") for name in ("title", "source", "authors", "date")}
+    origin = {name: found.get(name, "") for name in ("title", "source", "authors", "date", "file")}
     return ShownPassage(key=key, location=location, text=_restore(body), **origin)
 
 

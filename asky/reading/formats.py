@@ -8,6 +8,7 @@ from asky.reading.charset import has_mark
 from asky.reading.unread_kinds import unread_suffix
 
 HEAD_BYTES = 8192
+SOURCE_CODE = "text/x-source"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ FORMATS = (
     Format("application/pdf", (".pdf",), "asky.reading.pdf", magic=b"%PDF-", version=2),
     Format("application/epub+zip", (".epub",), "asky.reading.epub", magic=_ZIP),
     Format(
-        "text/x-source",
+        SOURCE_CODE,
         _CODE,
         "asky.reading.source_code",
         names=(
@@ -70,7 +71,7 @@ FORMATS = (
             "procfile",
             "jenkinsfile",
         ),
-        version=2,
+        version=3,
     ),
     Format("text/x-markup", (".rst", ".org", ".tex", ".adoc", ".asciidoc", ".textile"), "asky.reading.markup_text"),
     Format("application/yaml", (".yaml", ".yml"), _SETTINGS, function="read_yaml", version=2),
@@ -168,7 +169,7 @@ def _type_by_content(head: bytes) -> str | None:
     if not head or not is_text(head) or _PRIVATE_KEY in head:
         return None
     if head.startswith(b"#!"):
-        return "text/x-source"
+        return SOURCE_CODE
     start = head.lstrip()[:_SIGN_BYTES].lower()
     return "text/html" if start.startswith((b"<!doctype html", b"<html")) else "text/plain"
 

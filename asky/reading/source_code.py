@@ -10,14 +10,13 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from asky.reading.charset import decode
+from asky.reading.formats import SOURCE_CODE
 from asky.reading.text_builder import Heading, invisible_metadata, nest
 from asky.text.scrub import scrub_counted
 from asky.values import Document
-
-MEDIA_TYPE = "text/x-source"
 
 _MAX_LINE = 400  # a longer line is minified, and no definition that anybody looks for
 _MAX_HEADINGS = 5_000
@@ -54,7 +53,7 @@ def read(data: bytes, name: str) -> Document:
     headings = list(_python(text) if name.lower().endswith((".py", ".pyi")) else _by_lines(text))
     return Document(
         text=text,
-        media_type=MEDIA_TYPE,
+        media_type=SOURCE_CODE,
         sections=nest(headings[:_MAX_HEADINGS], len(text)),
         metadata=invisible_metadata(invisible),
     )
@@ -62,27 +61,31 @@ def read(data: bytes, name: str) -> Document:
 
 def _python(text: str) -> Iterator[Heading]:
     """Yield the definitions of Python code; those found by lines if it is not valid."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes are not ours to report
-            tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        yield from _by_lines(text)
-        return
     starts = _line_starts(text)
     found: list[Heading] = []
 
-    def visit(body: list[ast.stmt], level: int) -> None:
+    def visit(body: Sequence[ast.stmt], level: int) -> None:
         for node in body:
             if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
                 first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
                 found.append(Heading(_with_comments(text, starts, first - 1), level, node.name))
                 visit(node.body, level + 1)
+            elif isinstance(node, ast.If | ast.Try | ast.With):  # as for one of several platforms or versions
+                handlers = node.handlers if isinstance(node, ast.Try) else ()
+                for part in (node.body, *(each.body for each in handlers), getattr(node, "orelse", ())):
+                    visit(part, level)
             elif level == 1 and found and (name := _assigned(node)) is not None:
                 found.append(Heading(_with_comments(text, starts, node.lineno - 1), 1, name))
 
-    visit(tree.body, 1)
-    yield from found
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # invalid escapes are not ours to report
+            tree = ast.parse(text)
+        visit(tree.body, 1)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        yield from _by_lines(text)
+    else:
+        yield from found
 
 
 def _assigned(node: ast.stmt) -> str | None:

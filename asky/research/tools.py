@@ -15,8 +15,9 @@ from asky.concurrency import in_thread
 from asky.errors import UsageError
 from asky.evidence.passages import render_passages
 from asky.llm.tools import Tool, ToolResult
+from asky.reading.formats import SOURCE_CODE
 from asky.research.excerpts.locations import Places
-from asky.research.excerpts.overview import documents_meant, overview_spans
+from asky.research.excerpts.overview import MAX_HEADINGS, documents_meant, overview_spans
 from asky.research.excerpts.passages import interleave, join_hits, read_passages
 from asky.research.excerpts.records import MAX_CHARS, has_records, matching_records
 from asky.research.memory import (
@@ -174,10 +175,12 @@ class ResearchTools:
         spent = 0
         for question in asked:
             meant = documents_meant(question, known, self._run.recent)
+            is_list = {"outline", "definitions"}.issuperset(question.aspects)
+            most = max(limit, MAX_HEADINGS if is_list else len(meant))
             for source in meant:
-                for each in self._overview_of(source, question, documents=len(meant)):
+                for each in self._overview_of(source, question, documents=1 if is_list else len(meant)):
                     spent += self._store.count_tokens(each.text) if each.key not in evidence else 0
-                    if evidence and (spent > self._run.passage_tokens or len(evidence) >= max(limit, len(meant))):
+                    if evidence and (spent > self._run.passage_tokens or len(evidence) >= most):
                         return list(evidence.values())
                     evidence.setdefault(each.key, each)
         return list(evidence.values())
@@ -216,6 +219,8 @@ class ResearchTools:
             sections,
             pages,
             documents=documents,
+            is_code=store.media_type(document_id) == SOURCE_CODE,
+            kinds=question.kinds,
         )
         for span in spans:
             key = self._run.keys.key_for(sha256, span)

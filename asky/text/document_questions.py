@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
+from asky.text.definitions import KIND_NAMES, KIND_WORDS, kinds_in
 from asky.text.terms import STOP_WORDS, content_terms, stem, words
 
 Aspect = Literal[
     "summary", "title", "authors", "date", "venue", "affiliation", "method", "findings", "conclusion", "problem",
-    "outline", "fields", "funding", "limitations", "future", "data", "licence", "code",
+    "outline", "definitions", "fields", "funding", "limitations", "future", "data", "licence", "code",
 ]  # fmt: skip
 
 TOLD_BY_ALL: frozenset[Aspect] = frozenset({"summary", "method", "findings", "conclusion", "problem"})
@@ -83,6 +84,16 @@ _PATTERNS: tuple[tuple[Aspect, str], ...] = (
         + r" (?:structured|organi[sz]ed|divided)\b",
     ),
     (
+        "definitions",
+        rf"\b(?:what|which) (?:\w+ )?(?:{KIND_NAMES}) (?:are|is|do|does|exist|can)\b[^.?!]{{0,30}}"
+        r"(?:\b(?:there|here|defined|declared|implemented|exist|exported|raised?|thrown?|have|has|contain|define|"
+        rf"provide|export|offer|include|declare)\b(?: in {_THIS})?|\b(?:in|of) {_THIS})(?=\W*$)|"
+        rf"\b(?:what|which) (?:\w+ )?(?:{KIND_NAMES}) (?:does|do) {_THIS} \w+(?=\W*$)|"
+        rf"\b(?:list|name|show(?: me)?|give me) (?:all )?(?:of )?(?:the |its )?(?:\w+ )?(?:{KIND_NAMES})"
+        rf"(?: (?:in|of|from|defined in) {_THIS}| there are| defined)?(?=\W*$)|"
+        rf"\b(?:what|which) (?:{KIND_NAMES}) exist\b",
+    ),
+    (
         "fields",
         r"\b(?:what|which|list|name|show)\b[^.?!]{0,25}\b(?:columns?|fields|column names|headers?)\b"
         r"(?=[^.!]{0,40}$)",
@@ -136,6 +147,10 @@ _PATTERNS: tuple[tuple[Aspect, str], ...] = (
 _SIGNS: dict[Aspect, str] = {
     "authors": "author wr who whom made creat publish by",
     "date": "when year date old",
+    "definitions": (
+        "class struct record function method procedure routine subroutine exception error interface protocol trait "
+        "enum table view"
+    ),
     "findings": "find found takeaway result show discover learn bottom",
     "method": "method approach techni algorithm architect contribution model idea how propos introduc present",
     "problem": "problem question issue challenge goal aim purpose objective motivation hypothes why try want",
@@ -241,7 +256,8 @@ class DocumentQuestion:
 
     `aspects` are what it asks for, `subject` the stems that name the documents, if any; `points_back` is set if a
     pronoun does ("who wrote it?"). `terms` are the stems of the question that say more. `of_project` is set if it asks
-    about a project, which its README describes. `files` are the stems of each file name in it.
+    about a project, which its README describes. `files` are the stems of each file name in it, `kinds` the kinds of
+    definitions in source code that it asks for.
     """
 
     aspects: tuple[Aspect, ...]
@@ -250,17 +266,25 @@ class DocumentQuestion:
     terms: frozenset[str] = frozenset()
     of_project: bool = False
     files: tuple[frozenset[str], ...] = ()
+    kinds: frozenset[str] = frozenset()
 
-    def may_mean(self, name_terms: frozenset[str]) -> bool:
-        """Return whether a document with these stems in its title, file name and authors is meant."""
-        return self.subject <= name_terms and (not self.files or any(each <= name_terms for each in self.files))
+    def named(self, names: Mapping[str, frozenset[str]]) -> list[str]:
+        """Return the documents that it names, in the order of `names`: the stems of each one's title, file and authors.
 
-    def nearest(self, names: Mapping[str, frozenset[str]]) -> list[str]:
-        """Return the only document most of whose name the subject says: "the operating systems lab manual".
-
-        `names` maps documents to the stems of their names. Empty if less than two thirds of at least two stems are in a
-        name, or in several names as many.
+        Of documents that a file name in the question fits, those with just that name go before others. If none is
+        named in full it is the only one most of whose name the question says: "the operating systems lab manual", if
+        that is two thirds of at least two stems.
         """
+        if not self.subject and not self.files:
+            return []
+        fitting = [
+            each
+            for each, terms in names.items()
+            if self.subject <= terms and (not self.files or any(file <= terms for file in self.files))
+        ]
+        return [each for each in fitting if names[each] in self.files] or fitting or self._nearest(names)
+
+    def _nearest(self, names: Mapping[str, frozenset[str]]) -> list[str]:
         shares = {each: len(self.subject & terms) / len(self.subject) for each, terms in names.items() if self.subject}
         best = max(shares.values(), default=0.0)
         found = [each for each, share in shares.items() if share == best]
@@ -274,7 +298,7 @@ def read_document_question(text: str) -> DocumentQuestion | None:
     title, so the caller has to compare them.
     """
     flat = " ".join(text.split())
-    aspects = _aspects(flat)
+    aspects = _aspects(_QUOTED_FILE.sub("this file", flat))
     rest = flat
     for aspect, pattern in _PARTS:
         if pattern.search(flat):
@@ -285,15 +309,19 @@ def read_document_question(text: str) -> DocumentQuestion | None:
     form = _stems(_FORM)
     files = tuple(frozenset(content_terms(re.sub(r"[_.+-]+", " ", name))) for name in _FILE_NAME.findall(rest))
     said = content_terms(_FILE_NAME.sub(" ", rest))
+    kinds = kinds_in(flat) if "definitions" in aspects else frozenset()
+    if kinds:
+        form |= _stems(KIND_WORDS)
     subject = frozenset(term for term in said if term not in form and not term.isdigit())
     terms = frozenset(term for term in content_terms(flat) if term not in form)
     of_project = not subject and re.search(rf"\b{_PROJECT}\b", flat, re.IGNORECASE) is not None
     points_back = bool(_POINTS_BACK & set(words(flat)))
-    return DocumentQuestion(tuple(aspects), subject, points_back, terms, of_project, files)
+    return DocumentQuestion(tuple(aspects), subject, points_back, terms, of_project, files, kinds)
 
 
 _MOST_OF_NAME = 2 / 3
-_FILE_NAME = re.compile(r"\b[\w+-]+(?:\.[\w+-]+)*\.[A-Za-z][A-Za-z0-9]{1,4}\b")
+_FILE_NAME = re.compile(r"\b[\w+-]+(?:\.[\w+-]+)*\.(?:[A-Za-z][A-Za-z0-9]{1,4}|(?<=\w\w\.)[chrR])\b")
+_QUOTED_FILE = re.compile(rf"[\"“'`]?{_FILE_NAME.pattern}[\"”'`]?")
 _POINTS_BACK = frozenset(("it", "its", "this", "that", "they", "their", "them", "these", "those"))
 
 

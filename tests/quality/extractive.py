@@ -38,6 +38,7 @@ class Passage:
     text: str
     location: Location = Location()  # noqa: RUF009 - a frozen value
     authors: str = ""
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,6 +69,10 @@ def _quoted(unit: Unit, passage: PassageText) -> str:
     return f"{unit.quote if unit.complete else '- ' + unit.quote} [{key}]"
 
 
+def _is_block(unit: Unit) -> bool:
+    return unit.kind == "code" and ("\n" in unit.quote.strip("\n") or "`" in unit.quote)
+
+
 def _record(line: str) -> str:
     """Return a row or a setting as Markdown; the `[1]` of a path would read as a citation, unless it is in code."""
     return f"`{line}`" if _INDEX.search(line) and "`" not in line else plain(line)
@@ -113,5 +117,5 @@ def _separator(previous: Unit | None, unit: Unit, passages: Sequence[PassageText
     same_source = passages[previous.passage].title == passages[unit.passage].title
     if same_source and previous.complete and unit.complete:
         return " "
-    in_list = not previous.complete and not unit.complete and not ({previous.kind, unit.kind} & {"code", "list"})
+    in_list = not any(each.complete or each.kind == "list" or _is_block(each) for each in (previous, unit))
     return "\n" if same_source and in_list else "\n\n"

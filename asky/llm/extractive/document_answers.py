@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from asky.llm.extractive.forms import is_row
+from asky.llm.extractive.code_answers import CODE_ASPECTS, authors, definitions, description
+from asky.llm.extractive.forms import form_of, is_row
 from asky.llm.extractive.questions import names
 from asky.llm.extractive.units import PassageText, Unit, UnitKind
+from asky.text.definitions import is_private
 from asky.text.document_parts import CUES, Cue
 from asky.text.document_questions import Aspect, DocumentQuestion
 from asky.text.terms import terms_of
@@ -22,6 +24,7 @@ _MAX_LINE_CHARS = 400
 _MAX_LINES = 4
 _MAX_TOLD_WORDS = 120
 _ENOUGH_NAMES = 3
+_MAX_DEFINITIONS = 12  # below the description of a file of code
 _SHOWN_ROWS = 3
 _NUMBERING = re.compile(r"^(?:(?:\d+|[IVX]+|[A-Z])(?:\.\d+)*[.):]?\s+)")
 
@@ -97,6 +100,12 @@ class _Document:
         with_rows = {unit.passage for unit in self.units if unit.kind == "row"}
         return 2 * len(with_rows) > len(self.passages)
 
+    @property
+    def is_code(self) -> bool:
+        """Return whether it is a file of source code."""
+        _, first = self.passages[0]
+        return form_of(first.text, first.file or first.title) == "code"
+
     def of(self, number: int) -> list[Unit]:
         """Return the quotable sentences and lists of a passage."""
         return [each for each in self.units if each.passage == number and each.quotable]
@@ -126,12 +135,11 @@ def _documents(asked: DocumentQuestion, passages: Sequence[PassageText], units: 
     by_title: dict[str, list[tuple[int, PassageText]]] = {}
     for number, passage in enumerate(passages):
         by_title.setdefault(passage.title, []).append((number, passage))
-    names = {title: terms_of(f"{title} {found[0][1].authors}") for title, found in by_title.items()}
-    named = {title for title in by_title if asked.subject and asked.subject <= names[title]}
-    named = named or set(asked.nearest(names))
-    if asked.of_project or asked.files:  # those meant were shown first
-        named = set(list(by_title)[: max(1, len(asked.files))])
-    if asked.subject and not named and not asked.points_back:
+    names = {title: terms_of(f"{title} {found[0][1].authors} {found[0][1].file}") for title, found in by_title.items()}
+    named = asked.named(names)
+    if asked.of_project:  # what describes it was shown first
+        named = list(by_title)[:1]
+    if (asked.subject or asked.files) and not named and not asked.points_back:
         return []
     return [
         _Document(found, [unit for unit in units if unit.passage in {number for number, _ in found}])
@@ -143,6 +151,17 @@ def _documents(asked: DocumentQuestion, passages: Sequence[PassageText], units: 
 def _answer(
     aspect: Aspect, asked: DocumentQuestion, document: _Document, max_words: int, max_sentences: int
 ) -> list[Unit]:
+    if document.is_code and aspect in CODE_ASPECTS:
+        found = list(definitions(document.passages, asked.kinds))
+        if aspect in ("outline", "definitions"):
+            return found
+        found = [each for each in found if not is_private(each.text)] or found
+        most = _MAX_DEFINITIONS if max_sentences == _MAX_SENTENCES else max_sentences
+        return [*description(document.passages, max_words), *found[:most]]
+    if document.is_code and aspect == "authors":
+        return list(authors(document.passages))[:_MAX_LINES]
+    if aspect == "definitions":
+        return []
     if aspect == "title":
         return list(_title(document))[:1]
     if aspect == "authors":

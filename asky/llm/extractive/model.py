@@ -154,7 +154,7 @@ class ExtractiveModel:
         document = whole.question.document
         if document is not None:
             chosen = answer_about_documents(document, reading.passages, reading.scorer.units)
-            if not chosen and not document.subject and TOLD_BY_ALL.issuperset(document.aspects):
+            if not chosen and not document.subject and not document.files and TOLD_BY_ALL.issuperset(document.aspects):
                 chosen = select_central(reading.scorer, reading.passages, settings)
         if chosen:
             return quote_units(chosen, reading.passages), None

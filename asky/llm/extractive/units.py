@@ -24,7 +24,10 @@ from asky.values import Location, Span
 
 
 class PassageText(Protocol):
-    """A passage as shown to the model: its key, its text and its place, the title and the authors of its source."""
+    """A passage as shown to the model: its key, its text and its place; of its source the title, authors and file name.
+
+    `file` is empty if the title is the name of the file.
+    """
 
     @property
     def key(self) -> str: ...
@@ -40,6 +43,9 @@ class PassageText(Protocol):
 
     @property
     def authors(self) -> str: ...
+
+    @property
+    def file(self) -> str: ...
 
 
 UnitKind = Literal["sentence", "item", "list", "task", "table", "row", "field", "property", "code", "entry", "heading"]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
+from asky.reading.formats import SOURCE_CODE, format_of
 from asky.research.excerpts.passages import cut_passages
+from asky.text.definitions import are_of_kinds, definition_line, is_private
 from asky.text.document_parts import CUES, Cue
 from asky.text.document_questions import Aspect, DocumentQuestion
 from asky.text.sentences import sentence_spans
@@ -22,11 +24,17 @@ _INTRODUCTION_CHARS = 1_200
 _CONCLUSION_CHARS = 2_400
 _SHARED_CHARS = 12_000  # of all documents together, so that each of several gets a part
 _LEAST_CHARS = 500
-_MAX_HEADINGS = 24
+MAX_HEADINGS = 24
+"""The number of headings, or of definitions in code, up to which a list of them is shown."""
+
 _HEADING_CHARS = 200
+_DEFINITION_CHARS = 2_000  # comments and decorators may stand above its line
 _HEADER_CHARS = 600  # the name of a sheet, its columns and the first rows
 _ABSTRACT_WITHIN = 8_000
 _README = re.compile(r"(?:^|[/\\])readme(?:\.\w+)?$", re.IGNORECASE)
+_ENTRY = re.compile(
+    r"(?:^|[/\\])(?:__init__\.py|(?:lib|main|mod)\.rs|(?:doc|main)\.go|(?:index|main)\.(?:js|ts|py|c|cpp))$"
+)
 
 _ABSTRACT = re.compile(
     r"^(?:abstract|summary(?! (?:and|&|of))|executive summary|overview|tl;?dr|zusammenfassung|r[ée]sum[ée])\b",
@@ -54,14 +62,18 @@ _SEARCHED_CHARS = 2_000_000
 def documents_meant(question: DocumentQuestion, sources: Sequence[Source], recent: Sequence[str]) -> list[Source]:
     """Return the sources that `question` is about: those whose title, file name or authors hold its subject.
 
-    A question about a project means its outermost README. Without a subject, or with one that a pronoun replaces, they
+    A question about a project means its outermost README, or else the file that its code begins with; one for
+    definitions means all files of code, if it names none. Without a subject, or with one that a pronoun replaces, they
     are those with the ids `recent`; without these they are all, if it has no subject. Empty if there are too many.
     """
-    if question.of_project and (readmes := [each for each in sources if _README.search(each.path or each.url or "")]):
-        return [min(readmes, key=lambda each: (len(re.split(r"[/\\]", each.path or "")), each.path or ""))]
+    for name in (_README, _ENTRY) if question.of_project else ():
+        found = [each for each in sources if name.search(each.path or each.url or "")]
+        if found:
+            return [min(found, key=lambda each: (len(re.split(r"[/\\]", each.path or "")), each.path or ""))]
+    if question.kinds and not question.subject and not question.files:
+        return [each for each in sources if _is_code(each)]
     is_named = bool(question.subject or question.files)
-    names = {each.id: name_terms(each) for each in sources} if is_named else {}
-    named = [each for each in names if question.may_mean(names[each])] or question.nearest(names)
+    named = question.named({each.id: name_terms(each) for each in sources} if is_named else {})
     meant = [each for each in sources if each.id in named]
     if not meant and (question.points_back or not is_named):
         meant = [each for each in sources if each.id in recent]
@@ -84,16 +96,23 @@ def overview_spans(
     pages: Sequence[Page],
     *,
     documents: int = 1,
+    is_code: bool = False,
+    kinds: Collection[str] = (),
 ) -> list[Span]:
     """Return the passages of a document that answer questions about these `aspects`, most important first.
 
     `read` returns the text of a span, `length` is that of the whole text. The passages are disjoint, without white
-    space around them, and none crosses the end of a page. Each of several `documents` gets a share of the room.
+    space around them, and none crosses the end of a page. Each of several `documents` gets a share of the room. Source
+    code, which `is_code` tells, has definitions for headings: those of `kinds`, if a question asks for them.
     """
     share = max(_LEAST_CHARS, _SHARED_CHARS // documents)
     taken: list[Span] = []
     spent = 0
-    for wanted in _parts(frozenset(aspects), read, length, sections, pages):
+    asked = frozenset(aspects)
+    parts = (
+        _code_parts(asked, read, length, sections, kinds) if is_code else _parts(asked, read, length, sections, pages)
+    )
+    for wanted in parts:
         room = Span(wanted.start, min(wanted.end, wanted.start + share - spent))
         for span in _passages(room, read, pages):
             if len(span) and not any(span.start < each.end and each.start < span.end for each in taken):
@@ -120,7 +139,7 @@ def _parts(
     if "outline" in aspects:
         yield from _headings(sections)
     if "fields" in aspects:  # of each sheet
-        yield from (_start_of(each, _HEADER_CHARS) for each in sections[:_MAX_HEADINGS])
+        yield from (_start_of(each, _HEADER_CHARS) for each in sections[:MAX_HEADINGS])
     if aspects & _NEEDS_BODY:
         conclusion = _named(sections, _CONCLUSION, last=True) or _named(sections, _RESULTS, last=True)
         introduction = _named(sections, _INTRODUCTION)
@@ -133,6 +152,29 @@ def _parts(
         yield from _told(CUES[aspect], read, length, sections)
     if "outline" in aspects and not sections:
         yield Span(0, min(_ABSTRACT_CHARS, length))
+
+
+def _code_parts(
+    aspects: frozenset[Aspect],
+    read: Callable[[Span], str],
+    length: int,
+    sections: Sequence[Section],
+    kinds: Collection[str],
+) -> Iterator[Span]:
+    """Yield the beginning of a file of code, unless only definitions are asked for, then those of its definitions."""
+    if aspects - {"definitions", "outline"}:
+        yield Span(0, min(_ABSTRACT_CHARS, length, *(each.start or length for each in sections[:1])))
+    text = read(Span(0, min(length, _SEARCHED_CHARS)))
+    found: dict[Span, str] = {}
+    for each in sections:
+        begins = text[each.start : min(each.end, each.start + _DEFINITION_CHARS)]
+        line = definition_line(begins, each.heading) if each.level == 1 or kinds else None
+        if line is not None:
+            start, end = line
+            found[Span(each.start, min(each.end, each.start + max(end, _HEADING_CHARS)))] = begins[start:end]
+    of_kinds = are_of_kinds(list(found.values()), kinds)
+    wanted = [span for span, is_wanted in zip(found, of_kinds, strict=True) if is_wanted]
+    yield from wanted if kinds else sorted(wanted, key=lambda span: is_private(found[span]))
 
 
 def _told(cue: Cue, read: Callable[[Span], str], length: int, sections: Sequence[Section]) -> Iterator[Span]:
@@ -179,6 +221,11 @@ def _abstract(read: Callable[[Span], str], length: int, sections: Sequence[Secti
     return Span(found.start(), end)
 
 
+def _is_code(source: Source) -> bool:
+    row = format_of(re.split(r"[/\\]", source.path or source.url or "")[-1])
+    return row is not None and row.media_type == SOURCE_CODE
+
+
 def _named(sections: Sequence[Section], name: re.Pattern[str], *, last: bool = False) -> Section | None:
     found = [each for each in sections if name.match(_NUMBERING.sub("", each.heading.strip()))]
     return found[-1 if last else 0] if found else None
@@ -193,7 +240,7 @@ def _headings(sections: Sequence[Section]) -> Iterator[Span]:
     levels = sorted({each.level for each in sections})
     level = next((each for each in levels if sum(s.level == each for s in sections) > 1), None)
     chosen = [each for each in sections if level is None or each.level == level]
-    for each in chosen[:_MAX_HEADINGS]:
+    for each in chosen[:MAX_HEADINGS]:
         yield Span(each.start, min(each.end, each.start + max(len(each.heading) + 20, _HEADING_CHARS)))
 
 

@@ -24,10 +24,11 @@ def passage(
     return Evidence(key, source, 1, "0" * 64, Span(0, len(text)), text, location)
 
 
-def test_a_passage_is_shown_with_its_key_title_section_and_page() -> None:
+def test_a_passage_is_shown_with_its_key_title_place_and_file() -> None:
     location = Location(section="Causes", page=3, page_label="iii")
     assert render_passages([passage("The moon pulls.", location=location)], marker=MARKER) == (
-        f'<passage {MARKER} P7f3a source=s1 title="Tides" section="Causes" page=3 page_label="iii">\n'
+        f'<passage {MARKER} P7f3a source=s1 title="Tides" section="Causes" page=3 page_label="iii"'
+        ' file="tides.md">\n'
         "The moon pulls.\n"
         f"</passage {MARKER}>"
     )

@@ -23,6 +23,7 @@ class Passage:
     key: str = "P0001"
     location: Location = Location()  # noqa: RUF009 - a frozen value
     authors: str = ""
+    file: str = ""
 
 
 def answer(question: str, *passages: Passage | str) -> str:

@@ -17,6 +17,7 @@ class Passage:
     title: str = "On the Burning of Mills"
     key: str = "P0001"
     authors: str = "Ada Byrne; Bob Clare"
+    file: str = ""
 
 
 FRONT = Passage(
@@ -210,3 +211,64 @@ def test_slides_are_summarised_by_the_list_on_each() -> None:
     found = " ".join(answer("main points of this presentation", *slides))
     assert "2.46 million" in found
     assert "11 October" in found
+
+
+def code(text: str, section: str | None = None, title: str = "mill.py") -> Passage:
+    return Passage(text, Location(section), title, authors="")
+
+
+MODULE = (
+    code('"""Mills that grind.\n\nThey stand at Clare. Nobody knows why.\n\n.. autodata:: x\n"""\n\nimport stones'),
+    code('class Mill(Building):\n    """A mill."""', "Mill"),
+    code("def _open() -> None:\n    pass", "_open"),
+    code("class MillError(Exception):\n    pass", "MillError"),
+    code("class Fire(MillError):\n    pass", "Fire"),
+)
+
+
+@pytest.mark.parametrize("question", ["what does mill.py do?", "summarise mill.py", "how does mill.py work?"])
+def test_a_file_of_code_is_described_by_its_docstring_and_what_it_defines(question: str) -> None:
+    assert answer(question, *MODULE) == [
+        "Mills that grind.",
+        "They stand at Clare.",
+        "Nobody knows why.",
+        "class Mill(Building):",
+        "class MillError(Exception):",
+        "class Fire(MillError):",
+    ]
+
+
+def test_definitions_are_listed_by_their_kind() -> None:
+    assert answer("which exceptions are there?", *MODULE) == ["class MillError(Exception):", "class Fire(MillError):"]
+    assert answer("list the functions", *MODULE) == ["def _open() -> None:"]
+    assert answer("which enums are there?", *MODULE) == []
+
+
+def test_prose_has_no_definitions() -> None:
+    assert answer("which classes are there?") == []
+
+
+@pytest.mark.parametrize(
+    ("beginning", "quoted"),
+    [
+        ("// Package mill grinds.\npackage mill\n", ["// Package mill grinds."]),
+        ("/* Grinds\n * oats. */\nint main() {\n", ["/* Grinds\n * oats. */"]),
+        ("#!/bin/sh\n# Grinds oats.\nset -e\n", ["# Grinds oats."]),
+        ("# Copyright 2020 Ada\n\n# Grinds oats.\nset -e\n", ["# Grinds oats."]),
+        ("# Copyright 2020 Ada\nset -e\n", []),
+    ],
+)
+def test_other_languages_say_what_a_file_is_for_in_their_first_comment(beginning: str, quoted: list[str]) -> None:
+    assert answer("what does mill.go do?", code(beginning, title="mill.go")) == quoted
+
+
+def test_who_wrote_code_is_said_by_lines_of_its_own() -> None:
+    passage = code("# Copyright 2001 Ada Byrne\nimport x\n__author__ = 'Bob Clare'\n")
+    assert answer("who wrote mill.py?", passage) == ["Copyright 2001 Ada Byrne", "__author__ = 'Bob Clare'"]
+    assert answer("who wrote mill.py?", code("import x\n")) == []
+
+
+def test_a_document_is_named_by_its_file_although_its_title_is_another() -> None:
+    other = Passage("Tides rise twice a day. The moon draws them.", title="On Tides", file="tides.pdf", authors="")
+    assert answer("what is tides.pdf about?", *PAPER, other) == ["Tides rise twice a day.", "The moon draws them."]
+    assert answer("what is castles.pdf about?", *PAPER, other) == []

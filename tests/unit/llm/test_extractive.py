@@ -46,6 +46,7 @@ class Passage:
     text: str
     location: Location = Location()  # noqa: RUF009 - a frozen value
     authors: str = ""
+    file: str = ""
 
 
 MILL = Passage(

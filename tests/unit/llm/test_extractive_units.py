@@ -16,6 +16,7 @@ class Passage:
     title: str = "Mills"
     location: Location = Location()  # noqa: RUF009 - a frozen value
     authors: str = ""
+    file: str = ""
 
 
 def quotable(text: str) -> list[str]:

@@ -21,6 +21,7 @@ class Passage:
     key: str = "P0001"
     location: Location = Location()  # noqa: RUF009 - a frozen value
     authors: str = ""
+    file: str = ""
 
 
 def judged(question: str, text: str, *, cosine: float | None) -> float:

@@ -81,6 +81,19 @@ def test_other_languages_have_one_where_a_definition_seems_to_begin(name: str, t
     assert [heading for _, heading in outline(text, name)] == found
 
 
+def test_definitions_for_one_of_several_platforms_are_found() -> None:
+    text = (
+        "import sys\n\nif sys.platform == 'win32':\n    class Lock:\n        pass\nelse:\n    try:\n"
+        "        def lock(): ...\n    except ImportError:\n        def lock(): ...\n"
+    )
+    assert [heading for _, heading in outline(text, "lock.py")] == ["Lock", "lock", "lock"]
+
+
+def test_a_long_chain_of_conditions_is_read() -> None:
+    text = "def one(): ...\nif 0: pass\n" + "elif x: pass\n" * 3_000
+    assert [heading for _, heading in outline(text, "chain.py")] == ["one"]
+
+
 def test_text_without_definitions_is_stored_as_it_is() -> None:
     assert read(b"", "a.py").text == ""
     document = read(b"x = 1\n", "a.py")

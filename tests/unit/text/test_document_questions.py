@@ -90,10 +90,61 @@ def test_the_words_that_name_a_document_are_its_subject() -> None:
     found = read_document_question("Who wrote The Waste Land?")
     assert found is not None
     assert found.aspects == ("authors",)
-    assert found.may_mean(frozenset({"wast", "land", "eliot"}))
-    assert not found.may_mean(frozenset({"mill"}))
+    assert found.named({"land": frozenset({"wast", "land", "eliot"}), "mill": frozenset({"mill"})}) == ["land"]
     assert not found.points_back
     assert (read_document_question("And who wrote it?") or found).points_back
+
+
+@pytest.mark.parametrize(
+    ("question", "aspects"),
+    [
+        ("what does termui.py do?", ("summary",)),
+        ('explain "core.py"', ("summary",)),
+        ("what is in types.py?", ("summary",)),
+        ("what is report-final.pdf for?", ("summary",)),
+        ("who wrote main.c?", ("authors",)),
+        ("how does parser.go work?", ("method",)),
+    ],
+)
+def test_a_file_is_asked_about_by_its_name(question: str, aspects: tuple[str, ...]) -> None:
+    found = read_document_question(question)
+    assert found is not None
+    assert found.aspects == aspects
+    assert len(found.files) == 1
+    assert found.subject == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("question", "kinds"),
+    [
+        ("which exceptions are there?", {"exception"}),
+        ("what functions are in globals.py?", {"function"}),
+        ("List all classes", {"class"}),
+        ("which classes does types.py define?", {"class"}),
+        ("what exceptions can it raise?", {"exception"}),
+        ("list the methods of this module", {"function"}),
+    ],
+)
+def test_a_question_for_definitions_is_recognised(question: str, kinds: set[str]) -> None:
+    found = read_document_question(question)
+    assert found is not None
+    assert "definitions" in found.aspects
+    assert found.kinds == kinds
+    assert found.subject == frozenset()
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "which functions are most important for a judge?",
+        "what classes are taught on Monday?",
+        "which errors are caused by dust?",
+        "what is e.g. the price of oats in this table?",
+    ],
+)
+def test_other_questions_ask_for_no_definitions(question: str) -> None:
+    found = read_document_question(question)
+    assert found is None or not found.kinds
 
 
 @pytest.mark.parametrize("text", ["thanks", "Thank you!", "ok great", "Hello", "bye"])
@@ -110,9 +161,13 @@ def test_documents_are_named_by_their_files_and_authors() -> None:
     one = read_document_question('summarise "jose.00021.pdf" and notes_2024.md')
     assert one is not None
     assert one.subject == frozenset()
-    assert one.may_mean(frozenset({"cfd", "jose", "00021", "pdf"}))
-    assert one.may_mean(frozenset({"note", "2024", "md"}))
-    assert not one.may_mean(frozenset({"cfd", "jose", "00022", "pdf"}))
+    names = {
+        "cfd": frozenset({"cfd", "jose", "00021", "pdf"}),
+        "note": frozenset({"note", "2024", "md"}),
+        "other": frozenset({"cfd", "jose", "00022", "pdf"}),
+    }
+    assert one.named({"cfd": names["cfd"], "other": names["other"]}) == ["cfd"]
+    assert one.named(names) == ["note"], "the name of the file alone goes before"
     other = read_document_question("in short what is Barzegari's paper about?")
     assert other is not None
     assert other.subject == frozenset({"barzegari"})
@@ -126,9 +181,12 @@ def test_a_document_is_also_named_by_most_of_its_title() -> None:
         "climate": frozenset({"climat", "system", "narrat"}),
         "stars": frozenset({"starblast", "blast"}),
     }
-    assert asked.nearest(names) == ["manual"]
-    assert asked.nearest({**names, "other": names["manual"]}) == [], "two are as near"
-    assert asked.nearest({"climate": names["climate"]}) == []
+    assert asked.named(names) == ["manual"]
+    in_part = read_document_question("what year did the operating systems oats manual come out")
+    assert in_part is not None
+    assert in_part.named(names) == ["manual"]
+    assert in_part.named({**names, "other": names["manual"]}) == [], "two are as near"
+    assert asked.named({"climate": names["climate"]}) == []
     one_word = read_document_question("summarise the lab story of Clare")
     assert one_word is not None
-    assert one_word.nearest({"mill": frozenset({"mill"})}) == []
+    assert one_word.named({"mill": frozenset({"mill"})}) == []

@@ -125,6 +125,51 @@ def test_a_project_is_described_by_its_outermost_readme() -> None:
     assert documents_meant(project, [*many, *readmes], ()) == [readmes[1]]
 
 
+def test_a_project_without_a_readme_is_described_where_its_code_begins() -> None:
+    files = ["/p/a/__init__.py", "/p/a/b/__init__.py", "/p/a/mill.py"]
+    code = [source(number, path.rsplit("/", 1)[-1], path) for number, path in enumerate(files)]
+    project = DocumentQuestion(("summary",), frozenset(), False, of_project=True)
+    assert documents_meant(project, [code[2], code[1], code[0]], ()) == [code[0]]
+
+
+def test_definitions_are_in_all_files_of_code_however_many() -> None:
+    code = [source(number, f"{number}.py", f"/p/{number}.py") for number in range(MAX_DOCUMENTS + 3)]
+    note = source(99, "Exceptions", "/p/exceptions.md")
+    question = DocumentQuestion(("definitions",), frozenset(), False, kinds=frozenset({"exception"}))
+    assert documents_meant(question, [note, *code], ()) == code
+
+
+CODE = (
+    '"""Mills that grind."""\n\nimport stones\n\n\ndef _open() -> None:\n    """Open the sluice."""\n\n\n'
+    "class MillError(Exception):\n    pass\n\n\n@final\nclass Fire(MillError):\n    def spread(self) -> None: ...\n"
+)
+
+
+def code_sections() -> list[Section]:
+    marks = {"_open": "def _open", "MillError": "class MillError", "Fire": "@final", "spread": "    def spread"}
+    starts = [CODE.index(mark) for mark in marks.values()]
+    ends = [*starts[1:3], len(CODE), len(CODE)]
+    levels = [1, 1, 1, 2]
+    return [Section(*each) for each in zip(marks, levels, starts, ends, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("aspect", "kinds", "expected"),
+    [
+        ("summary", (), ['"""Mills that grind."""', "class MillError(Exception):", "@final", "def _open() -> None:"]),
+        ("definitions", ("exception",), ["class MillError(Exception):", "@final"]),
+        ("definitions", ("function",), ["def _open() -> None:", "def spread(self) -> None: ..."]),
+    ],
+)
+def test_code_is_shown_by_its_beginning_and_its_definitions(
+    aspect: Aspect, kinds: tuple[str, ...], expected: list[str]
+) -> None:
+    found = overview_spans(
+        [aspect], lambda span: CODE[span.start : span.end], len(CODE), code_sections(), (), is_code=True, kinds=kinds
+    )
+    assert [CODE[span.start : span.end].split("\n")[0] for span in found] == expected
+
+
 def test_of_too_many_documents_none_is_meant() -> None:
     many = [source(number, f"Note {number}") for number in range(MAX_DOCUMENTS + 1)]
     assert documents_meant(asked(), many, ()) == []
