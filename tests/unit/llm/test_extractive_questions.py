@@ -131,3 +131,18 @@ def test_awkward_questions_are_read_in_linear_time(unit: str) -> None:
         follow_up([read_question(text)], [text])
 
     check_linear(read, 1_000)
+
+
+@pytest.mark.parametrize(
+    ("question", "terms"),
+    [
+        ("Where is the token checked?", {"token"}),
+        ("in which file are the settings parsed", {"set"}),
+        ("Where is the retry delay defined?", {"retri", "delay"}),
+        ("Where was the ship built?", {"ship", "built"}),
+        ("Where is the mill?", {"mill"}),
+    ],
+)
+def test_the_verb_of_a_place_in_code_needs_no_mention(question: str, terms: set[str]) -> None:
+    assert terms <= read_question(question).terms
+    assert not {"check", "pars", "defin"} & read_question(question).terms
