@@ -14,7 +14,8 @@ SourceKind = Literal["file", "web", "paper", "note"]
 PRIVATE_KINDS: tuple[SourceKind, ...] = ("file", "note")
 """The kinds of sources whose text belongs to the user. Privacy is decided from this alone."""
 Verdict = Literal["supported", "partial", "unsupported", "contradicted", "uncited"]
-StoppedBy = Literal["budget", "max_turns", "cancelled", "no_evidence"]
+StoppedBy = Literal["budget", "max_turns", "cancelled", "no_evidence", "length", "cut"]
+"""What ended a run early; `length` and `cut` say that its answer was not ended by the model, as `Reply.finish` does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -264,10 +264,10 @@ class RunDriver:
             self._finalizer.note_timeout(
                 self._journal.ending.get("allowed_s") or (time_limit_s or 0.0) + self._journal.state.earlier_s
             )
-            await self._finalizer.finish(self._text, tools.specs(), "budget", is_complete=False)
+            await self._finalizer.finish(self._text, tools.specs(), "budget")
             return
         stopped_by = reply.stopped_by or stopped_by
-        await self._finalizer.finish(self._text, tools.specs(), stopped_by, is_complete=reply.is_complete)
+        await self._finalizer.finish(self._text, tools.specs(), stopped_by)
 
     async def _begin(self) -> None:
         parts = self._parts

@@ -40,7 +40,7 @@ EXIT_CODES: Mapping[int, str] = MappingProxyType(
         6: "rate limited or out of quota",
         7: "timed out",
         8: "an endpoint failed",
-        10: "stopped by a budget; a partial answer was printed",
+        10: "stopped by a budget, or the model's reply was cut; a partial answer was printed",
         11: "not enough evidence to answer",
         12: "a claim is unsupported (--strict)",
         129: "the terminal was closed (SIGHUP)",

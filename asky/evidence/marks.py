@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
-from asky.values import Verdict
+from asky.values import StoppedBy, Verdict
 
 WARNING_SIGN = "⚠"
 """Begins every note and mark that asky itself adds to an answer."""
@@ -14,6 +15,15 @@ WARNING_SIGN = "⚠"
 MARKED: tuple[Verdict, ...] = ("uncited", "unsupported", "contradicted")
 """The verdicts that are marked in the answer itself."""
 
+_EARLY_ENDS: Mapping[StoppedBy, str] = MappingProxyType(
+    {
+        "budget": "This answer reached a limit of its budget before the research was complete.",
+        "max_turns": "This answer reached its limit of model calls before the research was complete.",
+        "cancelled": "This answer was cancelled and ends with what had been written by then.",
+        "length": "This answer is not complete: it reached the limit of the model's reply.",
+        "cut": "This answer is not complete: the model's reply was cut off.",
+    }
+)
 _MARK = re.compile(rf" {WARNING_SIGN} (?:uncited|unsupported|contradicted)\b")
 
 
@@ -24,6 +34,11 @@ def shown_verdict(claim: Mapping[str, Any]) -> str:
     """
     is_quoted = claim["verdict"] == "supported" and claim["checks"].get("quotation")
     return "quoted" if is_quoted else str(claim["verdict"])
+
+
+def early_end(answer: Mapping[str, Any]) -> str:
+    """Return what ended the run of a stored answer early, as a sentence, or `""`."""
+    return _EARLY_ENDS.get(answer["stopped_by"], "")
 
 
 def mark(verdict: str) -> str:

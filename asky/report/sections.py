@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 from asky.evidence.export.markdown import ADDED
-from asky.evidence.marks import shown_verdict
+from asky.evidence.marks import early_end, shown_verdict
 from asky.evidence.plain_text import plain_text
 from asky.report.gathering import ReportedAnswer
 from asky.report.links import allowed_links, page_link
@@ -20,14 +19,7 @@ from asky.report.words import day_and_time
 from asky.text.counting import counted
 from asky.text.scrub import one_line
 
-_STOPPED: Mapping[str, str] = MappingProxyType(
-    {
-        "budget": "This answer reached a limit of its budget before the research was complete.",
-        "max_turns": "This answer reached its limit of model calls before the research was complete.",
-        "cancelled": "This answer was cancelled and ends with what had been written by then.",
-        "no_evidence": "The sources hold too little to answer this.",
-    }
-)
+_NO_EVIDENCE = "The sources hold too little to answer this."
 _UNCITED = "This answer cites no source."
 
 
@@ -65,8 +57,9 @@ def _byline(reported: ReportedAnswer) -> str:
 
 def _notes(answer: Mapping[str, Any]) -> Html:
     """Render what a reader has to know before the answer."""
-    texts = [_STOPPED.get(answer["stopped_by"] or "", ""), *answer["warnings"]]
-    if not answer["citations"] and answer["stopped_by"] != "no_evidence":
+    is_answered = answer["stopped_by"] != "no_evidence"
+    texts = [early_end(answer) if is_answered else _NO_EVIDENCE, *answer["warnings"]]
+    if not answer["citations"] and is_answered:
         texts.append(_UNCITED)
     notes = [tag("li", one_line(each, None)) for each in texts if each]
     return tag("ul", *notes, class_="notes", role="note") if notes else Html()

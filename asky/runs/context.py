@@ -22,17 +22,24 @@ from asky.research.web.access import decode_access, encode_access
 from asky.runs.access import Access
 from asky.runs.feed import RunFeed
 from asky.storage.scope import Scope
-from asky.values import Answer, Approve, Failure, decline
+from asky.values import Answer, Approve, Failure, StoppedBy, decline
 
 if TYPE_CHECKING:
     from asky.research.memory import MemoryScope
     from asky.research.web.access import WebAccess
     from asky.storage.runs import RunStore
 
-_LIMITS: Mapping[str, str] = MappingProxyType(
+_TOO_EARLY = "stopped at a limit before everything was looked up"
+_UNFINISHED = "the answer is not complete"
+_LIMITS: Mapping[StoppedBy, tuple[str, str]] = MappingProxyType(
     {
-        "max_turns": "raise --max-turns",
-        "budget": "raise --max-tokens, --max-cost or --max-time, or the limits of [budget] in research.toml",
+        "max_turns": (_TOO_EARLY, "raise --max-turns"),
+        "budget": (
+            _TOO_EARLY,
+            "raise --max-tokens, --max-cost or --max-time, or the limits of [budget] in research.toml",
+        ),
+        "length": (_UNFINISHED, "raise max_output_tokens of the model in models.toml, or ask for a shorter answer"),
+        "cut": (_UNFINISHED, "ask again, or choose another model with -m"),
     }
 )
 
@@ -269,14 +276,15 @@ async def running(context: RunContext, function: RunFunction) -> AsyncIterator[L
 def raise_for_outcome(answer: Answer, runs: RunStore, *, strict: bool) -> None:
     """Raise the error, and so the exit code, for an answer that is not complete and supported.
 
-    Raises `BudgetExceeded` if a limit ended the run early. An answer without evidence raises the failure recorded in
-    the ledger, which is read from `runs`, else `NotEnoughEvidence`. With `strict`, an answer with unsupported sentences
-    or citations, or with no checked sentence, raises `UnsupportedClaim`.
+    Raises `BudgetExceeded` if a limit ended the run early, or the model did not end its answer. An answer without
+    evidence raises the failure recorded in the ledger, which is read from `runs`, else `NotEnoughEvidence`. With
+    `strict`, an answer with unsupported sentences or citations, or with no checked sentence, raises `UnsupportedClaim`.
     """
     if answer.stopped_by == "no_evidence":
         raise _no_evidence_error(answer, runs)
     if answer.stopped_by is not None and answer.stopped_by in _LIMITS:
-        raise BudgetExceeded("stopped at a limit before everything was looked up", hint=_LIMITS[answer.stopped_by])
+        message, hint = _LIMITS[answer.stopped_by]
+        raise BudgetExceeded(message, hint=hint)
     if strict and not answer.claims:
         raise UnsupportedClaim("nothing in the answer could be checked: no sentence cites a source")
     if strict and answer.faults:

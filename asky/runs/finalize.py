@@ -103,13 +103,11 @@ class Finalizer:
         self.time_limit_s = seconds
         self.warn(f"stopped after {seconds:.3g} s")
 
-    async def finish(
-        self, text: str, tools: Sequence[ToolSpec], stopped_by: StoppedBy | None, *, is_complete: bool
-    ) -> None:
+    async def finish(self, text: str, tools: Sequence[ToolSpec], stopped_by: StoppedBy | None) -> None:
         """Check `text`, have it revised if that is worth a call, then store the answer and pass it to `on_answer`.
 
-        `tools` are the tools declared when it was written; `is_complete` is true if the model ended it itself. Raises
-        `ProviderError` if the model gave no answer although no limit had stopped it.
+        `tools` are the tools declared when it was written. Raises `ProviderError` if the model gave no answer although
+        no limit had stopped it.
         """
         await self.journal.enter("checking")
         self.warnings += [each for each in self.transcript.warnings if each not in self.warnings]
@@ -128,7 +126,7 @@ class Finalizer:
         started = time.monotonic()
         self._latest = checked = await in_thread(self._check, text, not abstains)
         if not abstains and stopped_by is None:
-            checked = await self._revised(checked, tools) if is_complete else checked
+            checked = await self._revised(checked, tools)
         self.context.emit(StageFinished("verify", time.monotonic() - started, f"{len(checked.claims)} sentences"))
         if not self.journal.state.has_sources:
             self.warn(_NO_SOURCES)

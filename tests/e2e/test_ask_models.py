@@ -11,13 +11,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.test_ask_documents import CHECK_EXPORT
 from tests.support.asky_command import ROOT, clean_environment, run_asky, run_python
-from tests.support.endpoint import OLLAMA, Answer, Call, Endpoint, Problem, Request, Rules, Wire
+from tests.support.endpoint import OLLAMA, Answer, Call, Endpoint, Problem, Request, Rules, Sse, Wire
 from tests.support.here import run_here
 
 pytestmark = pytest.mark.model
@@ -132,6 +133,34 @@ def test_a_run_stopped_by_money_keeps_its_partial_answer(home: Path, docs: Path)
         assert spent.returncode == 10
         assert "for today is reached" in spent.stderr
         assert endpoint.played == 0
+
+
+@pytest.mark.parametrize(
+    ("reply", "stopped_by", "warning"),
+    [
+        (Answer(finish="length"), "length", "it was cut at the model's limit"),
+        (Answer(no_finish=True, sse=Sse(done=False)), "cut", "the model's stream was cut off"),
+    ],
+    ids=["length", "cut"],
+)
+def test_an_answer_that_the_model_did_not_end_is_10_and_kept(
+    home: Path, docs: Path, reply: Answer, stopped_by: str, warning: str
+) -> None:
+    def breaks_off(request: Request) -> Answer:
+        return replace(reply, text=cites("The moon raises two high tides a day [{key}]. The sun")(request).text)
+
+    with Endpoint(SEARCH, breaks_off) as endpoint:
+        environ = environ_of(endpoint)
+        done = run_here("-r", "-d", str(docs), "-m", "priced", TIDES, "--json", home=home, environ=environ)
+    assert done.returncode == 10, done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["answer"].startswith("The moon raises two high tides a day [1]. The sun")
+    assert answer["stopped_by"] == stopped_by
+    assert any(warning in each for each in answer["warnings"])
+    error = json.loads(done.stderr.splitlines()[-1])
+    assert (error["code"], error["message"]) == ("budget", "the answer is not complete")
+    kept = run_here("runs", "export", answer["run"], "--format", "md", home=home)
+    assert "⚠ *This answer is not complete" in kept.stdout
 
 
 def test_a_limit_of_money_needs_a_price(home: Path, docs: Path) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from asky.evidence.export.citing import reference
+from asky.evidence.marks import WARNING_SIGN, early_end
 
 ADDED = "Added while it was answered:"
 """Precedes a note that the user added during the run."""
@@ -21,11 +22,14 @@ _BLOCK = re.compile(r"^([-+=]|\d+[.)])")
 def answer_markdown(answer: Mapping[str, Any], *, level: int = 1, added: Sequence[str] = ()) -> str:
     """Render an `asky.answer/1` object: its question as a heading of that level, the answer, and the cited sources.
 
-    The notes that the user `added` during the run follow the question. The answer is Markdown that was made harmless
+    The notes that the user `added` during the run follow the question. A note below the answer says if its run ended
+    early. The answer is Markdown that was made harmless
     when it was checked; everything else is escaped.
     """
     hashes = "#" * level
     lines = [question_markdown(answer["question"], level=level, added=added), answer["answer"], ""]
+    if ended := early_end(answer):
+        lines += [f"{WARNING_SIGN} *{ended}*", ""]
     if answer["citations"]:
         lines += [f"{hashes}# Sources", ""]
     for citation in answer["citations"]:

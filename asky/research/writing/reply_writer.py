@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import anyio
 
 from asky.concurrency import in_thread
 from asky.errors import AskyError, BudgetExceeded, ContextOverflow, ProviderError, TimedOut
 from asky.events import Listener, ModelCalled, TextDiscarded, Warned, ignore
-from asky.llm.port import ChatModel, Message, ModelUsage, Reply, TextDelta, ToolChoice, ToolSpec
+from asky.llm.port import ChatModel, Finish, Message, ModelUsage, Reply, TextDelta, ToolChoice, ToolSpec
 from asky.llm.spending import Budget, NoBudget, count_failed
 from asky.llm.tokens import TokenCounter
 from asky.research.writing.context_window import ContextWindow
@@ -23,6 +24,11 @@ EMPTY_REPLY = "Your last reply was empty. Answer the question now from the passa
 """Sent once after a reply with neither text nor a tool call."""
 
 
+_UNFINISHED: Mapping[Finish, str] = MappingProxyType(
+    {"length": "it was cut at the model's limit", "cut": "the model's stream was cut off"}
+)
+
+
 def discard(text: str) -> None:
     """Ignore `text`: for callers that do not stream."""
 
@@ -31,8 +37,8 @@ def discard(text: str) -> None:
 class WrittenReply:
     """The text that a model wrote, `""` if none; a warning then says why.
 
-    `is_complete` is true if the model ended the answer itself, and false if it was cut. `stopped_by` is the limit that
-    ended the writing or the gathering before it, if any.
+    `is_complete` is true if the model ended the answer itself. If it was cut, `stopped_by` is `length` or `cut`, else
+    the limit that ended the gathering or the writing, if any.
     """
 
     text: str
@@ -188,11 +194,10 @@ class ReplyWriter:
             message = Message("assistant", message.content)
         self.transcript.add(message)
         self.transcript.relevance = reply.relevance
-        if reply.finish == "length":
-            self.warn("the answer is not complete: it was cut at the model's limit")
-        elif reply.finish == "cut":
-            self.warn("the answer is not complete: the model's stream was cut off")
-        return WrittenReply(message.content, reply.finish not in ("length", "cut"), self.stopped_by)
+        if reply.finish == "length" or reply.finish == "cut":
+            self.warn(f"the answer is not complete: {_UNFINISHED[reply.finish]}")
+            return WrittenReply(message.content, is_complete=False, stopped_by=reply.finish)
+        return WrittenReply(message.content, is_complete=True, stopped_by=self.stopped_by)
 
 
 def _is_answer(reply: Reply) -> bool:

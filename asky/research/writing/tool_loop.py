@@ -54,8 +54,8 @@ class LoopResult:
     """The result of the loop.
 
     `reply_text` is `""` if there is no answer; a warning then gives the reason. `is_complete` is true if the model
-    ended the answer itself, and false if it was cut. `stopped_by` is `max_turns` or `budget` if that limit, not the
-    model, ended the gathering. `warnings` have already been emitted as events.
+    ended the answer itself. `stopped_by` is `length` or `cut` if that ended the answer, else `max_turns` or `budget` if
+    that limit, not the model, ended the gathering. `warnings` have already been emitted as events.
     """
 
     messages: tuple[Message, ...]

@@ -26,7 +26,7 @@ def answer(text: str) -> dict[str, Any]:
         "n": 1, "title": text, "section": text, "page": None, "page_label": text, "url": f"http://a.test/{text}",
         "path": None, "quote": text,
     }  # fmt: skip
-    return {"question": text, "answer": "Two tides [1].", "citations": [citation]}
+    return {"question": text, "answer": "Two tides [1].", "citations": [citation], "stopped_by": None}
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -49,5 +49,7 @@ def test_an_ordinary_answer_reads_well() -> None:
         "# Spring tides\n\nTwo [1].\n\n## Sources\n\n"
         "1. Spring tides, Causes, p. 3 - <https://a.test/tides_1>\n   > Spring tides\n"
     )
+    cut = answer_markdown(plain | {"stopped_by": "length"})
+    assert "Two [1].\n\n⚠ *This answer is not complete: it reached the limit of the model's reply.*\n\n## S" in cut
     assert as_written("1. first") == "1\\. first"
     assert as_written("- first") == "\\- first"

@@ -275,6 +275,8 @@ def test_sources_that_were_not_used_or_rejected_are_folded_away() -> None:
         ({"stopped_by": "budget"}, "reached a limit of its budget"),
         ({"stopped_by": "max_turns"}, "limit of model calls"),
         ({"stopped_by": "cancelled"}, "was cancelled"),
+        ({"stopped_by": "length"}, "reached the limit of the model"),
+        ({"stopped_by": "cut"}, "was cut off"),
         ({"stopped_by": "no_evidence", "citations": []}, "hold too little"),
         ({"citations": []}, "cites no source"),
         ({"warnings": ["the index was rebuilt"]}, "the index was rebuilt"),

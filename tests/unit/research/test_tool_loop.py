@@ -268,6 +268,7 @@ def test_an_answer_that_breaks_off_twice_is_kept_and_said_to_be_incomplete() -> 
     result = Run(ScriptedModel(Turn("It burned in", finish="cut")))()
     assert result.reply_text == "It burned in"
     assert result.warnings[-1] == "the answer is not complete: the model's stream was cut off"
+    assert (result.is_complete, result.stopped_by) == (False, "cut")
     assert result.turns == 2
 
 
@@ -403,6 +404,7 @@ def test_an_answer_at_the_models_limit_is_kept_and_said_to_be_incomplete() -> No
     result = Run(ScriptedModel(Turn("It burned in", finish="length")))()
     assert result.reply_text == "It burned in"
     assert result.warnings == ("the answer is not complete: it was cut at the model's limit",)
+    assert (result.is_complete, result.stopped_by) == (False, "length")
 
 
 def test_an_empty_reply_is_asked_for_once_more() -> None:
