@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,11 +18,12 @@ from asky.errors import AskyError, SourceError, UsageError
 from asky.events import Noted
 from asky.research.corpus.records import open_lines
 from asky.research.embedding.models import downloads
-from asky.research.local.names import uri_path
+from asky.research.local.names import show_name, uri_path
 from asky.storage.corpus import DEFAULT_COLLECTION as DEFAULT_COLLECTION
 from asky.storage.scope import Scope
 from asky.text.counting import counted
 from asky.text.urls import parse_address
+from asky.values import source_id
 
 if TYPE_CHECKING:
     from asky.research.corpus.report import AcquireReport
@@ -40,13 +41,13 @@ class AddedDocuments:
     """The result of adding documents to a collection, or of syncing it.
 
     `reports` are those of the files, the records and the web pages, in this order, each if there were any. `embedded`
-    is the number of passages embedded, `pages` that of web pages requested, and `errors` are those of single pages.
+    is the number of passages embedded, `named` that of files and web pages named, and `errors` are those of them.
     """
 
     collection: str
     reports: tuple[AcquireReport, ...] = ()
     embedded: int = 0
-    pages: int = 0
+    named: int = 0
     errors: tuple[AskyError, ...] = ()
 
 
@@ -165,20 +166,23 @@ class CorpusService:
             lines = await in_thread(_open, file, opened)
             for url in urls:
                 _require_address(url)
+            files = [each for each in paths if not each.is_dir()]
             reports: list[AcquireReport] = []
-            errors: tuple[AskyError, ...] = ()
+            errors: list[AskyError] = []
             if paths:
                 await in_thread(self._services.only, paths)  # all must exist before anything is written
                 reports.append(await self._sync(collection, paths))
+                errors += await in_thread(self._file_errors, files)
             if file is not None:
                 reports.append(await self._add_records(collection, lines, file.name))
             if urls:
                 pages = await self._services.web(offline=offline).page_acquirer.add(collection, urls)
-                errors = pages.errors
-                if errors and len(names) == 1 and not reports:
-                    raise errors[0]  # it says all that the report would
+                if pages.errors and len(names) == 1 and not reports:
+                    raise pages.errors[0]  # it says all that the report would
+                errors += pages.errors
                 reports.append(pages.report)
-            return await self._finish(AddedDocuments(collection, tuple(reports), 0, len(urls), errors), embed=embed)
+            added = AddedDocuments(collection, tuple(reports), 0, len(files) + len(urls), tuple(errors))
+            return await self._finish(added, embed=embed)
 
     async def sync(self, collection: str = DEFAULT_COLLECTION) -> AddedDocuments:
         """Update a collection from the folders that it follows, and embed new passages."""
@@ -240,6 +244,15 @@ class CorpusService:
         collection_id, roots = await in_thread(self._follow, collection, new)
         return await self._services.acquirer.sync(collection_id, roots)
 
+    def _file_errors(self, files: Sequence[Path]) -> list[SourceError]:
+        """Return an error for each of the named `files` that cannot be searched after they were read."""
+        errors = []
+        for each in files:
+            state = self._services.corpus.file(source_id(Path(os.path.realpath(each)).as_uri()))
+            if state is None or state.verdict != "indexed":
+                errors.append(SourceError(f"{show_name(str(each))} could not be added", hint="the reason is above"))
+        return errors
+
     def _follow(self, collection: str, new: Sequence[Path]) -> tuple[int, LocalRoots]:
         """Make the collection follow `new` too; return its id and those of its roots that exist."""
         store = self._services.corpus
@@ -279,7 +292,7 @@ class CorpusService:
         embedded = await services.acquirer.embed(scope)
         if embedded:
             services.listener(Noted(f"embedded {counted(embedded, 'passage')}"))
-        return AddedDocuments(added.collection, added.reports, embedded, added.pages, added.errors)
+        return replace(added, embedded=embedded)
 
     def _remove(self, names: Sequence[str], collection: str | None) -> RemovedDocuments:
         store = self._services.corpus
@@ -346,24 +359,25 @@ class CorpusService:
 def raise_for_added(*added: AddedDocuments) -> None:
     """Raise an error if something could not be added.
 
-    The error of a single page is raised as it is; several become one error, of their common class if they share one.
+    The error of a single file or page is raised as it is; several become one error, of their common class if they share
+    one.
     Raises `SourceError` if sources were read and none of them can be searched.
     """
     for each in added:
-        _raise_for_pages(each.errors, each.pages)
+        _raise_for_named(each.errors, each.named)
     reports = [report for each in added for report in each.reports]
     examined = sum(sum(each.verdicts.values()) for each in reports)
     if examined and not any(each.verdicts.get(usable) for each in reports for usable in ("indexed", "unchanged")):
         raise SourceError(f"none of {examined:,} could be added", hint="the reasons are above")
 
 
-def _raise_for_pages(errors: Sequence[AskyError], requested: int) -> None:
+def _raise_for_named(errors: Sequence[AskyError], named: int) -> None:
     if len(errors) == 1:
         raise errors[0]
     if errors:
         kinds = {type(error) for error in errors}
         kind = kinds.pop() if len(kinds) == 1 else SourceError
-        raise kind(f"{len(errors)} of {requested} pages could not be added", hint="the reasons are above")
+        raise kind(f"{len(errors)} of {named} could not be added", hint="the reasons are above")
 
 
 def is_address(name: str) -> bool:

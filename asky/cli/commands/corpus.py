@@ -63,8 +63,9 @@ def add(
 ) -> None:
     """Add files, folders with everything below them, and web pages.
 
-    Files and folders are tracked for `asky corpus sync`; add a web page again to refresh it. If a page cannot be read,
-    it is reported, the rest is added, and the exit code is nonzero.
+    Files and folders are tracked for `asky corpus sync`; add a web page again to refresh it. If a file or page that
+    you named cannot be read, it is reported, the rest is added, and the exit code is nonzero. A file in a folder that
+    you named is reported only.
     """
     if not sources and jsonl is None:
         raise UsageError("nothing to add", hint="name files, folders or web pages, or --jsonl FILE")

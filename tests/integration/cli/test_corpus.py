@@ -61,6 +61,38 @@ def test_files_of_an_earlier_version_are_read_again_and_one_line_says_so(asky: I
     assert "again" not in asky("corpus", "sync").err
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("scan.pdf", b"%PDF-1.4 nothing", "failed: not a readable PDF"),
+        ("empty.txt", b"", "empty: an empty file"),
+        ("photo.bin", b"\x00\x01", "unsupported: no reader"),
+        (".env", b"KEY=1", "refused: .env* may hold secrets"),
+    ],
+)
+def test_a_named_file_that_cannot_be_read_is_1_whatever_else_is_there(
+    asky: InProcess, docs: Path, tmp_path: Path, name: str, content: bytes, why: str
+) -> None:
+    file = tmp_path / name
+    file.write_bytes(content)
+    asky("corpus", "add", str(docs))
+    for others in ((), (str(docs / "tides.md"),)):
+        done = asky("corpus", "add", str(file), *others)
+        assert done.code == 1
+        assert why in done.err
+        assert f"{name} could not be added" in done.err
+    assert len(asky("search", "moon", "--json").json["hits"]) == 1
+    several = asky("corpus", "add", str(file), str(docs / "tides.md"), str(file))
+    assert several.code == 1
+    assert "2 of 3 could not be added" in several.err
+
+
+def test_an_unreadable_file_of_a_named_folder_is_only_reported(asky: InProcess, docs: Path) -> None:
+    (docs / "empty.txt").write_text("")
+    done = asky("corpus", "add", str(docs))
+    assert (done.code, "empty.txt: empty" in done.err) == (0, True)
+
+
 # records
 
 

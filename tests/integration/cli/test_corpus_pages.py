@@ -227,10 +227,10 @@ def test_the_exit_code_tells_a_host_that_is_down_from_a_page_that_is_missing(ask
     assert asky("corpus", "add", site.url("/a")).code == 5
     both = asky("corpus", "add", site.url("/a"), site.url("/b"))
     assert both.code == 5
-    assert "2 of 2 pages could not be added" in both.err
+    assert "2 of 2 could not be added" in both.err
     mixed = asky("corpus", "add", site.url("/a"), site.url("/gone"), site.url("/tides"))
     assert mixed.code == 1
-    assert "2 of 3 pages could not be added" in mixed.err
+    assert "2 of 3 could not be added" in mixed.err
 
 
 def test_a_page_can_be_removed_and_added_again_and_a_sync_leaves_it_alone(
