@@ -20,12 +20,12 @@ def main() -> NoReturn:
         handles_interrupt = _leave_on_interrupt()
         from asky.cli.terminal.streams import harden_streams
 
-        harden_streams()
+        has_output = harden_streams()
         import asky.cli.main  # noqa: F401 - most of the start-up time, with nothing yet to clean up
 
         if handles_interrupt:
             _raise_on_interrupt()
-        code = run(sys.argv[1:])
+        code = run(sys.argv[1:]) if has_output else _refuse(sys.argv[1:])
         if handles_interrupt:
             _leave_on_interrupt()  # no traceback from here on
     except KeyboardInterrupt:
@@ -77,6 +77,13 @@ def run(arguments: Sequence[str]) -> int:
     except BaseException as error:  # noqa: BLE001 - the boundary of the process: every error becomes an exit code
         return _report(error, arguments)
     return code
+
+
+def _refuse(arguments: Sequence[str]) -> int:
+    """Report that stdout is closed: the command would do its work for nobody."""
+    import click
+
+    return _report(click.UsageError("the standard output is closed; redirect it to a file, or to /dev/null"), arguments)
 
 
 def _report(error: BaseException, arguments: Sequence[str]) -> int:

@@ -134,15 +134,32 @@ def test_a_full_disk_under_stdout_is_an_error(tmp_path: Path) -> None:
     assert b"Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("closed", ["<&-", "2>&-", "<&- 2>&-"])
 def test_closed_descriptors_do_no_harm(closed: str, tmp_path: Path) -> None:
-    script = f'"$0" -m asky config show {closed}'
-    done = subprocess.run(
-        ["/bin/sh", "-c", script, sys.executable], capture_output=True, env=clean_environment(tmp_path), check=False
-    )
+    done = run_in_shell(f"config show {closed}", tmp_path)
     assert done.returncode == 0
     assert done.stderr == b""
-    assert (b"ui.color" in done.stdout) == (" >&-" not in f" {closed}".replace("2>&-", ""))
+    assert b"ui.color" in done.stdout
+
+
+@pytest.mark.parametrize("arguments", ["--version", "config show --json", "'How deep is the bar?'", "corpus sync"])
+def test_without_a_standard_output_nothing_is_done_and_one_line_says_so(arguments: str, tmp_path: Path) -> None:
+    done = run_in_shell(f"{arguments} >&-", tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.count(b"\n") == 1
+    assert b"the standard output is closed" in done.stderr
+    assert not (tmp_path / "asky").exists()
+    assert run_in_shell(f"{arguments} <&- >&- 2>&-", tmp_path).returncode == 2
+
+
+def run_in_shell(command: str, home: Path) -> subprocess.CompletedProcess[bytes]:
+    """`asky COMMAND` as a shell runs it."""
+    return subprocess.run(
+        ["/bin/sh", "-c", f'"$0" -m asky {command}', sys.executable],
+        capture_output=True,
+        env=clean_environment(home),
+        check=False,
+    )
 
 
 def test_a_file_never_takes_the_number_of_a_closed_stream(tmp_path: Path) -> None:
