@@ -326,6 +326,17 @@ CREATE TABLE event (
 _READ_WITH = "ALTER TABLE source ADD COLUMN read_with TEXT"
 
 
+# Indexes that hold how many vectors a pack has, so that counting them reads no pack. The stamp of a pack is a random
+# number, given when it is stored: packs of one id in two copies of a store that have parted differ in it. 0 in packs of
+# earlier versions.
+_VECTOR_COUNTS = """
+ALTER TABLE vector_pack ADD COLUMN stamp INTEGER NOT NULL DEFAULT 0;
+DROP INDEX vector_pack_document;
+CREATE INDEX vector_pack_document ON vector_pack(document_id, space_id, id, length(chunk_ids));
+CREATE INDEX vector_pack_space ON vector_pack(space_id, id, length(chunk_ids), stamp);
+"""
+
+
 def _statements(script: str) -> list[str]:
     """Return the statements of `script`; a trigger's body stays with its trigger."""
     statements: list[str] = []
@@ -368,6 +379,11 @@ def _read_with(connection: sqlite3.Connection) -> None:
     connection.execute(_READ_WITH)
 
 
+def _vector_counts(connection: sqlite3.Connection) -> None:
+    for statement in _statements(_VECTOR_COUNTS):
+        connection.execute(statement)
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _first_schema,
     _spending,
@@ -375,4 +391,5 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _conversations,
     _events,
     _read_with,
+    _vector_counts,
 )

@@ -17,6 +17,7 @@ from asky.storage.scope import Scope
 _ROW_OVERHEAD_BYTES = 24  # per row in its page: the record's header, the key, the pointer
 _FIFTH_OF_A_PAGE = PAGE_BYTES // 5 - _ROW_OVERHEAD_BYTES
 _SMALL_PACK_BYTES = 2 * PAGE_BYTES
+_STAMP = "random() & 4294967295"  # 32 bits: the sum over 2 billion packs is an integer of SQLite
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,8 @@ class VectorTable:
                     continue
                 for pack in _pieces(_without(given, self.ids_of(space_id, [given.document_id]))):
                     cursor = connection.execute(
-                        "INSERT INTO vector_pack(space_id, document_id, chunk_ids, vectors) VALUES (?,?,?,?)",
+                        "INSERT INTO vector_pack(space_id, document_id, chunk_ids, vectors, stamp)"
+                        f" VALUES (?, ?, ?, ?, {_STAMP})",
                         (space_id, pack.document_id, pack.chunk_ids, pack.vectors),
                     )
                     connection.execute(
@@ -126,14 +128,14 @@ class VectorTable:
 
     def packs(self, space_id: int, scope: Scope) -> Iterator[Pack]:
         """Yield the packs of the documents in scope, in order of insertion."""
-        sql = "SELECT document_id, chunk_ids, vectors FROM vector_pack WHERE space_id = ?"
-        parameters: list[object] = [space_id]
+        # Nearly every pack is read: row after row, not each looked up through the index of a space.
+        chosen, parameters = "vector_pack NOT INDEXED WHERE space_id = ?", list[object]([space_id])
         if scope != Scope():
             documents, more = scope.documents()
-            sql += f" AND document_id IN ({documents})"
+            chosen = f"vector_pack WHERE space_id = ? AND document_id IN ({documents})"
             parameters += more
         with self._db.read() as connection:
-            for row in connection.execute(sql, parameters):
+            for row in connection.execute(f"SELECT document_id, chunk_ids, vectors FROM {chosen}", parameters):
                 yield Pack(row["document_id"], row["chunk_ids"], row["vectors"])
 
     def packs_of(self, space_id: int, document_ids: Sequence[int]) -> list[Pack]:

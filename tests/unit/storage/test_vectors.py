@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from asky.storage.database import Database
 from asky.storage.scope import Scope
-from asky.storage.vectors import Coverage, Pack
+from asky.storage.vectors import Coverage, Pack, VectorTable
 from tests.support.search_store import SearchStore
 
 DIM = 4
@@ -80,3 +81,40 @@ def test_the_index_hears_of_changes_in_their_order_however_few_it_takes_at_once(
         heard += [(each.operation, each.vectors is not None) for each in entries]
         store.vectors.acknowledge(entries)
     assert heard == [("add", False), ("delete", False), ("add", True)]
+
+
+def bytes_read(path: Path, work: Callable[[VectorTable], object]) -> int:
+    """How many bytes `work` reads of the store, of which nothing is in memory yet."""
+    database = Database(path)
+    with database.read() as connection:
+        connection.execute("PRAGMA mmap_size=0")  # what is read through a map is not counted
+
+    def so_far() -> int:
+        return int(Path("/proc/self/io").read_text().split("rchar: ")[1].split()[0])
+
+    before = so_far()
+    work(VectorTable(database))
+    spent = so_far() - before
+    database.close()
+    return spent
+
+
+@pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="needs a system that counts what a process reads")
+@pytest.mark.parametrize("chunks_each", [3, 20])
+def test_counting_vectors_reads_none(store: SearchStore, chunks_each: int) -> None:
+    dim, documents = 384, 600 // chunks_each
+    space = store.vectors.space("long", dim)
+    other = store.vectors.space("other", dim)
+    with store.database.write():
+        for number in range(documents):
+            ids = store.documents.chunk_ids(document(store, str(number), chunks_each))
+            one = Pack(number + 1, np.array(ids, dtype="<i8").tobytes(), np.ones((len(ids), dim), "<f4").tobytes())
+            store.vectors.put(space, [one])
+            store.vectors.put(other, [one])
+    for scope in (Scope(), store.scope):
+        everything = Coverage(600, 600)
+        counted = bytes_read(store.database.path, lambda vectors, scope=scope: vectors.coverage(space, scope))
+        all_of_them = bytes_read(store.database.path, lambda vectors, scope=scope: list(vectors.packs(space, scope)))
+        assert store.vectors.coverage(space, scope) == everything
+        assert all_of_them > 600 * dim * 4
+        assert counted < all_of_them / 10
