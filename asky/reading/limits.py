@@ -10,8 +10,6 @@ MAX_LINKS = 2_000
 MAX_URL_CHARS = 2_048
 OMITTED = "omitted_characters"
 """The metadata key with the number of characters of a document that were not kept."""
-SCANNED = "pages_scanned"
-"""The metadata key with the number of pages that were not read because their text is in images."""
 MAX_SCANNED_PAGES = 2_000  # for which a file is given time
 
 

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from asky.errors import SourceUnreadable
 from asky.reading.pages.lines import Line, PageLines
+from asky.reading.scanned_pages import OCR_HINT
 from asky.text.scrub import scrub_counted
 
 if TYPE_CHECKING:
     import pymupdf
-
-HINT = "`pip install 'asky[ocr]'` reads scanned pages"
 
 # Source: on two dense pages of a paper in two columns 96 % of the words are right, for 7 s of CPU a page and a peak of
 # 1,070 MB of address space; more pixels are no better. One thread, as a reader process may start no others.
@@ -55,11 +54,6 @@ class Box(NamedTuple):
 
 
 Recogniser = Callable[["pymupdf.Page"], PageLines]
-
-
-def is_available() -> bool:
-    """Return whether the extra is installed, without importing it."""
-    return importlib.util.find_spec("rapidocr") is not None
 
 
 def is_scan(page: pymupdf.Page, lines: PageLines) -> bool:
@@ -117,14 +111,16 @@ def recogniser() -> Recogniser:
 def _models() -> dict[str, str]:
     spec = importlib.util.find_spec("rapidocr")
     if spec is None or spec.origin is None:
-        raise SourceUnreadable("scanned pages need the `ocr` extra", verdict="no_text_layer", hint=HINT)
+        raise SourceUnreadable("scanned pages need the `ocr` extra", verdict="no_text_layer", hint=OCR_HINT)
     folder = Path(spec.origin).parent / "models"
     found = {
         "Det.model_path": next(iter(sorted(folder.glob("*_det_*.onnx"))), None),
         "Rec.model_path": next(iter(sorted(folder.glob("*_rec_*.onnx"))), None),
     }
     if None in found.values():
-        raise SourceUnreadable("the `ocr` extra is installed without its models", verdict="no_text_layer", hint=HINT)
+        raise SourceUnreadable(
+            "the `ocr` extra is installed without its models", verdict="no_text_layer", hint=OCR_HINT
+        )
     return {key: str(path) for key, path in found.items()}
 
 

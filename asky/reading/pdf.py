@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from asky.errors import SourceUnreadable
 from asky.reading import ocr
-from asky.reading.limits import SCANNED
 from asky.reading.mupdf import mupdf_errors, open_document, outline, refuse_memory_errors
 from asky.reading.pages.front import front_matter
 from asky.reading.pages.headings import PageHeading, add_page, page_headings
@@ -16,6 +15,7 @@ from asky.reading.pages.layout import lay_out
 from asky.reading.pages.lines import PageLines, page_lines
 from asky.reading.pages.outline import outline_headings
 from asky.reading.pages.paragraphs import body_size
+from asky.reading.scanned_pages import OCR_HINT, SCANNED
 from asky.reading.text_builder import TextBuilder
 from asky.text.counting import counted
 from asky.values import Document
@@ -127,7 +127,7 @@ def _require_text(text: str, count: int, name: str, scans: int, tried: int) -> N
     raise SourceUnreadable(
         f"{name}: {pages}, {reason}",
         verdict="no_text_layer",
-        hint=f"{ocr.HINT}; so does ocrmypdf" if scans else "run it through OCR, for example with ocrmypdf",
+        hint=f"{OCR_HINT}; so does ocrmypdf" if scans else "run it through OCR, for example with ocrmypdf",
         scanned_pages=scans,
     )
 

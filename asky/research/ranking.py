@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 if TYPE_CHECKING:
     from asky.research.vector_store_common import Ids, Scores, Vectors
 
@@ -45,6 +43,8 @@ def fuse(cosines: Scores, words: Scores, pairs: Scores, *, dense_weight: float) 
     Source: bm25 .675, cosine .657, reciprocal ranks (k=60) .704, min-max (.5) .716, this .730; weights .5 .7126, .6
     .7173, .7 .7227, .8 .7184 before pairs.
     """
+    import numpy as np  # here and below: see `asky.research.vector_store_common`
+
     lexical = words + np.float32(PAIR_WEIGHT) * pairs
     top = lexical.max(initial=0.0)
     relative = lexical / top if top > 0 else np.zeros_like(lexical)
@@ -66,6 +66,8 @@ def diversify(scores: Scores, documents: Ids, vectors: Vectors | None) -> Ids:
     are unit vectors, float32[n, dim], a row of zeros for a chunk without one; without them nothing counts as a
     repetition.
     """
+    import numpy as np
+
     by_score = np.argsort(-scores, kind="stable")
     held_back = scores.copy()
     seen: Counter[int] = Counter()
@@ -79,6 +81,8 @@ def diversify(scores: Scores, documents: Ids, vectors: Vectors | None) -> Ids:
 
 
 def _repetitions_last(order: Ids, vectors: Vectors) -> Ids:
+    import numpy as np
+
     window = order[:DUPLICATE_WINDOW]
     nearest = vectors[window]
     # `@` would split this small product among BLAS threads that wait for each other: 5 to 25 ms of CPU, not 1.

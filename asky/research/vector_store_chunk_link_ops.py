@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
-
-import numpy as np
 
 from asky.research.excerpts.locations import location_of
 from asky.research.index.dense_leg import DenseLeg, nearest
@@ -54,6 +53,8 @@ def _ranked(
     store: StoreParts, query: str, scope: Scope, found: dict[int, float], leg: DenseLeg, limit: int
 ) -> list[Hit]:
     """Rank the candidates of both legs by both scores; `found` has the lexical hits."""
+    import numpy as np  # here and below: see `asky.research.vector_store_common`
+
     lexical = store.tables.lexical
     ids = np.array(sorted({*found, *leg.ids}), dtype=np.int64)
     if not len(ids):
@@ -80,6 +81,8 @@ class _Scored:
 
 
 def _filled(ids: Ids, scores: Mapping[int, float]) -> Scores:
+    import numpy as np
+
     return np.array([scores.get(each, 0.0) for each in ids.tolist()], dtype=np.float32)
 
 
@@ -99,7 +102,7 @@ def _hits(store: StoreParts, scope: Scope, scored: _Scored, order: Ids, scores: 
             Hit(
                 rank=len(hits) + 1,
                 score=float(scores[position]),
-                semantic=None if np.isnan(cosine) else cosine,
+                semantic=None if math.isnan(cosine) else cosine,
                 lexical=float(scored.words[position]),
                 source=sources[chunk.document_id],
                 document_id=chunk.document_id,
@@ -131,7 +134,7 @@ def search_relevant_links(store: StoreParts, query: str, links: Sequence[Link], 
         return [(links[at], by_words[at]) for at in order[:limit]]
     remembered = store.cached_embedder(embedder)
     near = remembered.embed([texts[at] for at in order]) @ remembered.embed_query(query)
-    scores = {at: float(np.clip(score, 0.0, 1.0)) for at, score in zip(order, near, strict=True)}
+    scores = {at: min(max(float(score), 0.0), 1.0) for at, score in zip(order, near, strict=True)}
     ranked = sorted(order, key=lambda at: (-scores[at], at))
     return [(links[at], scores[at]) for at in ranked[:limit]]
 

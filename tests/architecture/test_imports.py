@@ -48,11 +48,8 @@ HEAVY = frozenset(
 
 # Modules that are only ever imported by a function that needs them, and what they may therefore import at the top.
 LAZY = {
-    "asky/research/vector_store": {"numpy"},
-    "asky/research/index/": {"numpy"},
     "asky/research/embedding/": {"numpy"},
     "asky/research/embedding/export.py": {"torch"},  # runs as a process of its own
-    "asky/research/ranking.py": {"numpy"},
     "asky/net/located.py": {"httpcore2"},
     "asky/cli/terminal/markdown_render.py": {"rich"},
 }

@@ -114,6 +114,17 @@ def test_a_chat_without_a_terminal_loads_no_editing_prompt_and_not_the_research_
     assert not {"prompt_toolkit", "anyio", "numpy", "asky.chat.answering"} & loaded
 
 
+def test_syncing_unchanged_files_loads_neither_numpy_nor_the_layout_of_pages(tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "tides.md").write_text("# Tides\n\nThe sea rises twice a day.\n", "utf-8")
+    modules_of(["config", "set", "research.embedding.model", "/nowhere"], tmp_path)  # the model is not what is tested
+    modules_of(["corpus", "add", "--no-embed", str(folder)], tmp_path)
+    loaded = modules_of(["corpus", "sync"], tmp_path)
+    assert "asky.research.vector_store" in loaded
+    assert not {"numpy", "onnxruntime", "chromadb", "asky.reading.pages.lines"} & loaded
+
+
 def test_importing_asky_imports_nothing_else(tmp_path: Path) -> None:
     code = "import sys; before = set(sys.modules); import asky; print(sorted(set(sys.modules) - before))"
     done = run_python(("-c", code), home=tmp_path)

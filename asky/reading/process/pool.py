@@ -13,8 +13,8 @@ from typing import Any
 
 from asky.errors import Interrupted, SourceUnreadable
 from asky.events import Listener, Noted, ignore
-from asky.reading import ocr
-from asky.reading.limits import MAX_SCANNED_PAGES, SCANNED, ReadLimits
+from asky.reading import scanned_pages
+from asky.reading.limits import MAX_SCANNED_PAGES, ReadLimits
 from asky.reading.process.child import Child, ChildEnded, ChildLate
 from asky.reading.process.frames import BadFrame, unpack_document
 from asky.text.scrub import one_line
@@ -85,7 +85,7 @@ class ReaderPool:
             how = {"media_type": media_type, "url": url, "charset": charset, "keep_chars": keep_chars}
             answer, payload = self._ask(child, data, name, how, deadline)
             scans = _scanned_pages(answer)
-            if scans and ocr.is_available():
+            if scans and scanned_pages.is_ocr_available():
                 self._drop(child)
                 child = self._start(name, max(self._limits.memory_bytes, self._limits.scan_memory_bytes))
                 return self._recognised(child, data, name, how, deadline, scans, (answer, payload))
@@ -113,7 +113,9 @@ class ReaderPool:
                 raise
             self._listener(Noted(f"{error.message}; {pages} left out"))
             document = _document(*plain, name)
-            document = replace(document, metadata={k: v for k, v in document.metadata.items() if k != SCANNED})
+            document = replace(
+                document, metadata={k: v for k, v in document.metadata.items() if k != scanned_pages.SCANNED}
+            )
         finally:
             child.usable = False  # it holds the models, and its limits are others
         return document
@@ -233,7 +235,7 @@ def _explain(status: int | None, name: str, limits: ReadLimits) -> SourceUnreada
 def _scanned_pages(answer: dict[str, Any]) -> int:
     """Return how many pages of the file a reply leaves out because their text is in images."""
     metadata = answer.get("metadata")
-    count = metadata.get(SCANNED) if isinstance(metadata, dict) else answer.get("scanned_pages")
+    count = metadata.get(scanned_pages.SCANNED) if isinstance(metadata, dict) else answer.get("scanned_pages")
     try:
         return max(0, min(int(count), MAX_SCANNED_PAGES)) if isinstance(count, (int, str)) else 0
     except ValueError:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from asky.concurrency import in_thread
 from asky.errors import SourceError
 from asky.events import FileRead, Listener, StageAdvanced, StageFinished, StageStarted
-from asky.reading.limits import SCANNED
+from asky.reading.scanned_pages import SCANNED
 from asky.research.corpus.add_records import RecordAcquirer
 from asky.research.corpus.file_names import source_title
 from asky.research.corpus.files import FileAcquirer, note_unread, verdict_of

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING
 from asky.concurrency import gather, in_thread
 from asky.errors import AskyError, SourceError, SourceUnreadable
 from asky.events import FileVerdict, Listener, Noted, StageAdvanced, StageFinished, StageStarted
-from asky.reading import ocr
+from asky.reading import scanned_pages
 from asky.reading.formats import HEAD_BYTES, format_of, may_be_text, media_type_of
-from asky.reading.limits import SCANNED
 from asky.research.corpus.file_names import source_title
 from asky.research.corpus.ingest import FileFacts, Ingester, read_with, read_without_ocr
 from asky.research.corpus.report import OTHER_CONTENT, AcquireCounts, AcquireReport
@@ -162,7 +161,7 @@ class FileAcquirer:
         self._listener(StageFinished("read", time.monotonic() - started, f"{done} files"))
         if lacking:
             files = f"{lacking[0]} has" if len(lacking) == 1 else f"{len(lacking):,} files ({lacking[0]}, ...) have"
-            self._listener(Noted(f"{files} scanned pages that were not read: {ocr.HINT}"))
+            self._listener(Noted(f"{files} scanned pages that were not read: {scanned_pages.OCR_HINT}"))
 
     def _read(self, roots: LocalRoots, found: DiscoveredFile) -> _ReadFile:
         digest, name = "", found.file.path.name
@@ -236,14 +235,14 @@ def _is_read_well(state: FileState, name: str) -> bool:
     """Return whether this version, with the extras that are installed, would find nothing else in a stored file."""
     media_type = _type_by_name(name) or state.media_type  # the name first: a format may have got a reader of its own
     if state.read_with == read_without_ocr(media_type):
-        return not ocr.is_available()
+        return not scanned_pages.is_ocr_available()
     return state.read_with == read_with(media_type)
 
 
 def _lacks_scans(read: _ReadFile) -> bool:
     """Return whether pages were left out because their text is in images."""
     if read.document is not None:
-        return SCANNED in read.document.metadata
+        return scanned_pages.SCANNED in read.document.metadata
     return isinstance(read.error, SourceUnreadable) and read.error.scanned_pages > 0
 
 

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from asky.research.index.vector_index import IndexUnavailable
 from asky.research.vector_store_common import best, join_packs
 
@@ -33,6 +31,8 @@ class DenseLeg:
         """Return the vectors of `ids`, float32[n, dim], with zeros if missing; `None` if the leg did not run."""
         if self.query is None or self.find is None:
             return None
+        import numpy as np  # here and below: see `asky.research.vector_store_common`
+
         rows = np.zeros((len(ids), len(self.query)), dtype=np.float32)
         found, vectors = self.find(ids)
         rows[np.searchsorted(ids, found)] = vectors
@@ -40,6 +40,8 @@ class DenseLeg:
 
     def cosines(self, count: int, rows: Vectors | None) -> Scores:
         """Return the cosines of `rows` with the query, float32[count]; NaN for a chunk without a vector."""
+        import numpy as np
+
         if rows is None or self.query is None:
             return np.full(count, np.nan, dtype=np.float32)
         return np.where(rows.any(axis=1), rows @ self.query, np.float32("nan")).astype(np.float32)
@@ -58,6 +60,8 @@ def nearest(
 
 
 def _rows_in_matrix(ids: Ids, vectors: Vectors, wanted: Ids) -> tuple[Ids, Vectors]:
+    import numpy as np
+
     rows = np.flatnonzero(np.isin(ids, wanted))
     return ids[rows], vectors[rows]
 

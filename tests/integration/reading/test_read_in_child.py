@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from asky.errors import SourceUnreadable
-from asky.reading import ocr
+from asky.reading import scanned_pages
 from asky.reading.process.pool import ReaderPool
 from asky.values import Link
 from tests.support.files import attempt, check_document, check_outcome, epub, pdf, scanned_pdf
@@ -28,7 +28,7 @@ def pool() -> Iterator[ReaderPool]:
 
 @pytest.fixture(autouse=True)
 def no_recognition(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ocr, "is_available", lambda: False)  # a scan would be read in another child
+    monkeypatch.setattr(scanned_pages, "is_ocr_available", lambda: False)  # a scan would be read in another child
 
 
 def refusal(pool: ReaderPool, data: bytes, media_type: str, name: str = "a.file") -> SourceUnreadable:

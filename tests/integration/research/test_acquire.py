@@ -15,7 +15,7 @@ import pytest
 from asky.config.schema import Retrieval
 from asky.errors import Interrupted
 from asky.events import Noted
-from asky.reading import ocr
+from asky.reading import scanned_pages
 from asky.reading.limits import ReadLimits
 from asky.reading.process.pool import ReaderPool
 from asky.research.chunker import ChunkSettings
@@ -300,17 +300,17 @@ def test_scans_are_read_again_once_what_reads_them_is_installed(
     (library.docs / "scan.pdf").write_bytes(scanned_pdf(2))
     (library.docs / "mixed.pdf").write_bytes(with_scan(pdf(["The moon raises two high tides a day."])))
     (library.docs / "typed.pdf").write_bytes(pdf(["The quay is closed on Sundays."]))
-    monkeypatch.setattr(ocr, "is_available", lambda: False)
+    monkeypatch.setattr(scanned_pages, "is_ocr_available", lambda: False)
     assert library.sync().verdicts == {"indexed": 2, "no_text_layer": 1}
     (note,) = [each.message for each in library.store.heard if isinstance(each, Noted)]
-    assert note == f"2 files (mixed.pdf, ...) have scanned pages that were not read: {ocr.HINT}"
+    assert note == f"2 files (mixed.pdf, ...) have scanned pages that were not read: {scanned_pages.OCR_HINT}"
     library.sync()
     assert library.readers.parsed == []
-    monkeypatch.setattr(ocr, "is_available", lambda: True)
+    monkeypatch.setattr(scanned_pages, "is_ocr_available", lambda: True)
     library.sync()
     assert sorted(library.readers.parsed) == ["mixed.pdf", "scan.pdf"]
     for is_installed in (True, False):
-        monkeypatch.setattr(ocr, "is_available", lambda here=is_installed: here)
+        monkeypatch.setattr(scanned_pages, "is_ocr_available", lambda here=is_installed: here)
         assert library.sync().verdicts == {"unchanged": 2, "no_text_layer": 1}
         assert library.readers.parsed == []
 
