@@ -61,6 +61,8 @@ class Page:
 class Link:
     """An outgoing link of a page: `url` is absolute, http or https; `text` is the visible link text.
 
+    A source of an adapter has links to other targets too.
+
     `start` is the offset in the document's text of the block that holds the link, or the end of the text if that block
     is not part of it.
     """

@@ -115,8 +115,10 @@ class CacheService:
         try:
             row = self._services.pages.get(canonical_url(url))
         except ValueError:
-            hint = f"write the full URL, such as https://example.org/page; {_SEE_LIST}"
-            raise UsageError(f"{shown!r} is not the URL of a page", hint=hint) from None
+            row = self._services.pages.get(url) if url.isprintable() else None  # the target of an adapter
+            if row is None:
+                hint = f"write the full URL, such as https://example.org/page; {_SEE_LIST}"
+                raise UsageError(f"{shown!r} is not the URL of a page", hint=hint) from None
         if row is None:
             raise UsageError(f"{shown} is not in the cache", hint=_SEE_LIST)
         return row

@@ -140,9 +140,9 @@ class Inputs:
             raise refuse_outside(name)
         services = self.services
         collection_id = services.corpus.collection(own_collection(session.id), create=True)
-        problems = services.acquirer.add_target(name, named.adapters, collection_id)
+        report = services.target_acquirer.add(name, named.adapters, collection_id)
         self.add(collection_id)
-        self.rejected += [(each.path, f"{each.verdict}: {each.why}") for each in problems]
+        self.rejected += [(each.path, f"{each.verdict}: {each.why}") for each in report.problems]
 
 
 def may_name_files(services: Services, folders: Sequence[Path], question: str) -> bool:

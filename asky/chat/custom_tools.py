@@ -7,7 +7,6 @@ and input. The output of a program is untrusted data: it is cleaned and fenced, 
 from __future__ import annotations
 
 import errno
-import json
 import threading
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -16,10 +15,9 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from asky.concurrency import in_thread
-from asky.config.custom_tools import environment_of, fill, full_parameters, is_open_to_options, placeholders
+from asky.config.custom_tools import command_of, environment_of, full_parameters
 from asky.config.redaction import Redactor
 from asky.config.secrets import secret_values
-from asky.errors import UsageError
 from asky.evidence.passages import fence
 from asky.llm.port import ToolSpec
 from asky.llm.tools import Tool, ToolResult
@@ -175,35 +173,6 @@ class _Program:
     def _not_started(self, error: OSError) -> ToolResult:
         why = "its arguments are too long" if error.errno == errno.E2BIG else error.strerror or "stopped"
         return self._failed("not_started", f"{self.name} could not be started: {why}", "")
-
-
-def command_of(tool: CustomTool, arguments: Mapping[str, Any]) -> tuple[list[str], bytes]:
-    """Return the command for one call, and its standard input: a JSON object of the arguments not in the command.
-
-    Each argument stays within its element of the command. Raises `UsageError` for an argument that contains NUL, and
-    for one that would begin an element with `-` without a `--` before it.
-    """
-    texts = {name: _text(value) for name, value in arguments.items()}
-    argv = []
-    for at, element in enumerate(tool.command):
-        filled = fill(element, texts)
-        if "\0" in filled:
-            raise UsageError(f"{placeholders(element)[0]}: must not contain a NUL character")
-        if filled.startswith("-") and is_open_to_options(tool.command, at):
-            raise UsageError(
-                f"{placeholders(element)[0]}: must not begin with -, which the program takes for an option"
-            )
-        argv.append(filled)
-    named = {name for element in tool.command for name in placeholders(element)}
-    rest = {name: value for name, value in arguments.items() if name not in named}
-    takes_input = set(full_parameters(tool.parameters)["properties"]) - named
-    data = json.dumps(rest, ensure_ascii=False).encode() + b"\n" if takes_input or rest else b""
-    return argv, data
-
-
-def _text(value: object) -> str:
-    """Return a string unchanged, and any other value as JSON."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _clean(output: bytes) -> str:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 
-from asky.config.custom_tools import find_tool_faults
+from asky.config.custom_tools import find_tool_faults, target_parameter
 from asky.config.endpoints import base_url_fault, find_endpoint_faults
 from asky.config.keys import KeyPath
 from asky.config.prompts import find_prompt_faults
-from asky.config.schema import Search, SearchPackage, SearchServiceSettings, Settings, SourceAdapter
+from asky.config.schema import (
+    CustomTool,
+    Search,
+    SearchPackage,
+    SearchServiceSettings,
+    Settings,
+    SourceAdapter,
+)
 
 
 def find_contradictions(settings: Settings) -> Iterator[tuple[KeyPath, str]]:
@@ -20,7 +27,7 @@ def find_contradictions(settings: Settings) -> Iterator[tuple[KeyPath, str]]:
     if embedding.precision == "int8" and embedding.device == "cuda":
         yield ("research", "embedding", "precision"), "int8 runs on the CPU, not on the device cuda"
     for name, adapter in settings.research.source_adapters.items():
-        yield from _check_adapter(("research", "source_adapters", name), adapter)
+        yield from _check_adapter(("research", "source_adapters", name), adapter, settings.tools)
     yield from _check_search(settings.search)
     yield from find_prompt_faults(settings.prompts)
     yield from find_tool_faults(settings.tools)
@@ -49,7 +56,9 @@ def _suggestion(name: str, known: Sequence[str]) -> str:
     return f"did you mean {close[0]}?" if close else f"they are {', '.join(known)}"
 
 
-def _check_adapter(path: KeyPath, adapter: SourceAdapter) -> Iterator[tuple[KeyPath, str]]:
+def _check_adapter(
+    path: KeyPath, adapter: SourceAdapter, tools: Mapping[str, CustomTool]
+) -> Iterator[tuple[KeyPath, str]]:
     scheme, separator, _ = adapter.prefix.partition("://")
     if not separator or not scheme:
         yield (*path, "prefix"), 'must name a scheme, such as "wiki://"'
@@ -58,3 +67,10 @@ def _check_adapter(path: KeyPath, adapter: SourceAdapter) -> Iterator[tuple[KeyP
     split = bool(adapter.discover_tool) + bool(adapter.read_tool)
     if bool(adapter.tool) == bool(split) or split == 1:
         yield path, "give either tool, or discover_tool and read_tool"
+    for key in ("tool", "discover_tool", "read_tool"):
+        command = getattr(adapter, key)
+        if len(command) == 1 and (tool := tools.get(command[0])) is not None:
+            try:
+                target_parameter(tool)
+            except (ValueError, KeyError, TypeError):  # the other two: the tool has a fault of its own, also reported
+                yield (*path, key), f"tools.{command[0]} must require one parameter, of type string: the target"

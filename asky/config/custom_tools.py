@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +12,7 @@ from typing import Any
 from asky.config.keys import KeyPath
 from asky.config.schema import CustomTool
 from asky.config.tool_parameters import check_schema
-from asky.errors import ConfigError
+from asky.errors import ConfigError, UsageError
 
 RESERVED_TOOLS = frozenset(
     {
@@ -62,6 +63,42 @@ def full_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
 def environment_of(tool: CustomTool, environ: Mapping[str, str]) -> dict[str, str]:
     """Return the part of `environ` that is passed to the program of `tool`."""
     return {name: environ[name] for name in tool.environment if name in environ}
+
+
+def command_of(tool: CustomTool, arguments: Mapping[str, Any]) -> tuple[list[str], bytes]:
+    """Return the command for one call, and its standard input: a JSON object of the arguments not in the command.
+
+    Each argument stays within its element of the command. Raises `UsageError` for an argument that contains NUL, and
+    for one that would begin an element with `-` without a `--` before it.
+    """
+    texts = {name: _text(value) for name, value in arguments.items()}
+    argv = []
+    for at, element in enumerate(tool.command):
+        filled = fill(element, texts)
+        if "\0" in filled:
+            raise UsageError(f"{placeholders(element)[0]}: must not contain a NUL character")
+        if filled.startswith("-") and is_open_to_options(tool.command, at):
+            raise UsageError(
+                f"{placeholders(element)[0]}: must not begin with -, which the program takes for an option"
+            )
+        argv.append(filled)
+    named = {name for element in tool.command for name in placeholders(element)}
+    rest = {name: value for name, value in arguments.items() if name not in named}
+    takes_input = set(full_parameters(tool.parameters)["properties"]) - named
+    data = json.dumps(rest, ensure_ascii=False).encode() + b"\n" if takes_input or rest else b""
+    return argv, data
+
+
+def target_parameter(tool: CustomTool) -> str:
+    """Return the parameter that receives the target if an adapter runs `tool`: its only required one, a string.
+
+    Raises `ValueError` for any other tool.
+    """
+    schema = full_parameters(tool.parameters)
+    required = schema.get("required", ())
+    if len(required) != 1 or schema["properties"][required[0]]["type"] != "string":
+        raise ValueError("must require one parameter, of type string, which receives the target")
+    return str(required[0])
 
 
 def find_missing_programs(tools: Mapping[str, CustomTool], environ: Mapping[str, str]) -> Iterator[ConfigError]:
@@ -138,3 +175,8 @@ def _makes_code(command: Sequence[str]) -> bool:
         if interprets and takes and placeholders(command[at]):
             return True
     return False
+
+
+def _text(value: object) -> str:
+    """Return a string unchanged, and any other value as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

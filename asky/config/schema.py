@@ -180,9 +180,9 @@ class SourceAdapter:
     """Programs that find and read the sources under one prefix: `tool` does both, or each task has its own program."""
 
     prefix: str = _key(_REQUIRED, 'Prefix of the targets that this adapter handles, such as "wiki://".')
-    tool: tuple[str, ...] = _key((), "Command that lists and reads sources.")
-    discover_tool: tuple[str, ...] = _key((), "Command that lists the sources of a target.")
-    read_tool: tuple[str, ...] = _key((), "Command that reads one source.")
+    tool: tuple[str, ...] = _key((), "Command that lists and reads sources, or the NAME of a tool in [tools.NAME].")
+    discover_tool: tuple[str, ...] = _key((), "Command or tool that lists the sources of a target.")
+    read_tool: tuple[str, ...] = _key((), "Command or tool that reads one source.")
     timeout_s: float = _key(30.0, "Time limit for one call, in seconds.", low=0.1, high=3600)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -11,15 +12,20 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Protocol
 
+from asky.config.custom_tools import command_of, target_parameter
+from asky.config.schema import CustomTool, SourceAdapter
 from asky.errors import ConfigError, SourceRefused, SourceUnreadable
 from asky.reading.formats import HEAD_BYTES, media_type_of
-from asky.research.local.adapter_tool import run_tool
+from asky.research.local.adapter_tool import ToolCommand, run_tool
 from asky.research.local.discovery import DiscoveredFile, Unread, discover
 from asky.research.local.files import LocalRoots
 from asky.research.local.names import MAX_TARGET_CHARACTERS, is_local_target, show_target
 from asky.research.local.programs import ProgramLimits
 from asky.text.scrub import one_line, scrub
-from asky.values import Document
+from asky.values import Document, Link
+
+Program = str | Sequence[str] | CustomTool
+"""A program with its arguments, or a custom tool."""
 
 TARGET_ARGUMENT = "{target}"
 MAX_LINKS = 10_000
@@ -37,14 +43,15 @@ class AdapterSettings:
 
     A program is an argument list, or a string that is split like one (no shell is involved). The target, prefix
     included, replaces the argument `{target}`; without that argument it comes last, so end the list with `--` if the
-    program understands it.
+    program understands it. A custom tool receives the target as its required parameter, and only the variables that it
+    names; the limits are those given here.
     """
 
     name: str
     prefix: str
-    tool: str | Sequence[str] | None = None
-    discover_tool: str | Sequence[str] | None = None
-    read_tool: str | Sequence[str] | None = None
+    tool: Program | None = None
+    discover_tool: Program | None = None
+    read_tool: Program | None = None
     timeout_s: float = 30.0
     max_output_bytes: int = 1 << 20
 
@@ -59,15 +66,20 @@ class AdapterSettings:
             if tool:
                 self._check(key, tool)
 
-    def argv(self, *, discovers: bool, target: str) -> list[str]:
+    def command(self, *, discovers: bool, target: str) -> ToolCommand:
         """Return the command for one target."""
-        tool = self.tool or (self.discover_tool if discovers else self.read_tool)
-        argv = self._check("tool", tool or ())
+        tool = self.tool or (self.discover_tool if discovers else self.read_tool) or ()
+        argv = self._check("tool", tool)
+        if isinstance(tool, CustomTool):
+            filled, data = command_of(tool, {target_parameter(tool): target})
+            return ToolCommand([argv[0], *filled[1:]], data, tool.environment)
         if TARGET_ARGUMENT in argv:
-            return [target if argument == TARGET_ARGUMENT else argument for argument in argv]
-        return [*argv, target]
+            return ToolCommand([target if argument == TARGET_ARGUMENT else argument for argument in argv])
+        return ToolCommand([*argv, target])
 
-    def _check(self, key: str, tool: str | Sequence[str]) -> list[str]:
+    def _check(self, key: str, tool: Program) -> list[str]:
+        if isinstance(tool, CustomTool):
+            return list(tool.command)
         try:
             argv = shlex.split(tool) if isinstance(tool, str) else list(tool)
         except ValueError as error:
@@ -97,15 +109,19 @@ class AdapterLink:
 
 @dataclass(frozen=True, slots=True)
 class AdapterListing:
-    """The result of a discovery: the links, and for local folders the entries left out, with reasons."""
+    """The result of a discovery: the links, and for local folders the entries left out, with reasons.
+
+    `why_unread` is why a program that lists a target cannot read it as well.
+    """
 
     links: tuple[AdapterLink, ...]
     unread: tuple[Unread, ...] = ()
+    why_unread: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class AdapterPayload:
-    """A source that was read, and its links."""
+    """A source that was read, and its links. A source of a program has them in its document too."""
 
     document: Document
     links: tuple[AdapterLink, ...] = ()
@@ -148,6 +164,35 @@ class SourceAdapters:
         self._max_file_bytes = max_file_bytes
         self._environ = os.environ if environ is None else environ
 
+    @classmethod
+    def configured(
+        cls,
+        adapters: Mapping[str, SourceAdapter],
+        tools: Mapping[str, CustomTool],
+        roots: LocalRoots,
+        *,
+        read_document: DocumentReader,
+        max_file_bytes: int,
+        environ: Mapping[str, str],
+    ) -> SourceAdapters:
+        """Return the adapters of a configuration; a command that is the name of one of `tools` stands for that tool."""
+
+        def program(command: Sequence[str]) -> Program:
+            return tools.get(command[0], command) if len(command) == 1 else command
+
+        settings = [
+            AdapterSettings(
+                name=name,
+                prefix=each.prefix,
+                tool=program(each.tool),
+                discover_tool=program(each.discover_tool),
+                read_tool=program(each.read_tool),
+                timeout_s=each.timeout_s,
+            )
+            for name, each in adapters.items()
+        ]
+        return cls(settings, roots, read_document=read_document, max_file_bytes=max_file_bytes, environ=environ)
+
     @property
     def prefixes(self) -> tuple[str, ...]:
         """Return the prefixes of the configured adapters, longest first."""
@@ -156,6 +201,10 @@ class SourceAdapters:
     def handles(self, target: str) -> bool:
         """Return whether `target` is handled: by an adapter's prefix, or as a local target if folders are granted."""
         return self._adapter(target) is not None or (bool(self.roots) and is_local_target(target))
+
+    def runs_program(self, target: str) -> bool:
+        """Return whether `target` is handled by an adapter's program."""
+        return self._adapter(target) is not None
 
     def discover(self, target: str) -> AdapterListing:
         """Return the links of `target`: those of an adapter, the files of a folder (one level), or a local file itself.
@@ -192,8 +241,8 @@ class SourceAdapters:
         if adapter is not None:
             output = self._run(adapter, target, discovers=False)
             if not output.content.strip():
-                raise SourceUnreadable(f"adapter {adapter.name}: {show_target(target)} has no text", verdict="empty")
-            return AdapterPayload(Document(output.content, "text/plain", output.title), output.links)
+                raise _has_no_text(adapter, target)
+            return _payload(output, output.links)
         self._check_local(target)
         with self.roots.open(target) as opened:
             data, file = opened.read(self._max_file_bytes), opened.file
@@ -201,6 +250,42 @@ class SourceAdapters:
         if media_type is None:
             raise SourceUnreadable(f"{file.shown}: no reader supports this kind of file", verdict="unsupported")
         return AdapterPayload(self._read_document(data, name=file.shown, media_type=media_type))
+
+    def load(self, target: str) -> AdapterPayload | AdapterListing:
+        """Return the source that `target` names with its links, or the list that it is: links without a text.
+
+        An adapter with separate programs runs both: the links of `discover_tool` come after those of `read_tool`, and
+        a target that `read_tool` fails on is a list if it has links. Raises as `read` does.
+        """
+        adapter = self._adapter(target)
+        if adapter is None:
+            return self.read(target)
+        listed = self._run(adapter, target, discovers=True)
+        read, why_unread = listed, None
+        if not adapter.tool:
+            try:
+                read = self._run(adapter, target, discovers=False)
+            except SourceUnreadable as error:
+                if not listed.links or error.verdict != "failed":
+                    raise
+                read, why_unread = _ToolOutput(None, "", ()), error.message
+        unique: dict[str, AdapterLink] = {}
+        for link in (*read.links, *listed.links):
+            unique.setdefault(link.url, link)
+        links = tuple(unique.values())
+        if read.content.strip():
+            return _payload(read, links)
+        if not links:
+            raise _has_no_text(adapter, target)
+        return AdapterListing(links, why_unread=why_unread)
+
+    def version(self, target: str) -> str | None:
+        """Return a digest of the commands that read `target`: others may read it differently. `None` without any."""
+        adapter = self._adapter(target)
+        if adapter is None:
+            return None
+        commands = [adapter.command(discovers=discovers, target="") for discovers in (True, False)]
+        return hashlib.sha256(repr(commands).encode()).hexdigest()
 
     def _adapter(self, target: str) -> AdapterSettings | None:
         return next((each for each in self._settings if target.startswith(each.prefix)), None)
@@ -211,9 +296,19 @@ class SourceAdapters:
 
     def _run(self, adapter: AdapterSettings, target: str, *, discovers: bool) -> _ToolOutput:
         _check_argument(target)
-        argv = adapter.argv(discovers=discovers, target=target)
+        command = adapter.command(discovers=discovers, target=target)
         limits = ProgramLimits(adapter.timeout_s, adapter.max_output_bytes)
-        return _parse_output(adapter.name, run_tool(adapter.name, argv, limits, self._environ))
+        return _parse_output(adapter.name, run_tool(adapter.name, command, limits, self._environ))
+
+
+def _payload(output: _ToolOutput, links: tuple[AdapterLink, ...]) -> AdapterPayload:
+    end = len(output.content)
+    kept = tuple(Link(link.url, link.text, end) for link in links)
+    return AdapterPayload(Document(output.content, "text/plain", output.title, links=kept), links)
+
+
+def _has_no_text(adapter: AdapterSettings, target: str) -> SourceUnreadable:
+    return SourceUnreadable(f"adapter {adapter.name}: {show_target(target)} has no text", verdict="empty")
 
 
 def _check_argument(target: str) -> None:
@@ -231,7 +326,7 @@ def _unaddressable(item: DiscoveredFile) -> Unread:
 def _parse_output(name: str, output: bytes) -> _ToolOutput:
     """Parse the output of a program; unknown keys are ignored.
 
-    `{"title": text?, "content": text?, "links": [text or {"url": text, "text": text?}]?}`
+    `{"title": text?, "content": text?, "links": [text or {"url" or "href": text, "text" or "title": text?}]?}`
     """
     try:
         value = json.loads(output.decode("utf-8"))
@@ -250,7 +345,10 @@ def _parse_output(name: str, output: bytes) -> _ToolOutput:
 
 
 def _parse_link(name: str, link: object) -> AdapterLink:
-    url, text = (link.get("url"), link.get("text")) if isinstance(link, dict) else (link, None)
+    url, text = link, None
+    if isinstance(link, dict):
+        url = link.get("url", link.get("href"))
+        text = link.get("text", link.get("title"))
     if not isinstance(url, str) or not url.strip() or not isinstance(text, str | None):
         raise SourceUnreadable(f'adapter {name}: a link is neither a text nor {{"url": text, "text": text}}')
     url = scrub(url).strip()

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from asky.research.adapters import SourceAdapters
     from asky.research.corpus.acquire import Acquirer
     from asky.research.corpus.ingest import Ingester
+    from asky.research.corpus.targets import TargetAcquirer
     from asky.research.embeddings import EmbeddingClient
     from asky.research.local.files import LocalRoots
     from asky.research.vector_store import VectorStore
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from asky.wiring.web import WebParts
 
 _MIB = 1024 * 1024
+_HOUR_S = 3600.0
 
 
 class Services:
@@ -237,6 +239,20 @@ class Services:
             listener=self.listener,
         )
 
+    @cached_property
+    def target_acquirer(self) -> TargetAcquirer:
+        """Reads single files and the sources of adapters into the corpus."""
+        from asky.research.corpus.targets import TargetAcquirer
+
+        return TargetAcquirer(
+            self.pages,
+            self.corpus,
+            self.documents,
+            self.ingester,
+            ttl_s=self.config.research.cache.ttl_hours * _HOUR_S,
+            listener=self.listener,
+        )
+
     def roots(self, granted: Sequence[Path] = ()) -> LocalRoots:
         """Return the folders that may be read: `granted` for this run, and the configured ones that exist."""
         from asky.research.local.files import LocalRoots
@@ -257,24 +273,15 @@ class Services:
 
     def adapters(self, granted: Sequence[Path] = ()) -> SourceAdapters:
         """Return the readers of local targets, in the folders of `roots`, and of targets with a configured prefix."""
-        from asky.research.adapters import AdapterSettings, SourceAdapters
+        from asky.research.adapters import SourceAdapters
 
-        configured = [
-            AdapterSettings(
-                name=name,
-                prefix=each.prefix,
-                tool=each.tool,
-                discover_tool=each.discover_tool,
-                read_tool=each.read_tool,
-                timeout_s=each.timeout_s,
-            )
-            for name, each in self.config.research.source_adapters.items()
-        ]
-        return SourceAdapters(
-            configured,
+        return SourceAdapters.configured(
+            self.config.research.source_adapters,
+            self.config.tools,
             self.roots(granted),
             read_document=self.readers.read,
             max_file_bytes=self.config.research.reading.max_file_mb * _MIB,
+            environ=self.environ,
         )
 
     def web(self, *, offline: bool = False) -> WebParts:

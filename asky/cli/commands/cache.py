@@ -60,7 +60,9 @@ def show(url: str, wants_links: bool, as_json: bool) -> None:
             return
         ctx.terminal.note(f"{page.final_url}: {page.state}, read {utc_time(page.fetched_at)}")
         if text is None:
-            ctx.terminal.note(f"its text is not cached: {page.failure or 'it was removed'}")
+            is_list = page.source_id is None and page.failure is None
+            without = "it is a list, without a text" if is_list else "it was removed"
+            ctx.terminal.note(f"its text is not cached: {page.failure or without}")
             return
         ctx.terminal.write(text + "\n")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from asky.errors import SourceUnreadable
 from asky.research.local.names import show_name
@@ -15,19 +16,29 @@ ENVIRONMENT_NAMES = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CT
 _MAX_ERROR_CHARACTERS = 200
 
 
-def run_tool(name: str, argv: Sequence[str], limits: ProgramLimits, environ: Mapping[str, str]) -> bytes:
-    """Return the standard output of `argv`, run as `run_program` runs it.
+@dataclass(frozen=True, slots=True)
+class ToolCommand:
+    """One call of a program: its arguments, its standard input, and the names of the variables that it gets."""
 
-    Of `environ` only `ENVIRONMENT_NAMES` are passed on; standard input is empty. `name` appears in messages. Raises
+    argv: Sequence[str]
+    data: bytes = b""
+    environment: Sequence[str] = ENVIRONMENT_NAMES
+
+
+def run_tool(name: str, command: ToolCommand, limits: ProgramLimits, environ: Mapping[str, str]) -> bytes:
+    """Return the standard output of `command`, run as `run_program` runs it.
+
+    Of `environ` only the named variables are passed on. `name` appears in messages. Raises
     `SourceUnreadable`: "timed_out", "too_large" (more output than allowed), or "failed" with the exit status or signal
     and the last line of standard error, or because the program cannot be started.
     """
     try:
-        ended = run_program(argv, limits, {key: environ[key] for key in ENVIRONMENT_NAMES if key in environ})
+        passed = {key: environ[key] for key in command.environment if key in environ}
+        ended = run_program(command.argv, limits, passed, data=command.data)
     except OSError as error:
         why = "the target is too long" if error.errno == errno.E2BIG else error.strerror
         raise SourceUnreadable(
-            f"adapter {name}: cannot run {show_name(argv[0])}: {why}",
+            f"adapter {name}: cannot run {show_name(command.argv[0])}: {why}",
             hint=f"check the program in research.source_adapters.{name}",
         ) from error
     if ended.why == "timed_out":

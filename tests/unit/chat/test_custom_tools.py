@@ -16,8 +16,8 @@ import anyio.lowlevel
 import psutil  # type: ignore[import-untyped]  # it has no stubs here
 import pytest
 
-from asky.chat.custom_tools import CustomTools, command_of
-from asky.config.custom_tools import RESERVED_TOOLS
+from asky.chat.custom_tools import CustomTools
+from asky.config.custom_tools import RESERVED_TOOLS, command_of
 from asky.config.schema import CustomTool
 from asky.errors import UsageError
 from asky.llm.port import ToolCall

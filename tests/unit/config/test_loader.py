@@ -196,6 +196,18 @@ def test_an_adapter_that_could_not_work_is_refused(home: Path, table: str, probl
     assert problem in str(caught.value)
 
 
+def test_an_adapter_names_a_tool_that_takes_the_target_alone(home: Path) -> None:
+    tool = '[tools.read_wiki]\ndescription = "d"\ncommand = ["wiki"]\n'
+    adapter = '[research.source_adapters.w]\nprefix = "w://"\ntool = "read_wiki"\n'
+    write_user(
+        home, f'{tool}parameters = {{properties = {{page = {{type = "string"}}}}, required = ["page"]}}\n{adapter}'
+    )
+    assert load(home).research.source_adapters["w"].tool == ("read_wiki",)
+    write_user(home, tool + adapter)
+    with pytest.raises(ConfigError, match=r"w\.tool: tools\.read_wiki must require one parameter, of type string"):
+        load(home)
+
+
 def test_an_adapter_is_a_program_alone_or_with_its_arguments(home: Path) -> None:
     write_user(
         home,

@@ -15,8 +15,9 @@ from typing import Any
 import psutil  # type: ignore[import-untyped]  # it has no stubs here
 import pytest
 
+from asky.config.schema import CustomTool, SourceAdapter
 from asky.errors import ConfigError, SourceError, SourceRefused, SourceUnreadable
-from asky.research.adapters import AdapterLink, AdapterSettings, SourceAdapters
+from asky.research.adapters import AdapterLink, AdapterListing, AdapterPayload, AdapterSettings, SourceAdapters
 from asky.research.local.files import LocalRoots
 from asky.values import Document
 
@@ -53,14 +54,26 @@ def test_a_source_has_title_text_and_links() -> None:
     output = {
         "title": " A\npage ",
         "content": "text",
-        "links": ["wiki://b", {"url": "wiki://c", "text": "C"}],
+        "links": [
+            "wiki://b",
+            {"url": "wiki://c", "text": "C"},
+            {"href": "wiki://d", "title": "D"},
+            {"href": "https://example.org/e"},
+        ],
         "more": 1,
     }
     both = adapters(says(json.dumps(output)))
     payload = both.read("wiki://a")
     assert (payload.title, payload.content, payload.document.media_type) == ("A page", "text", "text/plain")
-    assert payload.links == (AdapterLink("wiki://b", "wiki://b"), AdapterLink("wiki://c", "C"))
+    assert [(each.url, each.text) for each in payload.links] == [
+        ("wiki://b", "wiki://b"),
+        ("wiki://c", "C"),
+        ("wiki://d", "D"),
+        ("https://example.org/e", "https://example.org/e"),
+    ]
+    assert [(each.url, each.text) for each in payload.document.links] == [(e.url, e.text) for e in payload.links]
     assert both.discover("wiki://a").links == payload.links
+    assert both.load("wiki://a") == payload
 
 
 def test_discovering_and_reading_can_be_two_programs() -> None:
@@ -71,6 +84,83 @@ def test_discovering_and_reading_can_be_two_programs() -> None:
     both = adapters(settings)
     assert both.discover("wiki://a").links == (AdapterLink("wiki://b", "wiki://b"),)
     assert both.read("wiki://a").content == "text"
+
+
+def split(listed: str, read: str) -> AdapterSettings:
+    """An adapter with two programs that run these shell scripts."""
+    return AdapterSettings(
+        "wiki", "wiki://", discover_tool=["/bin/sh", "-c", listed], read_tool=["/bin/sh", "-c", read]
+    )
+
+
+def test_a_source_has_the_links_of_both_programs_once() -> None:
+    listed = """echo '{"links": ["wiki://b", {"href": "wiki://c", "text": "other words"}]}'"""
+    read = """echo '{"content": "text", "links": [{"url": "wiki://c", "text": "C"}]}'"""
+    loaded = adapters(split(listed, read)).load("wiki://a")
+    assert isinstance(loaded, AdapterPayload)
+    assert [(each.url, each.text) for each in loaded.document.links] == [("wiki://c", "C"), ("wiki://b", "wiki://b")]
+
+
+@pytest.mark.parametrize(
+    ("read", "why"),
+    [("echo '{}'", None), ("echo 'it is a folder' >&2; exit 1", "adapter wiki: exit status 1: it is a folder")],
+)
+def test_links_without_a_text_are_a_list(read: str, why: str | None) -> None:
+    loaded = adapters(split("""echo '{"links": ["wiki://b"]}'""", read)).load("wiki://a")
+    assert loaded == AdapterListing((AdapterLink("wiki://b", "wiki://b"),), why_unread=why)
+
+
+@pytest.mark.parametrize(
+    ("listed", "read", "verdict"),
+    [
+        ("echo '{}'", "echo '{}'", "empty"),
+        ("echo '{}'", "exit 3", "failed"),
+        ("exit 3", """echo '{"content": "text"}'""", "failed"),
+        ("""echo '{"links": ["wiki://b"]}'""", "yes", "too_large"),
+    ],
+)
+def test_a_failure_is_no_list(listed: str, read: str, verdict: str) -> None:
+    with pytest.raises(SourceUnreadable) as caught:
+        adapters(split(listed, read)).load("wiki://a")
+    assert caught.value.verdict == verdict
+
+
+def custom_tool(*command: str, environment: tuple[str, ...] = ("PATH",)) -> CustomTool:
+    parameters = {
+        "properties": {"page": {"type": "string"}, "depth": {"type": "integer"}},
+        "required": ["page"],
+    }
+    return CustomTool("Read the wiki.", command, parameters, environment=environment)
+
+
+@pytest.mark.parametrize(
+    ("command", "content"),
+    [
+        (("printf '%s' \"$1\"", "tool", "--page={page}"), "--page=wiki://a b"),
+        (("cat",), '{"page": "wiki://a b"}\n'),
+        (("printf '%s' \"$TZ$HOME\"",), "ASKY-3"),
+    ],
+)
+def test_a_tool_of_the_configuration_can_be_named(command: tuple[str, ...], content: str) -> None:
+    script, *rest = command
+    encode = "| python3 -c 'import json, sys; print(json.dumps({\"content\": sys.stdin.read()}))'"
+    tool = custom_tool("/bin/sh", "-c", f"{script} {encode}", *rest, environment=("PATH", "TZ"))
+    both = SourceAdapters.configured(
+        {"wiki": SourceAdapter("wiki://", tool=("read_wiki",))},
+        {"read_wiki": tool},
+        LocalRoots([]),
+        read_document=read_plainly,
+        max_file_bytes=1000,
+        environ={**os.environ, "TZ": "ASKY-3", "HOME": "/nowhere"},
+    )
+    assert both.read("wiki://a b").content == content
+
+
+def test_other_commands_have_another_version() -> None:
+    versions = {adapters(runs(script)).version("wiki://a") for script in ("exit 1", "exit 2")}
+    assert len(versions) == 2
+    assert adapters(runs("exit 1")).version("wiki://b") in versions
+    assert adapters(runs("exit 1")).version("other://b") is None
 
 
 @pytest.mark.parametrize(
