@@ -7,11 +7,12 @@ from concurrent.futures import Future
 from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
 
-from asky.app.inputs import Inputs, find_named, may_name_files
+from asky.app.inputs import Inputs, find_named, may_name_files, require_documents
 from asky.app.requests import Notes, ResolvedAsk, model_notes, resolve
 from asky.app.web import no_sources_error, plan_web, web_access
 from asky.concurrency import in_thread
@@ -138,7 +139,7 @@ class ChatService:
             context.emit(Noted(note))
         inputs = Inputs(self._services, context.emit)
         for path in resolved.request.documents:
-            await inputs.add_folder(path)
+            await inputs.add_document(path)
         session, question = await self._prepare_or_discard(resolved, inputs, answerer)
         with anyio.CancelScope(shield=True):  # a session that was changed for a question must get its run
             await in_thread(self._remember, resolved, session, inputs, answerer)
@@ -252,7 +253,7 @@ class ChatService:
         can_chat = answerer.model.host is not None and resolved.mode != "research"
         if can_chat or self._services.corpus.count_sources(scope):
             return
-        named = bool(inputs.folders) or not self._is_default_alone(inputs.collections)
+        named = bool(inputs.folders or inputs.targets) or not self._is_default_alone(inputs.collections)
         raise no_sources_error(self._services, resolved, names_documents=named)
 
     def _is_default_alone(self, collections: Sequence[int]) -> bool:
@@ -274,13 +275,16 @@ class ChatService:
         services, resolved = self._services, self.resolve(request)
         answerer = self._answerer(resolved)
         session = resolved.session
-        inputs = Inputs(services, ignore, folders=list(request.documents))
+        require_documents(services, request.documents)
+        inputs = Inputs(services, ignore)
+        inputs.folders += [each for each in request.documents if isinstance(each, Path)]
+        inputs.targets += [each for each in request.documents if isinstance(each, str)]
         inputs.add_collections(request.collections, session)
         shown, named = request.question, tuple[str, ...]()
         if may_name_files(services, inputs.folders, request.question):
             found = find_named(services, inputs.folders, request.question)
             shown, named = found.shown, found.readable
-        unread = [*map(str, inputs.folders), *named, *(each.name for each in request.attachments)]
+        unread = [*map(str, inputs.folders), *inputs.targets, *named, *(each.name for each in request.attachments)]
         earlier = session.collections if session is not None else ()
         scope = Scope(tuple(dict.fromkeys([*earlier, *inputs.collections])))
         history = services.sessions.messages(session.id) if session is not None else []

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from asky.app.inputs import describe_unchanged, folder_collection, report_notes, sync_folder
+from asky.app.inputs import describe_unchanged, folder_collection, report_notes, require_documents, sync_folder
 from asky.app.requests import Notes, ResolvedAsk, check_resolved, find_session, lacks_model, model_notes, resolve_in
 from asky.errors import UsageError
 from asky.events import Listener, ignore
@@ -19,7 +18,7 @@ from asky.text.scrub import one_line
 
 if TYPE_CHECKING:
     from asky.app.ask import ChatService
-    from asky.app.requests import AskRequest
+    from asky.app.requests import AskRequest, DocumentName
     from asky.runs.context import RunHandle
     from asky.storage.runs import Run
     from asky.storage.sessions import Session
@@ -278,7 +277,7 @@ class Conversation:
 
     def check_documents(self) -> None:
         """Raise `UsageError` if a named document or collection does not exist."""
-        self._services.only(self.typed.documents)
+        require_documents(self._services, self.typed.documents)
         for name in self.typed.collections:
             self._services.corpus.collection(name)
 
@@ -292,10 +291,10 @@ class Conversation:
             named = [DEFAULT_COLLECTION]
         return [each for each in dict.fromkeys([*earlier, *named]) if not each.startswith("session ")]
 
-    async def add_documents(self, paths: Sequence[Path]) -> None:
-        """Read these files and folders and use them for the following questions; notify the user of their contents.
+    async def add_documents(self, paths: Sequence[DocumentName]) -> None:
+        """Read these files, folders and targets and use them for the following questions; notify the user about them.
 
-        Raises `UsageError` if a path does not exist.
+        Raises as `sync_folder` does.
         """
         collections = []
         for path in paths:

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING
 
 from asky.app.inputs import report_notes
 from asky.app.requests import as_tuple
+from asky.app.requests import is_address as is_address
 from asky.concurrency import in_thread
 from asky.errors import AskyError, SourceError, UsageError
 from asky.events import Noted
 from asky.research.corpus.records import open_lines
+from asky.research.corpus.report import AcquireCounts, verdict_of
 from asky.research.embedding.models import downloads
-from asky.research.local.names import show_name, uri_path
+from asky.research.local.names import show_name, show_target, uri_path
 from asky.storage.corpus import DEFAULT_COLLECTION as DEFAULT_COLLECTION
 from asky.storage.scope import Scope
 from asky.text.counting import counted
@@ -26,6 +28,7 @@ from asky.text.urls import parse_address
 from asky.values import source_id
 
 if TYPE_CHECKING:
+    from asky.research.adapters import SourceAdapters
     from asky.research.corpus.report import AcquireReport
     from asky.research.local.files import LocalRoots
     from asky.values import Source
@@ -34,14 +37,16 @@ if TYPE_CHECKING:
 _USERINFO = re.compile(r"(?<=//)[^/?#]*@")
 _SHOWN_PATHS = 5
 _MAX_SHOWN_CHARS = 200
+_ADDABLE = "add files, folders, pages at http:// or https://, and targets of [research.source_adapters]"
 
 
 @dataclass(frozen=True, slots=True)
 class AddedDocuments:
     """The result of adding documents to a collection, or of syncing it.
 
-    `reports` are those of the files, the records and the web pages, in this order, each if there were any. `embedded`
-    is the number of passages embedded, `named` that of files and web pages named, and `errors` are those of them.
+    `reports` are those of the files, the records, the targets and the web pages, in this order, each if there were any.
+    `embedded` is the number of passages embedded, `named` that of files, targets and pages named, and `errors` are
+    those of them.
     """
 
     collection: str
@@ -146,11 +151,12 @@ class CorpusService:
         embed: bool = True,
         offline: bool = False,
     ) -> AddedDocuments:
-        """Add files, folders with everything below them, and web pages by URL.
+        """Add files, folders with everything below them, web pages by URL, and targets of adapters.
 
-        Files and folders are followed from then on; adding a page again refreshes it. `records` is a JSON Lines file of
-        `{"id", "text", "title"?, "url"?, "metadata"?}` objects. Without `embed`, only words are indexed; `sync` embeds
-        later. With `offline`, no host is contacted: only cached pages are added, and no embedding model is downloaded.
+        Files and folders are followed from then on; adding a page or a target again refreshes it. `records` is a JSON
+        Lines file of `{"id", "text", "title"?, "url"?, "metadata"?}` objects. Without `embed`, only words are indexed;
+        `sync` embeds later. With `offline`, no host is contacted: only cached pages are added, programs of adapters run
+        only for what is not cached, and no embedding model is downloaded.
 
         Raises `UsageError`, before anything is written, if a path does not exist or a URL is invalid. Sources that
         could not be read are in the result; see `raise_for_added`. If a single page was to be added and cannot be read,
@@ -159,8 +165,10 @@ class CorpusService:
         names = [str(each) for each in as_tuple("documents", documents)]
         if not names and records is None:
             raise UsageError("nothing to add", hint="name files, folders or web pages, or a file of records")
-        urls = [each for each in names if is_address(each)]
-        paths = [_local_path(each) for each in names if not is_address(each)]
+        adapters = self._services.adapters(None)
+        targets = [each for each in names if adapters.runs_program(each)]
+        urls = [each for each in names if is_address(each) and each not in targets]
+        paths = [_local_path(each) for each in names if not is_address(each) and each not in targets]
         with ExitStack() as opened, downloads(allowed=not offline):
             file = None if records is None else Path(records)
             lines = await in_thread(_open, file, opened)
@@ -175,14 +183,20 @@ class CorpusService:
                 errors += await in_thread(self._file_errors, files)
             if file is not None:
                 reports.append(await self._add_records(collection, lines, file.name))
+            if targets:
+                report, failed = await in_thread(self._add_targets, collection, targets, adapters, not offline)
+                if failed and len(names) == 1 and file is None:
+                    raise failed[0]
+                errors += failed
+                reports.append(report)
             if urls:
                 pages = await self._services.web(offline=offline).page_acquirer.add(collection, urls)
                 if pages.errors and len(names) == 1 and not reports:
                     raise pages.errors[0]  # it says all that the report would
                 errors += pages.errors
                 reports.append(pages.report)
-            added = AddedDocuments(collection, tuple(reports), 0, len(files) + len(urls), tuple(errors))
-            return await self._finish(added, embed=embed)
+            named = len(files) + len(targets) + len(urls)
+            return await self._finish(AddedDocuments(collection, tuple(reports), 0, named, tuple(errors)), embed=embed)
 
     async def sync(self, collection: str = DEFAULT_COLLECTION) -> AddedDocuments:
         """Update a collection from the folders that it follows, and embed new passages."""
@@ -279,6 +293,23 @@ class CorpusService:
         if is_new and not await in_thread(store.files, collection_id):  # no line was a record
             await in_thread(store.remove_collection, collection_id)
         return report
+
+    def _add_targets(
+        self, collection: str, targets: Sequence[str], adapters: SourceAdapters, refresh: bool
+    ) -> tuple[AcquireReport, tuple[AskyError, ...]]:
+        store, errors = self._services.corpus, list[AskyError]()
+        counts = AcquireCounts(self._services.listener)
+        is_new = collection not in store.collections()
+        collection_id = store.collection(collection, create=True)
+        for target in targets:
+            try:
+                self._services.target_acquirer.add(target, adapters, collection_id, counts, refresh=refresh)
+            except SourceError as error:
+                counts.record(show_target(target), verdict_of(error), error.message)
+                errors.append(error)
+        if is_new and not store.files(collection_id):
+            store.remove_collection(collection_id)
+        return counts.report(), tuple(errors)
 
     async def _finish(self, added: AddedDocuments, *, embed: bool) -> AddedDocuments:
         """Emit notes about every report, and embed new passages."""
@@ -380,18 +411,13 @@ def _raise_for_named(errors: Sequence[AskyError], named: int) -> None:
         raise kind(f"{len(errors)} of {named} could not be added", hint="the reasons are above")
 
 
-def is_address(name: str) -> bool:
-    """Return whether `name` is a URL rather than a path; `file://` names a path."""
-    return "://" in name and not name.casefold().startswith("file://")
-
-
 def _require_address(url: str) -> None:
     """Raise `UsageError` if `url` cannot be the URL of a page."""
     try:
         parse_address(url)
     except ValueError as error:
         shown = _USERINFO.sub("", url)[:_MAX_SHOWN_CHARS]  # it may hold a password
-        raise UsageError(f"{shown}: {error}", hint="add files, folders, and pages at http:// or https://") from None
+        raise UsageError(f"{shown}: {error}", hint=_ADDABLE) from None
 
 
 def _open(records: Path | None, opened: ExitStack) -> Iterator[bytes]:
@@ -413,6 +439,6 @@ def _real_path(name: str) -> str:
 
 
 def _is_named(source: Source, name: str, path: str) -> bool:
-    ids = (source.id, source.url, None if source.external_id is None else str(source.external_id))
+    ids = (source.id, source.uri, source.url, None if source.external_id is None else str(source.external_id))
     below = source.path is not None and (source.path == path or source.path.startswith(path + os.sep))
     return name in ids or below

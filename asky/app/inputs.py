@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from asky.app.unread_files import sum_up_unread
 from asky.concurrency import in_thread
-from asky.errors import SourceError
-from asky.events import Event, Noted
-from asky.research.local.names import refuse_outside
+from asky.errors import SourceError, UsageError
+from asky.events import Event, Noted, Warned
+from asky.research.corpus.report import AcquireCounts, verdict_of
+from asky.research.local.names import refuse_outside, show_target
 from asky.storage.corpus import DEFAULT_COLLECTION
 from asky.storage.sessions import own_collection
 from asky.text.counting import counted
@@ -24,7 +25,7 @@ from asky.values import Document, Source, source_id
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from asky.app.requests import AskRequest, Attachment
+    from asky.app.requests import AskRequest, Attachment, DocumentName
     from asky.research.adapters import SourceAdapters
     from asky.research.corpus.report import AcquireReport
     from asky.research.local.files import LocalRoots
@@ -36,11 +37,12 @@ _SIGNS_OF_A_PATH = frozenset("/\\~:")
 
 
 _FOLDER = "folder "
+_ADAPTERS = "[research.source_adapters] in the configuration names the programs for such targets"
 
 
-def folder_collection(path: Path) -> str:
-    """Return the name of the collection that follows a file or folder passed with a question."""
-    return f"{_FOLDER}{os.path.realpath(path)}"
+def folder_collection(name: DocumentName) -> str:
+    """Return the name of the collection that follows a file, folder or target passed with a question."""
+    return f"{_FOLDER}{name if isinstance(name, str) else os.path.realpath(name)}"
 
 
 def name_documents(services: Services) -> str:
@@ -51,11 +53,24 @@ def name_documents(services: Services) -> str:
     return f"add -d {shlex.quote(last.removeprefix(_FOLDER))} for the documents used last"
 
 
-async def sync_folder(services: Services, path: Path) -> tuple[int, AcquireReport]:
-    """Update the collection of one path; return its id and the report on its files.
+def require_documents(services: Services, names: Sequence[DocumentName]) -> None:
+    """Raise `UsageError` for a path that does not exist and for a target that no adapter handles."""
+    services.only([each for each in names if isinstance(each, Path)])
+    adapters = services.adapters(None)
+    for each in names:
+        if isinstance(each, str) and not adapters.runs_program(each):
+            remedy = "`asky corpus add URL` adds web pages" if each.casefold().startswith("http") else _ADAPTERS
+            raise UsageError(f"{show_target(each)}: not a file, a folder or the target of an adapter", hint=remedy)
 
-    Raises `UsageError` if the path does not exist.
+
+async def sync_folder(services: Services, path: DocumentName) -> tuple[int, AcquireReport]:
+    """Update the collection of one path or target; return its id and the report on its files.
+
+    A target that cannot be read now keeps its earlier texts. Raises `UsageError` if the path does not exist or no
+    adapter handles the target, and `SourceError` for a target that could never be read.
     """
+    if isinstance(path, str):
+        return await in_thread(_sync_target, services, path)
 
     def open_collection() -> tuple[int, LocalRoots]:
         roots = services.only([path])
@@ -65,6 +80,25 @@ async def sync_folder(services: Services, path: Path) -> tuple[int, AcquireRepor
 
     collection_id, roots = await in_thread(open_collection)
     return collection_id, await services.acquirer.sync(collection_id, roots)
+
+
+def _sync_target(services: Services, target: str) -> tuple[int, AcquireReport]:
+    require_documents(services, [target])
+    name = folder_collection(target)
+    is_new = name not in services.corpus.collections()
+    collection_id = services.corpus.collection(name, create=True)
+    counts = AcquireCounts(services.listener)
+    try:
+        adapters = services.adapters(None)
+        services.target_acquirer.add(target, adapters, collection_id, counts, prune=True)
+    except SourceError as error:
+        if not services.corpus.files(collection_id):
+            if is_new:
+                services.corpus.remove_collection(collection_id)
+            raise
+        counts.record(show_target(target), verdict_of(error), error.message)
+        services.listener(Warned(f"{error.message}: the earlier text of {show_target(target)} is used", error.hint))
+    return collection_id, counts.report()
 
 
 @dataclass(slots=True)
@@ -79,6 +113,7 @@ class Inputs:
     shown: str = ""
     collections: list[int] = field(default_factory=list)
     folders: list[Path] = field(default_factory=list)
+    targets: list[str] = field(default_factory=list)
     rejected: list[tuple[str, str]] = field(default_factory=list)
 
     def add_collections(self, names: Sequence[str], session: Session | None) -> None:
@@ -86,7 +121,7 @@ class Inputs:
 
         Raises `UsageError` if a collection does not exist.
         """
-        has_others = bool(self.folders) or (session is not None and bool(session.collections))
+        has_others = bool(self.folders or self.targets) or (session is not None and bool(session.collections))
         if not names and not has_others and DEFAULT_COLLECTION in self.services.corpus.collections():
             names = (DEFAULT_COLLECTION,)
         for name in names:
@@ -97,12 +132,15 @@ class Inputs:
         if collection_id not in self.collections:
             self.collections.append(collection_id)
 
-    async def add_folder(self, path: Path) -> None:
-        """Update the collection of a file or folder, and add it."""
+    async def add_document(self, path: DocumentName) -> None:
+        """Update the collection of a file, folder or target, and add it."""
         collection_id, report = await sync_folder(self.services, path)
         for note in report_notes(report, changes_only=True):
             self.emit(note)
-        self.folders.append(path)
+        if isinstance(path, str):
+            self.targets.append(path)
+        else:
+            self.folders.append(path)
         self.add(collection_id)
         self.rejected += [(each.path, f"{each.verdict}: {each.why}") for each in report.problems]
 
@@ -140,9 +178,10 @@ class Inputs:
             raise refuse_outside(name)
         services = self.services
         collection_id = services.corpus.collection(own_collection(session.id), create=True)
-        report = services.target_acquirer.add(name, named.adapters, collection_id)
+        counts = AcquireCounts(services.listener)
+        services.target_acquirer.add(name, named.adapters, collection_id, counts)
         self.add(collection_id)
-        self.rejected += [(each.path, f"{each.verdict}: {each.why}") for each in report.problems]
+        self.rejected += [(each.path, f"{each.verdict}: {each.why}") for each in counts.problems]
 
 
 def may_name_files(services: Services, folders: Sequence[Path], question: str) -> bool:

@@ -30,6 +30,20 @@ Recall = Literal["session", "all"]
 """The findings that a question in research mode recalls: those of its session, or all."""
 
 
+DocumentName = Path | str
+"""A file or folder, or as text the target of an adapter."""
+
+
+def document_name(name: Path | str) -> DocumentName:
+    """Return `name` as a path, unless it is the target of an adapter, such as `wiki://releases`."""
+    return name if isinstance(name, str) and is_address(name) else Path(name)
+
+
+def is_address(name: str) -> bool:
+    """Return whether `name` is a URL or a target rather than a path; `file://` names a path."""
+    return "://" in name and not name.casefold().startswith("file://")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attachment:
     """A text that a question is about; `name` is its title. It becomes a source of the session."""
@@ -66,16 +80,16 @@ class AskRequest:
     """A question and its options; open ones follow from the session, or else from the configuration.
 
     `session` is a name or an id: an unknown name creates a session, `None` creates one with a generated name;
-    `resume_last` continues the most recently used session instead. `documents` are files and folders, updated first;
-    `collections` are names of `asky corpus`. `model` is an alias of models.toml or `PROVIDER:ID`. With `offline`, only
-    this machine is used.
+    `resume_last` continues the most recently used session instead. `documents` are files, folders and targets of
+    adapters, updated first; `collections` are names of `asky corpus`. `model` is an alias of models.toml or
+    `PROVIDER:ID`. With `offline`, only this machine is used.
     """
 
     question: str
     mode: Mode | None = None
     session: str | None = None
     resume_last: bool = False
-    documents: tuple[Path, ...] = ()
+    documents: tuple[DocumentName, ...] = ()
     collections: tuple[str, ...] = ()
     attachments: tuple[Attachment, ...] = ()
     web: WebOptions = field(default_factory=WebOptions)
@@ -87,7 +101,7 @@ class AskRequest:
     def __post_init__(self) -> None:
         for name in ("documents", "collections", "attachments"):
             object.__setattr__(self, name, as_tuple(name, getattr(self, name)))
-        object.__setattr__(self, "documents", tuple(Path(each) for each in self.documents))
+        object.__setattr__(self, "documents", tuple(document_name(each) for each in self.documents))
 
 
 def as_tuple(name: str, values: Iterable[Item]) -> tuple[Item, ...]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from asky.app.inputs import name_documents, report_notes, sync_folder
-from asky.app.requests import as_tuple
+from asky.app.requests import DocumentName, as_tuple, document_name
 from asky.app.schemas import hit_object
 from asky.concurrency import in_thread
 from asky.errors import UsageError
@@ -47,12 +47,12 @@ class SearchService:
         return await in_thread(lambda: self.search_in(scope, query, limit=limit))
 
     async def resolve(self, documents: Sequence[Path | str] = (), collection: str | None = None) -> SearchScope:
-        """Return the scope of the files and folders in `documents`, updated first, and the named collection.
+        """Return the scope of the files, folders and targets in `documents`, updated first, and the named collection.
 
         If neither is given, it is the default collection. Raises `UsageError` if a path or collection does not exist,
-        or there are no documents yet.
+        or there are no documents yet, and `SourceError` for a target that cannot be read.
         """
-        paths = [Path(each) for each in as_tuple("documents", documents)]
+        paths = [document_name(each) for each in as_tuple("documents", documents)]
         if not paths:
             return await in_thread(self.resolve_collection, collection)
         found = [await self._sync(path) for path in paths]
@@ -80,7 +80,7 @@ class SearchService:
             raise UsageError(f"the query has {len(query):,} characters; the limit is {_MAX_QUERY_CHARS:,}")
         return self._services.vectors.search_content_chunks(query, Scope(scope.collections), limit=limit)
 
-    async def _sync(self, path: Path) -> int:
+    async def _sync(self, path: DocumentName) -> int:
         collection_id, report = await sync_folder(self._services, path)
         for note in report_notes(report, changes_only=True):
             self._services.listener(note)

@@ -67,15 +67,15 @@ class SyncAsky:
         self, query: str, *, documents: Sequence[Path | str] = (), collection: str | None = None, limit: int = 10
     ) -> list[Hit]:
         """Return the passages that match `query` best, best first. Raises as `SearchService.search`."""
-        paths = tuple(Path(each) for each in documents)
-        return self._call(lambda: self._inner.search.search(query, documents=paths, collection=collection, limit=limit))
+        search = self._inner.search.search
+        return self._call(lambda: search(query, documents=documents, collection=collection, limit=limit))
 
     def add(self, *paths: Path | str, collection: str = "default") -> None:
         """Add files and folders with everything below them to a collection, which follows them from then on.
 
-        Raises as `CorpusService.add`.
+        Web pages by URL and targets of adapters can be added as texts. Raises as `CorpusService.add`.
         """
-        self._call(lambda: self._inner.corpus.add([Path(each) for each in paths], collection=collection))
+        self._call(lambda: self._inner.corpus.add(paths, collection=collection))
 
     def _call(self, work: Callable[[], Awaitable[T]]) -> T:
         if self._portal is None:

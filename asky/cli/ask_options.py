@@ -7,16 +7,15 @@ import select
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import click
 
 from asky.app import prompts
 from asky.app.prompts import decode_attachment, decode_prompt, names_prompt, read_prompt_file
-from asky.app.requests import AskRequest, Attachment, Mode, RunLimits, WebOptions
+from asky.app.requests import AskRequest, Attachment, DocumentName, Mode, RunLimits, WebOptions
 from asky.cli.context import configured
-from asky.cli.options import complete_model, complete_session
+from asky.cli.options import DocumentPath, complete_model, complete_session
 from asky.config.prompts import FILE_PREFIX, MAX_QUESTION_CHARS
 from asky.errors import UsageError
 from asky.text.scrub import scrub
@@ -34,7 +33,7 @@ class AskOptions:
     research: bool
     lean: bool
     standard: bool
-    docs: tuple[Path, ...]
+    docs: tuple[DocumentName, ...]
     collection: tuple[str, ...]
     web: bool | None
     site: tuple[str, ...]
@@ -103,9 +102,9 @@ _OPTIONS = (
     click.option(
         "-d",
         "--docs",
-        type=click.Path(path_type=Path),
+        type=DocumentPath(),
         multiple=True,
-        help="Answer from this file or folder (repeatable).",
+        help="Answer from this file, folder or adapter's target (repeatable).",
     ),
     click.option("--collection", multiple=True, help="Answer from this `asky corpus` collection (repeatable)."),
     click.option(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from asky.app.requests import document_name
 from asky.cli.export_forms import KNOWN_SUFFIXES, form_of
 from asky.cli.saving import require_writable
 from asky.errors import AskyError
@@ -16,6 +17,17 @@ if TYPE_CHECKING:
     from asky.app.completion import CompletionService
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class DocumentPath(click.Path):
+    """The path of a file or folder, or as text the target of an adapter, such as `wiki://releases`."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """See `click.ParamType.convert`."""
+        return document_name(value) if "://" in str(value) else super().convert(value, param, ctx)
 
 
 def json_option(command: F) -> F:

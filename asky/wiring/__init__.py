@@ -250,7 +250,6 @@ class Services:
             self.documents,
             self.ingester,
             ttl_s=self.config.research.cache.ttl_hours * _HOUR_S,
-            listener=self.listener,
         )
 
     def roots(self, granted: Sequence[Path] = ()) -> LocalRoots:
@@ -271,14 +270,17 @@ class Services:
 
         return LocalRoots(paths, denied=own_folders(self.paths))
 
-    def adapters(self, granted: Sequence[Path] = ()) -> SourceAdapters:
-        """Return the readers of local targets, in the folders of `roots`, and of targets with a configured prefix."""
+    def adapters(self, granted: Sequence[Path] | None = ()) -> SourceAdapters:
+        """Return the readers of local targets, in the folders of `roots`, and of targets with a configured prefix.
+
+        With `None`, no local target is handled.
+        """
         from asky.research.adapters import SourceAdapters
 
         return SourceAdapters.configured(
             self.config.research.source_adapters,
             self.config.tools,
-            self.roots(granted),
+            self.only(()) if granted is None else self.roots(granted),
             read_document=self.readers.read,
             max_file_bytes=self.config.research.reading.max_file_mb * _MIB,
             environ=self.environ,

@@ -6,13 +6,14 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from asky.app.prompts import names_prompt
 from asky.app.web import SETUP_HINT
 from asky.cli.ask_options import expand_prompt, names_prompt_file, read_question_file
-from asky.cli.chat.paths import QUOTE_THEM, one_typed_path, typed_paths
+from asky.cli.chat.paths import QUOTE_THEM, one_typed_path, typed_documents
 from asky.cli.chat.plan import plan_question
 from asky.cli.chat.views import (
     export_chat,
@@ -189,8 +190,8 @@ def _docs(screen: ChatScreen, _reader: Reader, rest: str) -> None:
         return
     conversation = screen.conversation
     used_web = conversation.uses_web
-    paths = [each.expanduser() for each in typed_paths(rest)]
-    missing = [str(each) for each in paths if not os.path.lexists(each)]
+    paths = typed_documents(rest)
+    missing = [str(each) for each in paths if isinstance(each, Path) and not os.path.lexists(each)]
     if missing and len(paths) > 1:
         raise UsageError(f"{missing[0]}: no such file or folder", hint=f'{QUOTE_THEM}: /docs "{rest}"')
     screen.ctx.run(lambda: conversation.add_documents(paths))

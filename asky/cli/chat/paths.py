@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
+from asky.app.requests import DocumentName, document_name
 from asky.errors import UsageError
 
 QUOTE_THEM = "put quotes around a path with spaces"
@@ -13,11 +14,21 @@ QUOTE_THEM = "put quotes around a path with spaces"
 
 def typed_paths(rest: str) -> list[Path]:
     """Return the paths, split as a shell would. Raises `UsageError` for a missing closing quote."""
+    return [Path(each) for each in _split(rest)]
+
+
+def _split(rest: str) -> list[str]:
     try:
-        return [Path(each) for each in shlex.split(rest)]
+        return shlex.split(rest)
     except ValueError as error:
         hint = """put double quotes around a path with an apostrophe, such as "bob's notes\""""
         raise UsageError(f"cannot parse the paths: {str(error).lower()}", hint=hint) from error
+
+
+def typed_documents(rest: str) -> list[DocumentName]:
+    """Return the paths and the targets of adapters, as `typed_paths` does, with `~` expanded."""
+    names = [document_name(each) for each in _split(rest)]
+    return [each if isinstance(each, str) else each.expanduser() for each in names]
 
 
 def one_typed_path(rest: str, command: str) -> Path:

@@ -40,7 +40,7 @@ def corpus() -> None:
 
 
 @corpus.command()
-@click.argument("sources", metavar="[PATH|URL]...", nargs=-1)
+@click.argument("sources", metavar="[PATH|URL|TARGET]...", nargs=-1)
 @click.option(
     "--jsonl",
     type=click.Path(path_type=Path),
@@ -61,11 +61,11 @@ def add(
     quiet: bool,
     verbose: bool,
 ) -> None:
-    """Add files, folders with everything below them, and web pages.
+    """Add files, folders with everything below them, web pages, and targets of adapters.
 
-    Files and folders are tracked for `asky corpus sync`; add a web page again to refresh it. If a file or page that
-    you named cannot be read, it is reported, the rest is added, and the exit code is nonzero. A file in a folder that
-    you named is reported only.
+    Files and folders are tracked for `asky corpus sync`; add a page or target again to refresh it. If one that you
+    named cannot be read, it is reported, the rest is added, and the exit code is nonzero. A file in a folder that you
+    named is reported only.
     """
     if not sources and jsonl is None:
         raise UsageError("nothing to add", hint="name files, folders or web pages, or --jsonl FILE")

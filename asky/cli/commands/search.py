@@ -9,10 +9,11 @@ from pathlib import Path
 
 import click
 
+from asky.app.requests import DocumentName
 from asky.app.schemas import hits_object
 from asky.app.search import describe_place
 from asky.cli.context import command_context
-from asky.cli.options import json_option, verbosity_options
+from asky.cli.options import DocumentPath, json_option, verbosity_options
 from asky.cli.terminal.terminal import Terminal
 from asky.errors import UsageError
 from asky.values import Hit
@@ -24,7 +25,11 @@ from asky.values import Hit
     "-k", "limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="Maximum number of passages."
 )
 @click.option(
-    "-d", "--docs", type=click.Path(path_type=Path), multiple=True, help="Search this file or folder (repeatable)."
+    "-d",
+    "--docs",
+    type=DocumentPath(),
+    multiple=True,
+    help="Search this file, folder or adapter's target (repeatable).",
 )
 @click.option("--collection", help="Search this collection.  [default: default]")
 @click.option(
@@ -35,7 +40,7 @@ from asky.values import Hit
 def search(
     query: tuple[str, ...],
     limit: int,
-    docs: tuple[Path, ...],
+    docs: tuple[DocumentName, ...],
     collection: str | None,
     batch: Path | None,
     as_json: bool,

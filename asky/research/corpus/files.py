@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 
 from asky.concurrency import gather, in_thread
 from asky.errors import AskyError, SourceError, SourceUnreadable
-from asky.events import FileVerdict, Listener, Noted, StageAdvanced, StageFinished, StageStarted
+from asky.events import Listener, Noted, StageAdvanced, StageFinished, StageStarted
 from asky.reading import scanned_pages
 from asky.reading.formats import HEAD_BYTES, format_of, may_be_text, media_type_of
 from asky.research.corpus.file_names import source_title
 from asky.research.corpus.ingest import FileFacts, Ingester, read_with, read_without_ocr
-from asky.research.corpus.report import OTHER_CONTENT, AcquireCounts, AcquireReport
+from asky.research.corpus.report import OTHER_CONTENT, AcquireCounts, AcquireReport, verdict_of
 from asky.research.local.discovery import DiscoveredFile, Unread, discover
 from asky.research.local.files import LocalRoots
 from asky.research.local.names import show_name
@@ -290,11 +290,6 @@ def note_unread(item: Unread, counts: AcquireCounts) -> None:
         counts.skipped.append((item.name, item.reason, item.count))
     else:
         counts.record(item.name, item.verdict, item.reason)
-
-
-def verdict_of(error: SourceError) -> FileVerdict:
-    """Return the verdict for a file that raised `error`."""
-    return error.verdict if isinstance(error, SourceUnreadable) else "refused"  # type: ignore[return-value]
 
 
 def _reason(error: SourceError, shown: str) -> str:

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 
+from asky.errors import SourceError, SourceUnreadable
 from asky.events import FileRead, FileVerdict, Listener
 
 OTHER_CONTENT = "its content does not match its name"
@@ -58,3 +59,8 @@ class AcquireCounts:
             self.chunks,
             time.monotonic() - self.started,
         )
+
+
+def verdict_of(error: SourceError) -> FileVerdict:
+    """Return the verdict for a file that raised `error`."""
+    return error.verdict if isinstance(error, SourceUnreadable) else "refused"  # type: ignore[return-value]

@@ -12,16 +12,15 @@ from asky.errors import SourceError, SourceUnreadable
 from asky.reading.scanned_pages import SCANNED
 from asky.research.adapters import AdapterLink, AdapterListing
 from asky.research.corpus.file_names import source_title
-from asky.research.corpus.files import note_unread, verdict_of
+from asky.research.corpus.files import note_unread
 from asky.research.corpus.ingest import FileFacts, Ingester, read_with, read_without_ocr
-from asky.research.corpus.report import AcquireCounts, AcquireReport
+from asky.research.corpus.report import AcquireCounts, verdict_of
 from asky.research.local.names import is_local_target, show_name, show_target
 from asky.research.page import WebPage
 from asky.storage.pages import PageRow
 from asky.values import Link, Source, source_id
 
 if TYPE_CHECKING:
-    from asky.events import Listener
     from asky.research.adapters import SourceAdapters
     from asky.storage.corpus import CorpusStore
     from asky.storage.documents import DocumentStore
@@ -44,7 +43,6 @@ class TargetAcquirer:
         ingester: Ingester,
         *,
         ttl_s: float,
-        listener: Listener,
         now: Callable[[], float] = time.time,
     ) -> None:
         self._pages = pages
@@ -52,7 +50,6 @@ class TargetAcquirer:
         self._documents = documents
         self._ingester = ingester
         self._ttl_s = ttl_s
-        self._listener = listener
         self._now = now
 
     def add(
@@ -60,27 +57,26 @@ class TargetAcquirer:
         target: str,
         adapters: SourceAdapters,
         collection_id: int,
+        counts: AcquireCounts,
         *,
         refresh: bool = False,
         prune: bool = False,
-    ) -> AcquireReport:
+    ) -> None:
         """Read a file, the files of a folder (one level), or a source of an adapter with, if it is a list, its sources.
 
         With `refresh`, programs run whatever the cache holds. With `prune`, sources of the collection that the target
-        no longer lists are removed. A source that cannot be read is a problem of the report, and keeps its earlier
+        no longer lists are removed. A listed source that cannot be read is recorded in `counts`, and keeps its earlier
         text. Raises `SourceError` if the target itself is refused or cannot be read.
         """
-        counts = AcquireCounts(self._listener)
         if is_local_target(target) and not adapters.runs_program(target):
             self._add_local(target, adapters, collection_id, counts)
-            return counts.report()
+            return
         listed = self._add_source(target, adapters, collection_id, counts, refresh=refresh)
         self._add_listed(target, listed, adapters, collection_id, counts, refresh=refresh)
         if prune:
             known = {source_id(each) for each in (target, *listed)}
             gone = [each.source_id for each in self._corpus.files(collection_id).values()]
-            counts.removed = self._corpus.remove_sources(collection_id, [each for each in gone if each not in known])
-        return counts.report()
+            counts.removed += self._corpus.remove_sources(collection_id, [each for each in gone if each not in known])
 
     def read(
         self, target: str, adapters: SourceAdapters, collection_id: int, *, refresh: bool = False

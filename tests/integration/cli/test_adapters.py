@@ -112,3 +112,74 @@ def test_the_program_that_discovers_is_run_too(asky: InProcess, wiki: Wiki) -> N
     assert "Bread rises with yeast." in str(answer(asky, "What makes bread rise, says wiki://all?")["answer"])
     assert wiki.calls[:2] == ["ls wiki://all", "cat wiki://all"]
     assert sorted(wiki.calls[2:]) == ["cat wiki://bread", "cat wiki://tides", "ls wiki://bread", "ls wiki://tides"]
+
+
+# -d and collections
+
+
+def test_d_takes_a_target_and_follows_what_it_lists(asky: InProcess, wiki: Wiki) -> None:
+    def found(query: str) -> list[str]:
+        return [each["title"] for each in asky("search", "-d", "wiki://all", query, "--json").json["hits"]]
+
+    assert found("moon") == ["Tides"]
+    assert found("yeast") == ["Bread"]
+    assert wiki.calls == ["both wiki://all", "both wiki://tides", "both wiki://bread"]
+    assert "Bread rises with yeast." in str(answer(asky, "What makes bread rise?", "-d", "wiki://all")["answer"])
+    assert len(wiki.calls) == 3
+    wiki.put("all", None, ("wiki://tides",))
+    asky("cache", "clear")
+    assert found("yeast") == []
+    assert found("moon") == ["Tides"]
+
+
+def test_a_target_that_fails_later_keeps_its_text_and_that_is_reported(asky: InProcess, wiki: Wiki) -> None:
+    asky("search", "-d", "wiki://tides", "moon")
+    asky("cache", "clear")
+    (wiki.folder / "tides.json").unlink()
+    later = asky("search", "-d", "wiki://tides", "moon")
+    assert "The moon pulls the sea." in later.out
+    assert "the earlier text of wiki://tides is used" in later.err
+    assert "exit status 1" in str(answer(asky, "What pulls the sea?", "-d", "wiki://tides")["rejected"])
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "said"),
+    [
+        ("wiki://missing", 1, "adapter wiki: exit status 1"),
+        ("zotero://item", 2, "not a file, a folder or the target of an adapter"),
+        ("https://example.org/", 2, "`asky corpus add URL` adds web pages"),
+    ],
+)
+def test_what_d_cannot_take_is_an_error_and_leaves_nothing(asky: InProcess, name: str, code: int, said: str) -> None:
+    for command in (("search", "moon"), ("ask", "What pulls the sea?")):
+        done = asky(*command, "-d", name)
+        assert (done.code, said in done.err) == (code, True), done.err
+        assert done.err.count("asky: ") == 1
+    assert asky("corpus", "list", "--collections").out == ""
+
+
+def test_targets_are_added_to_a_collection_refreshed_and_removed(asky: InProcess, wiki: Wiki) -> None:
+    asky("search", "-d", "wiki://bread", "yeast")
+    added = asky("corpus", "add", "wiki://all", "wiki://tides", "--json").json
+    assert added["reports"][0]["verdicts"] == {"indexed": 1, "unchanged": 2}
+    wiki.put("tides", "The sun pulls too.")
+    assert asky("corpus", "add", "wiki://tides", "--json").json["reports"][0]["verdicts"] == {"indexed": 1}
+    assert "The sun pulls too." in asky("search", "sun").out
+    assert "wiki://tides" in asky("corpus", "list", "--collection", "default").out
+    assert asky("corpus", "rm", "wiki://tides", "--collection", "default").code == 0
+    assert asky("search", "sun").out == ""
+
+
+def test_targets_that_cannot_be_added_are_reported_and_the_others_are_added(asky: InProcess) -> None:
+    done = asky("corpus", "add", "wiki://missing", "wiki://tides", "wiki://gone")
+    assert done.code == 1
+    assert "2 of 3 could not be added" in done.err
+    assert "wiki://missing: failed: adapter wiki: exit status 1" in done.err
+    assert "The moon pulls the sea." in asky("search", "moon").out
+
+
+def test_one_target_that_cannot_be_added_is_one_error_and_no_collection(asky: InProcess) -> None:
+    done = asky("corpus", "add", "wiki://missing")
+    assert done.code == 1
+    assert done.err.count("\n") == 1
+    assert asky("corpus", "list", "--collections").out == ""
