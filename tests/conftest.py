@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -30,24 +30,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--data", default="", help="A folder of development sets, for the tests of quality.")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="session", autouse=True)
 def model_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder for exported embedding models, the same for all tests of a run: each model is exported once."""
     root = tmp_path_factory.getbasetemp()
     # Parallel workers have a folder each below one that they share; the client's lock keeps them from exporting twice.
-    return (root.parent if "PYTEST_XDIST_WORKER" in os.environ else root) / "model-cache"
-
-
-@pytest.fixture
-def share_models(model_cache: Path) -> Callable[[Path], None]:
-    """Have the asky whose home is the given folder use the exported models of this test run."""
-
-    def share(home: Path) -> None:
-        (home / "cache").mkdir(parents=True, mode=0o700)
-        model_cache.mkdir(exist_ok=True, mode=0o700)
-        (home / "cache" / "models").symlink_to(model_cache)
-
-    return share
+    folder = (root.parent if "PYTEST_XDIST_WORKER" in os.environ else root) / "model-cache"
+    os.environ["ASKY_MODEL_CACHE"] = str(folder)
+    return folder
 
 
 _ENDING_S = 10.0

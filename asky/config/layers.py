@@ -23,6 +23,7 @@ _MAX_NAME_CHARS = 100
 SPECIAL_VARIABLES: Mapping[str, str] = MappingProxyType(
     {
         "ASKY_HOME": "folder that holds config, data, cache and state, instead of the XDG folders",
+        "ASKY_MODEL_CACHE": "folder of prepared search models, instead of the one in the user's cache folder",
         "ASKY_MODEL": "default model, an alias or PROVIDER:MODEL_ID; -m overrides it",
         "ASKY_DEBUG": "any value: show the traceback of an error",
         "OPENAI_API_KEY": "key of the provider openai",

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from asky.config.custom_tools import find_missing_programs
 from asky.config.loader import Config
 from asky.config.models import read_api_key
-from asky.config.paths import Paths
+from asky.config.paths import model_folder
 from asky.config.secrets import scrub
 from asky.errors import AskyError, NotConfigured
 from asky.health.check import Check, note, ok, problem
@@ -57,7 +57,7 @@ def check_programs(config: Config, environ: Mapping[str, str]) -> Iterator[Check
         yield ok(_TOOLS, (", ".join(enabled) or "none enabled") + (f"; {off} not enabled" if off and enabled else ""))
 
 
-def check_model(config: Config, paths: Paths, *, fingerprints: Sequence[str]) -> Check:
+def check_model(config: Config, environ: Mapping[str, str], *, fingerprints: Sequence[str]) -> Check:
     """Check that the configured embedding model is available, and that stored vectors have the same fingerprint.
 
     `fingerprints` are those of the stored vectors, if any. Without a model asky searches by keywords only. That is a
@@ -65,7 +65,7 @@ def check_model(config: Config, paths: Paths, *, fingerprints: Sequence[str]) ->
     """
     model = config.research.embedding.model
     try:
-        exported, damage = _exported(config, paths)
+        exported, damage = _exported(config, environ)
         if exported is not None:
             return _compare(model, exported, fingerprints)
         source = find_model_folder(model, local_files_only=True)
@@ -76,13 +76,13 @@ def check_model(config: Config, paths: Paths, *, fingerprints: Sequence[str]) ->
     return ok(_EMBEDDING, f"{model} ({source})")
 
 
-def _exported(config: Config, paths: Paths) -> tuple[str | None, str | None]:
+def _exported(config: Config, environ: Mapping[str, str]) -> tuple[str | None, str | None]:
     """Return the fingerprint of the model's prepared copy, `None` if there is none, and why that copy is unusable, if
     it is.
     """
     chosen = config.research.embedding
     try:
-        found = read_exported(paths.cache / "models" / model_key(chosen.model) / chosen.precision)
+        found = read_exported(model_folder(environ) / model_key(chosen.model) / chosen.precision)
     except UnusableExport as error:
         return None, error.message
     return (None if found is None else found.model.fingerprint), None

@@ -61,7 +61,9 @@ def diagnose(
     yield check_disk_space(paths.data)
     yield check_sizes(paths)
     yield check_leftovers(paths, now=time.time())
-    yield from _check_contents(paths, config, full=full, repair=repair)
+    fingerprints: list[str] = []
+    yield from _check_contents(paths, config, fingerprints, full=full, repair=repair)
+    yield check_model(config, environ, fingerprints=fingerprints)
 
 
 def _configuration(environ: Mapping[str, str], cwd: Path) -> tuple[Config, list[Check]]:
@@ -73,10 +75,14 @@ def _configuration(environ: Mapping[str, str], cwd: Path) -> tuple[Config, list[
     return config, [ok("configuration", "valid"), check_answering(config, environ)]
 
 
-def _check_contents(paths: Paths, config: Config, *, full: bool, repair: bool) -> Iterator[Check]:
-    """Check the store and everything that depends on it. A missing or unusable store is not opened."""
+def _check_contents(
+    paths: Paths, config: Config, fingerprints: list[str], *, full: bool, repair: bool
+) -> Iterator[Check]:
+    """Check the store and its index, and add the models of its vectors to `fingerprints`.
+
+    A missing or unusable store is not opened.
+    """
     path = paths.data / "asky.db"
-    fingerprints: list[str] = []
     first = check_file(path)
     if first.state != "ok":
         yield first
@@ -88,10 +94,9 @@ def _check_contents(paths: Paths, config: Config, *, full: bool, repair: bool) -
         else:
             try:
                 yield from _check_database(database, paths, config, full=full, repair=repair)
-                fingerprints = _fingerprints(database)
+                fingerprints += _fingerprints(database)
             finally:
                 database.close()
-    yield check_model(config, paths, fingerprints=fingerprints)
 
 
 def _check_database(database: Database, paths: Paths, config: Config, *, full: bool, repair: bool) -> Iterator[Check]:

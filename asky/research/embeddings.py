@@ -40,7 +40,7 @@ DEFAULT_MODEL = "all-MiniLM-L6-v2"
 # The number of texts that justifies the 5 to 8 s to import torch and sentence-transformers for a GPU: as many as one
 # core of the measured machine embeds in that time.
 _GPU_TEXTS = 300
-_EXPORT_STAGE = "preparing the search model, once"
+_PREPARING = "preparing the search model, once"
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +238,7 @@ class EmbeddingClient:
             self._exported = read_exported(self._folder)
             return self._open_onnx(self._folder, self._exported) if self._exported else None
         except UnusableExport as error:
-            self._warn(f"the exported embedding model in {self._folder} {error}: exporting it again")
+            self._warn(f"the prepared search model in {self._folder} {error}: it is prepared again")
             return None
 
     def _export(self) -> OnnxEncoder | None:
@@ -247,7 +247,7 @@ class EmbeddingClient:
         if not read_recipe(source).exportable:
             return None
         started = time.monotonic()
-        self._listener(StageStarted(_EXPORT_STAGE))
+        self._listener(StageStarted(_PREPARING))
         try:
             with exported(
                 self._folder,
@@ -259,10 +259,10 @@ class EmbeddingClient:
             ) as folder:
                 encoder = self._open_onnx(folder, read_exported(folder))
         except (ExportFailed, UnusableExport) as error:
-            self._warn(f"the embedding model's export {error}: sentence-transformers runs it, which is slower")
+            self._warn(f"preparing the search model {error}: it is used as it is, which is slower")
             return None
         finally:
-            self._listener(StageFinished(_EXPORT_STAGE, time.monotonic() - started))
+            self._listener(StageFinished(_PREPARING, time.monotonic() - started))
         return encoder
 
     def _open_onnx(self, folder: Path, made: ExportedModel | None) -> OnnxEncoder:
@@ -292,5 +292,5 @@ class EmbeddingClient:
             listener=self._listener,
         )
 
-    def _warn(self, message: str) -> None:
-        self._listener(Warned(message))
+    def _warn(self, message: str, hint: str | None = None) -> None:
+        self._listener(Warned(message, hint))

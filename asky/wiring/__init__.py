@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from asky.chat.entries import CHAT_ENTRIES
-from asky.config.paths import Paths, ensure_private_dir, resolve_paths
+from asky.config.paths import Paths, ensure_private_dir, model_folder, resolve_paths
 from asky.config.redaction import key_values
 from asky.config.secrets import MASK, scrub
 from asky.events import Event, Listener, Warned, emit, ignore
@@ -153,7 +153,6 @@ class Services:
         from asky.research.embeddings import EmbeddingClient, EmbeddingSettings
 
         chosen = self.config.research.embedding
-        ensure_private_dir(self.paths.cache / "models")
         return EmbeddingClient(
             EmbeddingSettings(
                 model=chosen.model,
@@ -161,7 +160,7 @@ class Services:
                 precision=chosen.precision,
                 batch_size=chosen.batch_size,
                 local_files_only=chosen.local_files_only,
-                cache_dir=self.paths.cache / "models",
+                cache_dir=model_folder(self.environ),
             ),
             listener=self.listener,
         )

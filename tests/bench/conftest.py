@@ -24,11 +24,6 @@ def large_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SearchStor
 
 
 @pytest.fixture(scope="session")
-def home(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Path:
-    """A home folder whose asky finds the exported model of this test run."""
-    folder = tmp_path_factory.mktemp("home")
-    models = folder / "asky" / "cache" / "models"
-    models.parent.mkdir(parents=True, mode=0o700)
-    model_cache.mkdir(exist_ok=True, mode=0o700)
-    models.symlink_to(model_cache)
-    return folder
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty home folder."""
+    return tmp_path_factory.mktemp("home")

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 
 @pytest.fixture
-def home(tmp_path: Path, share_models: Callable[[Path], None]) -> Path:
-    """A home folder whose asky finds the exported model of this test run."""
-    share_models(tmp_path / "home" / "asky")
-    return tmp_path / "home"
+def home(tmp_path: Path) -> Path:
+    """An empty home folder."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    return folder
 
 
 @pytest.fixture

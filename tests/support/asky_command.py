@@ -10,11 +10,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 ASKY = (sys.executable, "-m", "asky")
-_KEPT = ("PATH", "LD_LIBRARY_PATH", "TMPDIR")
+_KEPT = ("PATH", "LD_LIBRARY_PATH", "TMPDIR", "ASKY_MODEL_CACHE")
 
 
 def clean_environment(home: Path, extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """An environment whose home and `ASKY_HOME` lie in `home`, with nothing else of this process's but its paths."""
+    """An environment whose home and `ASKY_HOME` lie in `home`, with nothing else of this process's but its
+    paths and its prepared models."""
     environ = {name: os.environ[name] for name in _KEPT if name in os.environ}
     environ |= {"HOME": str(home), "ASKY_HOME": str(home / "asky"), "PYTHONPATH": str(ROOT), "LC_ALL": "C.UTF-8"}
     return environ | dict(extra or {})

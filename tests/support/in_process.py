@@ -34,12 +34,13 @@ class Done:
 
 
 class InProcess:
-    """`asky ARGUMENTS` with its home in `home` and no other variables of asky."""
+    """`asky ARGUMENTS` with its home in `home` and no other variables of asky, but with the prepared
+    models of this test run."""
 
     def __init__(self, home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         self.home = home
         self._capsys = capsys
-        for name in [each for each in os.environ if each.startswith("ASKY_")]:
+        for name in [each for each in os.environ if each.startswith("ASKY_") and each != "ASKY_MODEL_CACHE"]:
             monkeypatch.delenv(name)
         for name in ("COLUMNS", "LINES"):  # what runs the tests may have a terminal
             monkeypatch.delenv(name, raising=False)

@@ -18,7 +18,7 @@ _VOCABULARY = [
     ".",
     "?",
 ]
-_WINDOW = 40
+_TOKENS = 64  # at least, that the model has positions for
 
 
 def save_tiny_model(
@@ -28,15 +28,19 @@ def save_tiny_model(
     weights: str = "random",
     prompts: dict[str, str] | None = None,
     seed: int = 0,
+    window: int = 40,
 ) -> Path:
-    """Fills `folder` with a BERT of one layer and a window of 40 tokens. `weights` is `random` or `nan`."""
+    """Fills `folder` with a BERT of one layer and a window of `window` tokens, about one a letter.
+
+    `weights` is `random` or `nan`.
+    """
     import torch
     from transformers import BertConfig, BertModel
     from transformers.utils import logging
 
     logging.disable_progress_bar()
     folder.mkdir(parents=True)
-    _save_tokenizer(folder)
+    _save_tokenizer(folder, max(window, _TOKENS))
     torch.manual_seed(seed)
     config = BertConfig(
         vocab_size=len(_VOCABULARY),
@@ -44,7 +48,7 @@ def save_tiny_model(
         num_hidden_layers=1,
         num_attention_heads=2,
         intermediate_size=64,
-        max_position_embeddings=64,
+        max_position_embeddings=max(window, _TOKENS),
         initializer_range=0.5,
     )
     model = BertModel(config)
@@ -58,12 +62,12 @@ def save_tiny_model(
     ]
     _save(folder / "modules.json", modules)
     _save(folder / "1_Pooling" / "config.json", {"embedding_dimension": 32, "pooling_mode": pooling})
-    _save(folder / "sentence_bert_config.json", {"max_seq_length": _WINDOW, "do_lower_case": False})
+    _save(folder / "sentence_bert_config.json", {"max_seq_length": window, "do_lower_case": False})
     _save(folder / "config_sentence_transformers.json", {"prompts": prompts or {}, "default_prompt_name": None})
     return folder
 
 
-def _save_tokenizer(folder: Path) -> None:
+def _save_tokenizer(folder: Path, max_length: int) -> None:
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
 
@@ -79,7 +83,9 @@ def _save_tokenizer(folder: Path) -> None:
         "sep_token": "[SEP]",
         "mask_token": "[MASK]",
     }
-    PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=64, **names).save_pretrained(str(folder))
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=max_length, **names).save_pretrained(
+        str(folder)
+    )
 
 
 def _save(path: Path, value: Any) -> None:

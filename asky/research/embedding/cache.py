@@ -1,7 +1,7 @@
-"""Exported models on disk: one folder per model and precision, created once, verified on every open.
+"""Exported models on disk: one folder per model and precision, created once for a user, verified on every open.
 
 A folder appears by a rename, complete, while a lock is held; so a killed process leaves no partial folder, and of
-several processes that need the same model one exports it and the others wait.
+several processes that need the same model one exports it and the others wait. Its files are then read-only.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from asky.errors import AskyError
+from asky.config.paths import ensure_private_dir
+from asky.errors import AskyError, ConfigError, StoreFull
 from asky.research.embedding.models import weight_files
 from asky.research.embedding.recipe import EmbeddingModel
 from asky.research.telemetry import rule_out_telemetry
@@ -75,8 +76,8 @@ def known_weights_hash(source: Path, cache_dir: Path) -> str:
     except (OSError, ValueError, KeyError, TypeError):
         pass  # no readable cache: the hash can always be computed
     sha256 = hash_weights(source)
-    with suppress(OSError):
-        cache_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with suppress(OSError, ConfigError, StoreFull):
+        ensure_private_dir(cache_dir)
         memory.write_text(json.dumps({"stamps": stamps, "sha256": sha256}), "utf-8")
     return sha256
 
@@ -127,17 +128,19 @@ def exported(
     name: str,
     precision: Precision,
     rejected: ExportedModel | None,
-    warn: Callable[[str], None],
+    warn: Callable[[str, str | None], None],
 ) -> Iterator[Path]:
     """Yield a folder with the export of the model in `source`: `folder`, exported now unless another process just did.
 
-    `rejected` is the content of `folder` that could not be opened. If `folder` can't be written, a warning goes to
-    `warn` and a temporary folder is used and then removed. Raises `ExportFailed`.
+    `rejected` is the content of `folder` that could not be opened. If `folder` can't be written, `warn` is called with
+    a message and a hint, and a temporary folder is used and then removed. Raises `ExportFailed`.
     """
     try:
         _install(folder, source, name, precision, rejected)
-    except OSError as error:
-        warn(f"the exported embedding model can't be kept in {folder}: {error.strerror or error}")
+    except (OSError, ConfigError, StoreFull) as error:
+        problem = f"cannot write {folder}: {error.strerror}" if isinstance(error, OSError) else error.message
+        hint = "set ASKY_MODEL_CACHE to a folder that you can write"
+        warn(f"{problem}; every command has to prepare the search model again", hint)
     else:
         yield folder
         return
@@ -149,7 +152,7 @@ def exported(
 def _install(folder: Path, source: Path, name: str, precision: Precision, rejected: ExportedModel | None) -> None:
     from filelock import FileLock  # only when a model is exported
 
-    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    ensure_private_dir(folder.parent)
     with FileLock(folder.with_name(f"{folder.name}.lock"), timeout=_EXPORT_TIMEOUT_S):
         with suppress(UnusableExport):
             if read_exported(folder) not in (None, rejected):
@@ -159,6 +162,8 @@ def _install(folder: Path, source: Path, name: str, precision: Precision, reject
         made = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
         try:
             _export(source, made, name, precision)
+            for file in made.iterdir():
+                file.chmod(0o400)
             if folder.exists():
                 folder.rename(made.with_name(f"{made.name}-old"))
             made.rename(folder)

@@ -104,7 +104,7 @@ def find_model_folder(model: str, *, local_files_only: bool, listener: Listener 
     problem = _unreachable()
     if problem:
         raise NotConfigured(f"the embedding model {model} is not here and can't be downloaded: {problem}", hint=_HINT)
-    stage = f"download of the embedding model {repository} from {_endpoint()}"
+    stage = f"downloading the search model {model_name(model)} from {_endpoint()}"
     started = time.monotonic()
     listener(StageStarted(stage))
     try:

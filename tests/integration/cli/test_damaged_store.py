@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -25,11 +24,9 @@ def asky(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-    share_models: Callable[[Path], None],
 ) -> InProcess:
     """A home with two sessions, of one answered question each."""
     home = tmp_path / "asky"
-    share_models(home)
     with FilledStore(home) as store:
         path = tmp_path / "tides.md"
         document = store.add_text(path, TIDES)

@@ -296,12 +296,10 @@ def test_an_index_of_another_model_is_noted(asky: InProcess) -> None:
     assert states(asky("doctor", "--json"), "vector index") == ["note"]
 
 
-def prepare_model(home: Path, fingerprint: str) -> Path:
+def prepare_model(home: Path, models: Path, fingerprint: str) -> Path:
     """A prepared copy of the model of the fixture, as far as a check-up looks; returns its folder."""
     source = home.parent / "model"
-    for folder in (home / "cache", home / "cache" / "models"):
-        folder.mkdir(mode=0o700)
-    folder = home / "cache" / "models" / model_key(str(source)) / "fp32"
+    folder = models / model_key(str(source)) / "fp32"
     folder.mkdir(parents=True)
     (folder / MODEL_FILE).write_bytes(b"graph")
     (folder / TOKENIZER_FILE).write_text("{}")
@@ -310,15 +308,15 @@ def prepare_model(home: Path, fingerprint: str) -> Path:
     return folder
 
 
-def test_vectors_of_another_model_than_the_configured_one_are_noted(asky: InProcess) -> None:
-    prepare_model(asky.home, "another-4")
+def test_vectors_of_another_model_than_the_configured_one_are_noted(asky: InProcess, model_cache: Path) -> None:
+    prepare_model(asky.home, model_cache, "another-4")
     done = asky("doctor", "--json")
     assert (done.code, states(done, "embedding model")) == (0, ["note"])
     assert "the stored vectors come from another model" in done.out
 
 
-def test_a_prepared_model_that_was_damaged_is_noted(asky: InProcess) -> None:
-    folder = prepare_model(asky.home, "test-4")
+def test_a_prepared_model_that_was_damaged_is_noted(asky: InProcess, model_cache: Path) -> None:
+    folder = prepare_model(asky.home, model_cache, "test-4")
     assert states(asky("doctor", "--json"), "embedding model") == ["ok"]
     (folder / MODEL_FILE).write_bytes(b"half")
     done = asky("doctor", "--json")

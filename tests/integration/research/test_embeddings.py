@@ -21,6 +21,7 @@ from asky.research.embedding.embedder import Embedder
 from asky.research.embedding.models import find_model_folder, model_key
 from asky.research.embedding.onnx_backend import OnnxEncoder
 from asky.research.embeddings import EmbeddingClient, EmbeddingSettings
+from tests.support.asky_command import run_asky
 from tests.support.embedding_contract import TEXTS, EmbedderContract
 from tests.support.tiny_model import save_tiny_model
 
@@ -52,6 +53,14 @@ def client(model: Path | str, cache: Path, heard: list[Event] | None = None, **m
 def export_folder(cache: Path) -> Path:
     (meta,) = cache.glob("tiny-*/fp32/meta.json")
     return meta.parent
+
+
+def copied(folder: Path, target: Path) -> Path:
+    """A copy of a folder with exports that a test may damage."""
+    shutil.copytree(folder, target)
+    for file in target.rglob("*"):
+        file.chmod(0o700)
+    return target
 
 
 def torch_vectors(model: Path, texts: list[str], *, query: bool = False) -> np.ndarray:
@@ -168,7 +177,7 @@ def test_counting_tokens_does_not_open_the_model(tiny: Path, tiny_cache: Path) -
 def test_a_tokenizer_that_went_missing_after_it_was_checked_is_made_anew(
     tiny: Path, tiny_cache: Path, tmp_path: Path
 ) -> None:
-    cache = shutil.copytree(tiny_cache, tmp_path / "cache")
+    cache = copied(tiny_cache, tmp_path / "cache")
     embedder = client(tiny, cache)
     expected = embedder.count_tokens(TEXTS)
     later = client(tiny, cache)
@@ -192,14 +201,31 @@ def test_processes_that_start_at_once_export_once_and_the_source_is_needed_no_mo
 
 
 @pytest.mark.slow
+def test_a_model_is_prepared_once_for_all_homes_of_a_user_and_is_then_read_only(tmp_path: Path) -> None:
+    tiny = save_tiny_model(tmp_path / "tiny", window=128)
+    (tmp_path / "tides.md").write_text("The moon raises two tides a day.", "utf-8")
+    environ = {"ASKY_RESEARCH__EMBEDDING__MODEL": str(tiny), "ASKY_MODEL_CACHE": ""}
+    for home, expected in (("one", True), ("two", False)):
+        arguments = ("corpus", "add", "tides.md", "-v")
+        done = run_asky(*arguments, home=tmp_path, environ={**environ, "ASKY_HOME": str(tmp_path / home)})
+        assert (done.returncode, "preparing the search model" in done.stderr) == (0, expected), done.stderr
+        assert not (tmp_path / home / "cache" / "models").exists()
+    exported = export_folder(tmp_path / ".cache" / "asky" / "models")
+    assert {file.stat().st_mode & 0o777 for file in exported.iterdir()} == {0o400}
+    assert (tmp_path / ".cache" / "asky").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.slow
 def test_a_cut_cache_is_noticed_and_made_anew(tiny: Path, tiny_cache: Path, tmp_path: Path) -> None:
-    cache = shutil.copytree(tiny_cache, tmp_path / "cache")
+    cache = copied(tiny_cache, tmp_path / "cache")
     before = client(tiny, cache).embed(SENTENCES)
     file = export_folder(cache) / "model.onnx"
     file.write_bytes(file.read_bytes()[:1000])
     heard: list[Event] = []
     assert (client(tiny, cache, heard).embed(SENTENCES) == before).all()
-    assert any(isinstance(event, Warned) and "is damaged (model.onnx" in event.message for event in heard)
+    (warned, _) = [event.message for event in heard if isinstance(event, Warned)]  # the other is about a long text
+    assert "is damaged (model.onnx" in warned
+    assert warned.endswith(": it is prepared again")
     again: list[Event] = []
     client(tiny, cache, again).embed(["text"])
     assert not any(isinstance(event, StageStarted | Warned) for event in again)
@@ -212,7 +238,9 @@ def test_a_cache_that_cannot_be_written_is_said_once_and_done_without(tiny: Path
     embedder = client(tiny, tmp_path / "file" / "cache", heard)
     embedder.embed(SENTENCES)
     embedder.embed_query("question")
-    assert len([event for event in heard if isinstance(event, Warned) and "can't be kept" in event.message]) == 1
+    (warned,) = [event for event in heard if isinstance(event, Warned) and "cannot write" in event.message]
+    assert warned.message.endswith("not a directory; every command has to prepare the search model again")
+    assert warned.hint == "set ASKY_MODEL_CACHE to a folder that you can write"
 
 
 @pytest.mark.slow
@@ -231,7 +259,7 @@ class TestExport:
 
     @pytest.fixture
     def folder(self, tiny_cache: Path, tmp_path: Path) -> Path:
-        return shutil.copytree(export_folder(tiny_cache), tmp_path / "fp32")
+        return copied(export_folder(tiny_cache), tmp_path / "fp32")
 
     def made(self, folder: Path) -> ExportedModel:
         made = read_exported(folder)
