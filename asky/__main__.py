@@ -86,9 +86,9 @@ def run(arguments: Sequence[str]) -> int:
 
 def _refuse(arguments: Sequence[str]) -> int:
     """Report that stdout is closed: the command would do its work for nobody."""
-    import click
+    from asky.errors import UsageError
 
-    return _report(click.UsageError("the standard output is closed; redirect it to a file, or to /dev/null"), arguments)
+    return _report(UsageError("the standard output is closed; redirect it to a file, or to /dev/null"), arguments)
 
 
 def _report(error: BaseException, arguments: Sequence[str]) -> int:
