@@ -10,6 +10,8 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+from asky.text.letters import LOOKALIKES
+
 _MAX_CHARS = 8192
 """Longer addresses are not real page addresses; servers commonly refuse them too. Source: RFC 9110, 4.1."""
 
@@ -35,8 +37,6 @@ _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})?")
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _AUTHORITY = re.compile(r"(https?)://([^/?#]*)", re.IGNORECASE)
 
-# Letters that pass for Latin ones in common fonts. Source: Unicode Technical Standard 39, confusables.
-_LOOKALIKES = frozenset("асԁеһіјӏкорԛѕтԝхуъьвгнмпѵѡαινορτυχ")
 _MIXED_TOGETHER = (
     {"LATIN", "CJK", "HIRAGANA", "KATAKANA"},
     {"LATIN", "CJK", "HANGUL"},
@@ -193,7 +193,7 @@ def _is_honest(label: str) -> bool:
     scripts = {_script(char) for char in label if char.isalpha()}
     if len(scripts) > 1:
         return any(scripts <= together for together in _MIXED_TOGETHER)
-    return not all(char in _LOOKALIKES for char in label if char.isalpha())
+    return not all(char in LOOKALIKES for char in label if char.isalpha())
 
 
 def _script(char: str) -> str:

@@ -2,19 +2,26 @@
 
 Queries inspired by such documents are sent, and shown to the user; the guard blocks those that plainly contain parts of
 them: quotations, also when split over consecutive queries, and names, numbers and codes that the user did not write. A
-code may be anything in another encoding, so none passes, whatever its origin. Lower-case words pass: the guard is not
-leak-proof. Queries that the user approves are sent, and count as the user's own words from then on.
+code may be anything in another encoding, so none passes, whatever its origin. All text is folded before it is compared
+(`asky.text.letters.fold`), and a name is also recognised in the plural, joined to other letters and in pieces.
+Lower-case words pass: the guard is not leak-proof. Queries that the user approves are sent, and count as the user's own
+words from then on.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 from asky.errors import SourceRefused
-from asky.text.terms import word_runs, words
+from asky.text.letters import fold, without_accents
+from asky.text.terms import STOP_WORDS, word_runs, words
 
 _REPEATED_WORDS = 9  # a longer run of words is a quotation. Source: threats to research tools name eight as harmless
+_MIN_SINGULAR = 4  # letters; shorter ones are too often words of their own
+_MIN_JOINED = 3  # letters of each name in a word that consists of names
+_MIN_IN_PIECES = 5  # letters of a name that two or more words may spell
+_MIN_INSIDE = 6  # letters of a name that is recognised within a longer word
 _MAX_WORD_CHARS = 24  # letters; anything longer is encoded data, not a word
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _PARTS = re.compile(r"[-']")
@@ -41,31 +48,77 @@ class QueryLeakGuard:
         `written_by_user` is what the user has written so far; `private` and `public` are the passages that the model
         has seen.
         """
-        own = _parts(" ".join([written_by_user, *self._approved]))
         hidden = list(private)
-        known = set().union(*(word_runs(text, _REPEATED_WORDS) for text in hidden))
-        runs = word_runs(" ".join([*self._sent, *queries]), _REPEATED_WORDS)
-        if known & (runs - word_runs(" ".join(self._sent), _REPEATED_WORDS)):  # what was sent cannot be taken back
+        known = set().union(*map(_runs, hidden))
+        if known & (_runs(" ".join([*self._sent, *queries])) - _runs(" ".join(self._sent))):  # the sent is known
             raise SourceRefused("the query repeats a private document", hint=_HINT)
-        names = set().union(*(_names(text) for text in hidden)) - own
-        names -= set().union(*(_parts(text) for text in public)) if names else set()
+        own = set(_parts(" ".join([written_by_user, *self._approved])))
+        names = set().union(*map(_names, hidden))
+        if names:
+            names = _without(names, own.union(*map(_parts, public)))
         for query in queries:
-            for part in _parts(query) - own:
-                if part in names or _is_code(part):
-                    raise SourceRefused(f"the query may reveal a private document: “{part[:40]}”", hint=_HINT)
+            if revealed := next(_revealed(_parts(query), own, names), None):
+                raise SourceRefused(f"the query may reveal a private document: “{revealed[:40]}”", hint=_HINT)
         self._sent += queries
 
 
-def _parts(text: str) -> set[str]:
-    """Return the words of `text`, with hyphenated ones split."""
-    return {part for word in words(text) for part in _PARTS.split(word) if part}
+def _runs(text: str) -> set[tuple[str, ...]]:
+    return word_runs(fold(text), _REPEATED_WORDS)
+
+
+def _parts(text: str) -> list[str]:
+    """Return the words of `text` in order, folded, with hyphenated ones split."""
+    return [part for word in words(fold(text)) for part in _PARTS.split(word) if part]
 
 
 def _names(text: str) -> set[str]:
-    """Return the capitalized words of `text`, in any position."""
-    written = {part for part in re.split(r"[\W_]+", text) if part}
-    small = {part for part in written if part[:1].islower()}
-    return {part.casefold() for part in written if part[:1].isupper()} - small
+    """Return the capitalized words of `text`, in any position, folded."""
+    written = {part for part in re.split(r"[\W_]+", without_accents(text)) if part}
+    small = {fold(part) for part in written if part[:1].islower()}
+    return {fold(part) for part in written if part[:1].isupper()} - small
+
+
+def _revealed(parts: Sequence[str], own: Set[str], names: Set[str]) -> Iterator[str]:
+    """Yield what the words of a query reveal: codes that are not the user's `own`, and `names`, in pieces too."""
+    singular = set().union(*map(_singulars, names))
+    harmless = own | STOP_WORDS
+    for part in parts:
+        if part not in own and (_singulars(part) & singular or _holds_name(part, own, names) or _is_code(part)):
+            yield part
+    for start, part in enumerate(parts):
+        spelled, pieces = part, {part}
+        for piece in parts[start + 1 :]:
+            spelled += piece
+            pieces.add(piece)
+            if len(spelled) > _MAX_WORD_CHARS:
+                break
+            if len(spelled) >= _MIN_IN_PIECES and spelled in names and not pieces <= harmless:
+                yield spelled
+
+
+def _singulars(word: str) -> set[str]:
+    """Return `word`, and what it may be the plural of."""
+    endings = [each for each in ("s", "es") if word.endswith(each) and len(word) - len(each) >= _MIN_SINGULAR]
+    return {word, *(word.removesuffix(each) for each in endings)}
+
+
+def _without(names: Set[str], known: Set[str]) -> set[str]:
+    """Return the names that are not `known`, in the singular or the plural."""
+    singular = set().union(*map(_singulars, known))
+    return {each for each in names if not _singulars(each) & singular}
+
+
+def _holds_name(word: str, own: Set[str], names: Set[str]) -> bool:
+    """Return whether a long name is part of `word`, or `word` consists of names and perhaps words of `own`."""
+    if any(len(each) >= _MIN_INSIDE and each in word for each in names):
+        return True
+    ends = {0: False}  # where a part may end, and whether a name comes before that
+    for end in range(_MIN_JOINED, len(word) + 1):
+        for start, has_name in [*ends.items()]:
+            part = word[start:end]
+            if len(part) >= _MIN_JOINED and part not in STOP_WORDS and part in names | own:
+                ends[end] = ends.get(end, False) or has_name or part in names
+    return ends.get(len(word), False)
 
 
 def _is_code(part: str) -> bool:

@@ -13,6 +13,7 @@ from asky.research.no_evidence import WEB_SEARCH
 from asky.research.web.query_leak_guard import QueryLeakGuard
 from asky.search.federation import AskService, FederatedResults, ask_service
 from asky.search.port import SearchProvider, SearchRequest, SearchResults
+from asky.text.letters import with_usual_characters
 from asky.text.scrub import plain_query
 from asky.text.urls import canonical_url
 from asky.values import PRIVATE_KINDS, Approve, OutgoingQueries, decline
@@ -74,14 +75,15 @@ class WebSearches:
     async def search(self, queries: Sequence[str], recency: Recency | None) -> FederatedResults:
         """Return the results of the services for all queries together, each sent once.
 
-        Raises what `Federation.search` raises, `NotConfigured` without a service, `UsageError` if no query has visible
-        characters, and `SourceRefused` for a model's
-        query that repeats a private document, unless the user approves it.
+        Raises what `Federation.search` raises, `NotConfigured` without a service, `UsageError` if no query has usual
+        characters, and `SourceRefused` for a model's query that repeats a private document, unless the user approves
+        it.
         """
         if self._searcher is None:
             raise NotConfigured("no search service is set up", hint="`asky config set search.searxng.base_url URL`")
-        # one form of the text is checked, recorded and sent
-        wanted = [each for each in dict.fromkeys(map(plain_query, queries)) if each]
+        # one form of the text is checked, recorded and sent; characters can carry data too, except those of the user
+        usual = (with_usual_characters(plain_query(each), also=self._run.question) for each in queries)
+        wanted = [each for each in dict.fromkeys(" ".join(each.split()) for each in usual) if each]
         if not wanted:
             raise UsageError("the query is empty")
         await self._require_harmless(wanted, self._searcher.services)

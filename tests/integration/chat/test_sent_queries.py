@@ -80,6 +80,14 @@ def test_a_private_name_with_an_invisible_character_in_it_is_not_sent(lab: Lab) 
     assert "Quillonbrook" not in str([each for each in said(lab.store.heard) if each.query != QUESTION])
 
 
+def test_characters_that_could_carry_data_leave_a_query_of_the_model(lab: Lab) -> None:
+    search = Watching(lab)
+    lab.web.search_with(search)
+    odd = "map 🌊 of\u2003𝐧𝐞𝐚𝐩 ti\u0336des, nеap ☃"  # a Cyrillic letter among Latin ones
+    lab.ask(ScriptedModel(RETRIEVE, calls(tool_call("web_search", {"queries": [odd]})), "Two tides a day."))
+    assert [request.query for request in search.requests] == [QUESTION, "map of neap tides, neap"]
+
+
 def test_one_text_is_recorded_shown_and_sent(lab: Lab) -> None:
     search = Watching(lab)
     lab.web.search_with(search)

@@ -26,3 +26,53 @@ def test_a_quotation_that_was_approved_does_not_keep_other_queries_from_being_se
     guard.approve([f"{FIRST_HALF} {SECOND_HALF}"])
     guard.require(["tides of the north sea", f"{FIRST_HALF} {SECOND_HALF}"], "", PRIVATE, [])
     assert sent[1] == "tides of the north sea"
+
+
+NAMES = ["Orla Quillon met Ann Lee in Kübelbrook and at the Hughes farm; the tides were low."]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "who is quillon",
+        "who is Quíllon",
+        "who is Quillоn",  # Cyrillic o
+        "who is 𝗤𝘂𝗶𝗹𝗹𝗼𝗻",
+        "all quillons",
+        "the hugh farm",
+        "map of kubelbrook",
+        "map of Kübelbrooks",
+        "orlaquillon",
+        "xquillonx",
+        "annlee",
+        "quil lon harbour",
+        "map of kübel-brook",
+        "küb el bro ok",
+        "farm of hu ghes",
+    ],
+)
+def test_a_name_is_recognised_in_another_spelling(query: str) -> None:
+    with pytest.raises(SourceRefused, match="may reveal"):
+        QueryLeakGuard([]).require([query], "", NAMES, [])
+
+
+@pytest.mark.parametrize(
+    "query", ["low tides of the north sea", "annual leeway of a farm", "hug a tree", "café culture", "in a day at sea"]
+)
+def test_words_that_only_resemble_a_name_are_sent(query: str) -> None:
+    QueryLeakGuard([]).require([query], "", [*NAMES, "Ina and Sea were there."], ["the sea"])
+
+
+def test_a_name_of_the_user_is_sent_in_every_spelling() -> None:
+    guard = QueryLeakGuard([])
+    with pytest.raises(SourceRefused, match="leefarm"):
+        guard.require(["map of leefarm"], "farm map", NAMES, [])
+    guard.require(
+        ["map of kubelbrooks", "Hugh farm of quil lon"], "Who lives in Kubelbrook, Hughes, quillon?", NAMES, []
+    )
+
+
+def test_a_quotation_is_recognised_under_accents() -> None:
+    accented = "will move her láboratory to the old harbour wärehouse before winter"
+    with pytest.raises(SourceRefused, match="repeats a private document"):
+        QueryLeakGuard([]).require([accented], "Orla", PRIVATE, [])
