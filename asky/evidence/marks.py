@@ -12,8 +12,11 @@ from asky.values import StoppedBy, Verdict
 WARNING_SIGN = "⚠"
 """Begins every note and mark that asky itself adds to an answer."""
 
-MARKED: tuple[Verdict, ...] = ("uncited", "unsupported", "contradicted")
-"""The verdicts that are marked in the answer itself."""
+MARKED: tuple[Verdict, ...] = ("unsupported", "contradicted")
+"""The verdicts that are marked in the answer itself; statements without a citation are only counted."""
+
+DOUBTFUL: tuple[Verdict, ...] = ("uncited", *MARKED)
+"""The verdicts that count as faults of an answer."""
 
 _EARLY_ENDS: Mapping[StoppedBy, str] = MappingProxyType(
     {

@@ -77,7 +77,7 @@ def test_marking_only_adds_marks_and_keeps_the_claims(answer: str) -> None:
     assert all(marked[claim.span.start : claim.span.end] == claim.text for claim in moved)
     for claim in reversed(moved):
         mark = f" ⚠ {claim.verdict}"
-        if claim.verdict in ("uncited", "unsupported", "contradicted"):
+        if claim.verdict in ("unsupported", "contradicted"):
             assert marked.startswith(mark, claim.span.end)
             marked = marked[: claim.span.end] + marked[claim.span.end + len(mark) :]
     assert marked == text

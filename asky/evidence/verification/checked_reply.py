@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from asky.evidence.answer import build_citations
 from asky.evidence.citations.markers import Numbered, number_citations
-from asky.evidence.marks import MARKED
+from asky.evidence.marks import DOUBTFUL
 from asky.evidence.plain_text import plain_text
 from asky.evidence.quotes import Quotable, prepare_quote
 from asky.evidence.verification.claims import split_claims
@@ -42,14 +42,14 @@ class CheckedReply:
 
     @property
     def doubtful(self) -> tuple[Claim, ...]:
-        """Return the claims that are marked."""
-        return tuple(claim for claim in self.claims if claim.verdict in MARKED)
+        """Return the claims that a revision could correct."""
+        return tuple(claim for claim in self.claims if claim.verdict in DOUBTFUL)
 
     @property
     def faults(self) -> int:
         """Return the number of faults that a revision could correct.
 
-        These are marked claims, invented keys and look-alikes, and addresses that no source contains.
+        These are doubtful claims, invented keys and look-alikes, and addresses that no source contains.
         """
         return len(self.doubtful) + len(self.numbered.unknown) + len(self.invented) + len(self.numbered.unseen_urls)
 

@@ -6,8 +6,9 @@ number. Code, rules, table heads, lines of links, and asky's own notes, which be
 from writing that sign), are never claims.
 
 A citation belongs to the sentence that it ends or follows: `X does Y [1].` and `X does Y. [1]` are the same. In a list
-item the citations of a sentence also apply to the sentences before it that have none, and the citations below a heading
-to the heading. An answer of one or two words ("Yes.") is joined to the sentence after it.
+item the citations of a sentence also apply to the sentences before it that have none, the citations of the sentence
+that introduces a list to its items (see `lists`), and the citations below a heading to the heading. An answer of one or
+two words ("Yes.") is joined to the sentence after it.
 """
 
 from __future__ import annotations
@@ -29,12 +30,14 @@ from asky.evidence.verification.headings import (
     without_number_signs,
     without_underline,
 )
+from asky.evidence.verification.lists import ListUnit, covering_citations
 from asky.text.sentences import sentence_spans
 from asky.text.terms import words
 from asky.values import Span
 
 _LEAD_IN_WORDS = 2
 _LEAD_IN_CHARS = 100
+_MAX_INDENT = 40  # columns; deeper items count as nested in the same one
 _END_IN_MARKERS = re.compile(r"""[.!?]["'”’)*_]{0,4}[ \t]?(?:\[\d{1,3}\]){1,20}\s+(?=[^\W\d_]|["“*_])(?![a-z])""")
 _BOLD_MARKERS = re.compile(r"(\*{1,3}|_{1,3})((?:\[\d{1,3}\]){1,20}\1)\s+")
 _QUOTATION = re.compile(r"(?:>[ \t]?)+")
@@ -75,8 +78,10 @@ class ClaimDraft:
 class _Unit:
     """A sentence, heading or table row. `begins_block` is false if it continues the block of the previous unit.
 
-    `source` is the text at `span`, `size` the number of words of `text`, `level` the result of `heading_level`. A
-    heading has in `states` what it states, and in `below` the citations below it.
+    `source` is the text at `span`, `size` the number of words of `text`, `level` the result of `heading_level`.
+    `indent` is the column of its list item, `None` outside a list; `begins_item` is true for the first sentence of one.
+    A heading has in `states` what it states, and in `below` the citations below it; `covered` are the citations that
+    cover a list item.
     """
 
     span: Span
@@ -84,11 +89,13 @@ class _Unit:
     text: str
     citations: tuple[int, ...]
     begins_block: bool
-    in_item: bool
+    begins_item: bool
+    indent: int | None
     size: int
     level: int
     states: States | None
     below: tuple[int, ...] = ()
+    covered: tuple[int, ...] = ()
 
 
 def split_claims(answer: str) -> list[ClaimDraft]:
@@ -98,9 +105,10 @@ def split_claims(answer: str) -> list[ClaimDraft]:
     """
     units = list(_with_lead_ins(answer, _units(answer)))
     below = citations_below([unit.level for unit in units], [unit.citations for unit in units])
+    covered = covering_citations(list(_list_units(answer, units)))
     units = [
-        replace(unit, below=cited) if cited else unit
-        for unit, cited in zip(units, below, strict=True)
+        replace(unit, below=cited, covered=around) if cited or around else unit
+        for unit, cited, around in zip(units, below, covered, strict=True)
         if _is_claim(unit)
     ]
     return [_draft(unit) for unit in _with_later_citations(units)]
@@ -109,7 +117,15 @@ def split_claims(answer: str) -> list[ClaimDraft]:
 def _draft(unit: _Unit) -> ClaimDraft:
     if unit.citations:
         return ClaimDraft(unit.span, unit.text, unit.citations)
-    return ClaimDraft(unit.span, unit.text, unit.below, unit.states)
+    return ClaimDraft(unit.span, unit.text, unit.below or unit.covered, unit.states)
+
+
+def _list_units(answer: str, units: Iterable[_Unit]) -> Iterator[ListUnit]:
+    end = 0
+    for unit in units:
+        follows = not any(map(str.isalnum, _ITEM.sub("", answer[end : unit.span.start].strip())))
+        yield ListUnit(unit.indent, unit.begins_item, follows, unit.citations)
+        end = unit.span.end
 
 
 def _is_claim(unit: _Unit) -> bool:
@@ -173,22 +189,39 @@ def _unit(answer: str, span: Span, is_row: bool, layout: Layout, gap: str, previ
     """Return the sentence or row at `span`, without the markers of quotations and list items before it."""
     quoted = _after(_QUOTATION, answer, span.start, span.end)
     start = quoted if is_row else _after(_ITEM, answer, quoted, span.end)
-    begins_block = is_row or start > quoted or not previous or gap.count("\n") > 1
-    in_item = start > quoted or (not begins_block and previous[0].in_item)
+    begins_item = start > quoted
+    begins_block = is_row or begins_item or not previous or gap.count("\n") > 1
+    indent = _column(answer, quoted) if begins_item else None
+    around = previous[0].indent if previous and not is_row else None
+    if not begins_item and around is not None and (not begins_block or around < _column(answer, span.start)):
+        indent = around
     source = answer[start : span.end]
     level = 0 if is_row else heading_level(source)
     if level:
         source = without_underline(source)
     visible = _cells(source) if is_row else without_number_signs(source) if level else source
     unit = Span(start, start + len(source))
-    return _made(unit, source, plain_text(visible), layout.citations(unit), begins_block, in_item, level)
+    return _made(unit, source, plain_text(visible), layout.citations(unit), begins_block, begins_item, indent, level)
 
 
 def _made(
-    span: Span, source: str, text: str, citations: tuple[int, ...], begins_block: bool, in_item: bool, level: int
+    span: Span,
+    source: str,
+    text: str,
+    citations: tuple[int, ...],
+    begins_block: bool,
+    begins_item: bool,
+    indent: int | None,
+    level: int,
 ) -> _Unit:
     states = what_heading_states(text) if level else None
-    return _Unit(span, source, text, citations, begins_block, in_item, len(words(text)), level, states)
+    return _Unit(span, source, text, citations, begins_block, begins_item, indent, len(words(text)), level, states)
+
+
+def _column(answer: str, position: int) -> int:
+    """Return the characters before `position` in its line, at most `_MAX_INDENT`."""
+    before = answer[max(0, position - _MAX_INDENT) : position]
+    return len(before) - (before.rfind("\n") + 1)
 
 
 def _after(pattern: re.Pattern[str], text: str, start: int, end: int) -> int:
@@ -215,7 +248,7 @@ def _joined(answer: str, unit: _Unit, following: _Unit) -> _Unit:
     span = Span(unit.span.start, following.span.end)
     source, text = answer[span.start : span.end], f"{unit.text} {following.text}"
     level = heading_level(source)
-    return _made(span, source, text, following.citations, unit.begins_block, unit.in_item, level)
+    return _made(span, source, text, following.citations, unit.begins_block, unit.begins_item, unit.indent, level)
 
 
 def _is_lead_in(unit: _Unit) -> bool:
@@ -234,7 +267,8 @@ def _with_later_citations(units: list[_Unit]) -> list[_Unit]:
     later: _Unit | None = None
     result: list[_Unit] = []
     for unit in reversed(units):
-        if unit.in_item and not unit.level and not unit.citations and later is not None and not later.begins_block:
+        is_open = unit.indent is not None and not unit.level and not unit.citations
+        if is_open and later is not None and not later.begins_block:
             unit = replace(unit, citations=later.citations)
         result.append(unit)
         later = unit

@@ -99,7 +99,7 @@ def _says_something(draft: ClaimDraft, check: ClaimCheck) -> bool:
 
 
 def mark_unsupported(answer: str, claims: Sequence[Claim]) -> tuple[str, tuple[Claim, ...]]:
-    """Add `⚠` and the verdict after each claim that is uncited, unsupported or contradicted.
+    """Add `⚠` and the verdict after each claim that is unsupported or contradicted.
 
     Returns the marked answer, and the claims with their spans in it. Nothing else is changed or deleted. `claims` are
     those of `verify_answer` for this very text, in order.

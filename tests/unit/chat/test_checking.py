@@ -63,8 +63,8 @@ def test_the_claims_of_a_marked_answer_stand_where_it_says_so() -> None:
     reply = "## The gauge stood at ten feet\n\nNobody knows why. The gauge stood at nine feet [P7f3a].\n\nWho cares."
     checked = check_reply(reply, _shown("The gauge stood at nine feet."), _located, claims_anything=True)
     assert checked.text == (
-        "## The gauge stood at ten feet ⚠ contradicted\n\nNobody knows why. ⚠ uncited The gauge stood at nine feet [1]."
-        "\n\nWho cares. ⚠ uncited"
+        "## The gauge stood at ten feet ⚠ contradicted\n\nNobody knows why. The gauge stood at nine feet [1]."
+        "\n\nWho cares."
     )
     assert all(checked.text[claim.span.start : claim.span.end] == claim.text for claim in checked.claims)
     assert "numbers that no cited passage contains: ten" in list(checked.warnings())

@@ -196,3 +196,27 @@ def test_a_heading_that_only_counts_says_so() -> None:
         "fact",
         None,
     ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "cited"),
+    [
+        ("Three causes are known [1]:\n- a fire\n- a flood [2]\n- a storm", [(1,), (1,), (2,), (1,)]),
+        ("It has causes [1].\n\n1. A fire\n2. A flood\n\nMore is not known.", [(1,), (1,), (1,), ()]),
+        ("It has causes [1].\n\n- [ ] A fire\n\n  It was put out. Then it went on.", [(1,), (1,), (1,), (1,)]),
+        ("- The moon pulls [1]\n  - on the near side\n    - and the far one\n- The sun too", [(1,), (1,), (1,), ()]),
+        ("- A fire\n- A flood\n- A storm [1]", [(1,), (1,), (1,)]),
+        ("- A fire\n- A flood\n\n[1]", [(1,), (1,)]),
+        ("- By the moon\n  - on the near side\n  - on the far side [1]\n- By the sun [2]", [(1,), (1,), (1,), (2,)]),
+        ("- A fire\n- A flood [1]\n- A storm [2]", [(), (1,), (2,)]),
+        ("- A fire [1]\n- A flood", [(1,), ()]),
+        ("It burned [1]. Why is not known.\n\n- A fire\n- A flood", [(1,), (), (), ()]),
+        ("It burned [1]. These are causes:\n\n- A fire\n- A flood", [(1,), (), ()]),
+        ("- A fire\n- A flood\n\n## So it ends\n\n- A storm [1]", [(), (), (1,)]),
+        ("It burned [1].\n\n| cause | year |\n|---|---|\n| fire | long ago |", [(1,), ()]),
+    ],
+)
+def test_a_list_item_without_citations_has_those_of_its_introduction_or_of_the_end_of_the_list(
+    answer: str, cited: list[tuple[int, ...]]
+) -> None:
+    assert [numbers for _, numbers in claims(answer)] == cited

@@ -197,7 +197,7 @@ def test_marks_are_added_and_nothing_else_is_changed() -> None:
     marked, moved = mark_unsupported(ANSWER, claims)
     assert marked == (
         "# Tides\n\nYes. Tides are caused by the gravity of the moon [1]. The survey counted 2,400 boats there in 1922 "
-        "[1]. ⚠ contradicted Nobody knows why. ⚠ uncited\n\n- The sun adds about 46 percent to the pull of the moon "
+        "[1]. ⚠ contradicted Nobody knows why.\n\n- The sun adds about 46 percent to the pull of the moon "
         "[2]\n- Volcanoes erupt daily [2] ⚠ unsupported\n\nWhat else?\n"
     )
     assert [replace(claim, span=Span(0, 0)) for claim in moved] == [replace(claim, span=Span(0, 0)) for claim in claims]
