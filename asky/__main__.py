@@ -103,7 +103,7 @@ def _report(error: BaseException, arguments: Sequence[str]) -> int:
     report = describe(error, environ=os.environ, key_variables=key_variables(), debug=debug)
     as_json = "--json" in options or "--json-stream" in options
     with contextlib.suppress(OSError, ValueError):  # nobody reads stderr
-        sys.stderr.write(render(report, as_json=as_json))
+        sys.stderr.write(render(report, as_json=as_json, stream=sys.stderr))
     return report.exit_code
 
 

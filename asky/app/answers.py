@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from asky.evidence.export.citing import place_text, reference
 from asky.evidence.export.markdown import answer_markdown
 from asky.evidence.marks import MARKED, WARNING_SIGN, shown_verdict, without_marks
+from asky.evidence.plain_text import plain_text
 from asky.evidence.quotes import parts_of
 from asky.text.printable import json_document
 
@@ -25,6 +26,7 @@ __all__ = [
     "export_bibliography",
     "parts_of",
     "place_text",
+    "plain_text",
     "reference",
     "shown_verdict",
     "without_marks",

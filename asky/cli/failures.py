@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping
+from typing import TextIO
 
 import click
 
 from asky.app import failures
 from asky.app.failures import ErrorReport, masked, only_member
+from asky.cli.terminal.cells import folded
+from asky.cli.terminal.terminal import terminal_columns
 from asky.config.paths import current_folder
 from asky.config.secrets import scrub
 from asky.text.printable import json_text, one_line, plain
@@ -40,17 +43,20 @@ def _describe_usage(error: click.ClickException) -> ErrorReport:
     return ErrorReport(2, "usage", error.format_message(), hint)
 
 
-def render(report: ErrorReport, *, as_json: bool) -> str:
-    """Return the text for stderr: `asky: message` and `hint: ...`, or one `asky.error/1` object."""
+def render(report: ErrorReport, *, as_json: bool, stream: TextIO | None = None) -> str:
+    """Return the text for stderr: `asky: message` and `hint: ...`, or one `asky.error/1` object.
+
+    If `stream` is a terminal, lines are broken between words.
+    """
     # compiles a dozen regular expressions: only for errors
     from asky.app.schemas import error_object
 
     if as_json:
         return json_text(error_object(report)) + "\n"
     lines = [plain(report.details)] if report.details is not None else []
-    lines.append(f"asky: {one_line(report.message)}\n")
-    if report.hint:
-        lines.append(f"hint: {one_line(report.hint)}\n")
+    said = [f"asky: {one_line(report.message)}", *([f"hint: {one_line(report.hint)}"] if report.hint else [])]
+    columns = terminal_columns(stream) if stream is not None else None
+    lines += [f"{row}\n" for line in said for row in ([line] if columns is None else folded(line, columns))]
     return "".join(lines)
 
 

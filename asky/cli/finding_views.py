@@ -18,7 +18,7 @@ def print_findings(terminal: Terminal, findings: Sequence[SavedFinding]) -> None
     for each in findings:
         terminal.line(f"{each.id}  {one_line(each.text)}")
         facts = one_line(", ".join(_facts(each, each.session)))
-        terminal.out.write(terminal.paint(f"    {facts}", 2) + "\n")
+        terminal.line(f"    {facts}", 2)
 
 
 def as_markdown(findings: Sequence[SavedFinding]) -> Iterator[str]:

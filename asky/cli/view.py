@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, closing
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from asky.app.answers import WARNING_SIGN, reference, without_marks
+from asky.app.answers import reference, without_marks
 from asky.app.schemas import answer_object
 from asky.cli.context import Stopped
 from asky.cli.export_forms import form_of
 from asky.cli.failures import describe, key_variables
 from asky.cli.json_stream import JsonStream
 from asky.cli.saving import save_text
-from asky.cli.terminal.markdown_stream import markdown_stream
-from asky.cli.terminal.terminal import Terminal, one_line
+from asky.cli.terminal.markdown_stream import markdown_stream, print_markdown
+from asky.cli.terminal.terminal import Terminal
+from asky.cli.verdicts import statement_lines, unsupported_lines, verdict_summary
 from asky.events import Envelope, Event, Listener, StageStarted, TextDiscarded, TextStreamed
-from asky.text.counting import counted
-from asky.values import Answer, Claim, Verdict
+from asky.values import Answer
 
 if TYPE_CHECKING:
     from asky.app.runs import RunHandle, RunService
@@ -32,17 +29,6 @@ if TYPE_CHECKING:
 Format = Literal["text", "json", "events"]
 
 WHY = "asky why N"
-_MAX_CLAIM_CHARS = 160
-_VERDICTS: Mapping[Verdict, str] = MappingProxyType(
-    {
-        "supported": "supported",
-        "partial": "partly supported",
-        "unsupported": "unsupported",
-        "contradicted": "contradicted",
-    }
-)
-_NAMED: tuple[Verdict, ...] = ("unsupported", "contradicted")
-_MARKER = re.compile(r"\[\d+\]")
 
 
 class View(Protocol):
@@ -136,7 +122,7 @@ class StreamedView(PrintedView):
         super().__init__(terminal, forward, why=why)
         self._waits = waits
         self._streamed = ""
-        self._stream = markdown_stream(terminal.out, environ=environ, colored=terminal.colored)
+        self._stream = markdown_stream(terminal.out, environ=environ, colored=terminal.colored, links=terminal.links)
 
     @property
     def listen(self) -> Listener:
@@ -166,11 +152,12 @@ class StreamedView(PrintedView):
         shown, text = self._streamed.strip(), without_marks(answer.text)
         if shown and text.startswith(shown):
             self._write(text[len(shown) :].strip(), below=True)
-            self._print_verdicts(answer.claims)
         else:
             if shown:
                 self._terminal.note("\nafter verification:\n")
+                shown = ""
             self._write(answer.text)
+        print_verdicts(self._terminal, answer, self._terminal.line, are_marked=not shown)
         print_sources(self._terminal, answer, why=self._why)
 
     def close(self) -> None:
@@ -182,23 +169,6 @@ class StreamedView(PrintedView):
                 self._terminal.line()
             self._stream.write(text)
             self._stream.finish()
-
-    def _print_verdicts(self, claims: Sequence[Claim]) -> None:
-        """Print how many sentences have which verdict, and each that its passages do not support.
-
-        In an answer that was not streamed, these carry a mark.
-        """
-        counts = Counter(claim.verdict for claim in claims)
-        if counts.total() == counts["supported"]:
-            return
-        words = {**_VERDICTS, "uncited": "cites nothing" if counts["uncited"] == 1 else "cite nothing"}
-        said = ", ".join(f"{counts[verdict]:,} {word}" for verdict, word in words.items() if counts[verdict])
-        self._terminal.line()
-        self._terminal.line(f"{WARNING_SIGN} {counted(counts.total(), 'statement')}: {said}")
-        doubtful = Counter((claim.verdict, one_line(claim.text)) for claim in claims if claim.verdict in _NAMED)
-        for (verdict, text), times in doubtful.items():
-            shown = text if len(text) <= _MAX_CLAIM_CHARS else text[:_MAX_CLAIM_CHARS] + "..."
-            self._terminal.line(f"{WARNING_SIGN} {verdict}: “{shown}”" + (f" ({times} times)" if times > 1 else ""))
 
 
 def _stop_run() -> None:
@@ -222,18 +192,43 @@ def open_view(ctx: CommandContext, format_: Format, *, waits: bool, why: str = W
 
 
 def print_answer(terminal: Terminal, answer: Answer, *, why: str = WHY) -> None:
-    """Print the text, a line for each citation, and a note that the command `why` shows more."""
-    for line in answer.text.splitlines():
-        terminal.marked_line(line, _MARKER)
+    """Print the text, its verdicts, a line for each citation, and a note that the command `why` shows more."""
+    if terminal.out.isatty():
+        print_markdown(terminal, answer.text)
+    else:
+        terminal.cited_lines(answer.text)
+    print_verdicts(terminal, answer, terminal.line if terminal.out.isatty() else terminal.note, are_marked=True)
     print_sources(terminal, answer, why=why)
+
+
+def print_verdicts(terminal: Terminal, answer: Answer, write_line: Callable[[str], None], *, are_marked: bool) -> None:
+    """Print how many statements have which verdict, unless all are supported; under `-v` print each.
+
+    Statements that their passages do not support are named if they are not marked in the text.
+    """
+    if not terminal.verbose and all(claim.verdict == "supported" for claim in answer.claims):
+        return
+    claims = answer_object(answer)["claims"]
+    if claims:
+        write_line("\n" + verdict_summary(claims))
+    for line in () if are_marked else unsupported_lines(claims):
+        write_line(line)
+    for line in statement_lines(claims) if terminal.verbose else ():
+        terminal.note(line)
 
 
 def print_sources(terminal: Terminal, answer: Answer, *, why: str = WHY) -> None:
     """Print a line for each citation of an answer whose text has already been shown."""
     if answer.citations:
         terminal.out.write("\n")
-        cited = [(each["n"], reference(each)) for each in answer_object(answer)["citations"]]
-        terminal.sources(cited, hint=f"\n`{why}` shows the passage behind [N]; run {answer.run}")
+        terminal.sources(
+            cited_sources(answer_object(answer)), hint=f"\n`{why}` shows the passage behind [N]; run {answer.run}"
+        )
+
+
+def cited_sources(answer: Mapping[str, Any]) -> list[tuple[int, str, str | None]]:
+    """Return the number, the reference, and the URL or path of each citation of an `asky.answer/1` object."""
+    return [(each["n"], reference(each), each["url"] or each["path"]) for each in answer["citations"]]
 
 
 def write_answer(path: Path, answer: Mapping[str, Any], runs: RunService) -> None:

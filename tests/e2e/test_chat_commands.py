@@ -74,6 +74,7 @@ def test_an_answer_and_a_session_are_saved_and_documents_are_added(home: Path, d
         assert "web off" in chatting.status()
         answer_to(chatting, TIDES, "two high tides a day [1].")
         answer_to(chatting, "/sources", "[1]")
+        answer_to(chatting, "/check", "1 statement: 1 supported")
         for name in ("a.md", "a.json", "a.html"):
             answer_to(chatting, f"/save {tmp_path / name}", f"wrote {tmp_path / name}"[:60])
         answer_to(chatting, f"/export {tmp_path / 'all.md'}", "all.md")

@@ -24,6 +24,7 @@ from asky.cli.chat.views import (
     show_session,
     show_sources,
     show_table,
+    show_verdicts,
     show_why,
 )
 from asky.cli.export_forms import KNOWN_SUFFIXES
@@ -215,6 +216,10 @@ def _why(screen: ChatScreen, _reader: Reader, rest: str) -> None:
     show_why(screen, rest)
 
 
+def _check(screen: ChatScreen, _reader: Reader, _rest: str) -> None:
+    show_verdicts(screen)
+
+
 def _findings(screen: ChatScreen, _reader: Reader, _rest: str) -> None:
     show_findings(screen)
 
@@ -280,6 +285,7 @@ _TABLE = (
     Command("web", "[on|off]", "say whether the web may be used", _web),
     Command("sources", "", "list the sources of the last answer", _sources),
     Command("why", "N", "show the passage behind citation N of the last answer", _why),
+    Command("check", "", "show the verdict on each statement of the last answer", _check),
     Command("findings", "", "list the findings saved in this session", _findings),
     Command("save", "FILE", f"write the last answer to FILE ({KNOWN_SUFFIXES})", _save, True),
     Command("export", "FILE", f"write the whole session to FILE ({KNOWN_SUFFIXES})", _export, True),

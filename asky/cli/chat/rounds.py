@@ -174,7 +174,7 @@ class Chat:
             error, environ=os.environ, key_variables=key_variables(), debug=bool(os.environ.get("ASKY_DEBUG"))
         )
         self.code = report.exit_code
-        self._terminal.err.write(render(report, as_json=False))
+        self._terminal.err.write(render(report, as_json=False, stream=self._terminal.err))
         self._terminal.err.flush()
 
 

@@ -16,6 +16,7 @@ from asky.cli.options import check_output
 from asky.cli.saving import save_text
 from asky.cli.terminal.opened_citation import print_opened
 from asky.cli.terminal.terminal import one_line
+from asky.cli.verdicts import statement_lines, verdict_summary
 from asky.cli.view import write_answer
 from asky.errors import UsageError
 
@@ -56,7 +57,7 @@ def show_sources(screen: ChatScreen) -> None:
     for source in sorted(answer["sources"], key=lambda each: each["source_id"] not in numbers):
         where = f" - {source['url']}" if source["url"] else ""
         cited = " ".join(numbers.get(source["source_id"], ())) or "not cited"
-        terminal.line(f"{one_line(source['title'] + where)}  {cited}")
+        terminal.source(f"{one_line(source['title'] + where)}  {cited}", source["url"])
     for each in answer["rejected"][:_REJECTED_SHOWN]:
         terminal.line(f"rejected: {one_line(each['url'])}: {one_line(each['reason'])}")
     if len(answer["rejected"]) > _REJECTED_SHOWN:
@@ -72,6 +73,18 @@ def show_why(screen: ChatScreen, rest: str) -> None:
     run = screen.conversation.last_run()
     opened = screen.ctx.asky.runs.open_citation(run, int(number[:9]))
     print_opened(screen.ctx.terminal, run, opened)
+
+
+def show_verdicts(screen: ChatScreen) -> None:
+    """Print the verdict on each statement of the last answer."""
+    answer = screen.conversation.last_run().answer
+    assert answer is not None
+    terminal = screen.ctx.terminal
+    if not answer["claims"]:
+        terminal.note("the last answer has no statements that need a source")
+        return
+    for line in (verdict_summary(answer["claims"]), *statement_lines(answer["claims"])):
+        terminal.line(line)
 
 
 def show_findings(screen: ChatScreen) -> None:

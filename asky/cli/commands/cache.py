@@ -39,7 +39,7 @@ def list_(matching: str, limit: int, as_json: bool) -> None:
         for each in pages.found:
             size = f"{each.bytes:,} bytes" if each.failure is None else one_line(each.failure)
             ctx.terminal.line(f"{utc_time(each.fetched_at)[:16]}  {each.state:<8}  {one_line(each.url)}")
-            ctx.terminal.out.write(ctx.terminal.paint(f"    {size}, {len(each.links)} links", 2) + "\n")
+            ctx.terminal.line(f"    {size}, {len(each.links)} links", 2)
 
 
 @cache.command()

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from asky.app.answers import reference, shown_verdict
 from asky.app.schemas import runs_object, shown_run_object
 from asky.cli.commands.resume import replay, resume
 from asky.cli.commands.run_exports import export, verify
@@ -15,8 +14,11 @@ from asky.cli.context import command_context
 from asky.cli.listing_group import ListingGroup
 from asky.cli.options import complete_run, json_option
 from asky.cli.terminal.damaged import note_damaged
+from asky.cli.terminal.markdown_stream import print_markdown
 from asky.cli.terminal.terminal import json_text, one_line
 from asky.cli.terminal.web_trail import web_details, web_lines
+from asky.cli.verdicts import statement_lines
+from asky.cli.view import cited_sources
 from asky.text.counting import counted
 from asky.values import Unreadable
 
@@ -183,16 +185,14 @@ def _minute(time: str) -> str:
 
 
 def _print_answer(terminal: Terminal, answer: Mapping[str, Any], *, verbose: bool) -> None:
-    terminal.line(f"\n{answer['answer']}\n")
-    for citation in answer["citations"]:
-        terminal.line(f"[{citation['n']}] {one_line(reference(citation))}")
+    terminal.line()
+    print_markdown(terminal, answer["answer"])
+    terminal.line()
+    terminal.sources(cited_sources(answer))
     if answer["claims"]:
         terminal.line("\nclaims")
-    for claim in answer["claims"]:
-        numbers = ", ".join(map(str, claim["citations"]))
-        verdict = shown_verdict(claim)
-        score = "    " if verdict == "quoted" else f"{claim['score']:.2f}"  # it says nothing about a quotation
-        terminal.line(f"  {verdict:<12} {score}  [{numbers}] {one_line(claim['text'])}")
+    for line in statement_lines(answer["claims"]):
+        terminal.line(line)
     if answer.get("relevance") is not None:
         terminal.line(f"relevance {answer['relevance']:.2f} (how likely the passages answer the question)")
     usage = answer["usage"]

@@ -100,9 +100,9 @@ def _print(terminal: Terminal, hits: list[Hit]) -> None:
     if not hits:
         terminal.note("nothing found")
     for hit in hits:
-        terminal.out.write(terminal.paint(f"{hit.rank}. {describe_place(hit)}", 1) + f"  {hit.score:.3f}\n")
-        if hit.source.path or hit.source.url:
-            terminal.out.write(terminal.paint(f"   {hit.source.path or hit.source.url}", 2) + "\n")
+        terminal.line(f"{hit.rank}. {describe_place(hit)}  {hit.score:.3f}", 1, hang=3)
+        if where := hit.source.path or hit.source.url:
+            terminal.source(f"   {where}", where, 2)
         for line in _wrapped(hit.text):
             terminal.line(f"   {line}")
         terminal.line()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import lru_cache
 from typing import NamedTuple
 
+_WORDS = re.compile(r"([ \t]*)([^ \t]+)")
 _SOFT_HYPHEN = "\u00ad"
 _AS_PICTURE = "\ufe0f"  # variation selector: shows the character before it as an emoji
 
@@ -55,3 +57,31 @@ def wrapped(text: str, width: int) -> list[str]:
             used += character_cells(character)
         rows.append(row)
     return rows
+
+
+def folded(text: str, columns: int, *, hang: int = 0) -> list[str]:
+    """Return the lines of `text`, those of more than `columns` cells broken between words.
+
+    Continued rows begin with the indent of their line and `hang` more blanks. A word longer than a row stays whole, so
+    that it can be copied: the terminal wraps it.
+    """
+    return [row for line in text.split("\n") for row in _folded_line(line, columns, hang)]
+
+
+def _folded_line(line: str, columns: int, hang: int) -> list[str]:
+    if text_cells(line) <= columns:
+        return [line]
+    body = line.lstrip(" ")
+    indent = " " * min(len(line) - len(body) + hang, columns // 2)
+    rows: list[str] = []
+    row, used = line[: len(line) - len(body)], len(line) - len(body)
+    is_empty = True
+    for blanks, word in _WORDS.findall(body):
+        width = text_cells(word)
+        if not is_empty and used + len(blanks) + width > columns:
+            rows.append(row)
+            row, used = indent + word, len(indent) + width
+        else:
+            row, used = row + blanks + word, used + len(blanks) + width
+        is_empty = False
+    return [*rows, row]

@@ -12,11 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from asky.cli.terminal.cells import Row, text_cells, wrapped
-from asky.cli.terminal.terminal import is_smart, plain
+from asky.cli.terminal.terminal import is_smart, plain, terminal_columns
 from asky.text.markdown import Block, BlockSplitter, begins_item
 
 if TYPE_CHECKING:
     from asky.cli.terminal.markdown_render import BlockRenderer
+    from asky.cli.terminal.terminal import Terminal
 
 _BEGIN = "\x1b[?2026h"  # synchronized output: an update is shown at once
 _END = "\x1b[?2026l"
@@ -24,7 +25,7 @@ _CLEAR_ROW = "\x1b[K"
 _CLEAR_BELOW = "\x1b[J"
 _NEW_ROW = "\r\n"
 _MIN_COLUMNS = 16
-_NOT_THE_ANSWER = "\x1b[2m(the text above is not the answer)\x1b[0m"
+_NOT_THE_ANSWER = "(the text above is not the answer)"
 
 Size = tuple[int, int]
 
@@ -38,12 +39,29 @@ def terminal_size(stream: TextIO) -> Size:
     return size.columns or 80, size.lines or 24
 
 
-def markdown_stream(stream: TextIO, *, environ: Mapping[str, str], colored: bool) -> MarkdownStream | PlainStream:
-    """Return a writer for an answer: rendered if `stream` is a coloured UTF-8 terminal, plain otherwise."""
-    encoding = (getattr(stream, "encoding", None) or "").lower().replace("-", "").replace("_", "")
-    if colored and is_smart(stream, environ) and encoding == "utf8":
-        return MarkdownStream(stream, environ=environ, size=lambda: terminal_size(stream))
+def markdown_stream(
+    stream: TextIO, *, environ: Mapping[str, str], colored: bool, links: bool = False
+) -> MarkdownStream | PlainStream:
+    """Return a writer for an answer: rendered if `stream` is a terminal that can move its cursor, plain otherwise."""
+    if is_smart(stream, environ):
+        return MarkdownStream(stream, environ=environ, size=lambda: terminal_size(stream), colored=colored, links=links)
     return PlainStream(stream)
+
+
+def print_markdown(terminal: Terminal, text: str) -> None:
+    """Print a complete answer: rendered on a terminal, in a pipe as it is, with its citations in colour if wanted."""
+    columns = terminal_columns(terminal.out)
+    if columns is None:
+        terminal.cited_lines(text)
+        return
+    rows = MarkdownStream(
+        terminal.out,
+        environ=terminal.environ,
+        size=lambda: (columns, 1),
+        colored=terminal.colored,
+        links=terminal.links,
+    ).rows(text)
+    terminal.out.write("".join(f"{row.sent}\n" for row in rows))
 
 
 class PlainStream:
@@ -89,10 +107,20 @@ class MarkdownStream:
     raises.
     """
 
-    def __init__(self, stream: TextIO, *, environ: Mapping[str, str], size: Callable[[], Size]) -> None:
+    def __init__(
+        self,
+        stream: TextIO,
+        *,
+        environ: Mapping[str, str],
+        size: Callable[[], Size],
+        colored: bool = True,
+        links: bool = False,
+    ) -> None:
         self._stream = stream
         self._environ = environ
         self._size = size
+        self._colored = colored
+        self._links = links
         self._renderer: BlockRenderer | None = None
         self._reset()
 
@@ -118,6 +146,11 @@ class MarkdownStream:
                 self._show([])
             else:
                 self._show(blocks, rewrap=True)
+
+    def rows(self, text: str) -> list[Row]:
+        """Return the rows of a complete answer, and show nothing."""
+        blocks = [*self._splitter.feed(plain(text)), *self._splitter.close()]
+        return [row for block in blocks for row in self._finish(block)]
 
     def finish(self) -> None:
         """Render the rest of the complete answer, and end its last row."""
@@ -147,7 +180,8 @@ class MarkdownStream:
             self._reset()
             return
         self.finish()
-        self._send(_NOT_THE_ANSWER + _NEW_ROW + _NEW_ROW)
+        remark = f"\x1b[2m{_NOT_THE_ANSWER}\x1b[0m" if self._colored else _NOT_THE_ANSWER
+        self._send(remark + _NEW_ROW + _NEW_ROW)
 
     def _check_size(self) -> None:
         size = self._size()
@@ -216,7 +250,7 @@ class MarkdownStream:
         if self._renderer is None:
             from asky.cli.terminal.markdown_render import BlockRenderer  # rich, 80 ms: only with a block to render
 
-            self._renderer = BlockRenderer(self._environ)
+            self._renderer = BlockRenderer(self._environ, colored=self._colored, links=self._links)
         return self._renderer.render(block, self._columns)
 
     def _paint(self, finished: list[Row], live: list[Row]) -> None:

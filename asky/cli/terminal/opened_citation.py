@@ -98,4 +98,4 @@ def _print_passage(terminal: Terminal, opened: OpenedCitation) -> None:
 
 
 def _print_painted(terminal: Terminal, text: str, code: int) -> None:
-    terminal.out.write(terminal.paint(text, code) + "\n")
+    terminal.line(text, code)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from asky.app.answers import reference
+from asky.cli.terminal.markdown_stream import print_markdown
 
 if TYPE_CHECKING:
     from asky.app.runs import Run
@@ -64,14 +65,20 @@ def _print_turn(terminal: Terminal, turn: Sequence[StoredMessage], run: Run | No
         named = f", run {each.run_id}" if each.run_id is not None and is_answer else ""
         withdrawn = ", taken back: no longer sent to a model" if each.is_withdrawn else ""
         _print_head(terminal, each.role, each.created_at, named + withdrawn)
-        terminal.line(each.content + "\n")
+        if is_answer:
+            print_markdown(terminal, each.content)
+        else:
+            terminal.line(each.content)
+        terminal.line()
         if is_answer and run is not None and run.answer is not None and run.answer["citations"]:
-            terminal.sources([(each["n"], reference(each)) for each in run.answer["citations"]])
+            terminal.sources(
+                [(each["n"], reference(each), each["url"] or each["path"]) for each in run.answer["citations"]]
+            )
             terminal.line()
 
 
 def _print_head(terminal: Terminal, role: str, time: str, more: str = "") -> None:
-    terminal.out.write(terminal.paint(f"{role}, {time[:10]} {time[11:16]} UTC{more}", 1) + "\n")
+    terminal.line(f"{role}, {time[:10]} {time[11:16]} UTC{more}", 1)
 
 
 def _describe_unfinished(run: Run) -> str:

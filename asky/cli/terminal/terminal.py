@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from asky import events
+from asky.cli.terminal.cells import folded
+from asky.cli.terminal.hyperlinks import file_address, hyperlink, shows_hyperlinks
 from asky.text.printable import json_document as json_document
 from asky.text.printable import json_text as json_text
 from asky.text.printable import one_line as one_line
@@ -25,6 +27,8 @@ _REDRAW_S = 0.1
 _ESTIMATE_AFTER_S = 2.0
 _CLEAR = "\r\x1b[K"
 _TYPED = "  > "
+_CITATION = re.compile(r"\[\d+\]")
+_MIN_COLUMNS = 16  # on a narrower terminal nothing is folded
 _PROGRAM_FAULTS = frozenset({"timed_out", "too_large", "tool_failed", "not_started"})  # of user-defined tools
 
 
@@ -40,8 +44,26 @@ def is_smart(stream: TextIO, environ: Mapping[str, str]) -> bool:
     return stream.isatty() and environ.get("TERM", "dumb") not in ("", "dumb")
 
 
+def terminal_columns(stream: TextIO) -> int | None:
+    """Return the columns of the terminal behind `stream`; `None` if it is none, is too narrow, or does not say."""
+    try:
+        columns = os.get_terminal_size(stream.fileno()).columns if stream.isatty() else 0
+    except (OSError, ValueError):
+        return None
+    return columns if columns >= _MIN_COLUMNS else None
+
+
+def _rows(text: str, stream: TextIO, hang: int = 0) -> list[str]:
+    """Return the lines of `text`, folded to the terminal behind `stream`, if there is one; see `folded`."""
+    columns = terminal_columns(stream)
+    return text.split("\n") if columns is None else folded(text, columns, hang=hang)
+
+
 class Terminal:
-    """The output of a command: answers go to `out`, everything else to `err`."""
+    """The output of a command: answers go to `out`, everything else to `err`.
+
+    On a terminal, lines are broken between words.
+    """
 
     def __init__(
         self,
@@ -51,21 +73,29 @@ class Terminal:
         environ: Mapping[str, str],
         color: str = "auto",
         quiet: bool = False,
+        verbose: bool = False,
     ) -> None:
         self.out = out
         self.err = err
+        self.environ = environ
         self.quiet = quiet
+        self.verbose = verbose
         self.is_smart = is_smart(out, environ)
         self.colored = wants_color(color, out, environ)
+        self.links = out.isatty() and shows_hyperlinks(out, environ)
 
     def write(self, text: str) -> None:
         """Print a piece of an answer as `plain` text without a line break, and flush."""
         self.out.write(plain(text))
         self.out.flush()
 
-    def line(self, text: str = "") -> None:
-        """Print a line of an answer as `plain` text."""
-        self.out.write(plain(text) + "\n")
+    def line(self, text: str = "", *codes: int, hang: int = 0) -> None:
+        """Print a line of an answer as `plain` text, with the SGR `codes` if colour is on.
+
+        Rows that continue it are indented by `hang` cells more than it.
+        """
+        rows = _rows(plain(text), self.out, hang)
+        self.out.write("\n".join(self.paint(row, *codes) for row in rows) + "\n")
 
     def json(self, value: object) -> None:
         """Print `value` as one line of JSON."""
@@ -74,21 +104,34 @@ class Terminal:
     def note(self, text: str) -> None:
         """Print a note that is not part of the answer; silent under `-q`."""
         if not self.quiet:
-            self.err.write(plain(text) + "\n")
+            self.err.write("\n".join(_rows(plain(text), self.err)) + "\n")
 
-    def marked_line(self, text: str, marker: re.Pattern[str]) -> None:
-        """Print a line of an answer as `plain` text, with the matches of `marker` in colour."""
-        body = plain(text)
-        if self.colored:
-            body = marker.sub(lambda match: self.paint(match[0], 36), body)
-        self.out.write(body + "\n")
+    def cited_lines(self, text: str) -> None:
+        """Print an answer as `plain` text, with its citations in colour."""
+        for line in text.splitlines():
+            self.out.write(_CITATION.sub(lambda match: self.paint(match[0], 36), plain(line)) + "\n")
 
-    def sources(self, cited: Sequence[tuple[int, str]], *, hint: str = "") -> None:
-        """Print a line for each source with the number of its marker; then `hint` as a note."""
-        for number, reference in cited:
-            self.out.write(self.paint(f"[{number}]", 36) + " " + self.paint(reference) + "\n")
+    def source(self, text: str, where: str | None, *codes: int, hang: int = 0) -> None:
+        """Print a line about a source as `line` does, with a link to `where`, its URL or path, if those are shown."""
+        rows = _rows(plain(text), self.out, hang)
+        self.out.write("\n".join(self._linked(self.paint(row, *codes), where) for row in rows) + "\n")
+
+    def sources(self, cited: Sequence[tuple[int, str, str | None]], *, hint: str = "") -> None:
+        """Print each source, a reference and a URL or path, with the number of its marker; then `hint` as a note."""
+        for number, reference, where in cited:
+            sign = f"[{number}] "
+            rows = _rows(sign + one_line(reference), self.out, len(sign))
+            first = self.paint(sign.rstrip(), 36) + " " + self._linked(plain(rows[0][len(sign) :]), where)
+            self.out.write("\n".join([first, *(self._linked(row, where) for row in rows[1:])]) + "\n")
         if hint:
             self.note(hint)
+
+    def _linked(self, row: str, where: str | None) -> str:
+        """Return the end of `row` after its indent as a link to `where`, a URL or a path, if links are shown."""
+        if not self.links or not where:
+            return row
+        indent = len(row) - len(row.lstrip(" "))
+        return row[:indent] + hyperlink(row[indent:], file_address(where) or where)
 
     def paint(self, text: str, *codes: int) -> str:
         """Return `plain` text between the SGR `codes` if colour is on.
@@ -276,7 +319,7 @@ class Progress:
 
     def _print(self, text: str) -> None:
         self._erase()
-        self._stream.write(one_line(text) + "\n")
+        self._stream.write("\n".join(_rows(one_line(text), self._stream)) + "\n")
         self._stream.flush()
 
     def _erase(self) -> None:
@@ -314,5 +357,7 @@ def open_terminal(environ: Mapping[str, str], settings: Ui, *, quiet: bool, verb
     progress = Progress(
         sys.stderr, clock=time.monotonic, environ=environ, quiet=quiet, verbose=verbose, line=settings.progress
     )
-    terminal = Terminal(out=sys.stdout, err=sys.stderr, environ=environ, color=settings.color, quiet=quiet)
+    terminal = Terminal(
+        out=sys.stdout, err=sys.stderr, environ=environ, color=settings.color, quiet=quiet, verbose=verbose
+    )
     return terminal, progress

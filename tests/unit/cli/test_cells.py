@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from asky.cli.terminal.cells import character_cells, text_cells, wrapped
+import pytest
+
+from asky.cli.terminal.cells import character_cells, folded, text_cells, wrapped
 
 
 def test_cells_are_those_of_a_terminal() -> None:
@@ -32,3 +34,21 @@ def test_rows_that_grow_are_those_of_the_whole_text() -> None:
     for character in text:
         rows[-1:] = wrapped(rows[-1] + character, 23)
     assert rows == wrapped(text, 23)
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "hang", "rows"),
+    [
+        ("The moon pulls", 14, 0, ["The moon pulls"]),
+        ("The moon pulls", 9, 0, ["The moon", "pulls"]),
+        ("  a  bc de", 7, 0, ["  a  bc", "  de"]),
+        ("[1] The moon", 8, 4, ["[1] The", "    moon"]),
+        ("at https://x.test/long/path now", 10, 0, ["at", "https://x.test/long/path", "now"]),
+        ("中文 中文", 5, 0, ["中文", "中文"]),
+        ("one\ntwo three\n", 5, 0, ["one", "two", "three", ""]),
+        (" " * 30 + "a b", 20, 0, [" " * 30 + "a", " " * 10 + "b"]),
+        ("", 5, 0, [""]),
+    ],
+)
+def test_lines_are_folded_between_words(text: str, columns: int, hang: int, rows: list[str]) -> None:
+    assert folded(text, columns, hang=hang) == rows

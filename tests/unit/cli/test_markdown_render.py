@@ -9,13 +9,14 @@ from asky.cli.terminal.markdown_render import BlockRenderer
 from asky.text.markdown import BlockSplitter
 
 SGR = re.compile(r"\x1b\[[0-9;]*m")
-RENDERER = BlockRenderer({"TERM": "xterm"})
+ENVIRON = {"TERM": "xterm"}
+RENDERER = BlockRenderer(ENVIRON)
 
 
-def render(text: str, columns: int = 60) -> list[Row]:
+def render(text: str, columns: int = 60, *, renderer: BlockRenderer = RENDERER) -> list[Row]:
     splitter = BlockSplitter()
     blocks = [*splitter.feed(text), *splitter.close()]
-    return [row for block in blocks for row in RENDERER.render(block, columns)]
+    return [row for block in blocks for row in renderer.render(block, columns)]
 
 
 def shown(text: str, columns: int = 60) -> str:
@@ -97,8 +98,50 @@ def test_tables_are_aligned() -> None:
 
 
 def test_cells_that_are_too_wide_are_wrapped_and_lose_nothing() -> None:
-    rows = shown(f"| n | what |\n|---|---|\n| 1 | tide in in falls [1] 中文 old {'y' * 40} |", 34)
-    assert rows.split()[3:] == ["1", "tide", "in", "in", "falls", "[1]", "中文", "old", "y" * 28, "y" * 12]
+    rows = shown(f"| n | what |\n|---|---|\n| 1 | tide in in falls [1] 中文 old {'y' * 27} |", 34)
+    assert rows.split()[3:] == ["1", "tide", "in", "in", "falls", "[1]", "中文", "old", "y" * 27]
+
+
+def test_a_table_whose_words_do_not_fit_is_shown_as_a_list_of_its_rows() -> None:
+    table = f"| body | what it does |\n|---|---|\n| moon | it pulls [1] {'y' * 40} |\n| sun | |"
+    assert shown(table, 34).splitlines() == [
+        "body: moon",
+        "  what it does: it pulls [1]",
+        f"  {'y' * 31}",
+        f"  {'y' * 9}",
+        "",
+        "body: sun",
+        "  what it does:",
+    ]
+    assert shown("| one | two | three |\n|---|---|---|", 12).split() == ["one", "two", "three"]
+
+
+def test_without_colour_nothing_is_styled_and_signs_stand_for_what_is_bold_or_struck_out() -> None:
+    text = "# The *moon*\n\n## Tides\n\n### Deep\n\nIt **pulls** `x` ~~[7?]~~ [a](https://x.test/) [1].\n\n    y = 1\n"
+    rows = render(text, renderer=BlockRenderer(ENVIRON, colored=False))
+    assert [row.text for row in rows] == [row.sent for row in rows]
+    assert [row.text for row in rows if row.text] == [
+        "The moon",
+        "════════",
+        "Tides",
+        "─────",
+        "Deep",
+        "It pulls `x` ~~[7?]~~ a (https://x.test/) [1].",
+        "  y = 1",
+    ]
+
+
+def test_a_link_is_one_for_the_terminal_over_its_text_and_its_address() -> None:
+    renderer = BlockRenderer(ENVIRON, colored=False, links=True)
+    rows = render("See [the tables](https://x.test/tides) [a](ftp://x.test).", 25, renderer=renderer)
+    assert [row.text for row in rows] == ["See the tables", "(https://x.test/tides) a", "(ftp://x.test)."]
+    begin, end = "\x1b]8;id=2c4f;https://x.test/tides\x1b\\", "\x1b]8;;\x1b\\"
+    sent = [re.sub("id=[0-9a-f]+", "id=2c4f", row.sent) for row in rows]
+    assert sent[2] == "(ftp://x.test)."
+    assert [each.replace(begin, "{").replace(end, "}") for each in sent[:2]] == [
+        "See {the tables}",
+        "{(https://x.test/tides)} a",
+    ]
 
 
 @pytest.mark.parametrize("columns", [16, 17, 20, 33])

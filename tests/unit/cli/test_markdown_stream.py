@@ -399,24 +399,12 @@ def test_wide_and_combining_characters_stay_in_their_rows() -> None:
     assert "**" not in "".join(whole.lines)
 
 
-@pytest.mark.parametrize(
-    ("environ", "colored", "encoding"),
-    [({"TERM": "dumb"}, True, "utf-8"), ({}, True, "utf-8"), (ENVIRON, False, "utf-8"), (ENVIRON, True, "latin-1")],
-)
-def test_without_colour_a_smart_terminal_or_utf8_text_stays_plain(
-    environ: dict[str, str], colored: bool, encoding: str
-) -> None:
-    class Terminal(io.TextIOWrapper):
-        def isatty(self) -> bool:
-            return True
-
-    stream = markdown_stream(Terminal(io.BytesIO(), encoding=encoding), environ=environ, colored=colored)
-    assert isinstance(stream, PlainStream)
-
-
-def test_a_smart_terminal_gets_markdown_and_a_pipe_does_not() -> None:
-    assert isinstance(markdown_stream(ScreenStream(), environ=ENVIRON, colored=True), MarkdownStream)
-    assert isinstance(markdown_stream(io.StringIO(), environ=ENVIRON, colored=True), PlainStream)
+def test_a_terminal_that_can_move_its_cursor_gets_markdown_with_and_without_colour() -> None:
+    for environ in ({"TERM": "dumb"}, {}):
+        assert isinstance(markdown_stream(ScreenStream(), environ=environ, colored=True), PlainStream)
+    for colored in (True, False):
+        assert isinstance(markdown_stream(ScreenStream(), environ=ENVIRON, colored=colored), MarkdownStream)
+        assert isinstance(markdown_stream(io.StringIO(), environ=ENVIRON, colored=colored), PlainStream)
 
 
 def test_plain_text_goes_through_as_it_is_without_controls() -> None:

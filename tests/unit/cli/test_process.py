@@ -189,6 +189,12 @@ def test_a_locale_without_unicode_costs_characters_and_nothing_else(locale: dict
     assert run_asky("--help", home=tmp_path, environ=locale).returncode == 0
 
 
+def test_a_locale_without_unicode_gets_stand_ins_for_marks_and_signs(tmp_path: Path) -> None:
+    code = "from asky.cli.terminal.streams import harden_streams; harden_streams();print('⚠ “it” – ‘is’ … • ─ é 海')"
+    done = run_python(["-c", code], home=tmp_path, environ={"PYTHONIOENCODING": "latin-1"})
+    assert done.stdout == "! \"it\" - 'is' ... - - \udce9 ?\n"
+
+
 def test_arguments_that_are_not_unicode_are_shown_somehow(tmp_path: Path) -> None:
     done = subprocess.run(
         [*ASKY, "config", b"caf\xe9"], capture_output=True, env=clean_environment(tmp_path), check=False

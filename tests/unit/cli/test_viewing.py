@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
+import os
+import struct
+import termios
+from typing import TextIO
 
 from asky.cli.terminal.terminal import Terminal
-from asky.cli.view import StreamedView
-from asky.events import Event, QuerySent, TextStreamed
+from asky.cli.view import PrintedView, StreamedView
+from asky.events import Event, QuerySent, TextStreamed, ignore
 from asky.values import Answer, Claim, Span, Usage, Verdict
 
 ENVIRON = {"TERM": "xterm-256color", "NO_COLOR": "1"}
@@ -69,3 +74,43 @@ def test_a_query_that_is_sent_while_the_answer_is_written_stands_on_a_line_of_it
     view.listen(QuerySent("neap tides", ("lab (s.test)",), True))
     assert out.getvalue().splitlines() == ["Let me look it up", "QUERY"]
     view.close()
+
+
+def printed(stream: TextIO, answer: str, checked: tuple[Claim, ...], *, verbose: bool = False) -> str:
+    """What is printed on stderr beside an answer that is printed at once on `stream`."""
+    err = io.StringIO()
+    terminal = Terminal(out=stream, err=err, environ={"TERM": "dumb"}, verbose=verbose)
+    PrintedView(terminal, ignore).show(
+        Answer("r", None, "standard", "?", "m", answer, (), checked, (), (), Usage(), None)
+    )
+    return err.getvalue()
+
+
+def test_in_a_pipe_the_verdicts_are_a_note_and_name_no_sentence_that_is_marked() -> None:
+    out, checked = io.StringIO(), (*claims("It is hot.", verdict="contradicted"), *claims("So.", verdict="uncited"))
+    assert printed(out, "It is hot. ⚠ contradicted So.", checked) == (
+        "\n⚠ 2 statements: 1 contradicted, 1 cites nothing\n"
+    )
+    assert out.getvalue() == "It is hot. ⚠ contradicted So.\n"
+
+
+def test_more_detail_is_the_verdict_on_each_statement() -> None:
+    checked = (*claims("The **sea** is deep [1].", verdict="supported"), *claims("a | b [2]"))
+    assert printed(io.StringIO(), "", checked, verbose=True).splitlines()[1:] == [
+        "⚠ 2 statements: 1 supported, 1 unsupported",
+        "  supported    0.00  [] The sea is deep.",
+        "  unsupported  0.00  [] a; b",
+    ]
+
+
+def test_a_terminal_that_moves_no_cursor_is_shown_rendered_text_that_breaks_between_words() -> None:
+    user, terminal = os.openpty()
+    try:
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 24, 0, 0))
+        with open(terminal, "w", encoding="utf-8", closefd=False) as stream:
+            printed(stream, "# Tides\n\nThe **moon** pulls on the water of the sea.", claims("It is a hot place."))
+        shown = os.read(user, 10_000).decode().replace("\r\n", "\n")
+    finally:
+        os.close(terminal)
+        os.close(user)
+    assert shown == ("Tides\n═════\n\nThe moon pulls on the\nwater of the sea.\n\n⚠ 1 statement: 1\nunsupported\n")

@@ -1,0 +1,53 @@
+"""The verdicts on the statements of an answer, as lines."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from asky.app.answers import MARKED, WARNING_SIGN, plain_text, shown_verdict
+from asky.cli.terminal.terminal import one_line
+from asky.text.counting import counted
+
+_MAX_CLAIM_CHARS = 160
+_WORDS: Mapping[str, str] = MappingProxyType(
+    {
+        "supported": "supported",
+        "partial": "partly supported",
+        "unsupported": "unsupported",
+        "contradicted": "contradicted",
+        "uncited": "cite nothing",
+    }
+)
+
+
+def verdict_summary(claims: Sequence[Mapping[str, Any]]) -> str:
+    """Return the number of statements with each verdict: `12 statements: 9 supported, 3 cite nothing`."""
+    counts = Counter(claim["verdict"] for claim in claims)
+    words = {**_WORDS, "uncited": "cites nothing" if counts["uncited"] == 1 else "cite nothing"}
+    said = ", ".join(f"{counts[verdict]:,} {word}" for verdict, word in words.items() if counts[verdict])
+    return f"{WARNING_SIGN} " * (len(claims) > counts["supported"]) + f"{counted(len(claims), 'statement')}: {said}"
+
+
+def unsupported_lines(claims: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield each statement that its passages do not support or contradict, once."""
+    doubtful = Counter((claim["verdict"], _shown(claim)) for claim in claims if claim["verdict"] in MARKED)
+    for (verdict, text), times in doubtful.items():
+        shown = text if len(text) <= _MAX_CLAIM_CHARS else text[:_MAX_CLAIM_CHARS] + "..."
+        yield f"{WARNING_SIGN} {verdict}: “{shown}”" + (f" ({times} times)" if times > 1 else "")
+
+
+def statement_lines(claims: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield each statement with its verdict, its score and its citations."""
+    for claim in claims:
+        verdict = shown_verdict(claim)
+        score = "    " if verdict == "quoted" else f"{claim['score']:.2f}"  # it says nothing about a quotation
+        numbers = ", ".join(map(str, claim["citations"]))
+        yield f"  {verdict:<12} {score}  [{numbers}] {_shown(claim)}"
+
+
+def _shown(claim: Mapping[str, Any]) -> str:
+    """Return the statement on one line, without markup and citations."""
+    return one_line(plain_text(claim["text"].replace(" | ", "; ")))
