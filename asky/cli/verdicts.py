@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -12,6 +13,7 @@ from asky.cli.terminal.terminal import one_line
 from asky.text.counting import counted
 
 _MAX_CLAIM_CHARS = 160
+_BLANK_BEFORE_STOP = re.compile(r" (?=[.,;:!?](?: |$))")  # left by a link
 _WORDS: Mapping[str, str] = MappingProxyType(
     {
         "supported": "supported",
@@ -50,4 +52,4 @@ def statement_lines(claims: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def _shown(claim: Mapping[str, Any]) -> str:
     """Return the statement on one line, without markup and citations."""
-    return one_line(plain_text(claim["text"].replace(" | ", "; ")))
+    return _BLANK_BEFORE_STOP.sub("", one_line(plain_text(claim["text"].replace(" | ", "; "))))

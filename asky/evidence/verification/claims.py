@@ -43,6 +43,7 @@ _BOLD_MARKERS = re.compile(r"(\*{1,3}|_{1,3})((?:\[\d{1,3}\]){1,20}\1)\s+")
 _QUOTATION = re.compile(r"(?:>[ \t]?)+")
 _ITEM = re.compile(r"(?:[-*+•]|\d{1,3}[.)])(?:[ \t]+|$)(?:\[[ xX]\][ \t]+)?")
 _DEFINITION = re.compile(r"\[[^\]\n]{1,200}\]:[ \t]")
+_BETWEEN = " \t\n>"  # what may stand between a list and its introduction
 _CLOSING = " \t\n*_`\"'”’)]"
 
 _MATERIAL = r"(?:sources?|passages?|documents?|evidence|context|texts?|excerpts?|material|results)"
@@ -123,7 +124,7 @@ def _draft(unit: _Unit) -> ClaimDraft:
 def _list_units(answer: str, units: Iterable[_Unit]) -> Iterator[ListUnit]:
     end = 0
     for unit in units:
-        follows = not any(map(str.isalnum, _ITEM.sub("", answer[end : unit.span.start].strip())))
+        follows = not _ITEM.sub("", answer[end : unit.span.start]).strip(_BETWEEN)
         yield ListUnit(unit.indent, unit.begins_item, follows, unit.citations)
         end = unit.span.end
 

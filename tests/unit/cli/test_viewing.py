@@ -95,7 +95,7 @@ def test_in_a_pipe_the_verdicts_are_a_note_and_name_no_sentence_that_is_marked()
 
 
 def test_more_detail_is_the_verdict_on_each_statement() -> None:
-    checked = (*claims("The **sea** is deep [1].", verdict="supported"), *claims("a | b [2]"))
+    checked = (*claims("The **sea** is [deep](http://x.test) [1].", verdict="supported"), *claims("a | b [2]"))
     assert printed(io.StringIO(), "", checked, verbose=True).splitlines()[1:] == [
         "⚠ 2 statements: 1 supported, 1 unsupported",
         "  supported    0.00  [] The sea is deep.",

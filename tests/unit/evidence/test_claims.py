@@ -213,6 +213,8 @@ def test_a_heading_that_only_counts_says_so() -> None:
         ("It burned [1]. Why is not known.\n\n- A fire\n- A flood", [(1,), (), (), ()]),
         ("It burned [1]. These are causes:\n\n- A fire\n- A flood", [(1,), (), ()]),
         ("- A fire\n- A flood\n\n## So it ends\n\n- A storm [1]", [(), (), (1,)]),
+        ("| cause |\n|---|\n| fire [1] |\n\n- A flood\n- A storm", [(1,), (), ()]),
+        ("It burned [1].\n\n---\n\n1. [ ] A flood\n2. A storm", [(1,), (), ()]),
         ("It burned [1].\n\n| cause | year |\n|---|---|\n| fire | long ago |", [(1,), ()]),
     ],
 )
