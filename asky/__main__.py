@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import NoReturn
 
+_USAGE = 2
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141
 _GC_THRESHOLD = 100_000  # objects that live longer than one statement; a start makes fewer
@@ -30,7 +31,7 @@ def main() -> NoReturn:
 
         if handles_interrupt:
             _raise_on_interrupt()
-        code = run(sys.argv[1:]) if has_output else _refuse(sys.argv[1:])
+        code = run(sys.argv[1:]) if has_output else _refuse()
         if handles_interrupt:
             _leave_on_interrupt()  # no traceback from here on
     except KeyboardInterrupt:
@@ -84,11 +85,10 @@ def run(arguments: Sequence[str]) -> int:
     return code
 
 
-def _refuse(arguments: Sequence[str]) -> int:
+def _refuse() -> int:
     """Report that stdout is closed: the command would do its work for nobody."""
-    from asky.errors import UsageError
-
-    return _report(UsageError("the standard output is closed; redirect it to a file, or to /dev/null"), arguments)
+    sys.stderr.write("asky: the standard output is closed; redirect it to a file, or to /dev/null\n")
+    return _USAGE
 
 
 def _report(error: BaseException, arguments: Sequence[str]) -> int:

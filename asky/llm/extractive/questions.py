@@ -30,7 +30,8 @@ _PLACE_IN_CODE = re.compile(
     r"\b(?P<verb>(?:implement|defin|declar|comput|calculat|check|verifi|validat|handl|pars|initiali[sz]|configur|"
     r"generat|convert|determin|enforc|process)ed|set|built|chosen)\W*$",
     re.IGNORECASE,
-)  # code does what it does without a word for it
+)  # code does what it does without a word for it, but a name that is said in full has a definition
+_IDENTIFIER = re.compile(r"[a-z][A-Z]|\w_\w|\w\(")
 
 _INTERROGATIVES = r"(?:who|whom|whose|what|when|where|why|which|how)"
 _ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+|\bwww\.\S+", re.IGNORECASE)
@@ -107,7 +108,7 @@ def read_question(text: str) -> ParsedQuestion:
     parts = () if document is not None and not document.subject else _parts(_ADDRESS.sub(" ", lines))
     tasks = asked_tasks(flat)
     terms = terms_of(flat) - (terms_of(TASK_WORDS) if tasks else frozenset())
-    if (of_code := _PLACE_IN_CODE.search(flat)) is not None:
+    if (of_code := _PLACE_IN_CODE.search(flat)) is not None and not _IDENTIFIER.search(flat):
         terms -= terms_of(of_code["verb"])
     if document is not None and document.subject and "summary" in document.aspects:
         terms &= document.subject
