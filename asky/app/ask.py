@@ -20,6 +20,7 @@ from asky.config.limits import RunLimits
 from asky.errors import AskyError, ConfigError, NotConfigured, StorageError, UsageError
 from asky.events import Listener, Noted, ignore
 from asky.llm.tokens import TokenCounter
+from asky.research.web.file_names import private_file_names
 from asky.research.writing.history import contextual_query, earlier_questions
 from asky.runs.access import BUILT_IN, Access
 from asky.runs.context import Question, RunContext, RunHandle, raise_for_outcome, running
@@ -214,7 +215,7 @@ class ChatService:
 
     def _question(self, resolved: ResolvedAsk, session: Session, inputs: Inputs, answerer: Answerer) -> Question:
         services, request = self._services, resolved.request
-        access = web_access(services, resolved, session) if resolved.web is not None else None
+        access = web_access(services, resolved, session, inputs.file_names) if resolved.web is not None else None
         if access is not None:
             inputs.add(access.collection_id)
         scope = Scope(tuple(dict.fromkeys([*session.collections, *inputs.collections])))
@@ -280,16 +281,17 @@ class ChatService:
         inputs.folders += [each for each in request.documents if isinstance(each, Path)]
         inputs.targets += [each for each in request.documents if isinstance(each, str)]
         inputs.add_collections(request.collections, session)
-        shown, named = request.question, tuple[str, ...]()
-        if may_name_files(services, inputs.folders, request.question):
-            found = find_named(services, inputs.folders, request.question)
-            shown, named = found.shown, found.readable
-        unread = [*map(str, inputs.folders), *inputs.targets, *named, *(each.name for each in request.attachments)]
         earlier = session.collections if session is not None else ()
         scope = Scope(tuple(dict.fromkeys([*earlier, *inputs.collections])))
+        shown, named, names = request.question, tuple[str, ...](), private_file_names(services.corpus.sources(scope))
+        if may_name_files(services, inputs.folders, request.question):
+            found = find_named(services, inputs.folders, request.question)
+            shown, named, names = found.shown, found.readable, [*names, *found.file_names]
+        unread = [*map(str, inputs.folders), *inputs.targets, *named, *(each.name for each in request.attachments)]
         history = services.sessions.messages(session.id) if session is not None else []
         searched = contextual_query(shown, earlier_questions(history))
-        web = plan_web(services, resolved, searched, may_choose=answerer.may_choose(resolved.mode))
+        may_choose = answerer.may_choose(resolved.mode)
+        web = plan_web(services, resolved, searched, may_choose=may_choose, file_names=names)
         if not unread and web is None:
             self._require_sources(resolved, scope, inputs, answerer)
         return answerer.plan(Question(request.question, shown, resolved.mode, scope), unread, web, history)

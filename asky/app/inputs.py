@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from asky.concurrency import in_thread
 from asky.errors import SourceError, UsageError
 from asky.events import Event, Noted, Warned
 from asky.research.corpus.report import AcquireCounts, verdict_of
-from asky.research.local.names import refuse_outside, show_target
+from asky.research.local.names import is_local_target, refuse_outside, show_target, uri_path
 from asky.storage.corpus import DEFAULT_COLLECTION
 from asky.storage.sessions import own_collection
 from asky.text.counting import counted
@@ -105,7 +106,8 @@ def _sync_target(services: Services, target: str) -> tuple[int, AcquireReport]:
 class Inputs:
     """Collects the documents of a question. `emit` receives notes about files that cannot be read.
 
-    `shown` is the question as a model may see it, without local paths. `rejected` lists unreadable files with reasons.
+    `shown` is the question as a model may see it, without local paths, and `file_names` are the names of the files that
+    it names. `rejected` lists unreadable files with reasons.
     """
 
     services: Services
@@ -115,6 +117,7 @@ class Inputs:
     folders: list[Path] = field(default_factory=list)
     targets: list[str] = field(default_factory=list)
     rejected: list[tuple[str, str]] = field(default_factory=list)
+    file_names: Sequence[str] = ()
 
     def add_collections(self, names: Sequence[str], session: Session | None) -> None:
         """Add the named collections, or the default one if there are no other documents.
@@ -165,7 +168,7 @@ class Inputs:
         if not may_name_files(self.services, self.folders, question):
             return
         named = find_named(self.services, self.folders, question)
-        self.shown = named.shown
+        self.shown, self.file_names = named.shown, named.file_names
         for name in named.names:
             try:
                 self._read_named(session, name, named)
@@ -203,6 +206,12 @@ class NamedFiles:
     def readable(self) -> tuple[str, ...]:
         """The names for which there is a reader."""
         return tuple(name for name in self.names if self.adapters.handles(name))
+
+    @property
+    def file_names(self) -> tuple[str, ...]:
+        """The names without their folders, of files only: not of what an adapter reads."""
+        local = (uri_path(name) or name for name in self.names if is_local_target(name))
+        return tuple(re.split(r"[/\\]", path.rstrip("/\\"))[-1] for path in local)
 
 
 def find_named(services: Services, folders: Sequence[Path], question: str) -> NamedFiles:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from asky.app.inputs import name_documents
 from asky.errors import NotConfigured, UsageError
 from asky.research.web.access import WebAccess
+from asky.research.web.file_names import without_file_names
 from asky.storage.sessions import own_collection
 
 if TYPE_CHECKING:
@@ -27,12 +28,14 @@ SETUP_HINT = (
 _NOTHING_CACHED = "no pages are cached, and --offline fetches none"
 
 
-def web_access(services: Services, resolved: ResolvedAsk, session: Session) -> WebAccess | None:
+def web_access(
+    services: Services, resolved: ResolvedAsk, session: Session, file_names: Sequence[str]
+) -> WebAccess | None:
     """Return how a question may use the web, or `None` if it may not or no source of pages is available.
 
     Sources of pages are a search service, URLs in the question and, offline, cached pages. If the web is required and
     there is none, raises `NotConfigured`, or `UsageError` if it is `offline`. Also raises `UsageError` for an invalid
-    site or date.
+    site or date. `file_names` are those of the local files in the question.
     """
     options = resolved.web
     if options is None:
@@ -45,14 +48,18 @@ def web_access(services: Services, resolved: ResolvedAsk, session: Session) -> W
     if not _is_usable(web, resolved, named):
         return None
     collection_id = services.corpus.collection(own_collection(session.id), create=True)
-    return WebAccess(collection_id, named, _wants_shortlist(services, resolved), policy, options.queries)
+    wants_shortlist = _wants_shortlist(services, resolved)
+    return WebAccess(collection_id, named, wants_shortlist, policy, options.queries, tuple(file_names))
 
 
-def plan_web(services: Services, resolved: ResolvedAsk, shown: str, *, may_choose: bool) -> WebPlan | None:
+def plan_web(
+    services: Services, resolved: ResolvedAsk, shown: str, *, may_choose: bool, file_names: Sequence[str]
+) -> WebPlan | None:
     """Return what a question would do on the web, or `None` if it may not use it or no source of pages is available.
 
-    Nothing is sent or stored. `shown`, the question without local paths, is what would be searched for. `may_choose`
-    says that the model can find its sources by itself. Raises as `web_access` does.
+    Nothing is sent or stored. `shown`, the question without local paths, is what would be searched for, without the
+    `file_names` of private files. `may_choose` says that the model can find its sources by itself. Raises as
+    `web_access` does.
     """
     options = resolved.web
     if options is None:
@@ -70,7 +77,7 @@ def plan_web(services: Services, resolved: ResolvedAsk, shown: str, *, may_choos
     planned = tuple(PlannedService(each.name, each.host or None) for each in web.providers)
     if may_choose and not _wants_shortlist(services, resolved):
         return WebPlan(planned, named=named, may_search=True, wanted=wanted)
-    queries = (options.queries or search_queries(read_prompt(shown))) if planned else ()
+    queries = (options.queries or search_queries(read_prompt(without_file_names(shown, file_names)))) if planned else ()
     max_pages = services.config.research.shortlist.max_fetch_urls
     copies = web.finder
     finder = PlannedService(copies.name, copies.host) if copies is not None else None

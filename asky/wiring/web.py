@@ -179,6 +179,7 @@ class WebParts:
             listener=services.listener,
             finder=self.finder,
             named=access.named,
+            file_names=access.file_names,
         )
 
     @cached_property

@@ -21,6 +21,7 @@ class WebAccess:
     Pages that are read become sources of `collection_id`. `named` are the addresses that the user wrote. `shortlist`
     says that sources are chosen and read before a model sees any. `policy` restricts the sources, `None` if the
     question has no restrictions of its own. `queries` are search queries from the user that replace the generated ones.
+    `file_names` are those of the local files in the question, which are not searched for.
     """
 
     collection_id: int
@@ -28,6 +29,7 @@ class WebAccess:
     shortlist: bool = True
     policy: SourcePolicy | None = None
     queries: tuple[str, ...] = ()
+    file_names: tuple[str, ...] = ()
 
 
 class Web(Protocol):
@@ -60,6 +62,7 @@ def encode_access(access: WebAccess | None) -> dict[str, Any] | None:
         "shortlist": access.shortlist,
         "policy": policy,
         "queries": list(access.queries),
+        "file_names": list(access.file_names),
     }
 
 
@@ -73,6 +76,7 @@ def decode_access(encoded: Mapping[str, Any] | None) -> WebAccess | None:
         encoded["shortlist"],
         _decode_policy(encoded["policy"]),
         tuple(encoded["queries"]),
+        tuple(encoded.get("file_names", ())),  # missing from runs of an earlier version
     )
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
+from pathlib import PurePath
 
 from asky.errors import SourceRefused
 from asky.text.letters import fold, without_accents
@@ -41,12 +42,17 @@ class QueryLeakGuard:
         self._sent += queries
 
     def require(
-        self, queries: Sequence[str], written_by_user: str, private: Iterable[str], public: Iterable[str]
+        self,
+        queries: Sequence[str],
+        written_by_user: str,
+        private: Iterable[str],
+        public: Iterable[str],
+        file_names: Iterable[str] = (),
     ) -> None:
         """Check and record `queries` before they are sent. Raises `SourceRefused` if one may not be sent.
 
         `written_by_user` is what the user has written so far; `private` and `public` are the passages that the model
-        has seen.
+        has seen, and `file_names` the names of private files.
         """
         hidden = list(private)
         known = set().union(*map(_runs, hidden))
@@ -54,10 +60,14 @@ class QueryLeakGuard:
             raise SourceRefused("the query repeats a private document", hint=_HINT)
         own = set(_parts(" ".join([written_by_user, *self._approved])))
         names = set().union(*map(_names, hidden))
-        if names:
-            names = _without(names, own.union(*map(_parts, public)))
+        stems = [each for each in map(_stem, file_names) if len(each) > 1 and not own.issuperset(each)]
+        if names or stems:
+            told = set().union(*map(_parts, public))
+            names = _without(names, own | told)
+            stems = [each for each in stems if not told.issuperset(each)]
         for query in queries:
-            if revealed := next(_revealed(_parts(query), own, names), None):
+            parts = _parts(query)
+            if revealed := next(_revealed(parts, own, names), None) or _named_file(parts, stems):
                 raise SourceRefused(f"the query may reveal a private document: “{revealed[:40]}”", hint=_HINT)
         self._sent += queries
 
@@ -69,6 +79,17 @@ def _runs(text: str) -> set[tuple[str, ...]]:
 def _parts(text: str) -> list[str]:
     """Return the words of `text` in order, folded, with hyphenated ones split."""
     return [part for word in words(fold(text)) for part in _PARTS.split(word) if part]
+
+
+def _stem(file_name: str) -> tuple[str, ...]:
+    """Return the words of the name of a file without its suffix."""
+    return tuple(_parts(PurePath(file_name).stem.replace("_", " ")))
+
+
+def _named_file(parts: Sequence[str], stems: Iterable[tuple[str, ...]]) -> str | None:
+    """Return the first of `stems` whose words are all in `parts`, in a row; `None` if there is none."""
+    text = f" {' '.join(parts)} "
+    return next((stem for stem in map(" ".join, stems) if f" {stem} " in text), None)
 
 
 def _names(text: str) -> set[str]:

@@ -17,6 +17,7 @@ import anyio
 from asky.concurrency import in_thread
 from asky.errors import AskyError, SourceRefused, SourceUnreadable, StorageError
 from asky.research.shortlist.read import PUBLISHED, address_of
+from asky.research.web.file_names import private_file_names
 from asky.research.web.ledger import WebLedger
 from asky.research.web.open_copies import PDF, OpenCopies, PaperReader, named_paper
 from asky.research.web.searches import WebSearches
@@ -61,7 +62,8 @@ def was_read(why: str) -> bool:
 class WebRun:
     """Web access of one run. `searcher` is `None` if no search service is configured, `finder` if no finder is.
 
-    `named` are the addresses in the question: the user's policy allows them except for denied domains.
+    `named` are the addresses in the question: the user's policy allows them except for denied domains. `file_names` are
+    those of the local files in it.
     """
 
     def __init__(
@@ -81,11 +83,20 @@ class WebRun:
         listener: Listener,
         finder: CopyFinder | None = None,
         named: Sequence[str] = (),
+        file_names: Sequence[str] = (),
     ) -> None:
         self.ledger = WebLedger(runs, run.run_id, listener)
         self.rejected: list[tuple[str, str]] = []
         self.offered = UrlAllowlist(is_private=is_private)
-        self.searches = WebSearches(run, searcher, self.ledger, max_results=max_results, is_private=is_private)
+        self.searches = WebSearches(
+            run,
+            searcher,
+            self.ledger,
+            max_results=max_results,
+            is_private=is_private,
+            file_names=file_names,
+            find_file_names=lambda: private_file_names(corpus.sources(run.scope)),
+        )
         self._run = run
         self._sources = WebSources(corpus, acquirer, collection_id)
         self._cache = cache
@@ -250,7 +261,7 @@ class WebRun:
             self._urls_read.add(url)
             return page
 
-        chosen = await self._make_shortlist(question, search, read)
+        chosen = await self._make_shortlist(await self.searches.searchable(question), search, read)
         self.rejected += chosen.rejected
         copies = [(url, each) for each in chosen.selected for url in each.copies]
         self.rejected += [(url, f"the same text as {each.url}") for url, each in copies]

@@ -6,10 +6,11 @@ import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from asky.concurrency import failure
+from asky.concurrency import failure, in_thread
 from asky.errors import AskyError, NotConfigured, SourceRefused, StorageError, UsageError
 from asky.net.breaker import CircuitOpen
 from asky.research.no_evidence import WEB_SEARCH
+from asky.research.web.file_names import without_file_names
 from asky.research.web.query_leak_guard import QueryLeakGuard
 from asky.search.federation import AskService, FederatedResults, ask_service
 from asky.search.port import SearchProvider, SearchRequest, SearchResults
@@ -45,12 +46,21 @@ class WebSearches:
     """The searches of one run. `searcher` is `None` if no search service is configured.
 
     `leak_guard` guards the queries of a run that can read private documents, and `approve` asks the user about those
-    that it refuses. `recorded`, if the run keeps a record, wraps the function that asks a service so that nothing is
+    that it refuses. `file_names` are those of local files in the question, and `find_file_names` returns those of all
+    private documents. `recorded`, if the run keeps a record, wraps the function that asks a service so that nothing is
     requested twice. `papers` are those found, by canonical address.
     """
 
     def __init__(
-        self, run: ResearchRun, searcher: Searcher | None, ledger: WebLedger, *, max_results: int, is_private: bool
+        self,
+        run: ResearchRun,
+        searcher: Searcher | None,
+        ledger: WebLedger,
+        *,
+        max_results: int,
+        is_private: bool,
+        file_names: Sequence[str],
+        find_file_names: Callable[[], Sequence[str]],
     ) -> None:
         self.leak_guard = QueryLeakGuard([])
         self.approve: Approve = decline
@@ -61,6 +71,9 @@ class WebSearches:
         self._ledger = ledger
         self._max_results = max_results
         self._is_private = is_private
+        self._named_files = file_names
+        self._find_file_names = find_file_names
+        self._file_names: Sequence[str] | None = None
 
     @property
     def is_possible(self) -> bool:
@@ -72,6 +85,10 @@ class WebSearches:
         """Return whether the model may know things that must stay local: private documents or other context."""
         return self._is_private or bool(self._run.private_notes)
 
+    async def searchable(self, text: str) -> str:
+        """Return `text` without the names of private files."""
+        return without_file_names(text, await self._private_file_names())
+
     async def search(self, queries: Sequence[str], recency: Recency | None) -> FederatedResults:
         """Return the results of the services for all queries together, each sent once.
 
@@ -82,7 +99,9 @@ class WebSearches:
         if self._searcher is None:
             raise NotConfigured("no search service is set up", hint="`asky config set search.searxng.base_url URL`")
         # one form of the text is checked, recorded and sent; characters can carry data too, except those of the user
-        usual = (with_usual_characters(plain_query(each), also=self._run.question) for each in queries)
+        usual = [
+            with_usual_characters(plain_query(await self.searchable(each)), also=self._run.question) for each in queries
+        ]
         wanted = [each for each in dict.fromkeys(" ".join(each.split()) for each in usual) if each]
         if not wanted:
             raise UsageError("the query is empty")
@@ -104,6 +123,13 @@ class WebSearches:
         urls = [each.url for each in found.candidates]
         await self._ledger.note_search(wanted, tuple(hosts.items()), urls, found.failures)
         return found
+
+    async def _private_file_names(self) -> Sequence[str]:
+        if not self.has_secrets:
+            return self._named_files
+        if self._file_names is None:
+            self._file_names = [*self._named_files, *await in_thread(self._find_file_names)]
+        return self._file_names
 
     def _reporting(self, services: Sequence[tuple[str, str]]) -> AskService:
         """Wrap asking a service so that each request is reported and counted once, before any service is asked."""
@@ -129,8 +155,10 @@ class WebSearches:
         shown = self._run.shown.values()
         private = [each.text for each in shown if each.source.kind in PRIVATE_KINDS] + self._run.private_notes
         public = [each.text for each in shown if each.source.kind not in PRIVATE_KINDS]
+        names = await self._private_file_names()
+        written = without_file_names(self._run.question, names)
         try:
-            self.leak_guard.require(queries, self._run.question, private, public)
+            self.leak_guard.require(queries, written, private, public, names)
         except SourceRefused as refused:
             if not await self.approve(OutgoingQueries(tuple(queries), tuple(services), refused.message)):
                 raise

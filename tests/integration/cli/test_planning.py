@@ -211,7 +211,7 @@ def test_the_query_that_is_shown_is_the_one_that_is_sent_without_local_paths(
     report.write_text("The moon raises two tides.")
     question = f"Does {report} agree with what oceanographers say?"
     plan = asky("--web", "-d", str(report.parent), question, "--dry-run", "--json").json
-    assert plan["web"]["queries"] == ['Does "tides.md" agree with what oceanographers say?']
+    assert plan["web"]["queries"] == ["Does agree with what oceanographers say?"]
     assert plan["unread"] == [str(report.parent), str(report)]
     assert not twin.requests
     asky("--web", "-d", str(report.parent), question)
@@ -220,7 +220,7 @@ def test_the_query_that_is_shown_is_the_one_that_is_sent_without_local_paths(
 
 def test_a_path_that_may_not_be_read_is_kept_from_the_planned_query_too(asky: InProcess, twin: SearxngTwin) -> None:
     plan = asky("What do critics say of /home/me/diary/2024.txt in public?", "--dry-run", "--json").json
-    assert plan["web"]["queries"] == ['What do critics say of "2024.txt" in public?']
+    assert plan["web"]["queries"] == ["What do critics say of in public?"]
     assert plan["unread"] == []
 
 
@@ -298,3 +298,18 @@ def test_a_finder_that_has_no_address_to_send_is_not_asked_and_that_is_said(
     done = asky("-r", TIDES, "--dry-run")
     assert "unpaywall" not in done.out
     assert "unpaywall" in done.err
+
+
+def test_the_name_of_a_file_in_a_question_is_not_searched_for(
+    asky: InProcess, twin: SearxngTwin, tmp_path: Path
+) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "salaries-2024.md").write_text("# Pay\n\nThe moon raises two high tides a day.\n")
+    question = "How many tides does the moon raise a day, by salaries-2024.md and by others?"
+    options = ("-r", "--web", "-d", str(docs), question)
+    planned = asky(*options, "--dry-run", "--json").json["web"]["queries"]
+    assert planned == ["How many tides does the moon raise a day, by and by others?"]
+    assert twin.requests == []
+    asky(*options)
+    assert [each.param("q") for each in twin.requests] == planned

@@ -92,7 +92,7 @@ def test_errors_are_what_those_who_handle_them_look_at(error: AskyError) -> None
         WebAccess(3),
         WebAccess(3, ("https://a.example/",), shortlist=False),
         WebAccess(3, policy=SourcePolicy(("a.example",), ("b.example",), date(2024, 5, 1), "year", ("paper",))),
-        WebAccess(3, policy=SourcePolicy()),
+        WebAccess(3, policy=SourcePolicy(), file_names=("tides.md",)),
     ],
 )
 def test_what_a_question_may_do_on_the_web(access: WebAccess | None) -> None:

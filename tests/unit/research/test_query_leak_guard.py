@@ -76,3 +76,13 @@ def test_a_quotation_is_recognised_under_accents() -> None:
     accented = "will move her láboratory to the old harbour wärehouse before winter"
     with pytest.raises(SourceRefused, match="repeats a private document"):
         QueryLeakGuard([]).require([accented], "Orla", PRIVATE, [])
+
+
+@pytest.mark.parametrize("query", ["merger plan acme", "the mérger-plan ACME of a firm", "salaries 2024 tax"])
+def test_the_name_of_a_private_file_is_not_sent(query: str) -> None:
+    files = ["Merger_plan ACME.docx", "salaries-2024.pdf", "tides.md"]
+    guard = QueryLeakGuard([])
+    with pytest.raises(SourceRefused, match="may reveal"):
+        guard.require([query], "", [], [], files)
+    guard.require(["merger of a plan", "salaries in tides"], "", [], [], files)
+    guard.require([query], "the merger plan of ACME, a firm: its tax on salaries of 2024", [], [], files)
