@@ -135,6 +135,7 @@ class WebRun:
         reasons = {each.url: self._policy.refusal(each) for each in found.candidates}
         self.rejected += [(url, reason) for url, reason in reasons.items() if reason is not None]
         passed = tuple(each for each in found.candidates if reasons[each.url] is None)
+        self.offered.offer_found(each.url for each in passed)  # again: in the order in which the model sees them
         self.note_unread(each.url for each in passed)
         return replace(found, candidates=passed)
 

@@ -23,11 +23,11 @@ def test_links_that_were_followed_before_an_interruption_count_after_it() -> Non
     offered = JournaledAllowlist(entries, is_private=True)
     offered.offer_found([PAGE])
     offered.offer_links(LINKS)
-    for link in LINKS[:3]:
+    for link in LINKS[:2]:
         offered.require(link)
     resumed = again(entries, is_private=True)
-    with pytest.raises(SourceRefused, match=r"reveal too much to found\.example"):
-        resumed.require(LINKS[3])
+    with pytest.raises(SourceRefused, match="reveal too much"):
+        resumed.require(LINKS[2])
     assert resumed.require(LINKS[0]) == LINKS[0]
 
 
