@@ -87,7 +87,7 @@ class CacheService:
         return self._services.pages.remove([row.url for row in rows])
 
     def clear(self) -> CacheStats:
-        """Delete all pages, searches and cached vectors; return what the cache held.
+        """Delete all pages, searches, cached vectors and copies of vectors; return what the cache held.
 
         Texts that a session or another collection uses are kept.
         """
@@ -95,6 +95,7 @@ class CacheService:
         services.pages.remove([each.url for each in services.pages.pages()])
         services.searches.remove()
         services.text_vectors.shrink(0)
+        services.vector_files.clear()
         return before
 
     def stats(self) -> CacheStats:

@@ -105,7 +105,7 @@ class Retrieval:
         project=True,
     )
     exact_max_chunks: int = _key(
-        400_000,
+        1_000_000,
         "Maximum number of chunks in scope for which auto uses an exact scan.",
         low=0,
         high=10_000_000,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     Ids = npt.NDArray[np.int64]
     Scores = npt.NDArray[np.float32]
     Vectors = npt.NDArray[np.float32]
+    Buffer = bytes | bytearray | memoryview
 
     from asky.storage.vectors import Pack
 
@@ -28,7 +29,7 @@ def ids_to_bytes(ids: Sequence[int] | Ids) -> bytes:
     return np.asarray(ids, dtype="<i8").tobytes()
 
 
-def ids_from_bytes(data: bytes | bytearray) -> Ids:
+def ids_from_bytes(data: Buffer) -> Ids:
     """Decode the int64[n] of `ids_to_bytes`."""
     import numpy as np
 
@@ -42,7 +43,7 @@ def vectors_to_bytes(vectors: Vectors) -> bytes:
     return np.ascontiguousarray(vectors, dtype="<f4").tobytes()
 
 
-def vectors_from_bytes(data: bytes | bytearray, dim: int) -> Vectors:
+def vectors_from_bytes(data: Buffer, dim: int) -> Vectors:
     """Decode the float32[n, dim] of `vectors_to_bytes`."""
     import numpy as np
 

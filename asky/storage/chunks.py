@@ -59,6 +59,12 @@ class ChunkTable:
             )
             return {row["id"]: row["document_id"] for row in rows}
 
+    def documents_in(self, scope: Scope) -> list[int]:
+        """Return the ids of the documents in scope, in no order, some perhaps twice."""
+        documents, parameters = scope.documents()
+        with self._db.read() as connection:
+            return [row[0] for row in connection.execute(documents, parameters)]
+
     def is_everything(self, scope: Scope) -> bool:
         """Return whether the scope includes every source of the store; searching is then cheaper unfiltered."""
         if scope.sources is not None:

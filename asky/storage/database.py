@@ -57,6 +57,8 @@ class Database:
     be neither created nor read. A write is tried `BUSY_TRIES` times, and waits up to `busy_timeout_ms` for others each
     time.
 
+    `has_written` is true once this object has begun to write, be it only to a table of its own.
+
     `ledger_entries` are the templates of the ledger entries that are read, by kind; see `asky.storage.stored_json`.
     """
 
@@ -75,6 +77,7 @@ class Database:
         self._local = threading.local()
         self._lock = threading.Lock()
         self._connections: list[tuple[threading.Thread, sqlite3.Connection]] = []
+        self.has_written = False
         self.read_only = not _is_writable(path)
         self._has_space = True
         self._uri = path.absolute().as_uri() + (_reading(path) if self.read_only else "")
@@ -115,6 +118,7 @@ class Database:
                 return
             self._require_writable()
             _begin(connection)
+            self.has_written = True
             with _finishing(connection):
                 yield connection
 

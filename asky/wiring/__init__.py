@@ -30,6 +30,7 @@ from asky.storage.runs import RunStore
 from asky.storage.session_removal import SessionRemoval
 from asky.storage.sessions import SessionStore
 from asky.storage.text_vectors import TextVectorTable
+from asky.storage.vector_files import VectorFiles
 
 if TYPE_CHECKING:
     from asky.config.loader import Config
@@ -75,6 +76,8 @@ class Services:
             for name in ("database", "readers", "vectors"):
                 if name in opened:
                     closing.callback(opened[name].close)
+            if "database" in opened and self.database.has_written:
+                closing.callback(self.vector_files.forget_removed)
             for web in self._webs.values():
                 closing.callback(web.close)
 
@@ -142,6 +145,11 @@ class Services:
         return TextVectorTable(self.database)
 
     @cached_property
+    def vector_files(self) -> VectorFiles:
+        """Copies of the vectors, which processes share."""
+        return VectorFiles(self.paths.cache / "vectors", self.database)
+
+    @cached_property
     def lexical(self) -> LexicalIndex:
         return LexicalIndex(self.database)
 
@@ -184,6 +192,7 @@ class Services:
             tables,
             embedder=lambda: self.embedder,
             index_folder=self.paths.data / "chroma",
+            vector_files=self.vector_files,
             settings=self.config.research.retrieval,
             listener=self.listener,
         )

@@ -228,8 +228,10 @@ class Vectors:
     def scores(self, query: str) -> tuple[npt.NDArray[np.int64], Scores]:
         store = self.corpus.services.vectors
         embedder = self.corpus.services.embedder
-        ids, vectors = store.matrix(embedder, Scope())
-        return ids, vectors @ embedder.embed_query(query)
+        coverage = store.coverage(Scope())
+        assert coverage is not None
+        matrix = store.matrix(embedder, Scope(), coverage.embedded)
+        return matrix.ids, matrix.cosines(embedder.embed_query(query))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from asky.storage.findings import FindingStore
 from asky.storage.lexical import LexicalIndex
 from asky.storage.scope import Scope
 from asky.storage.text_vectors import TextVectorTable
+from asky.storage.vector_files import VectorFiles
 from asky.storage.vectors import VectorTable
 from asky.values import Chunk, Document, Source, Span, source_id
 from tests.support.embedding import FakeEmbedder
@@ -36,6 +37,7 @@ class SearchStore:
         self.documents = DocumentStore(self.database)
         self.corpus = CorpusStore(self.database, self.documents)
         self.vectors = VectorTable(self.database)
+        self.vector_files = VectorFiles(folder / "vectors", self.database)
         self.findings = FindingStore(self.database)
         self.embedder = embedder or FakeEmbedder()
         self.heard: list[Event] = []
@@ -51,6 +53,7 @@ class SearchStore:
             tables,
             embedder=self._embedder,
             index_folder=folder / "chroma",
+            vector_files=self.vector_files,
             settings=settings or Retrieval(),
             listener=self.heard.append,
         )

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from asky.research.index.matrix import Matrix
 from asky.research.index.vector_index import IndexUnavailable
-from asky.research.vector_store_common import best, join_packs
+from asky.research.vector_store_common import join_packs
 
 if TYPE_CHECKING:
     from asky.research.embedding.embedder import Embedder
@@ -54,22 +55,15 @@ def nearest(
     vector = store.cached_embedder(embedder).embed_query(query)
     if uses_index(store, coverage) and (near := _ask_index(store, embedder, vector, scope, count)) is not None:
         return DenseLeg(tuple(near), vector, lambda ids: _rows_in_packs(store, embedder, ids))
-    ids, vectors = store.matrix(embedder, scope)
-    near = ids[best(vectors @ vector, count)].tolist()
-    return DenseLeg(tuple(near), vector, lambda wanted: _rows_in_matrix(ids, vectors, wanted))
-
-
-def _rows_in_matrix(ids: Ids, vectors: Vectors, wanted: Ids) -> tuple[Ids, Vectors]:
-    import numpy as np
-
-    rows = np.flatnonzero(np.isin(ids, wanted))
-    return ids[rows], vectors[rows]
+    matrix = store.matrix(embedder, scope, coverage.embedded)
+    return DenseLeg(tuple(matrix.nearest(vector, count)), vector, matrix.rows_of)
 
 
 def _rows_in_packs(store: StoreParts, embedder: Embedder, wanted: Ids) -> tuple[Ids, Vectors]:
     documents = set(store.tables.chunks.documents_of(wanted.tolist()).values())
     packs = store.tables.vectors.packs_of(store.space(embedder), sorted(documents))
-    return _rows_in_matrix(*join_packs(packs, embedder.dim), wanted)
+    ids, vectors = join_packs(packs, embedder.dim)
+    return Matrix(ids, [vectors]).rows_of(wanted)
 
 
 def uses_index(store: StoreParts, coverage: Coverage) -> bool:

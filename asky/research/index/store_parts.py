@@ -13,19 +13,24 @@ from asky.errors import AskyError
 from asky.events import Listener, Warned
 from asky.research.embedding.cached_embedder import CachedEmbedder
 from asky.research.embedding.models import may_download
+from asky.research.index.matrix import Matrix, matrix_of
 from asky.research.index.vector_index import ChromaIndex, IndexUnavailable, open_index
 from asky.research.vector_store_common import join_packs
+from asky.storage.scope import Scope
+from asky.storage.vector_files import MIN_ROWS
 
 if TYPE_CHECKING:
     from asky.research.embedding.embedder import Embedder
-    from asky.research.vector_store_common import Ids, Vectors
     from asky.storage.chunks import ChunkTable
     from asky.storage.documents import DocumentStore
     from asky.storage.findings import FindingStore
     from asky.storage.lexical import LexicalIndex
-    from asky.storage.scope import Scope
     from asky.storage.text_vectors import TextVectorTable
+    from asky.storage.vector_files import VectorFiles
     from asky.storage.vectors import VectorTable
+
+# Comparing a question with a mapped vector takes 0.15 to 0.2 microseconds, reading one from SQLite 2.6.
+_SHARED_PART = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,7 @@ class StoreParts:
         *,
         embedder: Callable[[], Embedder],
         index_folder: Path,
+        vector_files: VectorFiles,
         settings: Retrieval,
         listener: Listener,
     ) -> None:
@@ -63,8 +69,9 @@ class StoreParts:
         self._embedder: Embedder | None = None
         self._cached_embedder: CachedEmbedder | None = None
         self._index_folder = index_folder
+        self._vector_files = vector_files
         self._index: ChromaIndex | None = None
-        self._matrix: tuple[tuple[int, Scope, int], Ids, Vectors] | None = None
+        self._matrix: tuple[tuple[int, Scope, int], Matrix] | None = None
         self._failed: dict[str, AskyError] = {}  # parts that could not be opened and are not tried again
         self._opening = threading.RLock()  # one thread loads the model and opens the index
 
@@ -113,14 +120,29 @@ class StoreParts:
                 self.warn("index", f"{failed.message}; searching SQLite directly", failed.hint)
             return self._index
 
-    def matrix(self, embedder: Embedder, scope: Scope) -> tuple[Ids, Vectors]:
-        """Return all ids and vectors in scope, int64[n] and float32[n, dim]; cached until either changes."""
-        key = (self.space(embedder), scope, self.tables.vectors.version())
+    def matrix(self, embedder: Embedder, scope: Scope, embedded: int) -> Matrix:
+        """Return the vectors in scope, of which there are `embedded`; kept until one of both changes.
+
+        Many of them come from files that processes share, unless they are few of the store's.
+        """
+        space_id = self.space(embedder)
+        key = (space_id, scope, self.tables.vectors.version())
         kept = self._matrix
         if kept is None or kept[0] != key:
-            kept = (key, *join_packs(self.tables.vectors.packs(key[0], scope), embedder.dim))
-            self._matrix = kept
-        return kept[1], kept[2]
+            if self._is_shared(space_id, scope, embedded):
+                documents = None if scope == Scope() else self.tables.chunks.documents_in(scope)
+                matrix = matrix_of(self._vector_files.blocks(space_id), embedder.dim, documents)
+            else:
+                ids, vectors = join_packs(self.tables.vectors.packs(space_id, scope), embedder.dim)
+                matrix = Matrix(ids, [vectors])
+            self._matrix = kept = (key, matrix)
+        return kept[1]
+
+    def _is_shared(self, space_id: int, scope: Scope, embedded: int) -> bool:
+        """Return whether the vectors of a scope are taken from files that hold those of the whole store."""
+        if embedded < MIN_ROWS or scope == Scope():
+            return embedded >= MIN_ROWS
+        return embedded >= _SHARED_PART * self.tables.vectors.coverage(space_id, Scope()).embedded
 
     def warn(self, topic: str, message: str, hint: str | None = None) -> None:
         """Warn about `topic`; each affected run keeps the first warning of a topic."""

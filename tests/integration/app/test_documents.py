@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import anyio
+import numpy as np
 import pytest
 
 from asky.app.asky import Asky
@@ -15,6 +16,8 @@ from asky.app.corpus import raise_for_added
 from asky.app.schemas import added_object, hits_object
 from asky.errors import SourceError, SourceRefused, UsageError
 from asky.events import Event
+from asky.storage.vector_files import MIN_ROWS
+from asky.storage.vectors import Pack, VectorTable
 from tests.support.library import notes_of, open_asky
 
 
@@ -152,3 +155,27 @@ def test_a_closed_library_raises(asky: Asky) -> None:
     for name in ("corpus", "search", "cache", "memory"):
         with pytest.raises(UsageError, match="this Asky is closed"):
             getattr(asky, name)
+
+
+def test_removing_documents_takes_their_vectors_out_of_the_copy_that_processes_share(tmp_path: Path) -> None:
+    (tmp_path / "kept.md").write_text("Kept.", "utf-8")
+    (tmp_path / "removed.md").write_text("Removed.", "utf-8")
+    with open_asky(tmp_path) as asky:
+        anyio.run(partial(asky.corpus.add, [tmp_path / "kept.md", tmp_path / "removed.md"], embed=False))
+        table = VectorTable(asky.services.database)
+        space = table.space("fake", 4)
+        for number, source in enumerate(asky.corpus.list_sources()):
+            document = asky.services.corpus.current_document(source.source.id)
+            assert document is not None
+            first = 1 + number * MIN_ROWS
+            ids = np.arange(first, first + MIN_ROWS, dtype="<i8").tobytes()
+            table.put(space, [Pack(document, ids, np.full((MIN_ROWS, 4), first, "<f4").tobytes())])
+        copies = asky.services.vector_files.blocks(space)
+        assert all(block.is_mapped for block in copies)
+    with open_asky(tmp_path) as asky:
+        anyio.run(asky.corpus.remove, ["removed.md"])
+    left = np.concatenate([np.frombuffer(block.vectors, "<f4") for block in copies])  # of a process that goes on
+    assert np.unique(left).tolist() in ([0.0, 1.0], [0.0, float(1 + MIN_ROWS)])
+    with open_asky(tmp_path) as asky:
+        asky.cache.clear()
+    assert not list((tmp_path / "asky" / "cache" / "vectors").rglob("*.vectors"))
