@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from asky.app.inputs import report_notes
 from asky.app.requests import as_tuple
@@ -70,7 +70,8 @@ class CollectionSummary:
     """The roots and contents of a collection.
 
     `chunks` is its number of passages, and `verdicts` counts its sources by verdict. `embedded` is the number of
-    embedded passages, or `None` without an embedding model.
+    embedded passages, or `None` without an embedding model. `engine` is what compares a question with their vectors:
+    an exact scan up to `exact_max_chunks` of them and Chroma above; that is `None` if the configuration names one.
     """
 
     name: str
@@ -80,6 +81,8 @@ class CollectionSummary:
     characters: int
     verdicts: dict[str, int]
     embedded: int | None
+    engine: Literal["exact", "chroma"] | None
+    exact_max_chunks: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +246,8 @@ class CorpusService:
         services = self._services
         collection_id = services.corpus.collection(collection)
         found = services.corpus.status(collection_id)
-        coverage = services.vectors.coverage(Scope((collection_id,)))
+        scope, retrieval = Scope((collection_id,)), services.config.research.retrieval
+        coverage = services.vectors.coverage(scope)
         return CollectionSummary(
             found.name,
             found.roots,
@@ -252,6 +256,8 @@ class CorpusService:
             found.characters,
             found.verdicts,
             coverage.embedded if coverage else None,
+            services.vectors.engine(scope),
+            retrieval.exact_max_chunks if retrieval.engine == "auto" else None,
         )
 
     async def _sync(self, collection: str, new: Sequence[Path]) -> AcquireReport:

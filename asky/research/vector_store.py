@@ -8,7 +8,7 @@ and search continues with the other, saying so once.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from asky.research import vector_store_chunk_link_ops as chunk_ops
 from asky.research import vector_store_finding_ops as finding_ops
@@ -38,7 +38,7 @@ class VectorStore(StoreParts):
     def rebuild_index(self) -> int | None:
         """Rebuild the Chroma index, if search uses it; return the number of its chunks, or `None` without one."""
         embedder = self.embedder()
-        if embedder is None or not uses_index(self, self.tables.vectors.coverage(self.space(embedder), Scope())):
+        if embedder is None or self.engine(Scope()) != "chroma":
             return None
         self.close()
         with self._opening:
@@ -50,6 +50,13 @@ class VectorStore(StoreParts):
                 dim=embedder.dim,
             )
         return len(self._index)
+
+    def engine(self, scope: Scope) -> Literal["exact", "chroma"] | None:
+        """Return what compares vectors in this scope: an exact scan or Chroma; `None` without an embedding model."""
+        embedder, coverage = self.embedder(), self.coverage(scope)
+        if embedder is None or coverage is None:
+            return None
+        return "chroma" if uses_index(self, embedder, coverage) else "exact"
 
     # chunks
 

@@ -174,6 +174,12 @@ def _print_summary(terminal: Terminal, found: CollectionSummary) -> None:
     terminal.line(f"text         {found.characters:,} characters in {counted(found.chunks, 'passage')}")
     embedded = "no embedding model" if found.embedded is None else counted(found.embedded, "passage")
     terminal.line(f"embedded     {embedded}")
+    if found.engine is not None:
+        engine = "exact scan of the vectors" if found.engine == "exact" else "Chroma"
+        limit = (
+            "as configured" if found.exact_max_chunks is None else f"Chroma above {found.exact_max_chunks:,} passages"
+        )
+        terminal.line(f"searched by  {engine} ({limit})")
 
 
 @corpus.command()

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from asky.research.index.matrix import Matrix
 from asky.research.index.vector_index import IndexUnavailable
 from asky.research.vector_store_common import join_packs
+from asky.storage.scope import Scope
 
 if TYPE_CHECKING:
     from asky.research.embedding.embedder import Embedder
     from asky.research.index.store_parts import StoreParts
     from asky.research.vector_store_common import Ids, Scores, Vectors
-    from asky.storage.scope import Scope
     from asky.storage.vectors import Coverage
 
 _MIN_SHARE = 0.2  # the share of the store that a scope must hold for Chroma to be queried without a filter
@@ -53,7 +53,10 @@ def nearest(
 ) -> DenseLeg:
     """Return the `count` chunks of the scope with the highest cosines; `coverage` is that of the scope."""
     vector = store.cached_embedder(embedder).embed_query(query)
-    if uses_index(store, coverage) and (near := _ask_index(store, embedder, vector, scope, count)) is not None:
+    if (
+        uses_index(store, embedder, coverage)
+        and (near := _ask_index(store, embedder, vector, scope, count)) is not None
+    ):
         return DenseLeg(tuple(near), vector, lambda ids: _rows_in_packs(store, embedder, ids))
     matrix = store.matrix(embedder, scope, coverage.embedded)
     return DenseLeg(tuple(matrix.nearest(vector, count)), vector, matrix.rows_of)
@@ -66,26 +69,26 @@ def _rows_in_packs(store: StoreParts, embedder: Embedder, wanted: Ids) -> tuple[
     return Matrix(ids, [vectors]).rows_of(wanted)
 
 
-def uses_index(store: StoreParts, coverage: Coverage) -> bool:
-    """Return whether a scope with this many vectors is searched with Chroma."""
-    engine = store.settings.engine
-    return engine == "chroma" or (engine == "auto" and coverage.embedded > store.settings.exact_max_chunks)
-
-
-def _ask_index(store: StoreParts, embedder: Embedder, vector: Vectors, scope: Scope, count: int) -> list[int] | None:
-    """Return the nearest chunks in scope from Chroma; `None` if it cannot answer and an exact scan is needed.
+def uses_index(store: StoreParts, embedder: Embedder, coverage: Coverage) -> bool:
+    """Return whether a scope with this coverage is searched with Chroma, if that is available.
 
     Chroma is queried without a filter, which would cost 30 to 250 ms; chunks out of scope are dropped. A scope that is
     a small part of the store is better scanned.
     """
+    engine = store.settings.engine
+    if engine == "exact" or (engine == "auto" and coverage.embedded <= store.settings.exact_max_chunks):
+        return False
+    return coverage.chunks >= _MIN_SHARE * store.tables.vectors.coverage(store.space(embedder), Scope()).embedded
+
+
+def _ask_index(store: StoreParts, embedder: Embedder, vector: Vectors, scope: Scope, count: int) -> list[int] | None:
+    """Return the nearest chunks in scope from Chroma; `None` if it cannot answer and an exact scan is needed."""
     index = store.index(embedder)
     if index is None:
         return None
     try:
         index.follow()
         share = store.tables.chunks.count(scope) / max(len(index), 1)
-        if share < _MIN_SHARE:
-            return None
         near = index.query(vector, int(count / min(share, 1.0)))
     except IndexUnavailable as error:
         store.warn("index", f"{error.message}; searching SQLite directly", error.hint)

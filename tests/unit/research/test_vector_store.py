@@ -218,3 +218,27 @@ def test_nothing_matches_nothing(store: SearchStore) -> None:
 def test_no_query_is_an_error(store: SearchStore, query: str) -> None:
     store.add("a", 'the moon AND the sea NEAR("x") OR *')
     store.search.search_content_chunks(query.encode("utf-8", "replace").decode(), store.scope, limit=3)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "everything", "small"),
+    [
+        (Retrieval(engine="auto"), "exact", "exact"),
+        (Retrieval(engine="auto", exact_max_chunks=11), "chroma", "exact"),
+        (Retrieval(engine="auto", exact_max_chunks=12), "exact", "exact"),
+        (Retrieval(engine="chroma"), "chroma", "exact"),  # two of twelve passages: cheaper to compare than to ask for
+        (Retrieval(engine="exact", exact_max_chunks=1), "exact", "exact"),
+    ],
+)
+def test_the_engine_of_a_scope_follows_from_its_size(
+    tmp_path: Path, chosen: Retrieval, everything: str, small: str
+) -> None:
+    store = SearchStore(tmp_path, settings=chosen)
+    part = store.corpus.collection("part", create=True)
+    for number in range(10):
+        store.add(f"note{number}", f"note number {number}")
+    for number in range(2):
+        store.add(f"part{number}", f"part number {number}", collection=part)
+    store.search.store_chunk_embeddings(Scope())
+    assert (store.search.engine(Scope()), store.search.engine(Scope((part,)))) == (everything, small)
+    store.close()
