@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from asky.evidence.export.citing import place_text, reference
 from asky.evidence.export.markdown import answer_markdown
@@ -41,13 +44,29 @@ class ExportedText:
     cites_nothing: bool = False
 
 
-def answer_text(answer: Mapping[str, Any], form: Literal["md", "json"] | BibliographyForm) -> str:
-    """Return an `asky.answer/1` object as Markdown, indented JSON, or the bibliography of its cited sources."""
+def answer_text(
+    answer: Mapping[str, Any], form: Literal["md", "json"] | BibliographyForm, folder: Path | None = None
+) -> str:
+    """Return an `asky.answer/1` object as Markdown, indented JSON, or the bibliography of its cited sources.
+
+    Markdown for a `folder` in a vault of Obsidian links to notes of that vault relatively, so that Obsidian opens them.
+    """
     if form == "json":
         return json_document(answer)
     if form == "md":
-        return answer_markdown(answer)
+        vault = _vault_of(folder) if folder is not None else None
+        return answer_markdown(answer, file_link=lambda path: _file_link(path, folder, vault))
     return export_bibliography([answer], form).text
+
+
+def _vault_of(folder: Path) -> Path | None:
+    return next((each for each in (folder, *folder.parents) if (each / ".obsidian").is_dir()), None)
+
+
+def _file_link(path: str, folder: Path | None, vault: Path | None) -> str:
+    if folder is not None and vault is not None and Path(path).is_relative_to(vault):
+        return quote(os.path.relpath(path, folder))
+    return Path(path).as_uri()
 
 
 def export_bibliography(answers: Sequence[Mapping[str, Any]], form: BibliographyForm) -> ExportedText:

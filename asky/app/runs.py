@@ -22,6 +22,8 @@ from asky.values import Evidence, Location, Source, Span, Unreadable
 from asky.version import __version__
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from asky.app.forms import Form
     from asky.events import Envelope
     from asky.evidence.citation_lookup import OpenedCitation as OpenedCitation
@@ -129,9 +131,10 @@ class RunService:
 
     # exports
 
-    def export(self, run: Run, form: Form) -> ExportedText:
-        """Return the answer of a run in a format; `json` is the run with all its evidence as `asky.run/1`.
+    def export(self, run: Run, form: Form, folder: Path | None = None) -> ExportedText:
+        """Return the answer of a run in a format, for a file in `folder` if that is known; see `answer_text`.
 
+        `json` is the run with all its evidence as `asky.run/1`.
         Raises `UsageError` if the run has no answer, except for `json`.
         """
         if form == "json":
@@ -144,12 +147,15 @@ class RunService:
                 hint="`asky runs list` shows how each run ended",
             )
         if form == "md":
-            return ExportedText(answer_text(run.answer, "md"))
+            return ExportedText(answer_text(run.answer, "md", folder))
         return export_bibliography([run.answer], form)
 
-    def export_answer(self, answer: Mapping[str, Any], form: Form) -> str:
-        """Return an `asky.answer/1` object in a format. For `html`, its run has to be in the store."""
-        return self.page(self.find(answer["run"])) if form == "html" else answer_text(answer, form)
+    def export_answer(self, answer: Mapping[str, Any], form: Form, folder: Path | None = None) -> str:
+        """Return an `asky.answer/1` object in a format, for a file in `folder` if that is known; see `answer_text`.
+
+        For `html`, its run has to be in the store.
+        """
+        return self.page(self.find(answer["run"])) if form == "html" else answer_text(answer, form, folder)
 
     def evidence(self, run: Run) -> dict[str, Any]:
         """Return a run as an `asky.run/1` object, with the full text of every document shown in it."""

@@ -166,10 +166,10 @@ def _mark_withdrawn(run: Run) -> Run:
 
 def _markdown(session: Session, runs: Sequence[Run], notes: Mapping[str | None, tuple[str, ...]]) -> str:
     parts = [f"# Session {as_written(session.name)}\n"]
-    for run in runs:
+    for number, run in enumerate(runs, start=1):
         added = notes.get(run.id, ())
         if run.answer is not None:
-            parts.append(answer_markdown(run.answer, level=2, added=added))
+            parts.append(answer_markdown(run.answer, level=2, added=added, label=f"{number}-"))
         else:
             question = question_markdown(run.question, level=2, added=added)
             parts.append(f"{question}\nNo answer was written: the run is {run.status}.\n")

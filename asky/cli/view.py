@@ -236,7 +236,7 @@ def write_answer(path: Path, answer: Mapping[str, Any], runs: RunService) -> Non
 
     Raises as `form_of` and `save_text` do.
     """
-    save_text(path, runs.export_answer(answer, form_of(path)))
+    save_text(path, runs.export_answer(answer, form_of(path), path.absolute().parent))
 
 
 Start = Callable[..., AbstractAsyncContextManager["RunHandle"]]

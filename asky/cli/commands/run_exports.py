@@ -52,7 +52,7 @@ def export(run_id: str | None, output: Path | None, form: Form | None, bundle: P
             save_bytes(bundle, ctx.asky.runs.bundle(run))
             ctx.terminal.note(f"wrote run {run.id} to {bundle}; `asky runs verify {bundle}` checks it anywhere")
             return
-        exported = ctx.asky.runs.export(run, chosen)
+        exported = ctx.asky.runs.export(run, chosen, output.absolute().parent if output is not None else None)
         if exported.cites_nothing:
             ctx.terminal.note(f"the answer of run {run.id} cites nothing")
         if output is None:

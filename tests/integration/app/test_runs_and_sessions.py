@@ -124,7 +124,7 @@ def test_a_citation_is_opened_and_checked_again(asky: Asky, home: Path) -> None:
 
 def test_a_run_is_exported_in_each_form(asky: Asky) -> None:
     run = asky.runs.find()
-    assert asky.runs.export(run, "md").text.startswith("# How often?\n")
+    assert asky.runs.export(run, "md").text.startswith('---\nquestion: "How often?"\n')
     assert "<!doctype html>" in asky.runs.export(run, "html").text
     assert json.loads(asky.runs.export(run, "json").text) == asky.runs.evidence(run)
     assert "Tides" in asky.runs.export(run, "bibtex").text

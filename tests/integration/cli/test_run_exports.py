@@ -58,7 +58,11 @@ def test_a_bibliography_of_the_cited_sources_is_written_by_suffix_or_format(
 
 
 def test_the_other_formats_go_by_suffix_too_and_the_format_wins(asky: InProcess, run_id: str, tmp_path: Path) -> None:
-    for name, begin in (("a.html", "<!doctype html>"), ("a.md", "# What pulls?"), ("a.json", '{"schema":"asky.run/1"')):
+    for name, begin in (
+        ("a.html", "<!doctype html>"),
+        ("a.md", '---\nquestion: "What pulls?"'),
+        ("a.json", '{"schema":"asky.run/1"'),
+    ):
         assert asky("runs", "export", run_id, "-o", str(tmp_path / name)).code == 0
         assert (tmp_path / name).read_text("utf-8").startswith(begin)
     asky("runs", "export", "-o", str(tmp_path / "a.bib"), "--format", "json")

@@ -93,10 +93,17 @@ def test_a_folder_that_cannot_be_written_to_is_said_before_a_model_is_looked_for
 @pytest.mark.parametrize("command", [("runs", "export"), ("session", "export", "sea")])
 @pytest.mark.parametrize(
     ("name", "begins"),
-    [("A.MD", "#"), ("a.json", "{"), ("a.csl.json", "["), ("a.bib", "@"), ("a.ris", "TY  - "), ("a.html", "<!doctype")],
+    [
+        ("A.MD", ("---", "#")),
+        ("a.json", "{"),
+        ("a.csl.json", "["),
+        ("a.bib", "@"),
+        ("a.ris", "TY  - "),
+        ("a.html", "<!doctype"),
+    ],
 )
 def test_a_suffix_means_one_form_for_runs_and_sessions(
-    asky: InProcess, tmp_path: Path, command: tuple[str, ...], name: str, begins: str
+    asky: InProcess, tmp_path: Path, command: tuple[str, ...], name: str, begins: str | tuple[str, str]
 ) -> None:
     answered(asky, tmp_path)
     assert asky(*command, "-o", name).code == 0
