@@ -152,6 +152,10 @@ class Inputs:
         for attachment in request.attachments:
             self._add_attachment(session, attachment)
         self._add_named(session, request.question)
+        if self.services.config.research.source_adapters and self.services.pages.of_files(
+            (*session.collections, *self.collections)
+        ):  # a model may read what these sources link to
+            self.add(self.services.corpus.collection(own_collection(session.id), create=True))
 
     def _add_attachment(self, session: Session, attachment: Attachment) -> None:
         clean = scrub_in_place(attachment.text)

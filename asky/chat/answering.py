@@ -154,7 +154,7 @@ class Answerer(AnswerParts):
 
     def for_replay(self, model: ChatModel) -> Answerer:
         """Return an answerer that replays runs with `model`, without a web, custom tools or a budget."""
-        return replace(self, model=model, budget=no_budget, web=None, custom_tools=None)
+        return replace(self, model=model, budget=no_budget, web=None, custom_tools=None, targets=None)
 
 
 class RunDriver:

@@ -17,7 +17,7 @@ from asky.llm.port import Message
 from asky.llm.spending import NoBudget
 from asky.llm.tokens import TokenCounter
 from asky.llm.tools import Tool, ToolRegistry
-from asky.research.tool_specs import ACQUISITION_TOOL_NAMES, MEMORY_TOOL_NAMES
+from asky.research.tool_specs import ACQUISITION_TOOL_NAMES, EXTRACT_TARGETS, MEMORY_TOOL_NAMES
 from asky.research.web.unread import Unread, sentences, unread_note, unread_offline
 from asky.research.writing.compaction import QUESTIONS_OMITTED, omits_questions
 from asky.research.writing.history import (
@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from asky.llm.endpoint.endpoint import Prices
     from asky.llm.port import ChatModel, ModelUsage, ToolSpec
     from asky.llm.spending import Budget
+    from asky.research.corpus.offered_targets import OfferedTargets
+    from asky.research.run import ResearchRun
     from asky.research.shortlist_types import Shortlist
     from asky.research.tools import ResearchTools
     from asky.research.vector_store import VectorStore
@@ -82,7 +84,8 @@ class AnswerParts:
 
     `store` opens the vector store on first use, and `web` opens the web for a question that may use it. `settings`
     limits turns and passages, `budget` creates the budget of a run, `counter` the token counter for its prompts, and
-    `prices` are those for its plan. If `offers_tools` is false, the model receives passages instead of tools.
+    `prices` are those for its plan. If `offers_tools` is false, the model receives passages instead of tools. `targets`
+    returns the targets of adapters that the model of a run may read; `None` if no adapter is configured.
     """
 
     model: ChatModel
@@ -96,6 +99,7 @@ class AnswerParts:
     prices: Prices | None = None
     web: Callable[[Access], Web] | None = None
     custom_tools: CustomTools | None = None
+    targets: Callable[[ResearchRun], OfferedTargets | None] | None = None
     counter: Callable[[], TokenCounter] = TokenCounter
 
     @property
@@ -160,6 +164,7 @@ class ContextBuilder:
         self._warnings = warnings
         self._count = count
         self._web: WebRun | None = None
+        self._targets: OfferedTargets | None = None
         self._preloaded = question.web is None
         self._searched = question.shown
         self._history: Sequence[StoredMessage] = ()
@@ -178,6 +183,8 @@ class ContextBuilder:
         if journal.is_live:
             await self._read_context()
             await self._open_web(is_resumed=step is not None)
+            if self._parts.targets is not None and self._parts.model.host is not None:
+                self._targets = await in_thread(self._parts.targets, self._run)
         if step is None:
             sources = await in_thread(self._parts.corpus.count_sources, self._question.scope)
             self._state.has_sources = sources > 0 or self._web is not None
@@ -317,6 +324,8 @@ class ContextBuilder:
             return await self._lean(research)
         tools = ToolRegistry([*self._web_tools(summaries), *research.all(), *self._custom_tools()])
         tools = tools.without(withheld_tools(self._question.mode, preloaded=self._preloaded))
+        if self._targets is not None and EXTRACT_TARGETS.name not in {each.name for each in tools.specs()}:
+            tools = tools.with_tool(self._targets.tool(parts.store()))
         earlier = await self._history_messages(tools.specs())
         pages = pages_note(self._pages, self._run.marker) if parts.model.host is not None else ""
         found = [await self._named_sources(sources), pages, await self._recalled(research), self._unread_note()]
@@ -340,6 +349,8 @@ class ContextBuilder:
             return ToolRegistry([])
         research = self._research_tools()
         tools = {each.spec.name: each for each in (*self._web_tools(summaries), *research.all(), *self._custom_tools())}
+        if self._targets is not None and any(each.description == EXTRACT_TARGETS.description for each in specs):
+            tools[EXTRACT_TARGETS.name] = self._targets.tool(self._parts.store())
         return ToolRegistry([replace(tools.get(each.name, removed_tool(each)), spec=each) for each in specs])
 
     def _research_tools(self) -> ResearchTools:
@@ -355,7 +366,9 @@ class ContextBuilder:
 
         access = self._question.web
         assert access is not None
-        made = WebTools(self._web, self._parts.store(), summaries, reads_results=access.shortlist)
+        made = WebTools(
+            self._web, self._parts.store(), summaries, reads_results=access.shortlist, targets=self._targets
+        )
         tools = made.all()
         return tools if self._web.can_search else [each for each in tools if each.spec.name != "web_search"]
 
@@ -375,9 +388,13 @@ class ContextBuilder:
         if self._parts.model.host is None or not count:
             return ""
         first = await in_thread(lambda: self._parts.corpus.sources(self._run.scope, limit=_SOURCES_NAMED))
-        shown = fence("\n".join(f"{each.id}: {shown_title(each)}" for each in first), self._run.marker, "sources")
+        shown = fence("\n".join(map(self._source_line, first)), self._run.marker, "sources")
         more = f", {count - len(first):,} of which are not named" if count > len(first) else ""
         return f"Sources that can be searched: {count:,}{more}:\n{shown}"
+
+    def _source_line(self, source: Source) -> str:
+        target = self._targets.shown(source) if self._targets is not None else None
+        return f"{source.id}: {shown_title(source)}" + (f" ({target})" if target is not None else "")
 
     def _unread_note(self) -> str:
         return unread_note(self._unread, self._run.marker) if self._parts.model.host is not None else ""

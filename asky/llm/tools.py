@@ -66,6 +66,10 @@ class ToolRegistry:
         """Return a registry without the tools of these names: a model can neither see nor call them."""
         return ToolRegistry([tool for name, tool in self._tools.items() if name not in names])
 
+    def with_tool(self, tool: Tool) -> ToolRegistry:
+        """Return a registry with one more tool, after the others."""
+        return ToolRegistry([*self._tools.values(), tool])
+
     async def call(self, call: ToolCall) -> ToolResult:
         """Run one call of a model.
 

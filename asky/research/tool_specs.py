@@ -150,6 +150,13 @@ EXTRACT_LINKS = ToolSpec(
     },
     system_prompt_guideline="only addresses that were shown to you; then get_relevant_content for their passages.",
 )
+EXTRACT_TARGETS = ToolSpec(
+    EXTRACT_LINKS.name,
+    "Read more of the user's own sources, which those of this session link to, and see what they link to.",
+    EXTRACT_LINKS.parameters,
+    system_prompt_guideline="only addresses that were shown to you, such as those of the sources.",
+)
+"""`extract_links` where only targets of adapters can be read."""
 GET_LINK_SUMMARIES = ToolSpec(
     "get_link_summaries",
     "Say in a few sentences what web pages are about.",

@@ -1,7 +1,8 @@
-"""Cached web addresses: the source of their text, their links, and when to request them again.
+"""Cached web addresses and targets of adapters: the source of their text, their links, and when to request them again.
 
 A page's text is the document of a source like any other; the cache holds that source through its own collection, and so
-does every session that used it. Removing a page here therefore never affects what a session can cite.
+does every session that used it. Removing a page here therefore never affects what a session can cite. Sources of
+adapters are private, and not in that collection.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ CACHE_COLLECTION = "web cache"
 class PageRow:
     """One address. Times are in seconds since 1970; `bytes` is the size of its text in UTF-8.
 
-    `source_id` is `None` for an address that could not be read, and `failure` then gives the reason.
+    `source_id` is `None` for an address that could not be read, and `failure` then gives the reason, and for the target
+    of an adapter that is a list. The `etag` of a target is a digest of the command that read it.
     """
 
     url: str
@@ -126,6 +128,17 @@ class PageTable:
             rows = connection.execute(
                 "SELECT * FROM page WHERE instr(url, ?) > 0 OR ? = '' ORDER BY used_at DESC, url LIMIT ?",
                 (matching, matching, -1 if limit is None else limit),
+            )
+            return [_page(row) for row in rows]
+
+    def of_files(self, collection_ids: Iterable[int]) -> list[PageRow]:
+        """Return the rows of targets of adapters whose texts these collections hold, by URL."""
+        with self._db.read() as connection:
+            rows = connection.execute(
+                "SELECT DISTINCT page.* FROM page JOIN source ON source.id = page.source_id JOIN collection_source AS c"
+                " ON c.source_id = source.id WHERE source.kind = 'file'"
+                " AND c.collection_id IN (SELECT value FROM json_each(?)) ORDER BY page.url",
+                (json.dumps(list(collection_ids)),),
             )
             return [_page(row) for row in rows]
 

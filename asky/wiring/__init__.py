@@ -28,7 +28,7 @@ from asky.storage.lexical import LexicalIndex
 from asky.storage.pages import PageTable, SearchTable
 from asky.storage.runs import RunStore
 from asky.storage.session_removal import SessionRemoval
-from asky.storage.sessions import SessionStore
+from asky.storage.sessions import SessionStore, own_collection
 from asky.storage.text_vectors import TextVectorTable
 from asky.storage.vector_files import VectorFiles
 
@@ -38,9 +38,11 @@ if TYPE_CHECKING:
     from asky.research.adapters import SourceAdapters
     from asky.research.corpus.acquire import Acquirer
     from asky.research.corpus.ingest import Ingester
+    from asky.research.corpus.offered_targets import OfferedTargets
     from asky.research.corpus.targets import TargetAcquirer
     from asky.research.embeddings import EmbeddingClient
     from asky.research.local.files import LocalRoots
+    from asky.research.run import ResearchRun
     from asky.research.vector_store import VectorStore
     from asky.wiring.models import ModelParts
     from asky.wiring.web import WebParts
@@ -293,6 +295,17 @@ class Services:
             max_file_bytes=self.config.research.reading.max_file_mb * _MIB,
             environ=self.environ,
         )
+
+    def offered_targets(self, run: ResearchRun) -> OfferedTargets | None:
+        """Return the targets of adapters that the model of `run` may read, or `None` if its sources lead to none."""
+        own = own_collection(run.session_id) if run.session_id is not None else None
+        if own is None or own not in self.corpus.names(run.scope.collections or ()):
+            return None
+        collection_id = self.corpus.collection(own)
+        if not any(row.links for row in self.pages.of_files(run.scope.collections or ())):
+            return None
+        adapters = self.adapters(None)
+        return self.target_acquirer.offer(run, adapters, self.runs, collection_id, listener=self.listener)
 
     def web(self, *, offline: bool = False) -> WebParts:
         """Return the web as it is configured, or with `offline` what is cached of it."""

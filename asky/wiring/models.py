@@ -174,6 +174,7 @@ class ModelParts:
             counter=lambda: self.counter(name),
             web=lambda access: services.web(offline=access.offline),
             custom_tools=self._custom_tools(),
+            targets=services.offered_targets if self._config.research.source_adapters else None,
         )
 
     def _custom_tools(self) -> CustomTools | None:

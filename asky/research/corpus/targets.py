@@ -14,6 +14,7 @@ from asky.research.adapters import AdapterLink, AdapterListing
 from asky.research.corpus.file_names import source_title
 from asky.research.corpus.files import note_unread
 from asky.research.corpus.ingest import FileFacts, Ingester, read_with, read_without_ocr
+from asky.research.corpus.offered_targets import OfferedTargets
 from asky.research.corpus.report import AcquireCounts, verdict_of
 from asky.research.local.names import is_local_target, show_name, show_target
 from asky.research.page import WebPage
@@ -21,10 +22,13 @@ from asky.storage.pages import PageRow
 from asky.values import Link, Source, source_id
 
 if TYPE_CHECKING:
+    from asky.events import Listener
     from asky.research.adapters import SourceAdapters
+    from asky.research.run import ResearchRun
     from asky.storage.corpus import CorpusStore
     from asky.storage.documents import DocumentStore
     from asky.storage.pages import PageTable
+    from asky.storage.runs import RunStore
 
 MAX_LISTED = 100
 """Maximum number of sources that are read of one list: each is a call of the user's program."""
@@ -107,6 +111,22 @@ class TargetAcquirer:
         size = len(document.text.encode("utf-8"))
         self._pages.put(replace(row, source_id=source.id, links=document.links, bytes=size))
         return WebPage(source, stored.id, document, was_cached=False)
+
+    def offer(
+        self,
+        run: ResearchRun,
+        adapters: SourceAdapters,
+        runs: RunStore,
+        collection_id: int,
+        *,
+        listener: Listener,
+    ) -> OfferedTargets:
+        """Return the targets that the model of `run` may read into the session's own collection."""
+
+        def read(target: str) -> WebPage | AdapterListing:
+            return self.read(target, adapters, collection_id)
+
+        return OfferedTargets(run, adapters, self._pages, runs, read, listener=listener)
 
     def _cached(self, row: PageRow, collection_id: int) -> WebPage | AdapterListing | None:
         """Return the result in the cache, held by the collection; `None` if its text has been removed."""

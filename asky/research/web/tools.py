@@ -5,35 +5,46 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from asky.concurrency import error_of, gather, in_thread
+from asky.concurrency import error_of, gather
 from asky.errors import SourceRefused
 from asky.evidence.passages import fence
 from asky.llm.tools import Tool, ToolResult
+from asky.research.adapters import AdapterListing
+from asky.research.corpus.page_links import PageLinks, unique_pages
 from asky.research.shortlist_collect import read_prompt
 from asky.research.tool_specs import EXTRACT_LINKS, GET_LINK_SUMMARIES, MAX_URL_CHARS, WEB_SEARCH, WEB_SEARCH_READING
-from asky.text.urls import canonical_url, host_of
+from asky.text.urls import host_of
 from asky.values import Failure
 
 if TYPE_CHECKING:
+    from asky.research.corpus.offered_targets import OfferedTargets
     from asky.research.page import WebPage
     from asky.research.vector_store import VectorStore
     from asky.research.web.run import WebRun
     from asky.research.web.summaries import Summaries
     from asky.search.port import Candidate, Recency
-    from asky.values import Link, Source
+    from asky.values import Source
 
-_LINKS_SHOWN = 20
 _SNIPPET = 300
 _CONCURRENT = 4
 _SUMMARY_S = 30.0  # then the model is asked to try again later
 
 
 class WebTools:
-    """Makes the web tools of a run."""
+    """Makes the web tools of a run, which read the `targets` of adapters too."""
 
-    def __init__(self, web: WebRun, store: VectorStore, summaries: Summaries, *, reads_results: bool) -> None:
+    def __init__(
+        self,
+        web: WebRun,
+        store: VectorStore,
+        summaries: Summaries,
+        *,
+        reads_results: bool,
+        targets: OfferedTargets | None = None,
+    ) -> None:
         self._web = web
-        self._store = store
+        self._targets = targets
+        self._links = PageLinks(self._read, store, web.marker)
         self._summaries = summaries
         self._reads_results = reads_results
 
@@ -42,7 +53,7 @@ class WebTools:
         search = WEB_SEARCH_READING if self._reads_results else WEB_SEARCH
         return [
             Tool(search, self.web_search),
-            Tool(EXTRACT_LINKS, self.extract_links),
+            Tool(EXTRACT_LINKS, self._links.extract_links),
             Tool(GET_LINK_SUMMARIES, self.get_link_summaries),
         ]
 
@@ -78,44 +89,18 @@ class WebTools:
             f"{len(sources)} sources read",
         )
 
-    async def extract_links(self, arguments: Mapping[str, Any]) -> ToolResult:
-        """Read pages into the sources of the session, and list their links."""
-        urls, query = _pages(arguments["urls"]), arguments.get("query")
-        read = await gather(urls, self._web.read_offered, limit=_CONCURRENT)
-        parts: list[str] = []
-        for url, page in zip(urls, read, strict=True):
-            if isinstance(page, Failure):
-                parts.append(self._unread(url, page))
-                continue
-            links = await in_thread(self._links, page, query)
-            parts.append(self._page_text(page, links))
-        count = sum(not isinstance(page, Failure) for page in read)
-        if not count:
-            failures = [page for page in read if isinstance(page, Failure)]
-            return ToolResult("\n".join(parts), failures[0].message, failures[0])
-        return ToolResult("\n\n".join(parts), f"{count} of {len(urls)} pages read")
-
-    def _unread(self, url: str, why: Failure) -> str:
-        """Format an unread address, fenced: the address and a redirect target are untrusted text."""
-        return fence(f"{url[:200]}: could not be read: {why.message}", self._web.marker, "page not read")
-
-    def _links(self, page: WebPage, query: str | None) -> Sequence[Link]:
-        links = page.document.links
-        if query is None:
-            return links[:_LINKS_SHOWN]
-        return [link for link, _ in self._store.search_relevant_links(query, links, limit=_LINKS_SHOWN)]
-
-    def _page_text(self, page: WebPage, links: Sequence[Link]) -> str:
-        head = f"{page.source.id}: {page.source.title[:120]} ({len(page.document.text):,} characters)"
-        if page.is_cut:
-            head += "; the page is longer than what was read of it"
-        lines = [f"- {link.text[:100]}: {link.url[:MAX_URL_CHARS]}" for link in links]
-        shown = fence("\n".join([head, *lines]), self._web.marker, "page and links")
-        return f"{shown}\nIts passages can be retrieved with get_relevant_content."
+    async def _read(self, url: str) -> WebPage | AdapterListing:
+        """Read an address that was offered: a web page, or the target of an adapter, whose links may be read too."""
+        if self._targets is None or not self._targets.handles(url):
+            return await self._web.read_offered(url)
+        found = await self._targets.read(url)
+        links = found.links if isinstance(found, AdapterListing) else found.document.links
+        self._web.offered.offer_links(link.url for link in links)
+        return found
 
     async def get_link_summaries(self, arguments: Mapping[str, Any]) -> ToolResult:
         """Summarize pages in a few sentences."""
-        urls = _pages(arguments["urls"])
+        urls = unique_pages(arguments["urls"])
 
         async def summarise(url: str) -> str:
             page = await self._web.read_offered(url)
@@ -124,24 +109,12 @@ class WebTools:
 
         found = await gather(urls, summarise, limit=_CONCURRENT)
         parts = [
-            self._unread(url, each) if isinstance(each, Failure) else fence(each, self._web.marker, "summary")
+            self._links.unread(url, each) if isinstance(each, Failure) else fence(each, self._web.marker, "summary")
             for url, each in zip(urls, found, strict=True)
         ]
         count = sum(not isinstance(each, Failure) for each in found)
         note = "\n\nSummaries are not sources: cite passages." if count else ""
         return ToolResult("\n\n".join(parts) + note, f"{count} of {len(urls)} pages summarised")
-
-
-def _pages(urls: Sequence[str]) -> list[str]:
-    """Return each page once, in canonical form: data hidden in another spelling would reach the site."""
-    return list(dict.fromkeys(_page(url) for url in urls))
-
-
-def _page(url: str) -> str:
-    try:
-        return canonical_url(url)
-    except ValueError:
-        return url  # refused, and reported as written
 
 
 def _source_line(source: Source) -> str:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.test_ask_models import environ_of
+from tests.support.endpoint import Answer, Call, Endpoint, Request
 from tests.support.in_process import InProcess
 
 PROGRAM = """
@@ -183,3 +185,91 @@ def test_one_target_that_cannot_be_added_is_one_error_and_no_collection(asky: In
     assert done.code == 1
     assert done.err.count("\n") == 1
     assert asky("corpus", "list", "--collections").out == ""
+
+
+# models
+
+
+def reads(*targets: str) -> Answer:
+    return Answer(calls=(Call("extract_links", {"urls": list(targets)}),))
+
+
+def ask_model(asky: InProcess, patch: pytest.MonkeyPatch, endpoint: Endpoint, *arguments: str) -> dict[str, object]:
+    for name, value in environ_of(
+        endpoint, ASKY_MODELS__FREE__PROVIDER="lab", ASKY_MODELS__FREE__ID="test-model"
+    ).items():
+        patch.setenv(name, value)
+    done = asky("ask", "-m", "free", "--json", *arguments)
+    assert done.code == 0, done.err
+    found: dict[str, object] = done.json
+    return found
+
+
+def results(request: Request) -> list[str]:
+    return [str(each["content"]) for each in request.messages if each["role"] == "tool"]
+
+
+def test_a_model_reads_what_a_source_links_to_and_nothing_else(
+    asky: InProcess, wiki: Wiki, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wiki.put("secret", "Nobody may know.")
+    steps = (
+        reads("wiki://tides", "wiki://bread", "wiki://secret", "local://etc", "https://example.org/"),
+        Answer(calls=(Call("get_relevant_content", {"queries": ["yeast"]}),)),
+        Answer("It is yeast."),
+    )
+    with Endpoint(*steps) as endpoint:
+        found = ask_model(asky, monkeypatch, endpoint, "-d", "wiki://tides", "What makes bread rise?")
+        first, *_, last = endpoint.requests
+        offered = [each["function"]["name"] for each in first.json["tools"]]
+        read, passages = results(last)
+    assert "extract_links" in offered
+    assert "Tides (wiki://tides)" in str(first.messages[-1]["content"])
+    assert "- wiki://bread: wiki://bread" in read
+    assert "- out: https://example.org/" in read
+    assert "wiki://secret was not offered by any source" in read
+    for other in ("local://etc", "https://example.org/"):
+        assert f"{other}: could not be read: {other}: no adapter is configured for it" in read
+    assert "Bread rises with yeast." in passages
+    assert wiki.calls == ["both wiki://tides", "both wiki://bread"]
+    shown = asky("runs", "show", str(found["run"]), "--json").json
+    assert [(each["data"]["url"], each["data"]["verdict"]) for each in shown["ledger"] if each["kind"] == "read"][
+        :2
+    ] == [("wiki://tides", "cached"), ("wiki://bread", "fetched")]
+
+
+def test_a_model_follows_a_limited_number_of_links(
+    asky: InProcess, wiki: Wiki, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"p{number}" for number in range(15)]
+    wiki.put("hub", "Many pages.", tuple(f"wiki://{name}" for name in names))
+    for name in names:
+        wiki.put(name, f"Page {name}.")
+    steps = [reads(*(f"wiki://{name}" for name in names[start : start + 5])) for start in (0, 5, 10)]
+    with Endpoint(*steps, Answer("Done.")) as endpoint:
+        ask_model(asky, monkeypatch, endpoint, "-d", "wiki://hub", "What is on the pages?")
+        said = results(endpoint.requests[-1])
+    assert len(wiki.calls) == 1 + 10
+    assert said[-1].count("10 links of your sources were followed in this run, which is the limit") == 5
+
+
+@pytest.mark.parametrize("name", ["bread", "all"])
+def test_no_tool_is_offered_where_nothing_can_be_followed(
+    asky: InProcess, monkeypatch: pytest.MonkeyPatch, wiki: Wiki, name: str
+) -> None:
+    wiki.put("all", None, ("wiki://bread",))
+    with Endpoint(Answer("It is yeast.")) as endpoint:
+        ask_model(asky, monkeypatch, endpoint, "-d", f"wiki://{name}", "What makes bread rise?")
+        offered = [each["function"]["name"] for each in endpoint.requests[0].json["tools"]]
+    assert "extract_links" not in offered
+
+
+def test_a_later_question_of_the_session_may_follow_the_links_too(
+    asky: InProcess, wiki: Wiki, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Endpoint(Answer("The moon.")) as endpoint:
+        ask_model(asky, monkeypatch, endpoint, "-s", "lab", "-d", "wiki://tides", "What pulls the sea?")
+    with Endpoint(reads("wiki://bread"), Answer("It is yeast.")) as endpoint:
+        ask_model(asky, monkeypatch, endpoint, "-s", "lab", "What makes bread rise?")
+        (read,) = results(endpoint.requests[-1])
+    assert "Bread (23 characters)" in read
