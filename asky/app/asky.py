@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from asky.app.search import SearchService
     from asky.app.sessions import SessionService
     from asky.config.loader import Config
+    from asky.research.embeddings import EmbeddingUsage
     from asky.wiring import Services
 
 
@@ -116,6 +117,15 @@ class Asky:
         from asky.app.conversation import Conversation
 
         return Conversation(lambda: self.chat, self.services, typed, notify)
+
+    def embedding_usage(self) -> EmbeddingUsage | None:
+        """Return what was embedded so far in this process: texts, tokens, batches, truncated texts and seconds.
+
+        `None` if nothing was: everything needed was embedded before, or there is no embedding model.
+        """
+        with self._opening:
+            usage = self._opened.embedding_usage() if self._opened is not None else None
+        return usage if usage is not None and usage.texts else None
 
     @property
     def chat(self) -> ChatService:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from asky.evidence.export.bundle_check import CheckedBundle
     from asky.health.check import Check
     from asky.research.corpus.report import AcquireReport
+    from asky.research.embeddings import EmbeddingUsage
     from asky.storage.findings import Finding
     from asky.storage.runs import LedgerEntry, Run, StoredPassage
     from asky.storage.sessions import Session, StoredMessage
@@ -207,6 +208,11 @@ def message_fields(message: StoredMessage) -> dict[str, Any]:
 
 
 # documents, passages, pages and findings
+
+
+def with_embedding(made: dict[str, Any], usage: EmbeddingUsage | None) -> dict[str, Any]:
+    """Return the object of a command with what the command embedded, as `embedding`; `None` if it was nothing."""
+    return made | {"embedding": None if usage is None else asdict(usage) | {"seconds": round(usage.seconds, 3)}}
 
 
 def hits_object(query: str, hits: Sequence[Hit]) -> dict[str, Any]:

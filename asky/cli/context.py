@@ -95,6 +95,8 @@ def command_context(
     terminal, progress = open_terminal(os.environ, config.ui, quiet=quiet, verbose=verbose)
     with closing(progress), closing(Asky.open(config, listen=progress)) as asky:
         yield CommandContext(asky, terminal, progress)
+        if verbose and (usage := asky.embedding_usage()) is not None:
+            terminal.note(usage.describe())
 
 
 class Stopped(Interrupted):

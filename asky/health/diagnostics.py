@@ -13,6 +13,7 @@ from asky.config.secrets import scrub
 from asky.errors import AskyError, ConfigError, StoreDamaged
 from asky.health.check import Check, ok, problem
 from asky.health.configuration import check_answering, check_model, check_programs
+from asky.health.embedding import check_embedding
 from asky.health.machine import (
     check_disk_space,
     check_leftovers,
@@ -63,7 +64,10 @@ def diagnose(
     yield check_leftovers(paths, now=time.time())
     fingerprints: list[str] = []
     yield from _check_contents(paths, config, fingerprints, full=full, repair=repair)
-    yield check_model(config, environ, fingerprints=fingerprints)
+    model = check_model(config, environ, fingerprints=fingerprints)
+    yield model
+    if model.state == "ok":
+        yield from check_embedding(config, environ)
 
 
 def _configuration(environ: Mapping[str, str], cwd: Path) -> tuple[Config, list[Check]]:

@@ -29,6 +29,7 @@ from asky.research.embedding.cache import (
 from asky.research.embedding.models import find_model_folder, model_key, model_name
 from asky.research.embedding.recipe import EmbeddingModel, describe, read_recipe
 from asky.research.embedding.tokens import ModelTokenizer
+from asky.text.counting import counted
 
 if TYPE_CHECKING:
     from asky.research.embedding.embedder import Progress
@@ -80,6 +81,12 @@ class EmbeddingUsage:
     batches: int = 0
     truncated: int = 0
     seconds: float = 0.0
+
+    def describe(self) -> str:
+        """Return the usage in one line."""
+        cut = f", {self.truncated:,} of them cut" if self.truncated else ""
+        amount = f"{counted(self.tokens, 'token')}, {counted(self.batches, 'batch', 'batches')}"
+        return f"embedded {counted(self.texts, 'text')}{cut} ({amount}) in {self.seconds:.2f} s"
 
 
 class EmbeddingClient:
@@ -166,6 +173,19 @@ class EmbeddingClient:
         """Embed like `Embedder.embed_query`. Raises as `embed` does."""
         vector: Vectors = self._embed([text], self._known().query_prefix, lambda _: None)[0]
         return vector
+
+    def measure(self, text: str) -> EmbeddingUsage | None:
+        """Embed `text` with the prepared model and return the usage; `None` if no model has been prepared.
+
+        Nothing is prepared, downloaded or written. Raises `UnusableExport`.
+        """
+        found = read_exported(self._folder)
+        if found is None:
+            return None
+        encoder = self._open_onnx(self._folder, found)
+        started = time.monotonic()
+        encoded = encoder.encode([text], "", lambda _: None)
+        return EmbeddingUsage(1, encoded.tokens, encoded.batches, encoded.truncated, time.monotonic() - started)
 
     def _embed(self, texts: Sequence[str], prefix: str, advance: Callable[[int], None]) -> Vectors:
         encoder = self._encoder_for(len(texts))

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from asky.research.corpus.ingest import Ingester
     from asky.research.corpus.offered_targets import OfferedTargets
     from asky.research.corpus.targets import TargetAcquirer
-    from asky.research.embeddings import EmbeddingClient
+    from asky.research.embeddings import EmbeddingClient, EmbeddingUsage
     from asky.research.local.files import LocalRoots
     from asky.research.run import ResearchRun
     from asky.research.vector_store import VectorStore
@@ -174,6 +174,11 @@ class Services:
             ),
             listener=self.listener,
         )
+
+    def embedding_usage(self) -> EmbeddingUsage | None:
+        """Return what this process has embedded so far, or `None` if no embedding model was opened."""
+        opened: EmbeddingClient | None = vars(self).get("embedder")
+        return opened.usage if opened is not None else None
 
     @cached_property
     def vectors(self) -> VectorStore:

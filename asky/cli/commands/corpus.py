@@ -20,7 +20,14 @@ from asky.app.corpus import (
     is_address,
     raise_for_added,
 )
-from asky.app.schemas import added_object, collection_object, collections_object, sources_object, synced_object
+from asky.app.schemas import (
+    added_object,
+    collection_object,
+    collections_object,
+    sources_object,
+    synced_object,
+    with_embedding,
+)
 from asky.cli.context import Stopped, command_context
 from asky.cli.listing_group import ListingGroup
 from asky.cli.options import json_option, verbosity_options
@@ -78,7 +85,7 @@ def add(
             )
         )
         if as_json:
-            ctx.terminal.json(added_object(added))
+            ctx.terminal.json(with_embedding(added_object(added), ctx.asky.embedding_usage()))
         raise_for_added(added)
 
 
@@ -104,7 +111,8 @@ def sync(collection: str, everything: bool, as_json: bool, quiet: bool, verbose:
                 ctx.terminal.note(f"collection {name}")
             synced.append(ctx.run(partial(service.sync, name)))
         if as_json:
-            ctx.terminal.json(synced_object(synced) if everything else added_object(synced[0]))
+            made = synced_object(synced) if everything else added_object(synced[0])
+            ctx.terminal.json(with_embedding(made, ctx.asky.embedding_usage()))
         raise_for_added(*synced)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from asky.app.requests import DocumentName
-from asky.app.schemas import hits_object
+from asky.app.schemas import hits_object, with_embedding
 from asky.app.search import describe_place
 from asky.cli.context import command_context
 from asky.cli.options import DocumentPath, json_option, verbosity_options
@@ -65,7 +65,7 @@ def search(
         text = " ".join(query)
         hits = service.search_in(scope, text, limit=limit)
         if as_json:
-            ctx.terminal.json(hits_object(text, hits))
+            ctx.terminal.json(with_embedding(hits_object(text, hits), ctx.asky.embedding_usage()))
         else:
             _print(ctx.terminal, hits)
 

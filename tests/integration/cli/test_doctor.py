@@ -317,7 +317,9 @@ def test_vectors_of_another_model_than_the_configured_one_are_noted(asky: InProc
 
 def test_a_prepared_model_that_was_damaged_is_noted(asky: InProcess, model_cache: Path) -> None:
     folder = prepare_model(asky.home, model_cache, "test-4")
-    assert states(asky("doctor", "--json"), "embedding model") == ["ok"]
+    whole = asky("doctor", "--json")
+    assert (states(whole, "embedding model"), states(whole, "embedding")) == (["ok"], ["note"])  # b"graph" is no model
+    assert (folder / MODEL_FILE).read_bytes() == b"graph"
     (folder / MODEL_FILE).write_bytes(b"half")
     done = asky("doctor", "--json")
     assert (done.code, states(done, "embedding model")) == (0, ["note"])
