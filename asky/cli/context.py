@@ -12,7 +12,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Generic, NoReturn, Protocol, TypeVar
 from asky.app.asky import Asky
 from asky.cli.terminal.terminal import Progress, Terminal, open_terminal
 from asky.config.paths import current_folder
-from asky.errors import Interrupted
+from asky.errors import AskyError, Interrupted
 
 if TYPE_CHECKING:
     from asky.config.loader import Config
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 GRACE_S = 3.0
+_NO_ANSWER = "there is no answer; the warning above says why"
 _TICK_S = 0.1
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -65,6 +66,13 @@ class CommandContext:
         finally:
             self.progress.clear()
 
+    def shorten(self, error: Exception) -> None:
+        """Take what a warning has said already out of the message and the hint of an error."""
+        warning = self.progress.warning_of(error.message) if isinstance(error, AskyError) else None
+        if warning is not None and isinstance(error, AskyError):
+            error.message = _NO_ANSWER
+            error.hint = (error.hint or "").removeprefix(warning.hint or "").removeprefix("; ") or None
+
     def _tick(self) -> None:
         if self.typing is not None:
             self.typing.poll()
@@ -85,16 +93,23 @@ def command_context(
     verbose: bool = False,
     as_json: bool = False,
     flags: Mapping[str, object] | None = None,
+    said: Collection[str] = (),
 ) -> Iterator[CommandContext]:
     """Open the use cases for one command and close them on exit.
 
-    With `as_json`, stderr is silent too, so that it holds nothing but a possible error object.
+    With `as_json`, stderr is silent too, so that it holds nothing but a possible error object. Notes that were `said`
+    before are not printed again. An error of the body that a warning has already explained gets a shorter message.
     """
     config = configured(flags)
     quiet = quiet or (as_json and not verbose)
-    terminal, progress = open_terminal(os.environ, config.ui, quiet=quiet, verbose=verbose)
+    terminal, progress = open_terminal(os.environ, config.ui, quiet=quiet, verbose=verbose, said=said)
     with closing(progress), closing(Asky.open(config, listen=progress)) as asky:
-        yield CommandContext(asky, terminal, progress)
+        ctx = CommandContext(asky, terminal, progress)
+        try:
+            yield ctx
+        except AskyError as error:
+            ctx.shorten(error)
+            raise
         if verbose and (usage := asky.embedding_usage()) is not None:
             terminal.note(usage.describe())
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -87,6 +89,7 @@ def test_a_question_with_nothing_to_answer_from_offers_the_services_that_need_no
     with Dialogue("-r", "Who found penicillin?", home=tmp_path, environ={"NO_PROXY": "*"}) as asked:
         asked.answer("[y/N]:", reply)
         code = asked.end()
+    assert asked.screen.count("no model is configured") == 1
     searched = toml_of(tmp_path, "research.toml").get("search")
     if reply == "y":
         assert isinstance(searched, dict)
@@ -102,3 +105,19 @@ def test_in_a_pipe_the_services_are_only_named(tmp_path: Path) -> None:
     done = run_asky("-r", "Who found penicillin?", home=tmp_path)
     assert done.returncode == 2
     assert "Wikipedia, arXiv, OpenAlex, Crossref, PubMed, Semantic Scholar" in done.stderr
+
+
+def test_the_reason_of_a_failed_search_is_said_once(tmp_path: Path) -> None:
+    (tmp_path / "loud").mkdir()
+    (tmp_path / "quiet").mkdir()
+    with closing(socket.socket()) as listener:
+        listener.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        environ = {"ASKY_SEARCH__PROVIDERS": "searxng", "ASKY_SEARCH__SEARXNG__BASE_URL": address}
+        asked = ("-r", "--web", "Who found penicillin?")
+        loud = run_asky(*asked, home=tmp_path / "loud", environ=environ)
+        quiet = run_asky(*asked, "-q", home=tmp_path / "quiet", environ=environ)
+    assert (loud.returncode, loud.stderr.count("the connection was refused")) == (5, 1)
+    assert loud.stderr.endswith("asky: there is no answer; the warning above says why\n")
+    assert (quiet.returncode, quiet.stderr.count("the connection was refused")) == (5, 1)
+    assert "hint: check the network" in quiet.stderr

@@ -170,6 +170,7 @@ class Chat:
         self._reader.go_on()
 
     def _print_error(self, error: Exception) -> None:
+        self._screen.ctx.shorten(error)
         report = describe(
             error, environ=os.environ, key_variables=key_variables(), debug=bool(os.environ.get("ASKY_DEBUG"))
         )

@@ -64,16 +64,19 @@ def ask(question: tuple[str, ...], **params: Any) -> None:
         raise UsageError("--json and --json-stream cannot be combined", hint="use one of them")
     request = options.ask(question)
     silent = options.as_json or options.json_stream
+    said: list[str] = []
     try:
-        _run(request, options, silent=silent)
+        _run(request, options, silent=silent, said=said)
     except AskyError as error:
         if silent or options.dry_run or not turns_on_search(error):
             raise
-        _run(request, options, silent=silent)
+        _run(request, options, silent=silent, said=said)
 
 
-def _run(request: AskRequest, options: _Options, *, silent: bool) -> None:
-    with command_context(quiet=options.quiet, verbose=options.verbose, as_json=silent) as ctx:
+def _run(request: AskRequest, options: _Options, *, silent: bool, said: list[str]) -> None:
+    """Ask, without the notes that were `said` before, and add those of this time to them."""
+    with command_context(quiet=options.quiet, verbose=options.verbose, as_json=silent, said=said) as ctx:
+        ctx.progress.notes = said
         if options.dry_run:
             _show_plan(ctx, request, as_json=silent)
             return

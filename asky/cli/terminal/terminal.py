@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from asky import events
@@ -147,8 +147,8 @@ class Progress:
 
     On a terminal it redraws one line at most ten times a second; elsewhere, or with `line=False`, it only prints a
     summary of each stage if `verbose`. Warnings, and queries of runs that can read private documents, are always
-    printed unless `quiet`, which silences everything. It may be called from any thread and does not raise if stderr is
-    gone.
+    printed unless `quiet`, which silences everything. Notes that were `said` before are not printed again. It may be
+    called from any thread and does not raise if stderr is gone.
     """
 
     def __init__(
@@ -160,6 +160,7 @@ class Progress:
         quiet: bool = False,
         verbose: bool = False,
         line: bool = True,
+        said: Collection[str] = (),
     ) -> None:
         self._stream = stream
         self._clock = clock
@@ -168,7 +169,9 @@ class Progress:
         self._draws = line and not quiet and is_smart(stream, environ)
         self._lock = threading.Lock()
         self.notes: list[str] = []
+        self._said = frozenset(said)
         self._warned: set[str] = set()
+        self._warnings: list[events.Warned] = []
         self._stage: str | None = None
         self._done = 0
         self._total: int | None = None
@@ -195,6 +198,10 @@ class Progress:
             if text != self._typed:
                 self._typed = text
                 self._drawn_at = None  # redraws at once
+
+    def warning_of(self, reason: str) -> events.Warned | None:
+        """Return a warning that has been printed and ends in `reason`."""
+        return next((each for each in self._warnings if each.message.endswith(reason)), None)
 
     def tick(self) -> None:
         """Redraw the line if an update was skipped; for a caller that waits."""
@@ -253,9 +260,10 @@ class Progress:
             topic = event.topic or event.message
             if topic not in self._warned:  # a later turn of a chat may repeat it
                 self._warned.add(topic)
+                self._warnings.append(event)
                 self._print(f"warning: {event.message}" + (f" ({event.hint})" if event.hint else ""))
         elif isinstance(event, events.Noted):
-            if self._verbose or not event.is_detail:
+            if (self._verbose or not event.is_detail) and event.message not in self._said:
                 self._print(event.message)
         elif isinstance(event, events.TextStreamed):
             self._stage = None
@@ -352,10 +360,18 @@ def cut_to_width(text: str, columns: int) -> str:
     return text
 
 
-def open_terminal(environ: Mapping[str, str], settings: Ui, *, quiet: bool, verbose: bool) -> tuple[Terminal, Progress]:
-    """Return the terminal of this process and its progress line for these settings and options."""
+def open_terminal(
+    environ: Mapping[str, str], settings: Ui, *, quiet: bool, verbose: bool, said: Collection[str] = ()
+) -> tuple[Terminal, Progress]:
+    """Return the terminal of this process and its progress line for these settings and options; see `Progress`."""
     progress = Progress(
-        sys.stderr, clock=time.monotonic, environ=environ, quiet=quiet, verbose=verbose, line=settings.progress
+        sys.stderr,
+        clock=time.monotonic,
+        environ=environ,
+        quiet=quiet,
+        verbose=verbose,
+        line=settings.progress,
+        said=said,
     )
     terminal = Terminal(
         out=sys.stdout, err=sys.stderr, environ=environ, color=settings.color, quiet=quiet, verbose=verbose
