@@ -19,6 +19,7 @@ from asky.errors import AskyError, SourceError, UsageError
 from asky.events import Noted
 from asky.research.corpus.records import open_lines
 from asky.research.corpus.report import AcquireCounts, verdict_of
+from asky.research.corpus.report import DiskChanges as DiskChanges
 from asky.research.embedding.models import downloads
 from asky.research.local.names import show_name, show_target, uri_path
 from asky.storage.corpus import DEFAULT_COLLECTION as DEFAULT_COLLECTION
@@ -72,6 +73,7 @@ class CollectionSummary:
     `chunks` is its number of passages, and `verdicts` counts its sources by verdict. `embedded` is the number of
     embedded passages, or `None` without an embedding model. `engine` is what compares a question with their vectors:
     an exact scan up to `exact_max_chunks` of them and Chroma above; that is `None` if the configuration names one.
+    `on_disk` is what has changed since the last sync.
     """
 
     name: str
@@ -83,6 +85,7 @@ class CollectionSummary:
     embedded: int | None
     engine: Literal["exact", "chroma"] | None
     exact_max_chunks: int | None
+    on_disk: DiskChanges
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +145,10 @@ class CorpusService:
     async def summarize(self, collection: str = DEFAULT_COLLECTION) -> CollectionSummary:
         """Return what a collection holds and how much of it is embedded."""
         return await in_thread(self._summarize, collection)
+
+    async def changes(self, collection: str = DEFAULT_COLLECTION) -> DiskChanges:
+        """Return what has changed in the files of a collection since its last sync; no file is opened."""
+        return await in_thread(self._changes, collection)
 
     # adding
 
@@ -258,7 +265,16 @@ class CorpusService:
             coverage.embedded if coverage else None,
             services.vectors.engine(scope),
             retrieval.exact_max_chunks if retrieval.engine == "auto" else None,
+            self._changes(collection),
         )
+
+    def _changes(self, collection: str) -> DiskChanges:
+        store = self._services.corpus
+        if collection == DEFAULT_COLLECTION and collection not in store.collections():
+            return DiskChanges()
+        collection_id = store.collection(collection)
+        roots = [Path(each) for each in store.roots(collection_id) if os.path.lexists(each)]
+        return self._services.acquirer.compare(collection_id, self._services.only(roots))
 
     async def _sync(self, collection: str, new: Sequence[Path]) -> AcquireReport:
         collection_id, roots = await in_thread(self._follow, collection, new)

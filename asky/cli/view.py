@@ -19,6 +19,7 @@ from asky.cli.saving import save_text
 from asky.cli.terminal.markdown_stream import markdown_stream, print_markdown
 from asky.cli.terminal.terminal import Terminal
 from asky.cli.verdicts import statement_lines, unsupported_lines, verdict_summary
+from asky.errors import AskyError
 from asky.events import Envelope, Event, Listener, StageStarted, TextDiscarded, TextStreamed
 from asky.values import Answer
 
@@ -259,7 +260,10 @@ def run_and_print(
 
 
 def run_to_end(ctx: CommandContext, view: View, start: Start) -> Answer:
-    """Return the answer of the run that `start` starts. Raises `Stopped` with the partial answer if it was stopped."""
+    """Return the answer of the run that `start` starts.
+
+    If it was stopped, raises `Stopped` with the partial answer and the command that resumes the run.
+    """
     runs: list[RunHandle] = []
 
     async def main() -> Answer:
@@ -274,7 +278,17 @@ def run_to_end(ctx: CommandContext, view: View, start: Start) -> Answer:
         return ctx.run(main)
     except Stopped as stop:
         stop.value = runs[-1].answer if runs else None
+        if runs and _is_unfinished(ctx.asky.runs, runs[-1].id):
+            stop.message = f"stopped; `asky runs resume {runs[-1].id}` goes on"
         raise
+
+
+def _is_unfinished(runs: RunService, run_id: str) -> bool:
+    """Return whether a run is in the store and has not finished; none is there before its documents have been read."""
+    try:
+        return runs.find(run_id).status != "finished"
+    except AskyError:
+        return False
 
 
 def print_result(

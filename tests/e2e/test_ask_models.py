@@ -296,8 +296,9 @@ def test_ctrl_c_closes_the_response_and_keeps_the_partial_answer(home: Path, doc
         _, err = process.communicate(timeout=300)
         endpoint.wait_for_abandoned()
     assert process.returncode == 130, err
-    assert json.loads(run_here("runs", "list", "--json", home=home).stdout)["runs"][0]["status"] == "cancelled"
-    assert "stopped" in err
+    run = json.loads(run_here("runs", "list", "--json", home=home).stdout)["runs"][0]
+    assert run["status"] == "cancelled"
+    assert err.endswith(f"asky: stopped; `asky runs resume {run['id']}` goes on\n")
 
 
 def test_a_prompt_that_the_endpoint_cuts_silently_is_said(home: Path, docs: Path) -> None:

@@ -165,7 +165,7 @@ class Chat:
         answer = self._screen.answer
         is_stored = answer is not None and isinstance(stop, Stopped) and stop.value is answer
         has_text = answer is not None and is_stored and bool(answer.text.strip())
-        suffix = f"; the partial answer is kept as run {answer.run}" if answer and has_text else ""
+        suffix = f"; the partial answer is kept as run {answer.run}: /retry asks again" if answer and has_text else ""
         self._terminal.note(f"stopped{suffix}")
         self._reader.go_on()
 

@@ -14,6 +14,7 @@ from asky.app.corpus import (
     DEFAULT_COLLECTION,
     AddedDocuments,
     CollectionSummary,
+    DiskChanges,
     ListedSource,
     RemovedCollection,
     RemovedDocuments,
@@ -124,7 +125,10 @@ _any_collection_option = click.option("--collection", help="Collection to show. 
 @click.option("--collections", is_flag=True, help="List collections instead of documents.")
 @json_option
 def list_(collection: str | None, collections: bool, as_json: bool) -> None:
-    """List documents by collection. --json lists one collection, by default the default one."""
+    """List documents by collection, and what has changed on disk since the last sync.
+
+    --json lists one collection, by default the default one.
+    """
     with command_context(as_json=as_json) as ctx:
         service = ctx.asky.corpus
         names = service.list_collections()
@@ -139,6 +143,8 @@ def list_(collection: str | None, collections: bool, as_json: bool) -> None:
         else:
             for name in names if collection is None else [collection]:
                 _print_sources(ctx.terminal, name, service.list_sources(name), alone=len(names) == 1)
+                if changes := _changes(ctx.run(partial(service.changes, name)), name):
+                    ctx.terminal.note(f"since then on disk: {changes}")
         if not names:
             ctx.terminal.note(_NOTHING)
 
@@ -150,11 +156,18 @@ def _print_sources(terminal: Terminal, collection: str, sources: Sequence[Listed
         terminal.line(f"{each.source.id}  {_name(each)}{_problem(each)}")
 
 
+def _changes(found: DiskChanges, collection: str) -> str:
+    """Return `3 changed, 1 new, 1 gone: ...` with the command that reads them; empty if nothing has changed."""
+    counts = {"changed": found.changed, "new": found.new, "gone": found.gone}
+    said = ", ".join(f"{count:,} {word}" for word, count in counts.items() if count)
+    return f"{said}: {_sync_command(collection)}" if said else ""
+
+
 @corpus.command()
 @_any_collection_option
 @json_option
 def status(collection: str | None, as_json: bool) -> None:
-    """Show what collections hold and how much of them is embedded.
+    """Show what collections hold, how much is embedded, and what has changed on disk since the last sync.
 
     --json shows one collection, by default the default one.
     """
@@ -180,6 +193,8 @@ def _print_summary(terminal: Terminal, found: CollectionSummary) -> None:
     verdicts = ", ".join(f"{count:,} {verdict.replace('_', ' ')}" for verdict, count in found.verdicts.items())
     terminal.line(f"sources      {found.sources:,}" + (f" ({verdicts})" if verdicts else ""))
     terminal.line(f"text         {found.characters:,} characters in {counted(found.chunks, 'passage')}")
+    if changes := _changes(found.on_disk, found.name):
+        terminal.line(f"on disk      {changes}")
     embedded = "no embedding model" if found.embedded is None else counted(found.embedded, "passage")
     terminal.line(f"embedded     {embedded}")
     if found.engine is not None:

@@ -14,7 +14,7 @@ from asky.events import Listener, StageAdvanced, StageFinished, StageStarted
 from asky.research.corpus.add_records import RecordAcquirer
 from asky.research.corpus.files import FileAcquirer
 from asky.research.corpus.ingest import Ingester
-from asky.research.corpus.report import AcquireReport
+from asky.research.corpus.report import AcquireReport, DiskChanges
 from asky.research.local.files import LocalRoots
 from asky.storage.scope import Scope
 from asky.values import Document, Source
@@ -55,6 +55,10 @@ class Acquirer:
         Deleted files are removed, unless they lie in a folder that could not be read.
         """
         return await self._files.sync(collection_id, roots)
+
+    def compare(self, collection_id: int, roots: LocalRoots) -> DiskChanges:
+        """Return what has changed on disk since the last sync; no file is opened and nothing is stored."""
+        return self._files.compare(collection_id, roots)
 
     async def add_records(
         self, collection_id: int, collection: str, lines: Iterable[bytes], name: str

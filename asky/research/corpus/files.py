@@ -10,18 +10,18 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from asky.concurrency import gather, in_thread
 from asky.errors import AskyError, SourceError, SourceUnreadable
-from asky.events import Listener, Noted, StageAdvanced, StageFinished, StageStarted
+from asky.events import Listener, Noted, StageAdvanced, StageFinished, StageStarted, ignore
 from asky.reading import scanned_pages
 from asky.reading.formats import HEAD_BYTES, format_of, may_be_text, media_type_of
 from asky.research.corpus.file_names import source_title
 from asky.research.corpus.ingest import FileFacts, Ingester, read_with, read_without_ocr
-from asky.research.corpus.report import OTHER_CONTENT, AcquireCounts, AcquireReport, verdict_of
+from asky.research.corpus.report import OTHER_CONTENT, AcquireCounts, AcquireReport, DiskChanges, verdict_of
 from asky.research.local.discovery import DiscoveredFile, Unread, discover
 from asky.research.local.files import LocalRoots
 from asky.research.local.names import show_name
@@ -103,13 +103,20 @@ class FileAcquirer:
             self._listener(Noted(f"reading {files} again: this version reads them better"))
         if scan.fresh:
             await self._read_all(roots, scan.fresh, collection_id, counts)
-        gone = [
-            state.source_id
-            for uri, state in known.items()
-            if uri not in scan.seen and _was_under(uri, roots, scan.blind)
-        ]
+        gone = _gone(known, scan, roots)
         counts.removed = await in_thread(self._corpus.remove_sources, collection_id, gone) if gone else 0
         return counts.report()
+
+    def compare(self, collection_id: int, roots: LocalRoots) -> DiskChanges:
+        """See `asky.research.corpus.acquire.Acquirer.compare`."""
+        known = self._corpus.files(collection_id)
+        scan = self._scan(roots, known, AcquireCounts(ignore))
+        facts = [(known.get(each.file.uri), each.stat) for each in scan.fresh]
+        changed = sum(
+            state is not None and (state.size, state.mtime_ns) != (stat.size, stat.mtime_ns) for state, stat in facts
+        )
+        new = sum(state is None for state, _ in facts) + len(scan.held)
+        return DiskChanges(changed, new, len(_gone(known, scan, roots)))
 
     # scanning
 
@@ -257,6 +264,13 @@ def _record_unchanged(item: DiscoveredFile, state: FileState, counts: AcquireCou
         counts.record(item.file.shown, "indexed" if is_new else "unchanged")
     else:
         counts.record(item.file.shown, state.verdict, state.why)  # type: ignore[arg-type]  # written by this module
+
+
+def _gone(known: Mapping[str, FileState], scan: _Scan, roots: LocalRoots) -> list[str]:
+    """Return the ids of known sources whose files are no longer there."""
+    return [
+        state.source_id for uri, state in known.items() if uri not in scan.seen and _was_under(uri, roots, scan.blind)
+    ]
 
 
 def _was_under(uri: str, roots: LocalRoots, blind: Sequence[str]) -> bool:

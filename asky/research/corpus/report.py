@@ -64,3 +64,12 @@ class AcquireCounts:
 def verdict_of(error: SourceError) -> FileVerdict:
     """Return the verdict for a file that raised `error`."""
     return error.verdict if isinstance(error, SourceUnreadable) else "refused"  # type: ignore[return-value]
+
+
+@dataclass(frozen=True, slots=True)
+class DiskChanges:
+    """The files of a collection that its next sync would read again, add and remove, by their sizes and times."""
+
+    changed: int = 0
+    new: int = 0
+    gone: int = 0

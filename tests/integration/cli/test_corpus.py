@@ -291,7 +291,7 @@ def test_a_sync_of_one_collection_and_of_all_is_one_object(asky: InProcess, docs
     every = asky("corpus", "sync", "--all", "--json").json
     assert every["schema"] == "asky.synced/1"
     assert [each["collection"] for each in every["collections"]] == ["default", "sea"]
-    assert every["collections"][0].keys() == one.keys()
+    assert every["collections"][0].keys() == one.keys() - {"embedding"}, "which is said of the whole command"
     assert [each["reports"][0]["verdicts"] for each in every["collections"]] == [{"unchanged": 2}, {"unchanged": 1}]
 
 
@@ -358,3 +358,29 @@ def test_removing_a_document_that_another_collection_holds_counts_it(asky: InPro
     path = str(docs / "tides.md")
     assert "removed 1 document (1 still in other collections)" in asky("corpus", "rm", path, path).err
     assert "removed 1 document\n" in asky("corpus", "rm", "--collection", "sea", path).err
+
+
+def test_what_has_changed_on_disk_since_is_told_without_reading_it(asky: InProcess, docs: Path) -> None:
+    (docs / "gone.txt").write_text("It is going.\n")
+    asky("corpus", "add", str(docs))
+    assert "on disk" not in asky("corpus", "status").out
+    assert "on disk" not in asky("corpus", "list").err
+    (docs / "tides.md").write_text("# Tides\n\nThe moon and the sun pull the sea.\n")
+    (docs / "new.txt").write_text("A new one.\n")
+    (docs / "new.txt").chmod(0)  # it is not opened
+    (docs / "picture.png").write_bytes(b"\x89PNG")
+    (docs / "gone.txt").unlink()
+    assert "on disk      1 changed, 1 new, 1 gone: `asky corpus sync`\n" in asky("corpus", "status").out
+    assert asky("corpus", "list").err == "since then on disk: 1 changed, 1 new, 1 gone: `asky corpus sync`\n"
+    assert asky("corpus", "status", "--json").json["on_disk"] == {"changed": 1, "new": 1, "gone": 1}
+    (docs / "new.txt").chmod(0o600)
+    asky("corpus", "sync")
+    assert "on disk" not in asky("corpus", "status").out
+
+
+def test_a_file_that_only_another_collection_has_read_is_new_to_a_folder(asky: InProcess, docs: Path) -> None:
+    asky("corpus", "add", str(docs / "tides.md"))
+    asky("corpus", "add", str(docs), "--collection", "both")
+    (docs / "later.txt").write_text("Later.\n")
+    asky("corpus", "add", str(docs / "later.txt"))
+    assert "on disk      1 new: `asky corpus sync --collection both`" in asky("corpus", "status").out

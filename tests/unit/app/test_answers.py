@@ -9,7 +9,8 @@ from asky.app.answers import answer_text
 def citing(*paths: Path) -> dict[str, Any]:
     place = {"section": None, "page": None, "page_label": None, "url": None, "quote": "It is."}
     citations = [{"n": n, "title": path.stem, "path": str(path), **place} for n, path in enumerate(paths, start=1)]
-    return {"question": "?", "answer": "It is [1].", "citations": citations, "run": "r", "model": "m"}
+    told = {"question": "?", "answer": "It is [1].", "citations": citations}
+    return told | {"run": "r", "model": "m", "stopped_by": None}
 
 
 def test_an_answer_in_a_vault_links_to_its_notes_as_obsidian_does(tmp_path: Path) -> None:
