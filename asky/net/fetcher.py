@@ -1,6 +1,6 @@
 """Fetching content from the web, from untrusted addresses.
 
-fetch       one deadline for all of it, up to five redirects
+fetch       one deadline for all of it, apart from waiting for turns if the user named the page; up to five redirects
 hop         the guard, robots.txt
 try         up to three, with pauses, within a budget of extra requests
 request     the host's turn, its addresses, one response, the body
@@ -8,8 +8,10 @@ request     the host's turn, its addresses, one response, the body
 
 from __future__ import annotations
 
+import math
 import ssl
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 
 import anyio
@@ -98,8 +100,9 @@ class GuardedFetcher:
         start = self._guard.check(url)
         conditions = _conditions(etag, last_modified)
         try:
-            with anyio.fail_after(self._limits.timeout_s):
-                return await self._follow(url, start, conditions, reached, named_by_user=named_by_user)
+            with anyio.fail_after(self._limits.timeout_s) as scope:
+                patient = scope if named_by_user else None
+                return await self._follow(url, start, conditions, reached, patient)
         except TimeoutError:
             raise TimedOut(
                 f"{start.host} did not send the page within {self._limits.timeout_s:g} s",
@@ -107,14 +110,20 @@ class GuardedFetcher:
             ) from None
 
     async def _follow(
-        self, url: str, start: WebAddress, conditions: Headers, reached: Reached, *, named_by_user: bool
+        self,
+        url: str,
+        start: WebAddress,
+        conditions: Headers,
+        reached: Reached,
+        patient: anyio.CancelScope | None,
     ) -> Fetched:
+        """Fetch `url`, which the user named if there is a `patient` scope: waiting for a turn does not count in it."""
         address, passed = start, list[str]()
         while True:
             gap_s = self._limits.host_gap_s
-            if self._robots is not None and not named_by_user:
+            if self._robots is not None and patient is None:
                 gap_s = max(gap_s, await self._robots.delay_for(address, reached))
-            reply = await self._try(address, conditions, gap_s, reached)
+            reply = await self._try(address, conditions, gap_s, reached, patient)
             place = leads_to(reply.head, address.host)
             if place is None:
                 return _fetched(url, address, reply, tuple(passed))
@@ -135,14 +144,21 @@ class GuardedFetcher:
             )
         return following
 
-    async def _try(self, address: WebAddress, conditions: Headers, gap_s: float, reached: Reached) -> PageReply:
+    async def _try(
+        self,
+        address: WebAddress,
+        conditions: Headers,
+        gap_s: float,
+        reached: Reached,
+        patient: anyio.CancelScope | None,
+    ) -> PageReply:
         """Return a response that is a page, a redirect or a 304, after as many attempts as needed."""
         self._budget.count()
         tries = 1
         while True:
             wait_s: float | None = None
             try:
-                reply = await self._request(address, conditions, gap_s, reached)
+                reply = await self._request(address, conditions, gap_s, reached, self._caps, patient)
             except Unreachable as error:
                 failure: AskyError = error
                 is_transient = error.retryable
@@ -160,17 +176,23 @@ class GuardedFetcher:
             tries += 1
 
     async def _request(
-        self, address: WebAddress, conditions: Headers, gap_s: float, reached: Reached, caps: Caps | None = None
+        self,
+        address: WebAddress,
+        conditions: Headers,
+        gap_s: float,
+        reached: Reached,
+        caps: Caps,
+        patient: anyio.CancelScope | None = None,
     ) -> PageReply:
         """Send one request; the body of a page is read."""
         key, gap_s, at_once = policy_for(address.host, gap_s=gap_s, at_once=self._limits.per_host)
-        async with self._pace.turn(key, gap_s=gap_s, at_once=at_once):
+        async with _not_counted(self._pace.turn(key, gap_s=gap_s, at_once=at_once), patient):
             ips = await self._guard.locate(address)
             reached(address.host)
             async with open_response(address, ips, (*_HEADERS, *conditions), self._context_for(address)) as opened:
                 if not is_page(opened.head):
                     return PageReply(opened.head, Body(b""))
-                return PageReply(opened.head, await read_body(opened, address.host, caps or self._caps))
+                return PageReply(opened.head, await read_body(opened, address.host, caps))
 
     @property
     def _caps(self) -> Caps:
@@ -206,6 +228,20 @@ class GuardedFetcher:
         if 400 <= reply.status < 500:
             return None
         raise refusal(reply.head, address.host) or SourceUnreadable(f"{address.host} sent no robots.txt")
+
+
+@asynccontextmanager
+async def _not_counted(turn: AbstractAsyncContextManager[None], scope: anyio.CancelScope | None) -> AsyncIterator[None]:
+    """Take a turn; the deadline of `scope` moves by the time that this takes."""
+    if scope is None:
+        async with turn:
+            yield
+        return
+    left_s = scope.deadline - anyio.current_time()
+    scope.deadline = math.inf
+    async with turn:
+        scope.deadline = anyio.current_time() + left_s
+        yield
 
 
 Headers = tuple[tuple[str, str], ...]

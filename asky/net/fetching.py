@@ -9,7 +9,8 @@
                          too_large  it inflates beyond the cap of a page, or is a PDF beyond its own
                          failed     5xx, any other status, more than five redirects, an encoding that was not
                                     requested, and anything but HTTP
-    RateLimited        429 or 503 with a longer wait than there is time for; or our own pace has no turn in that time
+    RateLimited        429 or 503 with a longer wait than there is time for; or our own pace has no turn in that time,
+                       for which a page that the user named waits as long as its caller does
     Unreachable        no response: refused, no such name, TLS, a connection closed without a response
     TimedOut           the one deadline of the fetch
 
@@ -67,6 +68,7 @@ class Fetcher(Protocol):
         """Return the content at `url` (absolute, http or https). Raises the errors of the module's table.
 
         `named_by_user` says that the user typed this very address, so that robots.txt, which is for crawlers, is not
-        checked. `reached` is called for every host, whatever the result.
+        checked, and waiting for a turn at the host takes none of the page's time. `reached` is called for every host,
+        whatever the result.
         """
         ...

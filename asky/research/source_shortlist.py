@@ -10,6 +10,7 @@ See `docs/concepts/shortlist.md`.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -50,7 +51,8 @@ READING_S = 12.0
 """Seconds for reading the candidates; later ones are dropped as too slow.
 
 Twenty pages, eight at a time, are three rounds: most pages answer within a second or two, and one that needs longer
-than four is worth less than an answer. Named pages get the same time again, while services search.
+than four is worth less than an answer. Named pages have no such limit but that of each fetch: the user wants them all,
+and many pages of one host wait for their turns.
 """
 
 PAGE_SHARE = 0.5
@@ -154,7 +156,7 @@ class _Run:
             return await search(queries) if queries else _NO_RESULTS
 
         async def reading() -> Searched:
-            await self.reader.read_all(named, within_s=self.reading_s, page_s=self.reading_s)
+            await self.reader.read_all(named, within_s=math.inf, page_s=math.inf)
             return _NO_RESULTS
 
         searched, read = await gather([searching, reading], lambda job: job(), limit=2, subject=lambda _: "search")

@@ -310,6 +310,42 @@ def test_one_deadline_holds_for_all_redirects_and_tries(site: Site) -> None:
         fetch(open_fetcher(site, timeout_s=0.7), site.url("/s"))
 
 
+@pytest.mark.parametrize("is_named", [True, False])
+def test_waiting_for_a_turn_takes_no_time_of_a_page_that_the_user_named(site: Site, is_named: bool) -> None:
+    time = FakeTime()
+    fetcher = open_fetcher(
+        site, pace=Pace(None, time.waiting), waiting=time.waiting, host_gap_s=3.0, per_host=1, timeout_s=7.0
+    )
+
+    async def one(number: int) -> int:
+        return (await fetcher.fetch(site.url(f"/a?{number}"), named_by_user=is_named)).status
+
+    async def main() -> list[object]:
+        return list(await gather(range(6), one, limit=6))
+
+    outcomes = anyio.run(main)
+    assert outcomes.count(200) == (6 if is_named else 3)
+    assert sum(time.slept) == pytest.approx(3.0 * (outcomes.count(200) - 1))
+
+
+def test_a_page_that_the_user_named_has_its_time_from_its_turn_on(site: Site) -> None:
+    async def hang(asked: Asked, wire: Wire) -> None:
+        await anyio.sleep_forever()
+
+    site.script("/hangs", hang)
+    fetcher = open_fetcher(site, host_gap_s=0.0, per_host=1, timeout_s=0.3)
+
+    async def one(path: str) -> object:
+        return await fetcher.fetch(site.url(path), named_by_user=True)
+
+    async def main() -> list[object]:
+        return list(await gather(["/hangs", "/hangs?2", "/a"], one, limit=3))
+
+    first, second, third = anyio.run(main)
+    assert [getattr(each, "code", None) for each in (first, second)] == ["timed_out", "timed_out"]
+    assert getattr(third, "status", None) == 200
+
+
 def test_the_deadline_holds_while_a_name_is_looked_up() -> None:
     async def never(host: str) -> Sequence[str]:
         await anyio.sleep_forever()

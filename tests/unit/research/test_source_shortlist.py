@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import date
 
 import anyio
+import anyio.lowlevel
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -141,6 +142,18 @@ async def test_pages_that_hang_hold_nobody_up_and_are_too_slow() -> None:
     assert set(left) == slow
     assert [url for url, reason in made.rejected if reason == "not read within 2 s"] == [found[0].url, found[3].url]
     assert len(made.selected) == 4
+
+
+async def test_a_page_that_the_question_names_is_read_however_long_it_waits_for_its_turn() -> None:
+    named = "https://start.example/bats"
+    found = candidates(1)
+    web = web_of(found, before=lambda url: anyio.lowlevel.checkpoint())  # noqa: ARG005 - called with the address
+    web.pages |= {named: page(named, about_bats(2))}
+
+    made = await shortlist(web, f"How do bats find moths? See {named}.", reading_s=0.0)
+
+    assert urls(made) == [named]
+    assert dict(made.rejected)[found[0].url] == "not read within 0 s"
 
 
 async def test_a_store_that_fails_is_no_failure_of_a_page() -> None:
