@@ -14,7 +14,7 @@ from pathlib import Path
 from asky.errors import AskyError
 from asky.health.check import Check, note, ok, problem
 from asky.research.index.state import is_unchanged, plausible_size, probe, read_state
-from asky.research.index.vector_index import rebuild_index
+from asky.research.index.vector_index import open_index
 from asky.research.vector_store_common import ids_from_bytes, vectors_from_bytes
 from asky.storage.database import Database
 from asky.storage.repair.integrity import SpaceState, StoreIntegrity
@@ -190,7 +190,7 @@ def _rebuilt(folder: Path, table: VectorTable, spaces: list[SpaceState], found: 
     state = read_state(folder)
     fingerprint = state.fingerprint if state is not None else None
     space = next((each for each in spaces if each.fingerprint == fingerprint), spaces[0])
-    index = rebuild_index(folder, table, fingerprint=space.fingerprint, space_id=space.id, dim=space.dim)
+    index = open_index(folder, table, fingerprint=space.fingerprint, space_id=space.id, dim=space.dim, rebuild=True)
     count = len(index)
     index.close()
     if count != space.vectors:

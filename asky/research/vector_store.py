@@ -18,7 +18,6 @@ from asky.research.index import embed_chunks as embedding_ops
 from asky.research.index.dense_leg import uses_index
 from asky.research.index.store_parts import StoreParts
 from asky.research.index.store_parts import Tables as Tables
-from asky.research.index.vector_index import rebuild_index
 from asky.storage.scope import Scope
 
 if TYPE_CHECKING:
@@ -42,13 +41,7 @@ class VectorStore(StoreParts):
             return None
         self.close()
         with self._opening:
-            self._index = rebuild_index(
-                self._index_folder,
-                self.tables.vectors,
-                fingerprint=embedder.fingerprint,
-                space_id=self.space(embedder),
-                dim=embedder.dim,
-            )
+            self._index = self.open_index(embedder, rebuild=True)
         return len(self._index)
 
     def engine(self, scope: Scope) -> Literal["exact", "chroma"] | None:

@@ -196,25 +196,47 @@ class VectorTable:
 
     # outbox
 
-    def outbox(self, space_id: int, *, limit: int) -> list[OutboxEntry]:
-        """Return the oldest changes of a space that its index has not acknowledged."""
+    def outbox(self, space_id: int, *, limit: int, max_chunks: int | None = None) -> list[OutboxEntry]:
+        """Return the oldest changes of a space that its index has not acknowledged.
+
+        At most `limit`, and fewer once they are of `max_chunks` chunks or more.
+        """
+        entries: list[OutboxEntry] = []
+        chunks = 0
         with self._db.read() as connection:
-            rows = connection.execute(
+            for row in connection.execute(
                 "SELECT o.id, o.operation, o.chunk_ids, p.vectors FROM outbox AS o LEFT JOIN vector_pack AS p"
                 " ON p.id = o.pack_id WHERE o.space_id = ? ORDER BY o.id LIMIT ?",
                 (space_id, limit),
-            )
-            return [OutboxEntry(*row) for row in rows]
+            ):
+                entries.append(OutboxEntry(*row))
+                chunks += len(entries[-1].chunk_ids) // 8
+                if max_chunks is not None and chunks >= max_chunks:
+                    break
+        return entries
+
+    def outbox_chunks(self, space_id: int) -> int:
+        """Return the number of chunks in the changes of a space that its index has not acknowledged."""
+        with self._db.read() as connection:
+            row = connection.execute(
+                "SELECT coalesce(sum(length(chunk_ids)), 0) / 8 FROM outbox WHERE space_id = ?", (space_id,)
+            ).fetchone()
+        return int(row[0])
 
     def acknowledge(self, entries: Sequence[OutboxEntry]) -> None:
         """Delete changes that the index has applied."""
         with self._db.write() as connection:
             connection.executemany("DELETE FROM outbox WHERE id = ?", [(entry.id,) for entry in entries])
 
-    def clear_outbox(self, space_id: int) -> None:
-        """Delete all pending changes of a space: its index is being rebuilt."""
+    def restart_outbox(self, space_id: int) -> None:
+        """Replace all pending changes of a space by the addition of each of its vectors: its index is empty."""
         with self._db.write() as connection:
             connection.execute("DELETE FROM outbox WHERE space_id = ?", (space_id,))
+            connection.execute(
+                "INSERT INTO outbox(space_id, operation, pack_id, chunk_ids)"
+                " SELECT space_id, 'add', id, chunk_ids FROM vector_pack WHERE space_id = ? ORDER BY id",
+                (space_id,),
+            )
 
 
 def _without(pack: Pack, others: Sequence[bytes]) -> Pack:

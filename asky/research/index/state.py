@@ -1,8 +1,8 @@
 """The recorded state of a Chroma index, and whether its files can be trusted.
 
-`index.json` names the live generation, a folder next to it; it is replaced last, so that a half-built generation is
-never used. When the index is next opened, its files must be the same as when it was closed; after an unclean end, when
-their expected state is unknown, it is probed in a child process.
+`index.json` names the live generation, a folder next to it. One that is half-built lacks what is still in the outbox,
+and is completed from it. When the index is next opened, its files must be the same as when it was closed; after an
+unclean end, when their expected state is unknown, it is probed in a child process.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from asky.research.index.files import file_checksums, file_sizes
 COLLECTION = "content_chunks"
 """The one Chroma collection of an index."""
 
-_PROBE_TIMEOUT_S = 60.0
+# A store of 20,000 vectors, 41 MB, takes 1.8 s; beyond five times that a graph is taken to be broken.
+_PROBE_TIMEOUT_S, _PROBE_BYTES_PER_S = 60.0, 5e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,8 @@ def _finds_itself(generation: Path) -> bool:
     command = [sys.executable, "-m", "asky.research.index.probe", str(generation), COLLECTION]
     try:
         environ = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        done = subprocess.run(command, capture_output=True, timeout=_PROBE_TIMEOUT_S, check=False, env=environ)
+        timeout_s = _PROBE_TIMEOUT_S + sum(file_sizes(generation).values()) / _PROBE_BYTES_PER_S
+        done = subprocess.run(command, capture_output=True, timeout=timeout_s, check=False, env=environ)
     except subprocess.TimeoutExpired:
         return False
     return done.returncode == 0

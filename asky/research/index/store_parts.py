@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from asky.config.schema import Retrieval
 from asky.errors import AskyError
-from asky.events import Listener, Warned
+from asky.events import Listener, StageAdvanced, StageFinished, StageStarted, Warned
 from asky.research.embedding.cached_embedder import CachedEmbedder
 from asky.research.embedding.models import may_download
 from asky.research.index.matrix import Matrix, matrix_of
@@ -18,6 +19,7 @@ from asky.research.index.vector_index import ChromaIndex, IndexUnavailable, open
 from asky.research.vector_store_common import join_packs
 from asky.storage.scope import Scope
 from asky.storage.vector_files import MIN_ROWS
+from asky.text.counting import counted
 
 if TYPE_CHECKING:
     from asky.research.embedding.embedder import Embedder
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 # Comparing a question with a mapped vector takes 0.15 to 0.2 microseconds, reading one from SQLite 2.6.
 _SHARED_PART = 0.1
+_INDEX_STAGE = "building the vector index"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,18 +110,38 @@ class StoreParts:
         with self._opening:
             if self._index is None and "index" not in self._failed:
                 try:
-                    self._index = open_index(
-                        self._index_folder,
-                        self.tables.vectors,
-                        fingerprint=embedder.fingerprint,
-                        space_id=self.space(embedder),
-                        dim=embedder.dim,
-                    )
+                    self._index = self.open_index(embedder)
                 except IndexUnavailable as error:
                     self._failed["index"] = error
             if (failed := self._failed.get("index")) is not None:
                 self.warn("index", f"{failed.message}; searching SQLite directly", failed.hint)
             return self._index
+
+    def open_index(self, embedder: Embedder, *, rebuild: bool = False) -> ChromaIndex:
+        """Open the Chroma index, or build it, which shows a stage if it takes long. Raises `IndexUnavailable`."""
+        started = time.monotonic()
+        stages: list[int] = []
+
+        def advance(done: int, total: int) -> None:
+            if not stages:
+                self.listener(StageStarted(_INDEX_STAGE, total))
+            stages.append(done)
+            self.listener(StageAdvanced(_INDEX_STAGE, done, total))
+
+        try:
+            return open_index(
+                self._index_folder,
+                self.tables.vectors,
+                fingerprint=embedder.fingerprint,
+                space_id=self.space(embedder),
+                dim=embedder.dim,
+                rebuild=rebuild,
+                progress=advance,
+            )
+        finally:
+            if stages:
+                passages = counted(stages[-1], "passage")
+                self.listener(StageFinished(_INDEX_STAGE, time.monotonic() - started, passages))
 
     def matrix(self, embedder: Embedder, scope: Scope, embedded: int) -> Matrix:
         """Return the vectors in scope, of which there are `embedded`; kept until one of both changes.

@@ -25,10 +25,12 @@ from asky.storage.scope import Scope
 from asky.storage.vectors import OutboxEntry, VectorTable
 
 if TYPE_CHECKING:
+    from asky.research.embedding.embedder import Progress
     from asky.research.vector_store_common import Vectors
 
 _BATCH = 2000  # rows per call: 1,824 rows per CPU second at 1,000 rows against 825 at 27; Chroma's limit is 5,461
 _OUTBOX_BATCH = 500
+_MANY = 5 * _BATCH  # changes that are worth a progress bar: 10 s of work
 # Files are written every `sync_threshold` rows and the rest is inserted again at every open: with 100 an open costs 120
 # ms of CPU at 10,500 rows, with the default of 1,000 up to 590 ms.
 _HNSW = {
@@ -79,15 +81,23 @@ class ChromaIndex:
         with self._guarded():
             return int(self._collection.count())
 
-    def follow(self) -> int:
-        """Apply all changes in the outbox and return their number."""
-        applied = 0
+    def follow(self, progress: Progress | None = None) -> int:
+        """Apply all changes in the outbox and return their number.
+
+        Each batch is acknowledged when it is done, so that what is interrupted goes on from there. `progress` is called
+        with the number of chunks done and the number at the start; it is not called for few.
+        """
+        applied = done = 0
         with self._following:
-            while entries := self._vectors.outbox(self._space_id, limit=_OUTBOX_BATCH):
+            total = self._vectors.outbox_chunks(self._space_id) if progress else 0
+            while entries := self._vectors.outbox(self._space_id, limit=_OUTBOX_BATCH, max_chunks=_BATCH):
                 with self._guarded():
                     self._apply(entries)
                 self._vectors.acknowledge(entries)
                 applied += len(entries)
+                done += sum(len(entry.chunk_ids) // 8 for entry in entries)
+                if progress and total >= _MANY:
+                    progress(done, max(done, total))
         return applied
 
     def query(self, vector: Vectors, limit: int) -> list[tuple[int, float]]:
@@ -159,11 +169,19 @@ class ChromaIndex:
 
 
 def open_index(
-    folder: Path, vectors: VectorTable, *, fingerprint: str, space_id: int, dim: int, rebuild: bool = False
+    folder: Path,
+    vectors: VectorTable,
+    *,
+    fingerprint: str,
+    space_id: int,
+    dim: int,
+    rebuild: bool = False,
+    progress: Progress | None = None,
 ) -> ChromaIndex:
     """Open the index of a space, following SQLite; rebuild it if it is missing, stale or damaged, or if asked to.
 
-    Raises `IndexUnavailable` if another process has it open, or if Chroma cannot be used.
+    A build that was interrupted goes on where it was. `progress` is called as `ChromaIndex.follow` does. Raises
+    `IndexUnavailable` if another process has it open, or if Chroma cannot be used.
     """
     from filelock import FileLock, Timeout  # 20 ms: only where the index is used
 
@@ -180,54 +198,40 @@ def open_index(
     try:
         state = None if rebuild else usable_state(folder, fingerprint)
         if state is None:
-            return _rebuild(folder, lock, vectors, fingerprint, space_id, dim)
+            state = _begin(folder, vectors, fingerprint, space_id)
         write_state(folder, replace(state, clean=False))
         index = ChromaIndex(folder, state, lock, vectors, space_id, dim)
-        index.follow()
-        if len(index) != vectors.coverage(space_id, Scope()).embedded:
+        if not _is_complete(index, vectors, space_id, progress):
             index.abandon()
-            index = _rebuild(folder, lock, vectors, fingerprint, space_id, dim)
+            index = ChromaIndex(folder, _begin(folder, vectors, fingerprint, space_id), lock, vectors, space_id, dim)
+            index.follow(progress)
     except Exception as error:  # Chroma passes on any exception of its Rust core, including ImportError
         lock.release()
         raise _unavailable(error) from error
     return index
 
 
-def rebuild_index(folder: Path, vectors: VectorTable, *, fingerprint: str, space_id: int, dim: int) -> ChromaIndex:
-    """Rebuild the index from SQLite unconditionally. Raises `IndexUnavailable` as `open_index` does."""
-    return open_index(folder, vectors, fingerprint=fingerprint, space_id=space_id, dim=dim, rebuild=True)
+def _is_complete(index: ChromaIndex, vectors: VectorTable, space_id: int, progress: Progress | None) -> bool:
+    """Let the index follow SQLite; return whether it has as many vectors then, whatever other processes add."""
+    while True:
+        index.follow(progress)
+        if len(index) == vectors.coverage(space_id, Scope()).embedded:
+            return True
+        if not vectors.outbox(space_id, limit=1):
+            return False
 
 
-def _rebuild(folder: Path, lock: Any, vectors: VectorTable, fingerprint: str, space_id: int, dim: int) -> ChromaIndex:
+def _begin(folder: Path, vectors: VectorTable, fingerprint: str, space_id: int) -> IndexState:
+    """Begin an empty generation, which grows by following the outbox: that now has all vectors of the space."""
     rule_out_telemetry()
     import chromadb
 
+    state = IndexState(f"generation-{secrets.token_hex(4)}", fingerprint, chromadb.__version__, False, {}, {})
+    write_state(folder, state)
     for old in folder.glob("generation-*"):
         shutil.rmtree(old, ignore_errors=True)
-    state = IndexState(f"generation-{secrets.token_hex(4)}", fingerprint, chromadb.__version__, False, {}, {})
-    vectors.clear_outbox(space_id)
-    index = ChromaIndex(folder, state, lock, vectors, space_id, dim)
-    for ids, matrix in _batches(vectors, space_id, dim):
-        index.add(ids, [matrix])
-    write_state(folder, state)
-    index.follow()
-    return index
-
-
-def _batches(vectors: VectorTable, space_id: int, dim: int) -> Iterator[tuple[list[int], Vectors]]:
-    """Yield all vectors of the space, some thousands at a time."""
-    import numpy as np
-
-    ids: list[int] = []
-    parts: list[Vectors] = []
-    for pack in vectors.packs(space_id, Scope()):
-        ids += ids_from_bytes(pack.chunk_ids).tolist()
-        parts.append(vectors_from_bytes(pack.vectors, dim))
-        if len(ids) >= _BATCH:
-            yield ids, np.concatenate(parts)
-            ids, parts = [], []
-    if ids:
-        yield ids, np.concatenate(parts)
+    vectors.restart_outbox(space_id)
+    return state
 
 
 def _client(folder: Path) -> Any:

@@ -10,13 +10,16 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from chromadb.config import Settings
 
 from asky.config.schema import Retrieval
 from asky.errors import StorageError
-from asky.events import Warned
+from asky.events import StageAdvanced, StageFinished, StageStarted, Warned
 from asky.research.index.vector_index import open_index
+from asky.storage.vectors import Pack
+from tests.support.embedding import FakeEmbedder
 from tests.support.search_store import SearchStore
 
 CHROMA = Retrieval(engine="chroma")
@@ -164,6 +167,72 @@ def test_a_kill_while_writing_costs_nothing(tmp_path: Path) -> None:
     assert ids_in_index(store) == ids_in_sqlite(store) - unembedded(store)
     for number in acknowledged:
         assert f"/doc{number}" in store.found(f"document {number}", limit=100)
+    store.close()
+
+
+_BUILDING = textwrap.dedent(
+    """
+    import sys
+    from pathlib import Path
+    from tests.integration.research.test_vector_index import large
+    from asky.research.index.vector_index import open_index
+
+    def stop(done, total):
+        print(done, total, flush=True)
+        sys.stdin.read()
+
+    store = large(Path(sys.argv[1]))
+    space = store.vectors.space("fake-8", 8)
+    open_index(store.folder / "chroma", store.vectors, fingerprint="fake-8", space_id=space, dim=8, progress=stop)
+    """
+)
+
+
+def large(folder: Path) -> SearchStore:
+    return SearchStore(folder, settings=CHROMA, embedder=FakeEmbedder(dim=8, fingerprint="fake-8"))
+
+
+@pytest.mark.slow
+def test_building_shows_progress_goes_on_after_a_kill_and_others_search_meanwhile(tmp_path: Path) -> None:
+    count, first_batch = 14_000, 2_000
+    store = large(tmp_path)
+    store.add("moon", *(f"moon {number}" for number in range(count)))
+    chunks = np.array(store.documents.chunk_ids(1), dtype="<i8")
+    space = store.vectors.space("fake-8", 8)
+    vectors = np.random.default_rng(1).normal(size=(count, 8)).astype("<f4")
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    for start in range(0, count, 500):
+        part = slice(start, start + 500)
+        store.vectors.put(space, [Pack(1, chunks[part].tobytes(), vectors[part].tobytes())])
+    process = subprocess.Popen(
+        [sys.executable, "-c", _BUILDING, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parents[3],
+        env={**os.environ, "PYTHONWARNINGS": "ignore"},
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == f"{first_batch} {count}\n"
+    assert store.found("moon", limit=1) == ["/moon"]
+    assert warnings(store) == ["the vector index is in use by another process; searching SQLite directly"]
+    process.kill()
+    process.communicate()
+    store.close()
+    (generation,) = (tmp_path / "chroma").glob("generation-*")
+
+    store = large(tmp_path)
+    embedder = store.search.embedder()
+    assert embedder is not None
+    index = store.search.index(embedder)
+    assert index is not None
+    assert len(index) == count
+    assert list((tmp_path / "chroma").glob("generation-*")) == [generation]
+    started, *advanced, finished = [each for each in store.heard if type(each).__name__.startswith("Stage")]
+    assert started == StageStarted("building the vector index", count - first_batch)
+    assert advanced[-1] == StageAdvanced("building the vector index", count - first_batch, count - first_batch)
+    assert isinstance(finished, StageFinished)
+    assert finished.summary == f"{count - first_batch:,} passages"
     store.close()
 
 
