@@ -251,7 +251,13 @@ class Search:
         "Search services to query, all together; defaults to whichever of searxng, brave, tavily, exa and serper are"
         " set up.",
     )
-    max_results: int = _key(10, "Maximum number of results used from one search.", low=1, high=100, project=True)
+    max_results: int = _key(
+        10,
+        "Maximum number of results of a model's own search; a shortlist requests max_candidates of each service.",
+        low=1,
+        high=100,
+        project=True,
+    )
     email: str | None = _key(None, "Your email address, for the scholarly services that ask for one.")
     searxng: SearchServiceSettings = _table(
         SearchServiceSettings, "Your own SearXNG instance, with json enabled among its formats."

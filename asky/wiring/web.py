@@ -174,6 +174,7 @@ class WebParts:
             runs=services.runs,
             acquirer=services.acquirer,
             max_results=services.config.search.max_results,
+            max_candidates=services.config.research.shortlist.max_candidates,
             policy=policy,
             is_private=is_private,
             listener=services.listener,

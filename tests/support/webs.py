@@ -115,6 +115,7 @@ class LabWeb:
             runs=self.runs,
             acquirer=self.acquirer,
             max_results=10,
+            max_candidates=ShortlistSettings().max_candidates,
             policy=policy,
             is_private=is_private,
             listener=self.store.heard.append,

@@ -62,8 +62,9 @@ def was_read(why: str) -> bool:
 class WebRun:
     """Web access of one run. `searcher` is `None` if no search service is configured, `finder` if no finder is.
 
-    `named` are the addresses in the question: the user's policy allows them except for denied domains. `file_names` are
-    those of the local files in it.
+    `max_results` limits the results of one search that a model sees, and `max_candidates` those among which a shortlist
+    chooses. `named` are the addresses in the question: the user's policy allows them except for denied domains.
+    `file_names` are those of the local files in it.
     """
 
     def __init__(
@@ -78,6 +79,7 @@ class WebRun:
         runs: RunStore,
         acquirer: Acquirer,
         max_results: int,
+        max_candidates: int,
         policy: SourcePolicy,
         is_private: bool,
         listener: Listener,
@@ -92,11 +94,12 @@ class WebRun:
             run,
             searcher,
             self.ledger,
-            max_results=max_results,
             is_private=is_private,
             file_names=file_names,
             find_file_names=lambda: private_file_names(corpus.sources(run.scope)),
         )
+        self._max_results = max_results
+        self._max_candidates = max_candidates
         self._run = run
         self._sources = WebSources(corpus, acquirer, collection_id)
         self._cache = cache
@@ -123,9 +126,12 @@ class WebRun:
 
     # searching
 
-    async def search(self, queries: Sequence[str], *, recency: Recency | None = None) -> FederatedResults:
+    async def search(
+        self, queries: Sequence[str], *, recency: Recency | None = None, max_results: int | None = None
+    ) -> FederatedResults:
         """Search all queries together with all services; the results may be read. Raises as `WebSearches` does."""
-        found = await self.searches.search(queries, shorter(recency, self._policy.recency))
+        recency = shorter(recency, self._policy.recency)
+        found = await self.searches.search(queries, recency, max_results=max_results or self._max_results)
         self.offered.offer_found(each.url for each in found.candidates)
         return found
 
@@ -248,7 +254,7 @@ class WebRun:
         async def search(queries: Sequence[str]) -> FederatedResults:
             if not self.can_search:  # only the addresses that the user named are available, which is no failure
                 return FederatedResults((), (), ())
-            found = await self.search(wanted or queries, recency=recency)
+            found = await self.search(wanted or queries, recency=recency, max_results=self._max_candidates)
             papers.update({address_of(each): each for each in found.candidates if each.kind == "paper"})
             return found
 

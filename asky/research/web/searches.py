@@ -57,7 +57,6 @@ class WebSearches:
         searcher: Searcher | None,
         ledger: WebLedger,
         *,
-        max_results: int,
         is_private: bool,
         file_names: Sequence[str],
         find_file_names: Callable[[], Sequence[str]],
@@ -69,7 +68,6 @@ class WebSearches:
         self._run = run
         self._searcher = searcher
         self._ledger = ledger
-        self._max_results = max_results
         self._is_private = is_private
         self._named_files = file_names
         self._find_file_names = find_file_names
@@ -89,8 +87,10 @@ class WebSearches:
         """Return `text` without the names of private files."""
         return without_file_names(text, await self._private_file_names())
 
-    async def search(self, queries: Sequence[str], recency: Recency | None) -> FederatedResults:
+    async def search(self, queries: Sequence[str], recency: Recency | None, *, max_results: int) -> FederatedResults:
         """Return the results of the services for all queries together, each sent once.
+
+        Of each service and query, at most `max_results` are requested.
 
         Raises what `Federation.search` raises, `NotConfigured` without a service, `UsageError` if no query has usual
         characters, and `SourceRefused` for a model's query that repeats a private document, unless the user approves
@@ -106,7 +106,7 @@ class WebSearches:
         if not wanted:
             raise UsageError("the query is empty")
         await self._require_harmless(wanted, self._searcher.services)
-        requests = [SearchRequest(query, self._max_results, recency) for query in wanted]
+        requests = [SearchRequest(query, max_results, recency) for query in wanted]
         try:
             found = await self._searcher.search(requests, self.recorded(self._reporting(self._searcher.services)))
         except StorageError:

@@ -545,3 +545,29 @@ def test_a_tool_of_the_user_that_was_called_limits_the_links_that_are_followed(l
     lab.ask(model, shortlist=False, custom_tools=CustomTools({"calendar": program}, {}))
     assert "would reveal" in told(model)[3]
     assert [entry["url"] for entry in lab.ledger("read")] == [lab.site.url("/tides")]
+
+
+def many_pages(lab: Lab, count: int) -> None:
+    """A search service that finds `count` pages of the site, all about the question."""
+    for number in range(count):
+        words = " ".join(f"harbour{number}x{each}" for each in range(30))
+        lab.site.page(f"/port{number}", html=article(f"Port {number}", f"The moon raises two tides a day. {words}."))
+    lab.web.search_with(FakeSearch([lab.site.url(f"/port{number}") for number in range(count)]))
+
+
+def test_a_shortlist_chooses_among_all_results_and_not_among_those_a_model_is_shown(lab: Lab) -> None:
+    many_pages(lab, 45)
+    lab.ask(ScriptedModel("It raises two.", "It raises two."))
+    (chosen,) = lab.ledger("shortlisted")
+    (searched,) = lab.ledger("web_searched")
+    assert len(searched["found"]) == 40  # type: ignore[arg-type] # a list
+    assert chosen["read"] == 20
+    assert len(chosen["selected"]) + len(chosen["rejected"]) == 40  # type: ignore[arg-type] # lists
+
+
+def test_a_model_is_shown_the_first_results_of_its_own_search(lab: Lab) -> None:
+    many_pages(lab, 45)
+    model = ScriptedModel(calls(tool_call("web_search", {"queries": ["tides"]})), "Nothing was read.", "It was not.")
+    lab.ask(model, shortlist=False)
+    (searched,) = lab.ledger("web_searched")
+    assert len(searched["found"]) == 10  # type: ignore[arg-type] # a list

@@ -63,6 +63,7 @@ class FindingWeb(LabWeb):
             runs=self.runs,
             acquirer=self.acquirer,
             max_results=20,
+            max_candidates=20,
             policy=self.policy,
             is_private=is_private,
             listener=self.store.heard.append,
