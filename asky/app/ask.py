@@ -151,9 +151,14 @@ class ChatService:
             raise
 
     def _answerer(self, resolved: ResolvedAsk) -> Answerer:
-        """Return the answerer for the resolved model. Raises if the model may not see the sources of the run."""
+        """Return the answerer for the resolved model.
+
+        Raises if the model may not see the sources of the run, or cannot follow the instructions of the request.
+        """
         answerer = self._services.models.answerer(resolved.model, resolved.request.limits)
         resolved.access.require_model(answerer.model)
+        if resolved.request.instructions and answerer.model.host is None:
+            raise UsageError("the built-in model only quotes and takes no instructions", hint="choose a model with -m")
         return answerer
 
     def _model_notes(self, resolved: ResolvedAsk, named_model: str | None) -> Iterator[str]:
@@ -222,7 +227,14 @@ class ChatService:
         if access is None:
             self._require_sources(resolved, scope, inputs, answerer)
         return Question(
-            request.question, inputs.shown, resolved.mode, scope, tuple(inputs.rejected), access, request.recall
+            request.question,
+            inputs.shown,
+            resolved.mode,
+            scope,
+            tuple(inputs.rejected),
+            access,
+            request.recall,
+            request.instructions,
         )
 
     def _remember(self, resolved: ResolvedAsk, session: Session, inputs: Inputs, answerer: Answerer) -> None:
@@ -294,7 +306,12 @@ class ChatService:
         web = plan_web(services, resolved, searched, may_choose=may_choose, file_names=names)
         if not unread and web is None:
             self._require_sources(resolved, scope, inputs, answerer)
-        return answerer.plan(Question(request.question, shown, resolved.mode, scope), unread, web, history)
+        return answerer.plan(
+            Question(request.question, shown, resolved.mode, scope, instructions=request.instructions),
+            unread,
+            web,
+            history,
+        )
 
     # resuming and replaying
 

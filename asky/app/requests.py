@@ -82,7 +82,8 @@ class AskRequest:
     `session` is a name or an id: an unknown name creates a session, `None` creates one with a generated name;
     `resume_last` continues the most recently used session instead. `documents` are files, folders and targets of
     adapters, updated first; `collections` are names of `asky corpus`. `model` is an alias of models.toml or
-    `PROVIDER:ID`. With `offline`, only this machine is used.
+    `PROVIDER:ID`. With `offline`, only this machine is used. `instructions` for the model follow asky's own in its
+    system prompt.
     """
 
     question: str
@@ -97,6 +98,7 @@ class AskRequest:
     limits: RunLimits = field(default_factory=RunLimits)
     recall: Recall = "session"
     offline: bool = False
+    instructions: str = ""
 
     def __post_init__(self) -> None:
         for name in ("documents", "collections", "attachments"):

@@ -62,6 +62,7 @@ class Answerer(AnswerParts):
         return make_plan(
             self.model,
             question.shown,
+            instructions=question.instructions,
             mode=question.mode,
             sources=self.corpus.count_sources(question.scope),
             unread=unread,

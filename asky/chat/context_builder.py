@@ -39,6 +39,7 @@ from asky.research.writing.prompts import (
     encode_prompt,
     removed_tool,
     research_system_prompt,
+    with_instructions,
     with_material,
     with_notes,
 )
@@ -318,7 +319,7 @@ class ContextBuilder:
             own = ToolRegistry(self._custom_tools() if parts.may_call(self._question.mode) else [])
             earlier = await self._history_messages(own.specs())
             asked = with_notes(self._question.shown, self._unread_note())
-            return _conversation(conversation_system_prompt(own.specs()), asked, earlier, own)
+            return self._conversation(conversation_system_prompt(own.specs()), asked, earlier, own)
         research = self._research_tools()
         if not parts.may_call(self._question.mode):
             return await self._lean(research)
@@ -332,7 +333,7 @@ class ContextBuilder:
         system = research_system_prompt(tools.specs())
         # the built-in model searches for the text of the question itself
         asked = self._question.shown if parts.model.host is not None else self._searched
-        prepared = _conversation(system, with_notes(asked, *found), earlier, tools)
+        prepared = self._conversation(system, with_notes(asked, *found), earlier, tools)
         try:
             await in_thread(self._budget.check, prepared.messages, tools.specs())
         except BudgetExceeded:
@@ -410,7 +411,13 @@ class ContextBuilder:
         earlier = await self._history_messages(())  # first, so that passages found again keep their keys
         found = await research.get_relevant_content({"queries": [self._searched]})
         asked = with_material(self._question.shown, found.content, self._unread_note())
-        return _conversation(LEAN_PROMPT, asked, earlier)
+        return self._conversation(LEAN_PROMPT, asked, earlier)
+
+    def _conversation(
+        self, system: str, user: str, earlier: Sequence[Message], tools: ToolRegistry | None = None
+    ) -> Prompt:
+        first = Message("system", with_instructions(system, self._question.instructions))
+        return Prompt([first, *earlier, Message("user", user)], tools or ToolRegistry([]))
 
     async def _history_messages(self, tools: Sequence[ToolSpec]) -> Sequence[Message]:
         """Return the messages of the session, and make the passages they mention citable again."""
@@ -434,7 +441,3 @@ def withheld_tools(mode: str, *, preloaded: bool) -> frozenset[str]:
     """Return the names of the tools that `mode` excludes; with `preloaded` sources also those that acquire pages."""
     names = frozenset() if mode == "research" else MEMORY_TOOL_NAMES
     return names | ACQUISITION_TOOL_NAMES if preloaded else names
-
-
-def _conversation(system: str, user: str, earlier: Sequence[Message], tools: ToolRegistry | None = None) -> Prompt:
-    return Prompt([Message("system", system), *earlier, Message("user", user)], tools or ToolRegistry([]))

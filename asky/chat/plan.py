@@ -11,7 +11,7 @@ from asky.llm.budget import REPLY_TOKENS
 from asky.llm.port import Message, ModelUsage, ToolSpec
 from asky.llm.tokens import TokenCounter
 from asky.research.tool_specs import TOOL_SPECS, WEB_TOOL_SPECS
-from asky.research.writing.prompts import CONVERSATION_PROMPT, LEAN_PROMPT, research_system_prompt
+from asky.research.writing.prompts import CONVERSATION_PROMPT, LEAN_PROMPT, research_system_prompt, with_instructions
 from asky.text.urls import host_of
 
 if TYPE_CHECKING:
@@ -101,6 +101,7 @@ def make_plan(
     model: ChatModel,
     question: str,
     *,
+    instructions: str = "",
     mode: str,
     sources: int,
     unread: Sequence[str],
@@ -126,7 +127,8 @@ def make_plan(
         system = LEAN_PROMPT
     counter = counter or TokenCounter()
     earlier_tokens = sum(map(counter.count_message, history_messages(offered)))
-    first = earlier_tokens + counter.count([Message("system", system), Message("user", question)], offered)
+    asked = [Message("system", with_instructions(system, instructions)), Message("user", question)]
+    first = earlier_tokens + counter.count(asked, offered)
     if has_sources and not searching:
         first += passage_tokens
     free = model.host is None

@@ -44,6 +44,7 @@ class AskOptions:
     resume: bool
     all_sessions: bool
     model: str | None
+    system: str | None
     max_turns: int | None
     max_tokens: int | None
     max_cost: float | None
@@ -78,7 +79,16 @@ class AskOptions:
             limits=RunLimits(self.max_turns, self.max_tokens, self.max_cost, self.max_time),
             recall="all" if self.all_sessions else "session",
             offline=self.offline,
+            instructions=self._instructions(),
         )
+
+    def _instructions(self) -> str:
+        """Return the text of `--system` without invisible characters. Raises `UsageError` if it is too long."""
+        text = scrub(self.system or "").strip()
+        if len(text) > MAX_QUESTION_CHARS:
+            message = f"the text of --system has {len(text):,} characters; the limit is {MAX_QUESTION_CHARS:,}"
+            raise UsageError(message, hint="name long texts with -d")
+        return text
 
     def check(self) -> None:
         """Raise `UsageError` if options contradict each other."""
@@ -129,6 +139,7 @@ _OPTIONS = (
     click.option(
         "-m", "--model", help="Model to answer with: an alias or PROVIDER:MODEL_ID.", shell_complete=complete_model
     ),
+    click.option("--system", metavar="TEXT", help="Instructions for the model, in addition to asky's own."),
     click.option("--max-turns", type=click.IntRange(1, 200), help="Maximum number of model calls."),
     click.option("--max-tokens", type=click.IntRange(1), help="Maximum tokens, prompts and replies combined."),
     click.option("--max-cost", type=click.FloatRange(0, min_open=True), metavar="USD", help="Maximum cost of the run."),

@@ -105,6 +105,7 @@ def asky(ctx: click.Context) -> None:
 
     \b
       asky -r -d docs "How is a citation checked?"    answer from a folder of documents
+      asky -m ollama:qwen3:8b -d docs "..."           let a model write the answer
       asky search -d docs "citation"                  find passages, without a model
       asky why 1                                      show the passage behind citation 1
       echo TEXT | asky "Summarise this"               add text from a pipe as context

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -50,6 +50,7 @@ class Question:
 
     `rejected` holds paths and addresses that could not be read, each with the reason. `web` is `None` for a question
     that may not use the web. `memory` selects the findings to recall: those of the session, or of all sessions.
+    `instructions` of the user follow asky's own in the system prompt.
     """
 
     text: str
@@ -59,6 +60,7 @@ class Question:
     rejected: tuple[tuple[str, str], ...] = ()
     web: WebAccess | None = None
     memory: MemoryScope = "session"
+    instructions: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,7 @@ class RunSpec:
             "rejected": question.rejected,
             "web": encode_access(question.web),
             "memory": question.memory,
+            "instructions": question.instructions,
             "session": self.session,
             "model": self.model,
             "host": self.host,
@@ -109,6 +112,7 @@ def decode_spec(data: Mapping[str, Any]) -> RunSpec:
     rejected = tuple((url, why) for url, why in data["rejected"])
     access = decode_access(data["web"])
     question = Question(data["text"], data["shown"], data["mode"], scope, rejected, access, data["memory"])
+    question = replace(question, instructions=data.get("instructions", ""))  # missing from an earlier version
     names = ("session", "model", "host", "context_tokens", "offers_tools", "limits", "marker")
     return RunSpec(question, options=data["given"], **{name: data[name] for name in names})
 

@@ -363,3 +363,29 @@ def assert_no_key(home: Path, output: str) -> None:
         for path in (home / "asky" / folder).rglob("*"):
             if path.is_file():
                 assert KEY.encode() not in path.read_bytes(), path
+
+
+@pytest.mark.parametrize("arguments", [(), ("-r",), ("-L",), ("--no-web",)], ids=["standard", "research", "lean", "no"])
+def test_instructions_of_the_user_follow_the_system_prompt_in_every_mode_and_when_resumed(
+    home: Path, docs: Path, arguments: tuple[str, ...]
+) -> None:
+    named = () if arguments == ("--no-web",) else ("-d", str(docs))
+    asked = (*arguments, *named, "-m", "priced", "--system", " Answer like\u200b a pirate. ", TIDES)
+    with Endpoint(Problem("auth"), Answer("Arr, two.")) as endpoint:
+        environ = environ_of(endpoint)
+        assert run_here(*asked, home=home, environ=environ).returncode == 4
+        done = run_here("runs", "resume", home=home, environ=environ)
+        assert done.returncode == 0, done.stderr
+        assert run_here("runs", "replay", home=home).stdout == done.stdout
+        systems = [request.messages[0] for request in endpoint.requests]
+    assert {each["role"] for each in systems} == {"system"}
+    assert len({each["content"] for each in systems}) == 1
+    assert systems[0]["content"].startswith("You answer questions")
+    assert systems[0]["content"].endswith("\nAnswer like a pirate.")
+
+
+def test_the_built_in_model_takes_no_instructions(home: Path, docs: Path) -> None:
+    done = run_here("-d", str(docs), "--system", "Be brief.", TIDES, home=home)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "takes no instructions" in done.stderr
+    assert run_here("-d", str(docs), "-m", "priced", "--system", "x" * 200_000, TIDES, home=home).returncode == 2

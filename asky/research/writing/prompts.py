@@ -50,11 +50,18 @@ _KNOWING = """\
 You answer questions. No sources can be looked up in this conversation: answer from what you know, and say so where \
 you are not sure. Never make up a citation, a quotation or a URL, and do not write numbers in brackets."""
 
+_INSTRUCTED = "The user adds these instructions, which leave the rules on sources and citations as they are:"
+
 CONVERSATION_PROMPT = f"{_KNOWING}\n\n{_MANNER}"
 """The system prompt of runs without sources."""
 
 LEAN_PROMPT = f"{_GIVEN}\n\n{_CITING}\n\n{_MANNER}"
 """The system prompt of runs whose passages come with the question."""
+
+
+def with_instructions(system: str, instructions: str) -> str:
+    """Return a system prompt followed by the instructions of the user, if there are any."""
+    return f"{system}\n\n{_INSTRUCTED}\n{instructions}" if instructions else system
 
 
 def with_material(question: str, *materials: str) -> str:
