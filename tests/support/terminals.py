@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
+import os
+import struct
+import termios
+from collections.abc import Callable
+from typing import TextIO
 
 import pyte
 
@@ -44,3 +50,16 @@ class ScreenStream(io.TextIOWrapper):
         """What has scrolled off the screen, and the screen."""
         off = ["".join(row[column].data for column in range(self.columns)) for row in self.screen.history.top]
         return [*(row.rstrip() for row in off), *self.lines()]
+
+
+def on_terminal(columns: int, write: Callable[[TextIO], object]) -> str:
+    """What `write` sends to the stream of a pseudo-terminal of that width."""
+    user, tty = os.openpty()
+    try:
+        fcntl.ioctl(tty, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+        with open(tty, "w", encoding="utf-8", closefd=False) as stream:
+            write(stream)
+        return os.read(user, 10_000).decode().replace("\r\n", "\n")
+    finally:
+        os.close(tty)
+        os.close(user)

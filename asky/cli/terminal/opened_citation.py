@@ -35,8 +35,9 @@ def print_opened(terminal: Terminal, run: Run, opened: OpenedCitation) -> None:
     place = ", ".join(part for part in (citation["title"], citation["section"], place_text(citation)) if part)
     where = citation["url"] or citation["path"]
     _print_painted(terminal, f"[{citation['n']}] {one_line(place)}", _BOLD)
+    if where:
+        terminal.source(f"    {one_line(where)}", where, _DIM)
     for line in (
-        *([where] if where else []),
         f"characters [{citation['start']}, {citation['end']}) of the text with sha256 {citation['sha256']}",
         f"run {run.id}: {run.question}",
     ):
@@ -88,13 +89,11 @@ def _print_passage(terminal: Terminal, opened: OpenedCitation) -> None:
         for span in opened.quoted:
             terminal.line(f"quoted: “{' '.join(opened.passage[span.start : span.end].split())}”")
         return
-    terminal.write(before)
-    # A pager resets the style at each line.
-    for part, is_quoted in parts_of(opened.passage, opened.quoted):
-        codes = (_BOLD, _UNDERLINED) if is_quoted else (_BOLD,)
-        lines = (terminal.paint(line, *codes) if line else "" for line in part.split("\n"))
-        terminal.out.write("\n".join(lines))
-    terminal.write(after + "\n")
+    passage = [
+        (part, (_BOLD, _UNDERLINED) if is_quoted else (_BOLD,))
+        for part, is_quoted in parts_of(opened.passage, opened.quoted)
+    ]
+    terminal.parts([(before, ()), *passage, (after, ())])
 
 
 def _print_painted(terminal: Terminal, text: str, code: int) -> None:

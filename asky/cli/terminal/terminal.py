@@ -8,7 +8,8 @@ import sys
 import threading
 import time
 import unicodedata
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, TextIO
 
 from asky import events
@@ -59,6 +60,17 @@ def _rows(text: str, stream: TextIO, hang: int = 0) -> list[str]:
     return text.split("\n") if columns is None else folded(text, columns, hang=hang)
 
 
+def _matching(
+    cells: Sequence[tuple[str, tuple[int, ...]]], at: int, row: str
+) -> Iterator[tuple[int, str, tuple[int, ...]]]:
+    """Yield position, character and codes of the cells of a `row`, from `at`; the blanks of a fold are left out."""
+    for character in row:
+        while cells[at][0] != character:
+            at += 1
+        yield at, character, cells[at][1]
+        at += 1
+
+
 class Terminal:
     """The output of a command: answers go to `out`, everything else to `err`.
 
@@ -96,6 +108,22 @@ class Terminal:
         """
         rows = _rows(plain(text), self.out, hang)
         self.out.write("\n".join(self.paint(row, *codes) for row in rows) + "\n")
+
+    def parts(self, parts: Sequence[tuple[str, Sequence[int]]]) -> None:
+        """Print a text of several lines in parts, each with its SGR codes, as `line` does.
+
+        The style begins anew in each row, because a pager resets it there.
+        """
+        cells = [(character, tuple(codes)) for part, codes in parts for character in plain(part)]
+        at = 0
+        for row in _rows("".join(character for character, _ in cells), self.out):
+            shown = row.lstrip(" ")
+            self.out.write(row[: len(row) - len(shown)])
+            for codes, group in groupby(_matching(cells, at, shown), key=lambda cell: cell[2]):
+                found = list(group)
+                self.out.write(self.paint("".join(character for _, character, _ in found), *codes))
+                at = found[-1][0] + 1
+            self.out.write("\n")
 
     def json(self, value: object) -> None:
         """Print `value` as one line of JSON."""
@@ -139,7 +167,7 @@ class Terminal:
         Print it with `out.write`: `line` would strip them.
         """
         body = plain(text)
-        return f"\x1b[{';'.join(map(str, codes))}m{body}\x1b[0m" if self.colored and body else body
+        return f"\x1b[{';'.join(map(str, codes))}m{body}\x1b[0m" if self.colored and codes and body else body
 
 
 class Progress:

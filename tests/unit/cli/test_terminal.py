@@ -4,12 +4,14 @@ import io
 import json
 import os
 import re
+from typing import TextIO
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from asky.cli.terminal.terminal import Terminal, is_smart, json_document, json_text, one_line, plain, wants_color
+from tests.support.terminals import on_terminal
 
 UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 
@@ -118,4 +120,23 @@ def test_paint_needs_colour() -> None:
     assert (
         Terminal(out=io.StringIO(), err=err, environ={}, color="always").paint("a\x1b[2J", 1, 31)
         == "\x1b[1;31ma\x1b[0m"
+    )
+
+
+def test_a_line_without_a_style_is_sent_without_one() -> None:
+    out = io.StringIO()
+    terminal = Terminal(out=out, err=out, environ={}, color="always")
+    terminal.line("The moon")
+    terminal.line("pulls", 1)
+    assert out.getvalue() == "The moon\n\x1b[1mpulls\x1b[0m\n"
+
+
+def test_parts_of_a_text_keep_their_styles_over_the_rows_they_are_folded_into() -> None:
+    parts = [("  The moon ", ()), ("pulls  on the sea\n\n  twice a", (1,)), (" day.", ())]
+
+    def write(stream: TextIO) -> None:
+        Terminal(out=stream, err=stream, environ={"TERM": "xterm"}).parts(parts)
+
+    assert on_terminal(20, write) == (
+        "  The moon \x1b[1mpulls  on\x1b[0m\n  \x1b[1mthe sea\x1b[0m\n\n  \x1b[1mtwice a\x1b[0m day.\n"
     )

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 import io
-import os
-import struct
-import termios
 from typing import TextIO
 
 from asky.cli.terminal.terminal import Terminal
 from asky.cli.view import PrintedView, StreamedView
 from asky.events import Event, QuerySent, TextStreamed, ignore
 from asky.values import Answer, Claim, Span, Usage, Verdict
+from tests.support.terminals import on_terminal
 
 ENVIRON = {"TERM": "xterm-256color", "NO_COLOR": "1"}
 
@@ -104,22 +101,6 @@ def test_more_detail_is_the_verdict_on_each_statement() -> None:
 
 
 def test_a_terminal_that_moves_no_cursor_is_shown_rendered_text_that_breaks_between_words() -> None:
-    user, terminal = os.openpty()
-    try:
-        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 24, 0, 0))
-        with open(terminal, "w", encoding="utf-8", closefd=False) as stream:
-            printed(stream, "# Tides\n\nThe **moon** pulls on the water of the sea.", claims("It is a hot place."))
-            stream.flush()
-        os.close(terminal)
-        shown = b"".join(iter(lambda: read_until_closed(user), b"")).decode().replace("\r\n", "\n")
-    finally:
-        os.close(user)
+    text = "# Tides\n\nThe **moon** pulls on the water of the sea."
+    shown = on_terminal(24, lambda stream: printed(stream, text, claims("It is a hot place.")))
     assert shown == ("Tides\n═════\n\nThe moon pulls on the\nwater of the sea.\n\n⚠ 1 statement: 1\nunsupported\n")
-
-
-def read_until_closed(terminal: int) -> bytes:
-    """Return what arrives next; nothing once the other side is closed, which Linux reports as an error."""
-    try:
-        return os.read(terminal, 10_000)
-    except OSError:
-        return b""
