@@ -12,7 +12,7 @@ from asky.chat.earlier_pages import earlier_pages, pages_note
 from asky.chat.summarising import summariser
 from asky.concurrency import error_of, in_thread
 from asky.errors import BudgetExceeded
-from asky.evidence.passages import fence, shown_title
+from asky.evidence.passages import describe_source, fence
 from asky.llm.port import Message
 from asky.llm.spending import NoBudget
 from asky.llm.tokens import TokenCounter
@@ -172,6 +172,7 @@ class ContextBuilder:
         self._passages: Sequence[StoredPassage] = ()
         self._pages: Sequence[Source] = ()
         self._unread: Sequence[Unread] = ()
+        self._chosen: dict[str, str] = {}  # the line of each source of the shortlist by its id, best first
 
     @asynccontextmanager
     async def prompt(self) -> AsyncIterator[Prompt]:
@@ -288,6 +289,7 @@ class ContextBuilder:
     async def _keep_shortlist(self, web: WebRun, chosen: Shortlist) -> None:
         """Add the chosen pages to the sources, and warn about failures. Raises if there is nothing to answer from."""
         kept = await web.keep(chosen)
+        self._chosen = {each.id: line for each, line in zip(kept, web.lines(kept, chosen), strict=True)}
         self._preloaded = any(each.page is not None for each in chosen.selected)
         for warning in chosen.warnings:
             self._warn(warning)
@@ -381,7 +383,9 @@ class ContextBuilder:
         return parts.custom_tools.for_run(self._run, lambda data: parts.runs.record(self._run.run_id, "ran", data))
 
     async def _named_sources(self, count: int) -> str:
-        """Return the note with the number of sources and the first ones' ids and titles, fenced as untrusted text.
+        """Return the note with the number of sources and a line on each of the first, fenced as untrusted text.
+
+        Those of the shortlist come first, best first, with the reasons.
 
         It is part of the user message: it changes from question to question, and the system prompt stays cached. Empty
         for the built-in model, which would take it for the question.
@@ -389,13 +393,14 @@ class ContextBuilder:
         if self._parts.model.host is None or not count:
             return ""
         first = await in_thread(lambda: self._parts.corpus.sources(self._run.scope, limit=_SOURCES_NAMED))
-        shown = fence("\n".join(map(self._source_line, first)), self._run.marker, "sources")
-        more = f", {count - len(first):,} of which are not named" if count > len(first) else ""
+        others = [self._source_line(each) for each in first if each.id not in self._chosen]
+        lines = [*self._chosen.values(), *others][:_SOURCES_NAMED]
+        shown = fence("\n".join(lines), self._run.marker, "sources, best first" if self._chosen else "sources")
+        more = f", {count - len(lines):,} of which are not named" if count > len(lines) else ""
         return f"Sources that can be searched: {count:,}{more}:\n{shown}"
 
     def _source_line(self, source: Source) -> str:
-        target = self._targets.shown(source) if self._targets is not None else None
-        return f"{source.id}: {shown_title(source)}" + (f" ({target})" if target is not None else "")
+        return describe_source(source, target=self._targets.shown(source) if self._targets is not None else None)
 
     def _unread_note(self) -> str:
         return unread_note(self._unread, self._run.marker) if self._parts.model.host is not None else ""

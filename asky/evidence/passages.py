@@ -21,9 +21,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from asky.evidence.keys import KEY
+from asky.text.urls import host_of
 from asky.values import Evidence, Location, Source
 
 _MAX_HEADING_CHARS = 200
+_MAX_LISTED_CHARS = 120
+_MAX_DATE_CHARS = 25
 _MARKER = re.compile(r"[0-9a-f]{8,32}")
 
 # The rest of a control token after its first bracket: ChatML and Llama 3 (`<|...|>`), DeepSeek (full-width bar),
@@ -64,6 +67,16 @@ class ShownPassage:
     authors: str = ""
     date: str = ""
     file: str = ""
+
+
+def describe_source(source: Source, *, published: str | None = None, target: str | None = None) -> str:
+    """Return the line of `source` in a list for a model: its id, its title, its host and its date, each if known.
+
+    `published` is its date if the source has none itself, and `target` what an adapter reads it by.
+    """
+    host = host_of(source.url) if source.url else target
+    facts = ", ".join(fact for fact in (host, (source.published or published or "")[:_MAX_DATE_CHARS]) if fact)
+    return f"{source.id}: {shown_title(source)[:_MAX_LISTED_CHARS]}" + (f" ({facts})" if facts else "")
 
 
 def new_marker() -> str:

@@ -43,7 +43,8 @@ class Shortlisted:
 
     `page` is `None` for a paper that could not be read but whose abstract is known: the candidate's `snippet` is then
     its text, and `unread_because` gives the reason. `score`, about 0 to 1.5, orders the sources that the question does
-    not name; `reasons` describe its components. `copies` are the addresses of duplicates.
+    not name; `reasons` describe its components. `copies` are the addresses of duplicates. `published` is the date that
+    the page states, else that of the search.
     """
 
     candidate: Candidate
@@ -52,6 +53,7 @@ class Shortlisted:
     reasons: tuple[str, ...]
     copies: tuple[str, ...] = ()
     unread_because: str | None = None
+    published: str | None = None
 
     @property
     def url(self) -> str:

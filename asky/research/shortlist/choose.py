@@ -115,4 +115,6 @@ def _shortlisted(kept: Text, score: float, copies: tuple[str, ...]) -> Shortlist
         reasons = (*reasons, f"{len(copies)} with the same text")
     if kept.page is None:
         reasons = (*reasons, "abstract only")
-    return Shortlisted(kept.entry.candidate, kept.page, score, reasons, copies, kept.unread_because)
+    return Shortlisted(
+        kept.entry.candidate, kept.page, score, reasons, copies, kept.unread_because, kept.entry.published
+    )

@@ -21,7 +21,7 @@ from asky.research.web.file_names import private_file_names
 from asky.research.web.ledger import WebLedger
 from asky.research.web.open_copies import PDF, OpenCopies, PaperReader, named_paper
 from asky.research.web.searches import WebSearches
-from asky.research.web.sources import WebSources
+from asky.research.web.sources import WebSources, chosen_lines
 from asky.research.web.url_allowlist import UrlAllowlist
 from asky.search.dates import shorter
 from asky.search.federation import FederatedResults
@@ -286,6 +286,10 @@ class WebRun:
             if canonical_url(each.candidate.url) != canonical_url(each.url)
         ]
         return sources
+
+    def lines(self, sources: Sequence[Source], chosen: Shortlist) -> list[str]:
+        """Return the list of the kept sources for a model; see `chosen_lines`."""
+        return chosen_lines(sources, chosen.selected)
 
     def left_out(self, chosen: Shortlist) -> list[tuple[str, str]]:
         """Return each address in the question of which no text was chosen, with the reason."""

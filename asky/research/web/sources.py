@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from asky.evidence.passages import describe_source
 from asky.research.web.open_copies import named_paper
 from asky.values import Document, Source, source_id
 
@@ -14,6 +15,17 @@ if TYPE_CHECKING:
     from asky.research.shortlist_types import Shortlisted
     from asky.search.port import Candidate
     from asky.storage.corpus import CorpusStore
+
+
+_MAX_REASON_CHARS = 200
+
+
+def chosen_lines(sources: Sequence[Source], chosen: Sequence[Shortlisted]) -> list[str]:
+    """Return the list of the `chosen` for a model, best first: rank, source, host, date, and why it was chosen."""
+    return [
+        f"{rank}. {describe_source(source, published=each.published)}: {'; '.join(each.reasons)[:_MAX_REASON_CHARS]}"
+        for rank, (source, each) in enumerate(zip(sources, chosen, strict=True), start=1)
+    ]
 
 
 class WebSources:

@@ -13,7 +13,7 @@ from asky.research.adapters import AdapterListing
 from asky.research.corpus.page_links import PageLinks, unique_pages
 from asky.research.shortlist_collect import read_prompt
 from asky.research.tool_specs import EXTRACT_LINKS, GET_LINK_SUMMARIES, MAX_URL_CHARS, WEB_SEARCH, WEB_SEARCH_READING
-from asky.text.urls import host_of
+from asky.research.web.sources import chosen_lines
 from asky.values import Failure
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from asky.research.web.run import WebRun
     from asky.research.web.summaries import Summaries
     from asky.search.port import Candidate, Recency
-    from asky.values import Source
 
 _SNIPPET = 300
 _CONCURRENT = 4
@@ -82,7 +81,7 @@ class WebTools:
         if not chosen.selected:
             return ToolResult(_nothing(queries, chosen.failures), "nothing found on the web")
         sources = await self._web.keep(chosen)
-        shown = fence("\n".join(_source_line(each) for each in sources), self._web.marker, "sources")
+        shown = fence("\n".join(chosen_lines(sources, chosen.selected)), self._web.marker, "sources, best first")
         note = _failure_text(chosen.failures)
         return ToolResult(
             f"{shown}\n\nThese sources were read: retrieve passages of them with get_relevant_content.{note}",
@@ -115,10 +114,6 @@ class WebTools:
         count = sum(not isinstance(each, Failure) for each in found)
         note = "\n\nSummaries are not sources: cite passages." if count else ""
         return ToolResult("\n\n".join(parts) + note, f"{count} of {len(urls)} pages summarised")
-
-
-def _source_line(source: Source) -> str:
-    return f"- {source.id}: {source.title[:120]}" + (f" ({host_of(source.url)})" if source.url else "")
 
 
 def _candidate_line(number: int, each: Candidate) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
@@ -553,6 +554,22 @@ def many_pages(lab: Lab, count: int) -> None:
         words = " ".join(f"harbour{number}x{each}" for each in range(30))
         lab.site.page(f"/port{number}", html=article(f"Port {number}", f"The moon raises two tides a day. {words}."))
     lab.web.search_with(FakeSearch([lab.site.url(f"/port{number}") for number in range(count)]))
+
+
+def test_a_model_is_told_the_rank_host_date_and_reason_of_each_source(lab: Lab) -> None:
+    dated = article("Tides", TIDES).replace("<head>", '<head><meta name="date" content="2024-05-01">')
+    lab.site.page("/tides", html=dated)
+    lab.site.page("/sun", html=article("Sun", "The moon raises more tides than the sun, which raises its own. " * 3))
+    lab.web.search_with(FakeSearch([lab.site.url("/sun"), lab.site.url("/tides")]))
+    search = calls(tool_call("web_search", {"queries": ["the tides that the moon raises"]}))
+    model = ScriptedModel(search, "It raises two.", "It raises two.")
+    lab.ask(model)
+    for shown in (model.sent[0][0][-1].content, told(model)[0]):
+        listed = [line for line in shown.splitlines() if re.match(r"[12]\. s[0-9a-f]{12}: ", line)]
+        assert [line[0] for line in listed] == ["1", "2"]
+        (tides,) = (line for line in listed if "Tides" in line)
+        assert ": Tides (127.0.0.1, 2024-05-01): found by fake, at best as number 2; " in tides
+        assert "meaning " in tides
 
 
 def test_a_shortlist_chooses_among_all_results_and_not_among_those_a_model_is_shown(lab: Lab) -> None:
