@@ -149,11 +149,13 @@ class Warned:
     """A warning to the user; the run continues.
 
     Of several warnings about one `topic` a run keeps the first; without a topic, of several with the same message.
+    `is_repeat` marks what an earlier run of the session has warned about: whoever reads the session knows it.
     """
 
     message: str
     hint: str | None = None
     topic: str | None = None
+    is_repeat: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,7 +93,8 @@ class ChatService:
         if joined is not None and resolved.session is None:
             raise _session_removed(joined)
         run_id = await in_thread(self._services.runs.new_id)
-        context = self._context(run_id, resolved.access, request.limits, listen, notes, approve)
+        session_id = resolved.session.id if resolved.session is not None else None
+        context = self._context(run_id, session_id, resolved.access, request.limits, listen, notes, approve)
         async with running(context, partial(self._answer, resolved, context, named_model)) as run:
             yield run
 
@@ -120,6 +121,7 @@ class ChatService:
     def _context(
         self,
         run_id: str,
+        session_id: str | None,
         access: Access,
         limits: RunLimits,
         listen: Listener,
@@ -129,7 +131,14 @@ class ChatService:
         after: int = 0,
     ) -> RunContext:
         services = self._services
-        feed = RunFeed(run_id, services.events, listen=listen, mask=services.mask, after=after)
+        feed = RunFeed(
+            run_id,
+            services.events,
+            listen=listen,
+            mask=services.mask,
+            after=after,
+            warned_before=lambda topic: session_id is not None and services.events.has_warned(session_id, topic),
+        )
         return RunContext(feed, access, limits, notes, approve)
 
     async def _answer(
@@ -353,7 +362,7 @@ class ChatService:
         run, spec = await in_thread(self.find_unfinished, run_id)
         after = await in_thread(services.events.last, run.id)
         access, limits = Access(offline=bool(spec.options.get("offline", False))), RunLimits.from_settings(spec.options)
-        context = self._context(run.id, access, limits, listen, notes, approve, after=after)
+        context = self._context(run.id, run.session_id, access, limits, listen, notes, approve, after=after)
         async with running(context, partial(self._resume, run, spec, context)) as live:
             yield live
 

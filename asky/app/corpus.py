@@ -67,6 +67,21 @@ class ListedSource:
 
 
 @dataclass(frozen=True, slots=True)
+class IndexingStatus:
+    """How far the embedding of a store is. `passages_left` are those of collections that are partly embedded.
+
+    `state` is `running` while the background process with the id `pid` embeds them, and `done` if there are none.
+    Otherwise it is `off` if the configuration rules the background out, `failed` if `problem` ended it, or `stopped`:
+    the next question starts it again.
+    """
+
+    state: Literal["running", "done", "stopped", "failed", "off"]
+    passages_left: int
+    pid: int | None
+    problem: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class CollectionSummary:
     """The roots and contents of a collection.
 
@@ -149,6 +164,10 @@ class CorpusService:
     async def changes(self, collection: str = DEFAULT_COLLECTION) -> DiskChanges:
         """Return what has changed in the files of a collection since its last sync; no file is opened."""
         return await in_thread(self._changes, collection)
+
+    async def indexing(self) -> IndexingStatus | None:
+        """Return how far the embedding of the whole store is; `None` without an embedding model."""
+        return await in_thread(self._indexing)
 
     # adding
 
@@ -275,6 +294,21 @@ class CorpusService:
         collection_id = store.collection(collection)
         roots = [Path(each) for each in store.roots(collection_id) if os.path.lexists(each)]
         return self._services.acquirer.compare(collection_id, self._services.only(roots))
+
+    def _indexing(self) -> IndexingStatus | None:
+        services = self._services
+        found, left = services.background.state(), services.vectors.count_left()
+        if left is None:
+            return None
+        if found.is_running:
+            state: Literal["running", "done", "stopped", "failed", "off"] = "running"
+        elif not left:
+            state = "done"
+        elif not services.config.research.retrieval.embed_in_background:
+            state = "off"
+        else:
+            state = "failed" if found.problem else "stopped"
+        return IndexingStatus(state, left, found.pid, found.problem if state == "failed" else None)
 
     async def _sync(self, collection: str, new: Sequence[Path]) -> AcquireReport:
         collection_id, roots = await in_thread(self._follow, collection, new)

@@ -14,7 +14,7 @@ from asky.values import Unreadable
 
 if TYPE_CHECKING:
     from asky.app.cache import CachedPage, CacheStats
-    from asky.app.corpus import AddedDocuments, CollectionSummary, ListedSource
+    from asky.app.corpus import AddedDocuments, CollectionSummary, IndexingStatus, ListedSource
     from asky.app.failures import ErrorReport
     from asky.app.memory import SavedFinding
     from asky.app.models import DefaultModel, ListedModel, ModelCatalog, ModelDetails, ModelTrial
@@ -272,9 +272,9 @@ def collections_object(names: Sequence[str]) -> dict[str, Any]:
     return {"schema": "asky.collections/1", "collections": list(names)}
 
 
-def collection_object(summary: CollectionSummary) -> dict[str, Any]:
-    """Return the contents of a collection as an `asky.collection/1` object."""
-    return {"schema": "asky.collection/1", **asdict(summary)}
+def collection_object(summary: CollectionSummary, indexing: IndexingStatus | None) -> dict[str, Any]:
+    """Return the contents of a collection, and how far the store is embedded, as an `asky.collection/1` object."""
+    return {"schema": "asky.collection/1", **asdict(summary), "indexing": asdict(indexing) if indexing else None}
 
 
 def sources_object(collection: str, sources: Sequence[ListedSource]) -> dict[str, Any]:

@@ -128,6 +128,9 @@ class Retrieval:
         high=100_000,
         project=True,
     )
+    embed_in_background: bool = _key(
+        True, "Compute the others in a background process of low priority that ends by itself."
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,14 @@ class VectorStore(StoreParts):
         """Embed every chunk in scope that has no vector; return how many. Each batch is stored when it is done."""
         return embedding_ops.store_chunk_embeddings(self, scope, progress)
 
+    def count_left(self) -> int | None:
+        """Return how many chunks are left to embed in collections that are partly embedded; `None` without a model."""
+        return embedding_ops.count_left(self)
+
+    def embed_left(self, progress: Callable[[int, int], None]) -> int:
+        """Embed these chunks, in small batches; return how many."""
+        return embedding_ops.embed_left(self, progress)
+
     def search_content_chunks(self, query: str, scope: Scope, *, limit: int) -> list[Hit]:
         """Return the best chunks for `query`, best first, diversified, at most `limit`; empty if nothing matches."""
         return self.search_several([query], scope, limit=limit)[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,11 @@ FLUSH_S = 1.0
 _USABLE = ("indexed", "unchanged")
 
 
+def _never(_: str) -> bool:
+    """Return that nothing has been warned about before."""
+    return False
+
+
 def _now() -> str:
     return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
@@ -42,7 +48,8 @@ class RunFeed:
 
     Events are emitted from any thread, numbered at once from `after + 1`, and written by the next `flush`. `store` is
     `None` for a replayed run, whose events are not stored. `mask` hides secrets in texts before they are written.
-    `warnings` are the messages of the warnings so far, in order.
+    `warned_before` returns whether an earlier run of the session has warned about a topic. `warnings` are the messages
+    of the warnings so far, in order.
 
     A listener that raises receives no more events, and a warning is emitted: its errors do not fail the run.
     """
@@ -55,7 +62,9 @@ class RunFeed:
         listen: Listener = ignore,
         mask: Callable[[str], str] = str,
         after: int = 0,
+        warned_before: Callable[[str], bool] = _never,
     ) -> None:
+        self._warned_before = warned_before
         self.run_id = run_id
         self.warnings: list[str] = []
         self._store = store
@@ -78,20 +87,27 @@ class RunFeed:
         Of warnings with the same topic, or the same message if they have none, only the first is emitted.
         """
         with self._notifying:
-            if self._add(event):
-                self._wake()
-                self._notify(event)
-
-    def _add(self, event: Event) -> bool:
-        with self._lock:
             if isinstance(event, Warned):
                 topic = event.topic or event.message
                 if topic in self._topics:
-                    return False
+                    return
                 self._topics.add(topic)
+                event = replace(event, is_repeat=self._is_repeat(topic))
+            self._add(event)
+            self._wake()
+            self._notify(event)
+
+    def _is_repeat(self, topic: str) -> bool:
+        try:
+            return self._warned_before(topic)
+        except StorageError:  # rather say it twice
+            return False
+
+    def _add(self, event: Event) -> None:
+        with self._lock:
+            if isinstance(event, Warned):
                 self.warnings.append(event.message)
             self._events.append(Envelope(self.run_id, self._first + len(self._events), _now(), event))
-        return True
 
     def _notify(self, event: Event) -> None:
         try:

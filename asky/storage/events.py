@@ -54,6 +54,16 @@ class EventStore:
             for row in rows
         ]  # fmt: skip
 
+    def has_warned(self, session_id: str, topic: str) -> bool:
+        """Return whether a run of the session has warned about `topic`, or with that message and no topic."""
+        with self._db.read() as connection:
+            row = connection.execute(
+                "SELECT 1 FROM run AS r JOIN event AS e ON e.run_id = r.id WHERE r.session_id = ? AND e.name = 'warned'"
+                " AND coalesce(json_extract(e.data, '$.topic'), json_extract(e.data, '$.message')) = ? LIMIT 1",
+                (session_id, topic),
+            ).fetchone()
+        return row is not None
+
     def last(self, run_id: str) -> int:
         """Return the number of the last event of the run; 0 for a run without events."""
         with self._db.read() as connection:

@@ -194,6 +194,18 @@ class VectorTable:
             )
             return [row["id"] for row in rows]
 
+    def begun_collections(self, space_id: int) -> tuple[int, ...]:
+        """Return the ids of the collections with a document that has a vector, in order."""
+        with self._db.read() as connection:
+            rows = connection.execute(
+                "SELECT c.id FROM collection AS c WHERE EXISTS ("
+                " SELECT 1 FROM collection_source AS cs JOIN source AS s ON s.id = cs.source_id"
+                " JOIN vector_pack AS v ON v.document_id = s.document_id AND v.space_id = ?"
+                " WHERE cs.collection_id = c.id) ORDER BY c.id",
+                (space_id,),
+            )
+            return tuple(row["id"] for row in rows)
+
     # outbox
 
     def outbox(self, space_id: int, *, limit: int, max_chunks: int | None = None) -> list[OutboxEntry]:

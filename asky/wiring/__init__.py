@@ -6,10 +6,12 @@ and nothing else.
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -40,7 +42,8 @@ if TYPE_CHECKING:
     from asky.research.corpus.ingest import Ingester
     from asky.research.corpus.offered_targets import OfferedTargets
     from asky.research.corpus.targets import TargetAcquirer
-    from asky.research.embeddings import EmbeddingClient, EmbeddingUsage
+    from asky.research.embeddings import EmbeddingClient, EmbeddingSettings, EmbeddingUsage
+    from asky.research.index.background import BackgroundEmbedding
     from asky.research.local.files import LocalRoots
     from asky.research.run import ResearchRun
     from asky.research.vector_store import VectorStore
@@ -160,20 +163,15 @@ class Services:
     @cached_property
     def embedder(self) -> EmbeddingClient:
         """The embedding model. Raises `NotConfigured` if there is none on this machine."""
-        from asky.research.embeddings import EmbeddingClient, EmbeddingSettings
+        from asky.research.embeddings import EmbeddingClient
 
-        chosen = self.config.research.embedding
-        return EmbeddingClient(
-            EmbeddingSettings(
-                model=chosen.model,
-                device=chosen.device,
-                precision=chosen.precision,
-                batch_size=chosen.batch_size,
-                local_files_only=chosen.local_files_only,
-                cache_dir=model_folder(self.environ),
-            ),
-            listener=self.listener,
-        )
+        return EmbeddingClient(self._embedding_settings, listener=self.listener)
+
+    @cached_property
+    def _embedding_settings(self) -> EmbeddingSettings:
+        from asky.research.embeddings import EmbeddingSettings
+
+        return EmbeddingSettings(cache_dir=model_folder(self.environ), **asdict(self.config.research.embedding))
 
     def embedding_usage(self) -> EmbeddingUsage | None:
         """Return what this process has embedded so far, or `None` if no embedding model was opened."""
@@ -184,25 +182,30 @@ class Services:
     def vectors(self) -> VectorStore:
         """Hybrid search over the whole corpus."""
         from asky.research.vector_store import Tables, VectorStore
-        from asky.storage.chunks import ChunkTable
-        from asky.storage.vectors import VectorTable
 
-        tables = Tables(
-            self.documents,
-            ChunkTable(self.database),
-            self.lexical,
-            VectorTable(self.database),
-            self.findings,
-            self.text_vectors,
-        )
+        chosen = self.config.research.retrieval
         return VectorStore(
-            tables,
+            Tables.of(self.database),
             embedder=lambda: self.embedder,
             index_folder=self.paths.data / "chroma",
             vector_files=self.vector_files,
-            settings=self.config.research.retrieval,
+            settings=chosen,
             listener=self.listener,
+            background=self.background if chosen.embed_in_background else None,
         )
+
+    @cached_property
+    def background(self) -> BackgroundEmbedding:
+        """The process that embeds what questions leave out."""
+        from asky.research.index.background import BackgroundEmbedding
+
+        store = self.database.path
+
+        def command() -> list[str]:
+            settings = asdict(self._embedding_settings)
+            return ["-m", "asky.wiring.embedding_process", str(store.absolute()), json.dumps(settings, default=str)]
+
+        return BackgroundEmbedding(store, command)
 
     @cached_property
     def readers(self) -> ReaderPool:

@@ -9,10 +9,9 @@ import pytest
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """An empty home folder."""
-    folder = tmp_path / "home"
-    folder.mkdir()
-    return folder
+    """A home folder in which asky has an empty cache."""
+    (tmp_path / "home" / "asky" / "cache").mkdir(parents=True, mode=0o700)
+    return tmp_path / "home"
 
 
 @pytest.fixture

@@ -7,15 +7,13 @@ from pathlib import Path
 from asky.chat.entries import CHAT_ENTRIES
 from asky.config.schema import Retrieval
 from asky.events import Event
+from asky.research.index.background import BackgroundEmbedding
 from asky.research.vector_store import Tables, VectorStore
-from asky.storage.chunks import ChunkTable
 from asky.storage.corpus import CorpusStore
 from asky.storage.database import Database
 from asky.storage.documents import DocumentStore
 from asky.storage.findings import FindingStore
-from asky.storage.lexical import LexicalIndex
 from asky.storage.scope import Scope
-from asky.storage.text_vectors import TextVectorTable
 from asky.storage.vector_files import VectorFiles
 from asky.storage.vectors import VectorTable
 from asky.values import Chunk, Document, Source, Span, source_id
@@ -31,6 +29,7 @@ class SearchStore:
         *,
         settings: Retrieval | None = None,
         embedder: FakeEmbedder | Exception | None = None,
+        background: BackgroundEmbedding | None = None,
     ) -> None:
         self.folder = folder
         self.database = Database(folder / "asky.db", ledger_entries=CHAT_ENTRIES)
@@ -41,21 +40,14 @@ class SearchStore:
         self.findings = FindingStore(self.database)
         self.embedder = embedder or FakeEmbedder()
         self.heard: list[Event] = []
-        tables = Tables(
-            self.documents,
-            ChunkTable(self.database),
-            LexicalIndex(self.database),
-            self.vectors,
-            self.findings,
-            TextVectorTable(self.database),
-        )
         self.search = VectorStore(
-            tables,
+            Tables.of(self.database),
             embedder=self._embedder,
             index_folder=folder / "chroma",
             vector_files=self.vector_files,
             settings=settings or Retrieval(),
             listener=self.heard.append,
+            background=background,
         )
         self.collection = self.corpus.collection("default", create=True)
         self.scope = Scope((self.collection,))

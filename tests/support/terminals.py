@@ -59,7 +59,15 @@ def on_terminal(columns: int, write: Callable[[TextIO], object]) -> str:
         fcntl.ioctl(tty, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
         with open(tty, "w", encoding="utf-8", closefd=False) as stream:
             write(stream)
-        return os.read(user, 10_000).decode().replace("\r\n", "\n")
-    finally:
         os.close(tty)
+        return b"".join(iter(lambda: _read(user), b"")).decode().replace("\r\n", "\n")
+    finally:
         os.close(user)
+
+
+def _read(user: int) -> bytes:
+    """Return what comes next; nothing once nobody has the other side open, which Linux reports as an error."""
+    try:
+        return os.read(user, 10_000)
+    except OSError:
+        return b""

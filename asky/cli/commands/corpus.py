@@ -15,6 +15,7 @@ from asky.app.corpus import (
     AddedDocuments,
     CollectionSummary,
     DiskChanges,
+    IndexingStatus,
     ListedSource,
     RemovedCollection,
     RemovedDocuments,
@@ -167,14 +168,15 @@ def _changes(found: DiskChanges, collection: str) -> str:
 @_any_collection_option
 @json_option
 def status(collection: str | None, as_json: bool) -> None:
-    """Show what collections hold, how much is embedded, and what has changed on disk since the last sync.
+    """Show what collections hold, how far embedding them is, and what has changed on disk since the last sync.
 
     --json shows one collection, by default the default one.
     """
     with command_context() as ctx:
         service = ctx.asky.corpus
         if as_json:
-            ctx.terminal.json(collection_object(ctx.run(lambda: service.summarize(collection or DEFAULT_COLLECTION))))
+            found = ctx.run(lambda: service.summarize(collection or DEFAULT_COLLECTION))
+            ctx.terminal.json(collection_object(found, ctx.run(service.indexing)))
             return
         names = service.list_collections() if collection is None else [collection]
         for number, name in enumerate(names):
@@ -184,6 +186,10 @@ def status(collection: str | None, as_json: bool) -> None:
             _print_summary(ctx.terminal, found)
         if not names:
             ctx.terminal.note(_NOTHING)
+        elif (indexing := ctx.run(service.indexing)) is not None:
+            if len(names) > 1:
+                ctx.terminal.line()
+            ctx.terminal.line(f"indexing     {_describe_indexing(indexing)}")
 
 
 def _print_summary(terminal: Terminal, found: CollectionSummary) -> None:
@@ -203,6 +209,23 @@ def _print_summary(terminal: Terminal, found: CollectionSummary) -> None:
             "as configured" if found.exact_max_chunks is None else f"Chroma above {found.exact_max_chunks:,} passages"
         )
         terminal.line(f"searched by  {engine} ({limit})")
+
+
+def _describe_indexing(indexing: IndexingStatus) -> str:
+    """Return the state of the whole store's embedding in a line."""
+    left = f"{counted(indexing.passages_left, 'passage')} left to embed"
+    goes_on = "the next question or `asky corpus sync --all` goes on with them"
+    match indexing.state:
+        case "running":
+            return f"running in the background, process {indexing.pid}: {left}"
+        case "done":
+            return "done"
+        case "failed":
+            return f"failed ({indexing.problem}): {left}; {goes_on}"
+        case "stopped":
+            return f"stopped: {left}; {goes_on}"
+        case "off":
+            return f"not in the background: {left}; `asky corpus sync --all` embeds them"
 
 
 @corpus.command()

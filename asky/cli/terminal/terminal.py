@@ -286,7 +286,7 @@ class Progress:
             self._print_failure(event.failure)
         elif isinstance(event, events.Warned):
             topic = event.topic or event.message
-            if topic not in self._warned:  # a later turn of a chat may repeat it
+            if topic not in self._warned and not event.is_repeat:  # a later turn of a chat may repeat it
                 self._warned.add(topic)
                 self._warnings.append(event)
                 self._print(f"warning: {event.message}" + (f" ({event.hint})" if event.hint else ""))

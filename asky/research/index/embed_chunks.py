@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from asky.research.index.store_parts import StoreParts
 
 _EMBED_BATCH = 512  # chunks per commit: about 15 s of work on two cores, the most that a kill can lose
+_BACKGROUND_BATCH = 64  # about 1 s of two cores that nobody else wants; at the lowest priority it may take minutes
+_GOES_ON = "that goes on in the background; `asky corpus status` shows how far it is"
 MAX_CONTEXT_TOKENS = 32  # of a title and headings before a chunk; the rest of the window belongs to the chunk
 
 
@@ -34,7 +36,9 @@ def embedding_text(context: str, text: str, tokenizer: Tokenizer) -> str:
     return f"{context}\n{text}"
 
 
-def store_chunk_embeddings(store: StoreParts, scope: Scope, progress: Progress | None) -> int:
+def store_chunk_embeddings(
+    store: StoreParts, scope: Scope, progress: Progress | None, batch_size: int = _EMBED_BATCH
+) -> int:
     """See `VectorStore.store_chunk_embeddings`."""
     embedder = store.embedder()
     if embedder is None:
@@ -45,7 +49,7 @@ def store_chunk_embeddings(store: StoreParts, scope: Scope, progress: Progress |
     missing = _missing(store, space_id, scope)
     report = progress or _ignore
     report(0, total)
-    while batch := list(islice(missing, _EMBED_BATCH)):
+    while batch := list(islice(missing, batch_size)):
         embed_chunks(store, embedder, batch, progress=_from(done, total, report))
         done += len(batch)
     return done
@@ -101,6 +105,35 @@ def clear_cache_embeddings(store: StoreParts, scope: Scope) -> int:
     return store.tables.vectors.remove(store.space(embedder), scope) if embedder else 0
 
 
+# in the background
+
+
+def begun_scope(store: StoreParts, space_id: int) -> Scope:
+    """Return the collections of which something is embedded, so that the rest of them is wanted too.
+
+    Others have only been added for a search by words.
+    """
+    return Scope(store.tables.vectors.begun_collections(space_id))
+
+
+def count_left(store: StoreParts) -> int | None:
+    """See `VectorStore.count_left`."""
+    embedder = store.embedder()
+    if embedder is None:
+        return None
+    space_id = store.space(embedder)
+    coverage = store.tables.vectors.coverage(space_id, begun_scope(store, space_id))
+    return coverage.chunks - coverage.embedded
+
+
+def embed_left(store: StoreParts, progress: Progress) -> int:
+    """See `VectorStore.embed_left`."""
+    embedder = store.embedder()
+    if embedder is None:
+        return 0
+    return store_chunk_embeddings(store, begun_scope(store, store.space(embedder)), progress, _BACKGROUND_BATCH)
+
+
 # while a question waits
 
 
@@ -108,6 +141,9 @@ def embed_for_queries(
     store: StoreParts, embedder: Embedder, scope: Scope, found: Mapping[str, Iterable[int]], first: Sequence[str]
 ) -> Coverage:
     """Embed at most `embed_at_once` chunks of the scope for these queries together; warn if others remain unembedded.
+
+    The others are left to the background process, if there may be one. While it is at work on a scope, only lexical
+    hits are embedded here.
 
     `found` maps each query to its lexical hits, best first. These are embedded first, then chunks of the sources
     `first`, then others. Repeating the same queries over the same texts embeds nothing more, even if others were run in
@@ -121,14 +157,18 @@ def embed_for_queries(
     if not store.tables.vectors.read_only:
         embedding_cache, task = store.cached_embedder(embedder), _task_key(store, scope, before, found)
         is_new = not before.embedded or not embedding_cache.is_done(task)
-        selected = _select_chunks(store, space_id, scope, before, found, first, fill=is_new)
+        is_under_way = bool(before.embedded) and store.background is not None and store.background.state().is_running
+        fill = is_new and not is_under_way
+        selected = _select_chunks(store, space_id, scope, before, found, first, fill=fill)
         if selected:
             embed_chunks(store, embedder, selected)
         reached = Coverage(before.chunks, before.embedded + len(selected))
-        if is_new:
+        if fill:
             embedding_cache.mark_done(task)
     if reached.embedded < reached.chunks:
-        _warn_incomplete(store, space_id, before, reached)
+        background = None if store.tables.vectors.read_only else store.background
+        goes_on = background is not None and background.start()
+        _warn_incomplete(store, space_id, before, reached, goes_on=goes_on)
     return reached
 
 
@@ -183,10 +223,11 @@ def _missing_fairly(store: StoreParts, space_id: int, scope: Scope, first: Seque
         yield from (id_ for _, id_ in sorted(ranked))
 
 
-def _warn_incomplete(store: StoreParts, space_id: int, before: Coverage, reached: Coverage) -> None:
+def _warn_incomplete(store: StoreParts, space_id: int, before: Coverage, reached: Coverage, *, goes_on: bool) -> None:
     missing = f"{reached.chunks - reached.embedded:,} of {reached.chunks:,} passages"
     if not before.embedded and store.tables.vectors.other_spaces(space_id):
         message = f"the embedding model has changed: {missing} are not embedded with the new one"
     else:
         message = f"{missing} are not embedded yet and are found by keywords only"
-    store.warn("coverage", message, "`asky corpus sync --all` embeds them")
+    hint = _GOES_ON if goes_on else "`asky corpus sync --all` embeds them"
+    store.warn("coverage", message, hint)

@@ -17,19 +17,21 @@ from asky.research.embedding.models import may_download
 from asky.research.index.matrix import Matrix, matrix_of
 from asky.research.index.vector_index import ChromaIndex, IndexUnavailable, open_index
 from asky.research.vector_store_common import join_packs
+from asky.storage.chunks import ChunkTable
+from asky.storage.documents import DocumentStore
+from asky.storage.findings import FindingStore
+from asky.storage.lexical import LexicalIndex
 from asky.storage.scope import Scope
+from asky.storage.text_vectors import TextVectorTable
 from asky.storage.vector_files import MIN_ROWS
+from asky.storage.vectors import VectorTable
 from asky.text.counting import counted
 
 if TYPE_CHECKING:
     from asky.research.embedding.embedder import Embedder
-    from asky.storage.chunks import ChunkTable
-    from asky.storage.documents import DocumentStore
-    from asky.storage.findings import FindingStore
-    from asky.storage.lexical import LexicalIndex
-    from asky.storage.text_vectors import TextVectorTable
+    from asky.research.index.background import BackgroundEmbedding
+    from asky.storage.database import Database
     from asky.storage.vector_files import VectorFiles
-    from asky.storage.vectors import VectorTable
 
 # Comparing a question with a mapped vector takes 0.15 to 0.2 microseconds, reading one from SQLite 2.6.
 _SHARED_PART = 0.1
@@ -47,12 +49,25 @@ class Tables:
     findings: FindingStore
     text_vectors: TextVectorTable
 
+    @classmethod
+    def of(cls, database: Database) -> Tables:
+        """Return the repositories of one store."""
+        return cls(
+            DocumentStore(database),
+            ChunkTable(database),
+            LexicalIndex(database),
+            VectorTable(database),
+            FindingStore(database),
+            TextVectorTable(database),
+        )
+
 
 class StoreParts:
     """The tables, the model and the index of one store, for one embedding model.
 
-    `embedder` is called on first use and may raise an `AskyError`: search is then lexical only. Methods may be called
-    from several threads, one at a time each.
+    `embedder` is called on first use and may raise an `AskyError`: search is then lexical only. `background` embeds
+    what a search leaves out; without it, that is left to other commands. Methods may be called from several threads,
+    one at a time each.
     """
 
     def __init__(
@@ -64,8 +79,10 @@ class StoreParts:
         vector_files: VectorFiles,
         settings: Retrieval,
         listener: Listener,
+        background: BackgroundEmbedding | None = None,
     ) -> None:
         self.tables = tables
+        self.background = background
         self.settings = settings
         self.listener = listener
         self._make_embedder = embedder

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from asky.config.schema import Retrieval
 from asky.errors import NotConfigured
 from asky.events import Warned
+from asky.research.index.background import BackgroundEmbedding, Job
 from asky.storage.scope import Scope
 from tests.support.embedding import FakeEmbedder
 from tests.support.search_store import SearchStore
@@ -112,6 +114,38 @@ def test_a_corpus_beyond_the_room_is_embedded_by_words_then_by_first_passages_an
     assert embedded_by(narrow, "nothing at all") == ["b2", "b3", "c3"]
     assert embedded_by(narrow, "nothing at last") == ["c4"]
     assert len(warnings_of(narrow)) == 1
+
+
+def test_while_a_process_embeds_the_rest_a_question_embeds_what_matches_it(tmp_path: Path) -> None:
+    background = BackgroundEmbedding(tmp_path / "asky.db", lambda: ())
+    narrow = SearchStore(tmp_path, settings=Retrieval(embed_at_once=3), background=background)
+    narrow.add("a", *(f"a{number}" for number in range(1, 10)))
+    descriptor = os.open(tmp_path / "indexing.json", os.O_RDWR | os.O_CREAT)
+    job = Job(tmp_path / "asky.db", descriptor)
+    job.fail("")
+    assert job.resume()  # as a process that has the lock
+    assert embedded_by(narrow, "nothing") == ["a1", "a2", "a3"]  # without any vector, words alone would answer
+    assert embedded_by(narrow, "a9") == ["a9"]
+    assert embedded_by(narrow, "nothing at all") == []
+    os.close(descriptor)
+    assert {each.hint for each in narrow.heard if isinstance(each, Warned)} == {
+        "that goes on in the background; `asky corpus status` shows how far it is"
+    }
+    narrow.close()
+
+
+def test_where_no_process_can_be_started_another_command_is_named(tmp_path: Path) -> None:
+    def command() -> list[str]:
+        raise OSError
+
+    narrow = SearchStore(
+        tmp_path, settings=Retrieval(embed_at_once=1), background=BackgroundEmbedding(tmp_path / "asky.db", command)
+    )
+    narrow.add("a", "a1", "a2")
+    assert embedded_by(narrow, "nothing") == ["a1"]
+    (warned,) = [each for each in narrow.heard if isinstance(each, Warned)]
+    assert warned.hint == "`asky corpus sync --all` embeds them"
+    narrow.close()
 
 
 def test_the_same_question_embeds_nothing_again_until_there_are_other_texts(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from asky.runs.feed import RunFeed, stored_events
 from asky.storage.database import Database
 from asky.storage.events import EventStore, StoredEvent
 from asky.storage.runs import RunStore
+from asky.storage.sessions import SessionStore
 from asky.values import Answer, Failure, Usage
 from tests.support.run_contexts import run_context
 
@@ -376,3 +378,28 @@ def test_events_of_a_later_version_are_passed_over(database: Database) -> None:
         (6, Noted("6")),
         (7, Noted("7")),
     ]
+
+
+# warnings of a session
+
+
+def test_what_an_earlier_run_of_the_session_has_warned_about_is_marked_as_repeated(database: Database) -> None:
+    session, other = SessionStore(database).open("sea", mode="research"), SessionStore(database).open("x", mode="lean")
+    events = EventStore(database)
+
+    def warned(session_id: str, *warnings: Warned) -> list[Event]:
+        run = RunStore(database).start(question="q", mode="standard", model="m", session_id=session_id)
+        heard: list[Event] = []
+        feed = kept_feed(
+            database, run.id, listen=heard.append, warned_before=lambda topic: events.has_warned(session_id, topic)
+        )
+        for each in warnings:
+            feed.emit(each)
+        feed.flush()
+        assert feed.warnings == [each.message for each in warnings]
+        return heard
+
+    first, second, bare = Warned("9 left", topic="coverage"), Warned("5 left", topic="coverage"), Warned("cut")
+    assert warned(session.id, first, bare) == [first, bare]
+    assert warned(session.id, second, bare) == [replace(second, is_repeat=True), replace(bare, is_repeat=True)]
+    assert warned(other.id, second) == [second]
