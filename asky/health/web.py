@@ -16,9 +16,9 @@ from asky.net.breaker import Breaker
 from asky.net.browser.process import find_chromium, load_playwright
 from asky.net.guard import Guard
 from asky.net.pace import Pace
-from asky.research.source_policy import parse_domains
 from asky.search.catalog import SearchContext, configured, finders, keyless, make_provider, make_service
 from asky.search.check import check_service
+from asky.text.addresses import parse_domains
 from asky.values import Failure
 
 if TYPE_CHECKING:

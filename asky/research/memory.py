@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from asky.errors import UsageError
 from asky.evidence.passages import fence, shown_title
 from asky.research.local.names import show_name, uri_path
-from asky.research.source_policy import parse_domains
 from asky.research.tool_specs import MAX_FINDING_CHARS, MAX_TAG_CHARS, MAX_TAGS
+from asky.text.addresses import parse_domains
 from asky.text.scrub import one_line, scrub, strip_sequences
 from asky.text.urls import canonical_url, host_of
 from asky.values import PRIVATE_KINDS, source_id

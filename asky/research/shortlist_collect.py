@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from asky.research.shortlist.keyphrases import keyphrases
 from asky.search.federation import merge
 from asky.search.identifiers import find_identifiers
 from asky.search.port import Candidate
+from asky.text.addresses import split_addresses, words_around
 from asky.text.scrub import one_line
 from asky.text.sentences import sentence_spans
 from asky.text.terms import content_terms
@@ -51,21 +51,6 @@ _MIN_TERMS = 3  # of a question apart from its addresses: "summarise URL" is not
 _COMPARED_CHARS = 1000  # what a small embedding model reads
 _MAX_ANCHOR_CHARS = 200
 
-_STOP = r"\s<>\"`|\\^\u3000-\u3003\u3008-\u3011\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f“”«»"
-_HOST = r"(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.)+"
-_URL = re.compile(
-    rf"""
-      https?://[^{_STOP}]{{1,4000}}
-    | (?<![\w@./:-]) www\.{_HOST}[^\W\d_]{{2,24}}(?::\d+)?(?:[/?\#][^{_STOP}]{{0,4000}})?
-    | (?<![\w@./:-]) {_HOST}(?:com|org|net|edu|gov|int|info)(?::\d+)?/[^{_STOP}]{{0,4000}}
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
-_NEXT_URL = re.compile(r"[,;]https?://", re.IGNORECASE)
-_PAIRS = {")": "(", "]": "[", "}": "{"}
-_TRAILING = ".,;:!?'*_~…’”»"
-_MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]*)\]\(\s*(?:\"[^\"]*\"|'[^']*')?\s*\)")  # with its address removed
-_LEFT_OVER = "()[]{}<>*_`'\",;.:|!"  # around an address that was removed from a sentence
 _HOMES = {
     "arxiv": "https://arxiv.org/abs/",
     "doi": "https://doi.org/",
@@ -85,34 +70,14 @@ class QuestionParts:
 def read_prompt(question: str) -> QuestionParts:
     """Parse `question` for http and https addresses, `www.` names, DOIs, arXiv ids, PMIDs and PMCIDs.
 
-    Addresses may be in Markdown, in brackets or followed by punctuation, none of which becomes part of them. A name
-    without a scheme counts if it begins with `www.`, or has one of the oldest top-level domains and a path:
-    `example.org/page` is an address, `amazon.com` a company and `docs/readme.md` a file.
+    See `split_addresses` for what counts as an address.
     """
-    candidates: list[Candidate] = []
-    rest: list[str] = []
-    position = 0
-    while match := _URL.search(question, position):
-        written = _trim(match.group())
-        url = written if "://" in written[:8] else f"https://{written}"
-        is_address = _address(url) is not None
-        if is_address:
-            candidates.append(Candidate(url, origin="prompt"))
-        end = match.start() + len(written) if is_address else match.end()
-        rest.append(question[position : match.start() if is_address else end])
-        position = end
-    rest.append(question[position:])
-    outside = _MARKDOWN_LINK.sub(r" \1 ", "".join(rest))
+    addresses, outside = split_addresses(question)
+    candidates = [Candidate(url, origin="prompt") for url in addresses]
     for one in find_identifiers(outside):
         home = _HOMES[one.kind] + one.value + (f"v{one.version}" if one.version else "")
         candidates.append(Candidate(home, origin="prompt", kind="paper"))
-    words = (word for word in outside.split() if word.strip(_LEFT_OVER) or not candidates)
-    return QuestionParts(unite(candidates, ()), " ".join(words))
-
-
-def without_addresses(query: str) -> str:
-    """Return the query without addresses: no passage is about one. A query of addresses alone is returned unchanged."""
-    return (read_prompt(query).words or query) if "/" in query or "www." in query else query
+    return QuestionParts(unite(candidates, ()), words_around(outside) if candidates else " ".join(outside.split()))
 
 
 def search_queries(prompt: QuestionParts) -> tuple[str, ...]:
@@ -198,21 +163,6 @@ def _address(url: str) -> str | None:
 def _anchor(link: Link) -> str | None:
     anchor = one_line(link.text, _MAX_ANCHOR_CHARS)
     return anchor if any(not term[0].isdigit() for term in content_terms(anchor)) else None
-
-
-def _trim(written: str) -> str:
-    """Return the address in a run of characters: up to an unmatched closing bracket, or the next address."""
-    if following := _NEXT_URL.search(written, 1):
-        written = written[: following.start()]
-    opened: list[str] = []
-    for position, character in enumerate(written):
-        if character in "([{":
-            opened.append(character)
-        elif character in _PAIRS and (not opened or opened.pop() != _PAIRS[character]):
-            written = written[:position]
-            break
-    trimmed = written.rstrip(_TRAILING + "([{")
-    return "" if trimmed.endswith(":/") or trimmed.lower() in ("http", "https") else trimmed
 
 
 def _is_long(words: str) -> bool:

@@ -12,12 +12,11 @@ from datetime import date
 from asky.errors import UsageError
 from asky.search.dates import first_day_of, recency_since
 from asky.search.port import Candidate, CandidateKind, Recency
-from asky.text.urls import host_of
+from asky.text.addresses import parse_domains, site_of
 
 _UNITS: dict[str, Recency] = {"d": "day", "w": "week", "m": "month", "y": "year"}
 _DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?(?!\d)")
 _SPAN = re.compile(r"(\d{1,6})([dwmy])", re.ASCII)
-_NO_DOMAIN = re.compile(r"[\s/?#@*%\\]|^$|^[^\[]*:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,7 @@ class SourcePolicy:
 
         Raises `ValueError` for anything but an absolute http or https URL.
         """
-        host = _plain_host(url)
+        host = site_of(url)
         if denied := _covering(host, self.deny_domains):
             return f"{denied} is denied"
         if self.allow_domains and not is_named and not _covering(host, self.allow_domains):
@@ -92,14 +91,6 @@ class SourcePolicy:
         if self.since is None or latest is None or latest >= self.since:
             return None
         return f"published {published}: before {self.since}"
-
-
-def parse_domains(given: Iterable[str]) -> tuple[str, ...]:
-    """Normalize domains as users write them (`Example.org`, `*.example.org`, `www.example.org`, `bücher.example`).
-
-    A top-level domain alone (`gov`) covers everything below it. Raises `UsageError` for anything that is not a domain.
-    """
-    return tuple(dict.fromkeys(_parse_domain(each) for each in given))
 
 
 def latest_day(published: str | None) -> date | None:
@@ -127,20 +118,6 @@ def _parse_since(given: str, today: date) -> date:
     raise UsageError(
         f"--since {given!r} is not a date in the past", hint="write a date like 2024 or 2024-05-01, or 30d, 2w, 6m, 1y"
     )
-
-
-def _parse_domain(given: str) -> str:
-    text = given.strip().removeprefix("*").removeprefix(".")
-    if not _NO_DOMAIN.search(text):
-        with suppress(ValueError):
-            return _plain_host(f"https://{text}/")
-    raise UsageError(f"{given!r} is not a domain", hint="write it like example.org, without a scheme, port or path")
-
-
-def _plain_host(url: str) -> str:
-    """Return the host without a leading `www.`, which does not distinguish sites."""
-    host = host_of(url)
-    return host.removeprefix("www.") if host.count(".") > 1 else host
 
 
 def _covering(host: str, domains: Iterable[str]) -> str | None:

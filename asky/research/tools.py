@@ -28,10 +28,10 @@ from asky.research.memory import (
     passage_record,
     render_findings,
 )
-from asky.research.shortlist_collect import without_addresses
 from asky.research.tool_specs import GET_FULL_CONTENT, GET_RELEVANT_CONTENT, QUERY_RESEARCH_MEMORY, SAVE_FINDING
 from asky.storage.findings import FindingScope
 from asky.storage.scope import Scope
+from asky.text.addresses import without_addresses
 from asky.text.counting import counted
 from asky.text.document_questions import read_document_question
 from asky.values import Evidence

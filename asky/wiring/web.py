@@ -14,7 +14,7 @@ from asky.net.fetcher import open_fetcher
 from asky.net.pace import Pace
 from asky.net.retry import RetryBudget
 from asky.research.cache import CacheSettings, ResearchCache
-from asky.research.source_policy import SourcePolicy, parse_domains
+from asky.research.source_policy import SourcePolicy
 from asky.research.source_shortlist import source_shortlist
 from asky.research.web.page_acquirer import PageAcquirer
 from asky.research.web.purge import Purge
@@ -25,6 +25,7 @@ from asky.search.catalog import SearchContext, finders, make_providers, make_ser
 from asky.search.federation import Federation
 from asky.storage.pages import CACHE_COLLECTION
 from asky.storage.scope import Scope
+from asky.text.addresses import parse_domains
 
 if TYPE_CHECKING:
     from asky.net.fetcher import GuardedFetcher

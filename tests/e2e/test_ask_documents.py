@@ -251,6 +251,20 @@ def test_a_cold_search_loads_no_heavy_library(home: Path, docs: Path) -> None:
     assert loaded & heavy == set()
 
 
+def test_a_question_about_documents_does_not_load_what_searches_the_web(home: Path, docs: Path) -> None:
+    run_here("corpus", "add", str(docs), home=home)
+    code = (
+        "import json, sys\nfrom asky.__main__ import run\n"
+        f"run(['-r', '-d', {str(docs)!r}, 'How many high tides are there?', '--json'])\n"
+        "print(json.dumps(sorted(sys.modules)), file=sys.stderr)"
+    )
+    done = run_python(["-c", code], home=home)
+    assert "two high tides" in done.stdout
+    loaded = json.loads(done.stderr.splitlines()[-1])
+    of_the_web = ("asky.search.", "asky.research.shortlist", "asky.net.fetcher", "httpx2", "httpcore2")
+    assert [name for name in loaded if name.startswith(of_the_web)] == []
+
+
 @pytest.mark.parametrize("engine", ["exact", "chroma"])
 def test_no_library_leaves_anything_outside_of_the_folders_of_asky(home: Path, docs: Path, engine: str) -> None:
     """Where one reports its use, it keeps who it is in the user's home."""

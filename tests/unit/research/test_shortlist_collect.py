@@ -12,9 +12,9 @@ from asky.research.shortlist_collect import (
     read_prompt,
     search_queries,
     unite,
-    without_addresses,
 )
 from asky.search.port import Candidate, ServiceRank
+from asky.text.addresses import without_addresses
 from asky.values import Link
 from tests.support.shortlist_web import page
 

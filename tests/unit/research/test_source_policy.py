@@ -5,8 +5,9 @@ from datetime import date
 import pytest
 
 from asky.errors import UsageError
-from asky.research.source_policy import SourcePolicy, latest_day, parse_domains
+from asky.research.source_policy import SourcePolicy, latest_day
 from asky.search.port import Candidate
+from asky.text.addresses import parse_domains
 
 TODAY = date(2026, 11, 1)
 
