@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING
 
+from asky.events import StageAdvanced, StageFinished, StageStarted
 from asky.research.vector_store_common import check_vectors, ids_from_bytes, ids_to_bytes, vectors_to_bytes
 from asky.storage.scope import Scope
 from asky.storage.vectors import Coverage, Pack
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
 _EMBED_BATCH = 512  # chunks per commit: about 15 s of work on two cores, the most that a kill can lose
 _BACKGROUND_BATCH = 64  # about 1 s of two cores that nobody else wants; at the lowest priority it may take minutes
+_SHOWN_FROM = 32  # chunks: about half a second
+_STAGE = "embed"  # as `Acquirer.embed` calls it
 _GOES_ON = "that goes on in the background; `asky corpus status` shows how far it is"
 MAX_CONTEXT_TOKENS = 32  # of a title and headings before a chunk; the rest of the window belongs to the chunk
 
@@ -161,7 +165,7 @@ def embed_for_queries(
         fill = is_new and not is_under_way
         selected = _select_chunks(store, space_id, scope, before, found, first, fill=fill)
         if selected:
-            embed_chunks(store, embedder, selected)
+            _embed_shown(store, embedder, selected)
         reached = Coverage(before.chunks, before.embedded + len(selected))
         if fill:
             embedding_cache.mark_done(task)
@@ -170,6 +174,22 @@ def embed_for_queries(
         goes_on = background is not None and background.start()
         _warn_incomplete(store, space_id, before, reached, goes_on=goes_on)
     return reached
+
+
+def _embed_shown(store: StoreParts, embedder: Embedder, selected: Sequence[int]) -> None:
+    """Embed these chunks, as a stage with its progress if that takes more than a moment."""
+    if len(selected) < _SHOWN_FROM:
+        embed_chunks(store, embedder, selected)
+        return
+    started = time.monotonic()
+    store.listener(StageStarted(_STAGE, len(selected)))
+    embed_chunks(
+        store,
+        embedder,
+        selected,
+        progress=lambda done, total: store.listener(StageAdvanced(_STAGE, done, total)),
+    )
+    store.listener(StageFinished(_STAGE, time.monotonic() - started, f"{len(selected)} passages"))
 
 
 def _task_key(store: StoreParts, scope: Scope, coverage: Coverage, queries: Iterable[str]) -> str:

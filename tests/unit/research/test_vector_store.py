@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from asky.config.schema import Retrieval
 from asky.errors import NotConfigured
-from asky.events import Warned
+from asky.events import StageAdvanced, StageFinished, StageStarted, Warned
 from asky.research.index.background import BackgroundEmbedding, Job
 from asky.storage.scope import Scope
 from tests.support.embedding import FakeEmbedder
@@ -114,6 +114,17 @@ def test_a_corpus_beyond_the_room_is_embedded_by_words_then_by_first_passages_an
     assert embedded_by(narrow, "nothing at all") == ["b2", "b3", "c3"]
     assert embedded_by(narrow, "nothing at last") == ["c4"]
     assert len(warnings_of(narrow)) == 1
+
+
+def test_embedding_that_takes_more_than_a_moment_is_a_stage(store: SearchStore) -> None:
+    store.add("few", *(f"a{number}" for number in range(20)))
+    store.found("nothing")
+    assert store.heard == []
+    store.add("many", *(f"b{number}" for number in range(40)))
+    store.found("nothing")
+    started, advanced, finished = store.heard
+    assert (started, advanced) == (StageStarted("embed", 40), StageAdvanced("embed", 40, 40))
+    assert isinstance(finished, StageFinished)
 
 
 def test_while_a_process_embeds_the_rest_a_question_embeds_what_matches_it(tmp_path: Path) -> None:
