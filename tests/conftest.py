@@ -13,6 +13,8 @@ import psutil
 import pytest
 from hypothesis import settings
 
+from tests.support.indexing import Indexing
+
 # A test means the same each time it is run; `make fuzz` looks further, with other examples each time.
 settings.register_profile("settled", derandomize=True, deadline=None)
 settings.register_profile("fuzz", derandomize=False, deadline=None)
@@ -40,15 +42,24 @@ def model_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+_STORES = tuple(f"{home}data/indexing.json" for home in ("", "*/", "*/*/"))
+"""Where a test has its stores, below its own folder."""
 _ENDING_S = 10.0
 """How long what a test has left is waited for: a thread that reads files for nobody ends the process it reads with."""
 
 
 @pytest.fixture(autouse=True)
-def _no_process_left() -> Iterator[None]:
-    """Fail a test that leaves a process of its own behind: a later one would find it."""
+def _no_process_left(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail a test that leaves a process of its own behind: a later one would find it.
+
+    What embeds the rest of a store in the background is meant to outlive its command, and is ended.
+    """
     before = _children()
     yield
+    folder = request.node.funcargs.get("tmp_path")
+    for pattern in _STORES if folder is not None else ():
+        for data in folder.glob(pattern):
+            Indexing(data.parent).end()
     deadline = time.monotonic() + _ENDING_S
     while left := [each for each in _children() - before if _is_left(each)]:
         if time.monotonic() > deadline:

@@ -7,7 +7,7 @@ import signal
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -34,14 +34,27 @@ class Indexing:
         return psutil.Process(pid)
 
     def wait(self) -> None:
-        """Wait for the end of the process, if there is one."""
-        until(lambda: not self.state.is_running)
+        """Wait for the end of the process, if there is one.
+
+        Where this process may, it lets the other one run like any: on a busy machine it would hardly have a turn.
+        """
+        until(self._has_ended)
+
+    def _has_ended(self) -> bool:
+        found = self.state
+        if found.pid is not None:
+            with suppress(psutil.Error):
+                psutil.Process(found.pid).nice(0)
+            with suppress(OSError):
+                Path(f"/proc/{found.pid}/autogroup").write_text("0")
+        return not found.is_running
 
     def end(self) -> None:
         """End the process, if there is one, and wait for its end."""
         pid = self.state.pid
         if pid is not None:
-            kill(psutil.Process(pid))
+            with suppress(psutil.NoSuchProcess):  # it has just ended
+                kill(psutil.Process(pid))
 
     @contextmanager
     def held_up(self) -> Iterator[None]:
