@@ -12,6 +12,9 @@ from asky.values import StoppedBy, Verdict
 WARNING_SIGN = "⚠"
 """Begins every note and mark that asky itself adds to an answer."""
 
+SHOWN_SIGN = "(!)"
+"""What a model's own warning sign is shown as."""
+
 MARKED: tuple[Verdict, ...] = ("unsupported", "contradicted")
 """The verdicts that are marked in the answer itself; statements without a citation are only counted."""
 

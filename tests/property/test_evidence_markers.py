@@ -74,6 +74,7 @@ def test_the_pieces_of_an_answer_are_the_answer(answer: str) -> None:
 
 
 @given(answers)
+@example("⚠¹")
 def test_no_marker_appears_that_is_not_in_the_order(answer: str) -> None:
     numbered = number_citations(answer, {})
     assert numbered.order == ()

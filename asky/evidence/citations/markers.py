@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from asky.events import Event, TextDiscarded, TextStreamed
 from asky.evidence.citations.pieces import Piece
 from asky.evidence.citations.scanner import AnswerScanner
-from asky.evidence.marks import WARNING_SIGN, struck
+from asky.evidence.marks import SHOWN_SIGN, WARNING_SIGN, struck
 from asky.values import Evidence
 
 _ADJOINS = re.compile(r"~|[^\W_]")
@@ -107,7 +107,7 @@ class CitationStream:
             self._lookalikes.append(piece.source)
             return struck(f"[{piece.seen}?]")
         shown_source = piece.seen or piece.source if piece.kind in ("text", "code", "fence") else piece.source
-        return shown_source.replace(WARNING_SIGN, "(!)") if piece.kind == "text" else shown_source
+        return shown_source.replace(WARNING_SIGN, SHOWN_SIGN) if piece.kind == "text" else shown_source
 
     def _shielded(self, piece: Piece, rendered: str) -> str:
         """Return `rendered`, with a space where a marker would form a link, `[1](...)`, or its tildes a fence."""

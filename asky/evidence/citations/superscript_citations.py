@@ -12,6 +12,7 @@ import re
 import unicodedata
 
 from asky.evidence.citations.pieces import CIRCLED, SUPERSCRIPTS
+from asky.evidence.marks import SHOWN_SIGN, WARNING_SIGN
 
 BEFORE_CHARS = 96
 """The number of characters examined before the number."""
@@ -50,6 +51,7 @@ def superscript_reference(visible: str, before: str, after: str) -> str:
 
     `visible` is a superscript (`¹²`), one written as a tag (`12`, `1, 2`), or circled numbers (`①②`).
     """
+    before = before.replace(WARNING_SIGN, SHOWN_SIGN)
     if _CIRCLED.match(visible):
         numbers = [str(int(unicodedata.numeric(sign))) for sign in visible]
         return ", ".join(numbers) if _is_circled_reference(before, after) else ""
