@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from asky.storage.stored_json import NO_ENTRIES, SEE_DOCTOR
 BUSY_TIMEOUT_MS = 30_000
 BUSY_TRIES = 3
 _WAL_RETRY_S = 0.01
+_CLOSING_S = 2.0
 _SHOWN_CHARS = 200
 _MIN_SPACE_BYTES = 64 * 1024
 _INDEX_BYTES = 32 * 1024  # minimum size of the log's index; created whenever the store is opened
@@ -45,6 +47,15 @@ _HEADER = """
 def utc_now() -> str:
     """Return the time in the format of the store: ISO 8601, UTC, microseconds, `Z`."""
     return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Connection:
+    """The connection of one thread, which holds `in_use` while it uses it."""
+
+    thread: threading.Thread
+    opened: sqlite3.Connection
+    in_use: threading.RLock
 
 
 class Database:
@@ -76,7 +87,7 @@ class Database:
         self._busy_timeout_ms = busy_timeout_ms
         self._local = threading.local()
         self._lock = threading.Lock()
-        self._connections: list[tuple[threading.Thread, sqlite3.Connection]] = []
+        self._connections: list[_Connection] = []
         self.has_written = False
         self.read_only = not _is_writable(path)
         self._has_space = True
@@ -96,13 +107,15 @@ class Database:
 
     def _open(self) -> None:
         with self._explained():
-            self._migrate(self._connect())
+            self._migrate(self._connect().opened)
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
         """Yield this thread's connection, for statements that do not write."""
         with self._explained():
-            yield self._connect()
+            connection = self._connect()
+            with connection.in_use:
+                yield connection.opened
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
@@ -113,37 +126,46 @@ class Database:
         """
         with self._explained():
             connection = self._connect()
-            if connection.in_transaction:
-                yield connection
-                return
-            self._require_writable()
-            _begin(connection)
-            self.has_written = True
-            with _finishing(connection):
-                yield connection
+            opened = connection.opened
+            with connection.in_use:
+                if opened.in_transaction:
+                    yield opened
+                    return
+                self._require_writable()
+                _begin(opened)
+                self.has_written = True
+                with _finishing(opened):
+                    yield opened
 
     def close(self) -> None:
-        """Close the connections of all threads. The store remains usable; it will open new ones."""
+        """Close the connections of all threads. The store remains usable; it will open new ones.
+
+        A thread that nobody waits for may still use its own: SQLite would crash if that was closed under it. After
+        `_CLOSING_S` seconds it is left open, and the end of the process closes it.
+        """
         with self._lock:
             connections, self._connections = self._connections, []
             self._local = threading.local()
-        for _, connection in connections:
-            connection.close()
+        deadline = time.monotonic() + _CLOSING_S
+        for connection in connections:
+            if connection.in_use.acquire(timeout=max(0.0, deadline - time.monotonic())):
+                connection.opened.close()
+                connection.in_use.release()
 
-    def _keep(self, connection: sqlite3.Connection) -> None:
+    def _keep(self, connection: _Connection) -> None:
         """Register a connection of this thread, and close those of finished threads: each question has its own."""
         with self._lock:
-            ended = [each for each in self._connections if not each[0].is_alive()]
+            ended = [each for each in self._connections if not each.thread.is_alive()]
             self._connections = [each for each in self._connections if each not in ended]
-            self._connections.append((threading.current_thread(), connection))
-        for _, each in ended:
-            each.close()
+            self._connections.append(connection)
+        for each in ended:
+            each.opened.close()
 
-    def _connect(self) -> sqlite3.Connection:
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+    def _connect(self) -> _Connection:
+        connection: _Connection | None = getattr(self._local, "connection", None)
         if connection is None:
-            connection = sqlite3.connect(self._uri, uri=True, isolation_level=None, check_same_thread=False)
-            connection.row_factory = sqlite3.Row
+            opened = sqlite3.connect(self._uri, uri=True, isolation_level=None, check_same_thread=False)
+            opened.row_factory = sqlite3.Row
             for pragma in (
                 f"busy_timeout={self._busy_timeout_ms}",
                 "foreign_keys=ON",
@@ -153,7 +175,8 @@ class Database:
                 "cache_size=-8192",  # per connection; most pages are read from the map below, so more only costs memory
                 "mmap_size=268435456",
             ):
-                connection.execute(f"PRAGMA {pragma}")
+                opened.execute(f"PRAGMA {pragma}")
+            connection = _Connection(threading.current_thread(), opened, threading.RLock())
             self._keep(connection)
             self._local.connection = connection
         return connection

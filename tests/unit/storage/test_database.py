@@ -176,6 +176,27 @@ def test_threads_that_have_ended_leave_no_connection_behind(tmp_path: Path) -> N
     assert open_files <= 4  # this thread's, the last one's, and what SQLite keeps to be used again
 
 
+def test_a_connection_is_not_closed_under_a_thread_that_uses_it(tmp_path: Path) -> None:
+    database = Database(tmp_path / "asky.db")
+    used, go_on, read = threading.Event(), threading.Event(), list[int]()
+
+    def use() -> None:
+        with database.read() as connection:
+            used.set()
+            go_on.wait(60)
+            read.append(connection.execute("SELECT 7").fetchone()[0])
+
+    user, closer = threading.Thread(target=use), threading.Thread(target=database.close)
+    user.start()
+    used.wait(60)
+    closer.start()
+    closer.join(0.2)  # before, it was closed by then
+    go_on.set()
+    user.join()
+    closer.join()
+    assert read == [7]
+
+
 def test_a_folder_in_the_place_of_the_store_is_to_be_moved_away(tmp_path: Path) -> None:
     (tmp_path / "asky.db").mkdir()
     with pytest.raises(StorageError, match="Is a directory") as caught:
