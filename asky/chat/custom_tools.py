@@ -22,6 +22,7 @@ from asky.evidence.passages import fence
 from asky.llm.port import ToolSpec
 from asky.llm.tools import Tool, ToolResult
 from asky.research.local.programs import ProgramLimits, ProgramResult, run_program
+from asky.research.local.running import RunningPrograms
 from asky.text.scrub import one_line, scrub, strip_sequences
 from asky.values import Failure
 
@@ -45,14 +46,20 @@ class CustomTools:
     """The enabled tools of `settings`; their programs receive only the allowed variables of `environ`.
 
     `keys` and the secrets in `environ` are masked in recorded commands and inputs, and in output shown to models: a
-    program runs as the user, and can read the environment of asky and the user's files.
+    program runs as the user, and can read the environment of asky and the user's files. Programs end when `running` is
+    closed.
     """
 
     def __init__(
-        self, settings: Mapping[str, CustomTool], environ: Mapping[str, str], keys: Collection[str] = ()
+        self,
+        settings: Mapping[str, CustomTool],
+        environ: Mapping[str, str],
+        keys: Collection[str] = (),
+        running: RunningPrograms | None = None,
     ) -> None:
         self._settings = {name: tool for name, tool in settings.items() if tool.enabled}
         self._environ = environ
+        self._running = running or RunningPrograms()
         self._redactor = Redactor((*keys, *secret_values(environ)))
 
     def specs(self) -> list[ToolSpec]:
@@ -67,7 +74,7 @@ class CustomTools:
         return [Tool(spec, self._program(spec.name, run, record).call) for spec in self.specs()]
 
     def _program(self, name: str, run: ResearchRun, record: RecordCall) -> _Program:
-        return _Program(name, self._settings[name], self._environ, self._redactor, run, record)
+        return _Program(name, self._settings[name], self._environ, self._redactor, run, record, self._running)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +87,7 @@ class _Program:
     redactor: Redactor
     run: ResearchRun
     record: RecordCall
+    running: RunningPrograms
 
     async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
         """Run the program once. Raises `UsageError` for arguments that cannot be passed to it.
@@ -111,7 +119,8 @@ class _Program:
         if is_stopped():
             return InterruptedError()
         try:
-            ended = run_program(argv, limits, environment_of(self.tool, self.environ), data=data, is_stopped=is_stopped)
+            environ = environment_of(self.tool, self.environ)
+            ended = run_program(argv, limits, environ, data=data, is_stopped=is_stopped, running=self.running)
         except OSError as error:
             self.record(self._entry(argv, data) | {"ended": "not_started", "why": error.strerror})
             return error

@@ -21,6 +21,7 @@ from asky.research.local.discovery import DiscoveredFile, Unread, discover
 from asky.research.local.files import LocalRoots
 from asky.research.local.names import MAX_TARGET_CHARACTERS, is_local_target, show_target
 from asky.research.local.programs import ProgramLimits
+from asky.research.local.running import RunningPrograms
 from asky.text.scrub import one_line, scrub
 from asky.values import Document, Link
 
@@ -147,6 +148,7 @@ class SourceAdapters:
 
     Local targets are handled only if `roots` grants something. `read_document` converts local files of at most
     `max_file_bytes` each. `environ` provides the few variables that programs get; the default is this process's.
+    Programs end when `running` is closed.
     """
 
     def __init__(
@@ -157,12 +159,14 @@ class SourceAdapters:
         read_document: DocumentReader,
         max_file_bytes: int,
         environ: Mapping[str, str] | None = None,
+        running: RunningPrograms | None = None,
     ) -> None:
         self._settings = sorted(settings, key=lambda each: -len(each.prefix))  # stable: equal ones in configured order
         self.roots = roots
         self._read_document = read_document
         self._max_file_bytes = max_file_bytes
         self._environ = os.environ if environ is None else environ
+        self._running = running or RunningPrograms()
 
     @classmethod
     def configured(
@@ -174,6 +178,7 @@ class SourceAdapters:
         read_document: DocumentReader,
         max_file_bytes: int,
         environ: Mapping[str, str],
+        running: RunningPrograms | None = None,
     ) -> SourceAdapters:
         """Return the adapters of a configuration; a command that is the name of one of `tools` stands for that tool."""
 
@@ -191,7 +196,14 @@ class SourceAdapters:
             )
             for name, each in adapters.items()
         ]
-        return cls(settings, roots, read_document=read_document, max_file_bytes=max_file_bytes, environ=environ)
+        return cls(
+            settings,
+            roots,
+            read_document=read_document,
+            max_file_bytes=max_file_bytes,
+            environ=environ,
+            running=running,
+        )
 
     @property
     def prefixes(self) -> tuple[str, ...]:
@@ -298,7 +310,7 @@ class SourceAdapters:
         _check_argument(target)
         command = adapter.command(discovers=discovers, target=target)
         limits = ProgramLimits(adapter.timeout_s, adapter.max_output_bytes)
-        return _parse_output(adapter.name, run_tool(adapter.name, command, limits, self._environ))
+        return _parse_output(adapter.name, run_tool(adapter.name, command, limits, self._environ, self._running))
 
 
 def _payload(output: _ToolOutput, links: tuple[AdapterLink, ...]) -> AdapterPayload:

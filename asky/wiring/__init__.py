@@ -21,6 +21,7 @@ from asky.config.paths import Paths, ensure_private_dir, model_folder, resolve_p
 from asky.config.redaction import key_values
 from asky.config.secrets import MASK, scrub
 from asky.events import Event, Listener, Warned, emit, ignore
+from asky.research.local.running import RunningPrograms
 from asky.storage.corpus import CorpusStore
 from asky.storage.database import Database
 from asky.storage.documents import DocumentStore
@@ -65,6 +66,7 @@ class Services:
         self._opening = threading.Lock()
         self._webs: dict[bool, WebParts] = {}
         self.paths: Paths = resolve_paths(environ)
+        self.programs = RunningPrograms()
 
     def __enter__(self) -> Services:
         return self
@@ -73,9 +75,13 @@ class Services:
         self.close()
 
     def close(self) -> None:
-        """Close all open parts, the index first, because it records in a file that it was closed cleanly."""
+        """Close all open parts, the index first, because it records in a file that it was closed cleanly.
+
+        Programs of the user that still run are ended before.
+        """
         with self._opening:
             self._is_closed = True
+        self.programs.close()
         opened = vars(self)
         with ExitStack() as closing:  # last in, first out; each is closed even if another fails
             for name in ("database", "readers", "vectors"):
@@ -302,6 +308,7 @@ class Services:
             read_document=self.readers.read,
             max_file_bytes=self.config.research.reading.max_file_mb * _MIB,
             environ=self.environ,
+            running=self.programs,
         )
 
     def offered_targets(self, run: ResearchRun) -> OfferedTargets | None:

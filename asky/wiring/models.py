@@ -182,4 +182,4 @@ class ModelParts:
             return None
         from asky.chat.custom_tools import CustomTools
 
-        return CustomTools(self._config.tools, self._environ, self._services.keys)
+        return CustomTools(self._config.tools, self._environ, self._services.keys, self._services.programs)

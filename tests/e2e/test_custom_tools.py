@@ -187,6 +187,30 @@ def test_ctrl_c_ends_a_tool_with_the_run(bare: Path, tmp_path: Path) -> None:
     assert [each["ended"] for each in ran] == ["stopped"]
 
 
+def test_ctrl_c_ends_the_program_of_an_adapter(bare: Path, tmp_path: Path) -> None:
+    program, pid = tmp_path / "wiki", tmp_path / "pid"
+    program.write_text(f"#!/bin/sh\necho $$ > {pid}.new\nmv {pid}.new {pid}\nexec sleep 999\n")
+    program.chmod(0o755)
+    configure(bare, f'[research.source_adapters.wiki]\nprefix = "wiki://"\ntool = ["{program}"]\ntimeout_s = 600\n')
+    process = subprocess.Popen(
+        [sys.executable, "-m", "asky", "What changed according to wiki://releases?"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=clean_environment(bare, {}),
+        cwd=ROOT,
+    )
+    deadline = time.monotonic() + 120
+    while not pid.exists() and time.monotonic() < deadline:
+        os.sched_yield()
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=300)
+    assert process.returncode == 130, err
+    left = int(pid.read_text())
+    assert not psutil.pid_exists(left) or psutil.Process(left).status() == psutil.STATUS_ZOMBIE
+
+
 def test_validate_and_doctor_miss_a_program_that_is_not_there(bare: Path) -> None:
     configure(bare, with_tool("true").replace("/bin/sh", "/nowhere/sh"))
     done = run_here("config", "validate", home=bare)

@@ -6,9 +6,10 @@ import errno
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from asky.errors import SourceUnreadable
+from asky.errors import Interrupted, SourceUnreadable
 from asky.research.local.names import show_name
 from asky.research.local.programs import ProgramLimits, run_program
+from asky.research.local.running import RunningPrograms
 
 ENVIRONMENT_NAMES = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR")
 """The environment variables passed to a program: no key or token of the user's shell."""
@@ -25,22 +26,29 @@ class ToolCommand:
     environment: Sequence[str] = ENVIRONMENT_NAMES
 
 
-def run_tool(name: str, command: ToolCommand, limits: ProgramLimits, environ: Mapping[str, str]) -> bytes:
+def run_tool(
+    name: str, command: ToolCommand, limits: ProgramLimits, environ: Mapping[str, str], running: RunningPrograms
+) -> bytes:
     """Return the standard output of `command`, run as `run_program` runs it.
 
     Of `environ` only the named variables are passed on. `name` appears in messages. Raises
     `SourceUnreadable`: "timed_out", "too_large" (more output than allowed), or "failed" with the exit status or signal
-    and the last line of standard error, or because the program cannot be started.
+    and the last line of standard error, or because the program cannot be started. Raises `Interrupted` if it was
+    stopped with the run.
     """
     try:
         passed = {key: environ[key] for key in command.environment if key in environ}
-        ended = run_program(command.argv, limits, passed, data=command.data)
+        ended = run_program(command.argv, limits, passed, data=command.data, running=running)
+    except InterruptedError:
+        raise Interrupted("stopped") from None
     except OSError as error:
         why = "the target is too long" if error.errno == errno.E2BIG else error.strerror
         raise SourceUnreadable(
             f"adapter {name}: cannot run {show_name(command.argv[0])}: {why}",
             hint=f"check the program in research.source_adapters.{name}",
         ) from error
+    if ended.why == "stopped":
+        raise Interrupted("stopped")
     if ended.why == "timed_out":
         raise SourceUnreadable(
             f"adapter {name}: stopped after {limits.timeout_s:g} s",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import errno
 import os
 import secrets
 import selectors
@@ -11,10 +13,14 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
+
+import anyio.from_thread
+
+from asky.research.local.running import RunningPrograms
 
 Ending = Literal["ended", "timed_out", "too_large", "stopped"]
 
@@ -76,25 +82,35 @@ def run_program(
     *,
     data: bytes = b"",
     is_stopped: Callable[[], bool] = never,
+    running: RunningPrograms | None = None,
 ) -> ProgramResult:
     """Run `argv` in `/`, with the variables `environ` and with `data` on standard input, in a separate process group.
 
-    The program is ended at a limit, and as soon as `is_stopped` returns true. Everything it has started is killed
-    before this returns: its group, and on Linux also processes that left the group, unless they cleared their
-    environment. Output that children would write after the program has ended is not waited for. Raises `OSError` if the
-    program cannot be started, and `ValueError` for an argument with NUL in it.
+    The program is ended at a limit, and as soon as `is_stopped` returns true, `running` is closed, or the task that
+    waits for this thread is cancelled. Everything it has started is killed before this returns: its group, and on Linux
+    also processes that left the group, unless they cleared their environment. Output that children would write after
+    the program has ended is not waited for. Raises `OSError` if the program cannot be started, and `ValueError` for an
+    argument with NUL in it.
     """
+    running = running or RunningPrograms()
+
+    def must_end() -> bool:
+        return running.is_closed or is_stopped() or _is_abandoned()
+
     started = time.monotonic()
     call = _Call(argv, {**environ, _MARK: secrets.token_hex(8)}, has_input=bool(data))
     pipes: _Pipes | None = None
-    try:
-        process = call.start()
-        pipes = _Pipes(process, data, limits.max_output_bytes)
-        why = _follow(process, pipes, started + limits.timeout_s, is_stopped)
-    finally:
-        call.end()
-        if pipes is not None:
-            pipes.close()
+    with running.one_more():
+        if must_end():
+            raise InterruptedError(errno.EINTR, "stopped")
+        try:
+            process = call.start()
+            pipes = _Pipes(process, data, limits.max_output_bytes)
+            why = _follow(process, pipes, started + limits.timeout_s, must_end)
+        finally:
+            call.end()
+            if pipes is not None:
+                pipes.close()
     return ProgramResult(
         why,
         process.returncode,
@@ -106,18 +122,34 @@ def run_program(
     )
 
 
+def _is_abandoned() -> bool:
+    """Return whether this is a worker thread whose result nobody waits for any more."""
+    try:
+        anyio.from_thread.check_cancelled()
+    except asyncio.CancelledError:
+        return True
+    except RuntimeError:  # no worker thread
+        pass
+    return False
+
+
 class _Call:
     """A program that is started and reliably ended, even if its start is interrupted.
 
     It is started in a separate thread: a signal raises its exception in the main thread, possibly between the start of
-    the program and the return of `Popen`, and then no one would know what to kill.
+    the program and the return of `Popen`, and then no one would know what to kill. A start that takes longer than
+    `starting_s` is not waited for; then that thread kills what it has started.
     """
 
-    def __init__(self, argv: Sequence[str], environ: Mapping[str, str], *, has_input: bool) -> None:
+    def __init__(
+        self, argv: Sequence[str], environ: Mapping[str, str], *, has_input: bool, starting_s: float = _STARTING_S
+    ) -> None:
         self._argv = [each.encode("utf-8", "surrogateescape") for each in argv]  # independent of the locale
         self._environ = environ
         self._has_input = has_input
         self._process: Future[subprocess.Popen[bytes]] = Future()
+        self._starting_s = starting_s
+        self._is_given_up = False
 
     def start(self) -> subprocess.Popen[bytes]:
         threading.Thread(target=self._start, name="asky-program", daemon=True).start()
@@ -139,13 +171,17 @@ class _Call:
             self._process.set_exception(error)
         else:
             self._process.set_result(process)
+            if self._is_given_up:
+                self._kill(process)
 
     def end(self) -> None:
-        """Kill the program and everything it has started."""
-        try:
-            process = self._process.result(_STARTING_S)
-        except Exception:  # noqa: BLE001 - no program was started, and `start` has raised the reason
-            return
+        """Kill the program and everything it has started, or will have started."""
+        wait([self._process], self._starting_s)
+        self._is_given_up = not self._process.done()
+        if self._process.done() and self._process.exception() is None:  # otherwise none was started, or not yet
+            self._kill(self._process.result())
+
+    def _kill(self, process: subprocess.Popen[bytes]) -> None:
         # the group is empty: macOS reports a lack of permission while the zombie exists
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import threading
 import time
 from pathlib import Path
 
+import anyio
+import anyio.lowlevel
 import pytest
 
-from asky.research.local.programs import ProgramLimits, ProgramResult, _follow, _Pipes, never, run_program
+from asky.concurrency import in_thread
+from asky.research.local.programs import ProgramLimits, ProgramResult, _Call, _follow, _Pipes, never, run_program
+from asky.research.local.running import RunningPrograms
 
 LIMITS = ProgramLimits(60, 100)
 TEN = ("/bin/sh", "-c", "printf %s 0123456789")
@@ -71,6 +76,61 @@ def test_the_last_of_the_errors_are_kept_and_all_are_counted() -> None:
     )
     assert (ended.why, ended.error_bytes, len(ended.errors)) == ("ended", 20_006, 4096)
     assert ended.errors.endswith(b"noise\nnoreason")
+
+
+HANGS = ("/bin/sh", "-c", "exec sleep 999")
+
+
+def test_a_program_that_is_given_up_while_it_starts_is_killed_by_who_starts_it() -> None:
+    environ = {"PATH": os.environ["PATH"], "ASKY_CALL": "given up"}
+    call = _Call(HANGS, environ, has_input=False, starting_s=0.0)
+    call.end()
+    process = call.start()
+    assert process.wait(60) == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("waits", [False, True], ids=["at once", "while it runs"])
+def test_programs_have_ended_when_asky_closes(tmp_path: Path, waits: bool) -> None:
+    begun, running, ends = tmp_path / "begun", RunningPrograms(), list[ProgramResult | OSError]()
+    argv = ("/bin/sh", "-c", f"echo $$ > {begun}; exec sleep 999")
+
+    def run() -> None:
+        try:
+            ends.append(run_program(argv, LIMITS, {"PATH": os.environ["PATH"]}, running=running))
+        except OSError as error:
+            ends.append(error)
+
+    other = threading.Thread(target=run)
+    other.start()
+    while waits and not (begun.exists() and begun.read_text()):
+        os.sched_yield()
+    running.close()
+    other.join()
+    assert [getattr(each, "why", "stopped") for each in ends] == ["stopped"]
+    if begun.exists() and begun.read_text():
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(begun.read_text()), 0)
+    with pytest.raises(InterruptedError):
+        run_program(argv, LIMITS, {}, running=running)
+
+
+def test_a_program_ends_when_nobody_waits_for_its_result_any_more(tmp_path: Path) -> None:
+    begun, ended = tmp_path / "begun", threading.Event()
+    argv = ("/bin/sh", "-c", f": > {begun}; exec sleep 999")
+
+    def work() -> None:
+        assert run_program(argv, ProgramLimits(600, 100), {"PATH": os.environ["PATH"]}).why == "stopped"
+        ended.set()
+
+    async def main() -> None:
+        async with anyio.create_task_group() as group:
+            group.start_soon(in_thread, work)
+            while not begun.exists():
+                await anyio.lowlevel.checkpoint()
+            group.cancel_scope.cancel()
+
+    anyio.run(main)
+    assert ended.wait(60)
 
 
 def test_time_is_counted_from_the_start_however_much_a_program_says() -> None:
