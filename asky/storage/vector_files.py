@@ -22,11 +22,11 @@ import struct
 import sys
 import threading
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from asky.errors import AskyError
 from asky.storage.database import Database
@@ -41,6 +41,7 @@ _CHECKSUM = struct.Struct("<I")
 _VECTORS_AT = 4096
 _PACK_FIELDS = 4
 _REMOVED = -1
+_ONES = b"\xff"  # of which -1 consists
 _NO_END = (1 << 63) - 1
 _LOCK_TIMEOUT_S = 20.0  # another process is copying a million vectors, which takes 10 s
 _SUFFIX = ".vectors"
@@ -308,8 +309,9 @@ class VectorFiles:
                 (space.id, header.after, header.last),
             )
             stored = {(row["id"], row["stamp"]) for row in rows}
-        with path.open("r+b") as file, mmap.mmap(file.fileno(), header.size) as mapped:
-            packs = array.array("q", mapped[header.packs_at : header.size])
+        with path.open("r+b") as file:  # not mapped: on a full disk a write to a map is a signal, not an error
+            file.seek(header.packs_at)
+            packs = array.array("q", file.read(8 * _PACK_FIELDS * header.packs))
             _native(packs)
             removed: list[tuple[int, int, int]] = []
             kept, stamps, row = 0, 0, 0
@@ -321,18 +323,10 @@ class VectorFiles:
                     removed.append((number, row, count))
                 row += count
             width = 4 * header.dim
-            for _, first, count in removed:
-                at = _VECTORS_AT + width * first
-                mapped[at : at + width * count] = bytes(width * count)
-                at = header.ids_at + 8 * first
-                mapped[at : at + 8 * count] = b"\xff" * (8 * count)
-            mapped.flush()
-            for number, _, _ in removed:
-                at = header.packs_at + 8 * (_PACK_FIELDS * number + 1)
-                mapped[at : at + 8] = b"\xff" * 8
-            changed = header._replace(kept=kept, stamps=stamps).to_bytes()
-            mapped[: len(changed)] = changed
-            mapped.flush()
+            _write_all(file, ((_VECTORS_AT + width * first, bytes(width * count)) for _, first, count in removed))
+            _write_all(file, ((header.ids_at + 8 * first, _ONES * (8 * count)) for _, first, count in removed))
+            marks = ((header.packs_at + 8 * (_PACK_FIELDS * number + 1), _ONES * 8) for number, _, _ in removed)
+            _write_all(file, [*marks, (0, header._replace(kept=kept, stamps=stamps).to_bytes())])
         if kept == 0 or kept != len(stored):  # or the store was replaced by another copy of it
             path.unlink()
 
@@ -356,6 +350,15 @@ def _read_header(path: Path, dim: int) -> _Header | None:
     magic, *fields = _HEADER.unpack(data[: _HEADER.size])
     header = _Header(*fields)
     return header if magic == _MAGIC and header.dim == dim and header.size == size else None
+
+
+def _write_all(file: BinaryIO, pieces: Iterable[tuple[int, bytes]]) -> None:
+    """Write each piece at its place, and have them on disk before what is written next."""
+    for at, data in pieces:
+        file.seek(at)
+        file.write(data)
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def _require_space(folder: Path, size: int) -> None:
