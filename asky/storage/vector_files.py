@@ -116,6 +116,8 @@ class VectorFiles:
                     if is_ours:
                         self._update(space)
                 usable, _ = self._examine(space)
+            current = {path for path, _ in usable}
+            self._mapped = {path: mapped for path, mapped in self._mapped.items() if path in current}
             blocks = [(header.after, self._map(path, header)) for path, header in usable]
             blocks += [(after, self._read(space, after, last)) for after, last, _ in self._gaps(space, usable)]
             return [block for _, block in sorted(blocks, key=lambda each: each[0])]
