@@ -42,12 +42,13 @@ def unsupported_lines(claims: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def statement_lines(claims: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield each statement with its verdict, its score and its citations."""
+    """Yield each statement with its verdict, and its score and its citations if it has any."""
     for claim in claims:
         verdict = shown_verdict(claim)
-        score = "    " if verdict == "quoted" else f"{claim['score']:.2f}"  # it says nothing about a quotation
-        numbers = ", ".join(map(str, claim["citations"]))
-        yield f"  {verdict:<12} {score}  [{numbers}] {_shown(claim)}"
+        has_score = claim["citations"] and verdict != "quoted"  # it says nothing about a quotation
+        score = f"{claim['score']:.2f}" if has_score else "    "
+        numbers = f"[{', '.join(map(str, claim['citations']))}] " if claim["citations"] else ""
+        yield f"  {verdict:<12} {score}  {numbers}{_shown(claim)}"
 
 
 def _shown(claim: Mapping[str, Any]) -> str:

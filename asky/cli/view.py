@@ -56,10 +56,10 @@ class View(Protocol):
 class PrintedView:
     """Prints the complete answer as plain text: for pipes, files, and `--no-stream` without a terminal.
 
-    `why` is the command that shows the passage behind a citation.
+    `why` is the command that shows the passage behind a citation; `None` if that has been said.
     """
 
-    def __init__(self, terminal: Terminal, forward: Listener, *, why: str = WHY) -> None:
+    def __init__(self, terminal: Terminal, forward: Listener, *, why: str | None = WHY) -> None:
         self._terminal = terminal
         self._forward = forward
         self._why = why
@@ -122,7 +122,7 @@ class StreamedView(PrintedView):
     """
 
     def __init__(
-        self, terminal: Terminal, forward: Listener, environ: Mapping[str, str], *, waits: bool, why: str = WHY
+        self, terminal: Terminal, forward: Listener, environ: Mapping[str, str], *, waits: bool, why: str | None = WHY
     ) -> None:
         super().__init__(terminal, forward, why=why)
         self._waits = waits
@@ -181,10 +181,10 @@ def _stop_run() -> None:
     os.kill(os.getpid(), signal.SIGTERM)  # background jobs of a shell ignore SIGINT
 
 
-def open_view(ctx: CommandContext, format_: Format, *, waits: bool, why: str = WHY) -> View:
+def open_view(ctx: CommandContext, format_: Format, *, waits: bool, why: str | None = WHY) -> View:
     """Return the view for `format_`; text is plain in a pipe and rendered on a terminal.
 
-    `why` is the command that shows the passage behind a citation.
+    `why` is the command that shows the passage behind a citation; `None` if that has been said.
     """
     terminal, forward = ctx.terminal, ctx.progress
     if format_ == "json":
@@ -196,7 +196,7 @@ def open_view(ctx: CommandContext, format_: Format, *, waits: bool, why: str = W
     return StreamedView(terminal, forward, os.environ, waits=waits, why=why)
 
 
-def print_answer(terminal: Terminal, answer: Answer, *, why: str = WHY) -> None:
+def print_answer(terminal: Terminal, answer: Answer, *, why: str | None = WHY) -> None:
     """Print the text, its verdicts, a line for each citation, and a note that the command `why` shows more."""
     if terminal.out.isatty():
         print_markdown(terminal, answer.text)
@@ -222,13 +222,12 @@ def print_verdicts(terminal: Terminal, answer: Answer, write_line: Callable[[str
         terminal.note(line)
 
 
-def print_sources(terminal: Terminal, answer: Answer, *, why: str = WHY) -> None:
+def print_sources(terminal: Terminal, answer: Answer, *, why: str | None = WHY) -> None:
     """Print a line for each citation of an answer whose text has already been shown."""
     if answer.citations:
         terminal.out.write("\n")
-        terminal.sources(
-            cited_sources(answer_object(answer)), hint=f"\n`{why}` shows the passage behind [N]; run {answer.run}"
-        )
+        hint = f"`{why}` shows the passage behind [N]; " if why is not None else ""
+        terminal.sources(cited_sources(answer_object(answer)), hint=f"\n{hint}run {answer.run}")
 
 
 def cited_sources(answer: Mapping[str, Any]) -> list[tuple[int, str, str | None]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
@@ -30,6 +31,7 @@ _EARLY_ENDS: Mapping[StoppedBy, str] = MappingProxyType(
         "cut": "This answer is not complete: the model's reply was cut off.",
     }
 )
+_UNCITED = re.compile(rf" {WARNING_SIGN} uncited\b")
 _MARK = re.compile(rf" {WARNING_SIGN} (?:uncited|unsupported|contradicted)\b")
 
 
@@ -55,6 +57,17 @@ def mark(verdict: str) -> str:
 def without_marks(answer: str) -> str:
     """Return `answer` without the marks that were added to it."""
     return _MARK.sub("", answer)
+
+
+def without_uncited_marks(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an `asky.answer/1` object without the marks that earlier versions added to uncited statements."""
+    marks = [found.start() for found in _UNCITED.finditer(answer["answer"])]
+
+    def moved(position: int) -> int:
+        return position - bisect_left(marks, position) * len(mark("uncited"))
+
+    claims = [{**claim, "start": moved(claim["start"]), "end": moved(claim["end"])} for claim in answer["claims"]]
+    return {**answer, "answer": _UNCITED.sub("", answer["answer"]), "claims": claims}
 
 
 def struck(text: str) -> str:

@@ -81,7 +81,7 @@ def test_an_answer_and_a_session_are_saved_and_documents_are_added(home: Path, d
         answer_to(chatting, f"/save {tmp_path / 'a.doc'}", "not .md")
         answer_to(chatting, "/cost", "1 question")
         assert "about" not in chatting.text()
-    assert "two high tides a day [1]" in (tmp_path / "a.md").read_text()
+    assert "two high tides a day [^1]" in (tmp_path / "a.md").read_text()
     assert json.loads((tmp_path / "a.json").read_text())["schema"] == "asky.answer/1"
     assert "<!doctype html>" in (tmp_path / "a.html").read_text()
     assert TIDES in (tmp_path / "all.md").read_text()

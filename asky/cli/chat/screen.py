@@ -52,7 +52,7 @@ class ChatScreen:
         chat = self.ctx.asky.chat
         if self.conversation.look_up() is None:
             self.answer = None
-        view = open_view(self.ctx, "text", waits=False, why="/why N")
+        view = open_view(self.ctx, "text", waits=False, why="/why N" if self.answer is None else None)
         with closing(view):
             try:
                 answer = run_to_end(

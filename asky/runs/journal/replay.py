@@ -15,6 +15,7 @@ from asky.config.keys import Leaf, find
 from asky.errors import ReplayMissed, StoreDamaged, UsageError
 from asky.events import Event, Listener, Warned, ignore, listening
 from asky.evidence.answer import answer_json
+from asky.evidence.marks import without_uncited_marks
 from asky.research.web.ledger import SEARCHED
 from asky.runs.access import Access
 from asky.runs.context import RunContext, RunSpec, decode_spec
@@ -203,7 +204,7 @@ def _replay_missed(run: Run, what: str) -> ReplayMissed:
 
 
 def _require_same(run: Run, replayed: Mapping[str, Any]) -> None:
-    stored = run.answer or {}
+    stored = without_uncited_marks(run.answer) if run.answer is not None else {}
     plain = json.loads(json.dumps(replayed))
     other = [name for name, value in stored.items() if name not in plain or not _includes(plain[name], value)]
     if other:

@@ -95,8 +95,8 @@ def test_more_detail_is_the_verdict_on_each_statement() -> None:
     checked = (*claims("The **sea** is [deep](http://x.test) [1].", verdict="supported"), *claims("a | b [2]"))
     assert printed(io.StringIO(), "", checked, verbose=True).splitlines()[1:] == [
         "⚠ 2 statements: 1 supported, 1 unsupported",
-        "  supported    0.00  [] The sea is deep.",
-        "  unsupported  0.00  [] a; b",
+        "  supported          The sea is deep.",
+        "  unsupported        a; b",
     ]
 
 

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from asky.evidence.marks import without_marks
+from asky.evidence.marks import without_marks, without_uncited_marks
 from asky.evidence.plain_text import plain_text
 from asky.evidence.verification.verify import mark_unsupported, verify_answer, verify_claim
 from asky.values import Span, Verdict
@@ -274,3 +275,12 @@ def test_a_claim_that_is_a_quotation_says_where_it_stands() -> None:
 def test_a_claim_without_a_citation_is_no_quotation() -> None:
     (claim,) = verify_answer("Tides are caused by the gravity of the moon.", {1: TIDES})
     assert "quotation" not in claim.checks
+
+
+def test_an_answer_of_an_earlier_version_loses_the_marks_of_uncited_statements() -> None:
+    def stored(text: str) -> dict[str, Any]:
+        places = [(text.index(said), text.index(said) + len(said)) for said in ("It is.", "So it is.", "It rose.")]
+        return {"run": "r", "answer": text, "claims": [{"start": start, "end": end} for start, end in places]}
+
+    before = stored("It is. ⚠ uncited So it is. ⚠ unsupported\n\n- It rose. ⚠ uncited")
+    assert without_uncited_marks(before) == stored("It is. So it is. ⚠ unsupported\n\n- It rose.")
