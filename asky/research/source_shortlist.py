@@ -35,13 +35,14 @@ from asky.research.shortlist_examine import (
     Examined,
     ExaminedQuestion,
     asks_about_retraction,
+    best_sentence,
     card_of,
     examine,
     examine_page,
     has_abstract,
     read_question,
 )
-from asky.research.shortlist_score import RankedCandidate, counted_meaning, preference, score
+from asky.research.shortlist_score import MIN_MEANING, RankedCandidate, counted_meaning, preference, score
 from asky.research.shortlist_types import EmbedTexts, SearchAll, Searched, Shortlist
 from asky.research.source_policy import SourcePolicy
 from asky.search.port import Candidate
@@ -117,6 +118,7 @@ class _Run:
     comparer: Comparer
     refused: dict[str, str] = field(default_factory=dict)
     meanings: dict[str, float] = field(default_factory=dict)
+    sentences: dict[str, float] = field(default_factory=dict)
     examined: dict[str, Examined] = field(default_factory=dict)
 
     async def shortlist(self, search: SearchAll) -> Shortlist:
@@ -226,7 +228,10 @@ class _Run:
         examined = await in_thread(examine_page, page.document, question)
         cosines = await self.comparer.cosines(examined.passages) if examined.passages else None
         if cosines:
-            self.meanings[candidate.url] = max(*cosines, self.meanings.get(candidate.url, -1.0))
+            meaning = self.meanings[candidate.url] = max(*cosines, self.meanings.get(candidate.url, -1.0))
+            sentence = best_sentence(examined.passages, question) if meaning < MIN_MEANING else ""
+            if sentence and not examined.is_foreign and (near := await self.comparer.cosines([sentence])):
+                self.sentences[candidate.url] = near[0]
         self.examined[candidate.url] = examined
 
     async def _texts(
@@ -242,7 +247,8 @@ class _Run:
             if examined is not None:
                 meaning = self.meanings.get(candidate.url) if self.comparer.is_able else None
                 place = places.get(candidate.url)
-                entries.append(RankedCandidate(candidate, place, meaning, examined, published_of(candidate, page)))
+                published, sentence = published_of(candidate, page), self.sentences.get(candidate.url)
+                entries.append(RankedCandidate(candidate, place, meaning, examined, published, sentence))
         scored = await in_thread(score, question, entries, self.today)
         return [
             Text(

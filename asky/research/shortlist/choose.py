@@ -9,7 +9,7 @@ from datetime import date
 
 from asky.research.index.near_duplicates import group_copies
 from asky.research.page import WebPage
-from asky.research.shortlist_score import FREE_PER_SITE, MIN_MEANING, WEIGHTS, CandidateScore, RankedCandidate
+from asky.research.shortlist_score import FREE_PER_SITE, WEIGHTS, CandidateScore, RankedCandidate
 from asky.research.shortlist_types import Shortlisted
 from asky.research.source_policy import latest_day
 from asky.text.counting import counted
@@ -85,7 +85,7 @@ def _objection(text: Text, *, keeps_retracted: bool) -> str | None:
         return None
     if entry.meaning is None:
         return None if entry.examined.counts else "has no word of the question"
-    return f"not about the question (meaning {entry.meaning:.2f})" if entry.meaning < MIN_MEANING else None
+    return None if entry.is_about_it else f"not about the question (meaning {entry.meaning:.2f})"
 
 
 def _by_claim(text: Text) -> tuple[bool, date]:

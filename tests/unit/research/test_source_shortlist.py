@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
@@ -14,6 +15,7 @@ import pytest
 from asky.config.schema import ShortlistSettings
 from asky.errors import NotConfigured, ProviderError, StoreFull
 from asky.events import Event, StageAdvanced, StageFinished, StageStarted, Warned, ignore
+from asky.research.shortlist_score import MIN_MEANING, MIN_SENTENCE
 from asky.research.shortlist_types import Shortlist
 from asky.research.source_policy import SourcePolicy
 from asky.research.source_shortlist import source_shortlist
@@ -328,6 +330,38 @@ async def test_pages_about_something_else_or_without_text_are_no_sources() -> No
     assert urls(made) == [found[2].url]
     assert dict(made.rejected)[found[0].url].startswith("not about the question (meaning 0.")
     assert dict(made.rejected)[found[1].url] == "hardly any text"
+
+
+ELSEWHERE = f"{' '.join(f'z{number}' for number in range(115))}. {{}} {' '.join(f'y{n}' for n in range(60))}."
+
+
+async def test_a_page_about_something_else_is_kept_for_the_sentence_that_answers() -> None:
+    found = [replace(each, title="", snippet="") for each in candidates(3)]
+    web = web_of(found)
+    said = (
+        "In the dark, bats find moths.",
+        "Wooden bats were painted onto boxes that children asked for shortly before closing time.",
+        "Rain came when dark soles sold best among visitors who arrived by ferry from another town.",
+    )
+    web.pages = {each.url: page(each.url, ELSEWHERE.format(words)) for each, words in zip(found, said, strict=True)}
+    embedder = FakeEmbedder(dim=4096)
+
+    made = await shortlist(web, embedder=embedder)
+
+    (kept,) = made.selected
+    assert kept.candidate.url == found[0].url
+    meaning, sentence = (float(reason.rpartition(" ")[2]) for reason in kept.reasons if re.search(r" 0\.\d\d$", reason))
+    assert meaning < MIN_MEANING < MIN_SENTENCE < sentence
+    assert {why[:22] for _, why in made.rejected} == {"not about the question"}
+    assert said[0] in embedder.embedded
+
+
+async def test_a_sentence_is_compared_only_where_the_passages_are_not_near() -> None:
+    embedder = FakeEmbedder()
+
+    await shortlist(web_of(candidates(5)), embedder=embedder)
+
+    assert len(embedder.embedded) <= 1 + 5 + 2 * 5
 
 
 async def test_new_pages_go_first_where_the_question_asks_for_them() -> None:
