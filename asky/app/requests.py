@@ -243,9 +243,13 @@ def lacks_model(resolved: ResolvedAsk, config: Config) -> bool:
 
 
 def _opening_notes(resolved: ResolvedAsk, services: Services) -> Iterator[str]:
-    """Yield the notes for the user before a question is answered. Raises as `model_notes` does."""
+    """Yield the notes for the user before a question is answered. Raises as `model_notes` does.
+
+    That no model is configured is noted once in a conversation.
+    """
     yield from model_notes(resolved, services.config)
-    if lacks_model(resolved, services.config):
+    is_first = resolved.session is None or not resolved.session.messages
+    if is_first and lacks_model(resolved, services.config):
         yield BUILT_IN_ANSWERS
         from asky.llm.endpoint.available import find_available  # only if no model is configured
 

@@ -74,11 +74,11 @@ class Chat:
 
     def _greet(self) -> None:
         self._terminal.note("asky chat: /help lists the commands, Ctrl-D leaves")
-        if self._screen.conversation.lacks_model:
-            self._terminal.note(BUILT_IN_ANSWERS)
         session = self._screen.conversation.session
         if session is not None and session.messages:
             self._terminal.note(f"continuing the session {one_line(session.name)}: {session.messages} messages")
+        elif self._screen.conversation.lacks_model:
+            self._terminal.note(BUILT_IN_ANSWERS)
 
     def _next(self) -> str | None:
         """Return the next input that is not empty, or `None` at the end."""

@@ -217,7 +217,8 @@ def _describe_indexing(indexing: IndexingStatus) -> str:
     goes_on = "the next question or `asky corpus sync --all` goes on with them"
     match indexing.state:
         case "running":
-            return f"running in the background, process {indexing.pid}: {left}"
+            process = "" if indexing.pid is None else f", process {indexing.pid}"  # for a moment at its start
+            return f"running in the background{process}: {left}"
         case "done":
             return "done"
         case "failed":

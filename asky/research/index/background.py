@@ -80,13 +80,14 @@ class BackgroundEmbedding:
                 return self.state().is_running
             _write(descriptor, self._store)  # all that the file will ever take
             process = _start([*self._command(), str(descriptor)], descriptor)
-            _write(descriptor, self._store, pid=process.pid)
+            # A program that goes on, such as a chat or a server, must notice its end: else it stays as a zombie.
+            threading.Thread(target=process.wait, name="asky-indexing", daemon=True).start()
+            with suppress(OSError):
+                _write(descriptor, self._store, pid=process.pid)
         except (OSError, ValueError):  # a full disk, too many processes
             return False
         finally:
             os.close(descriptor)
-        # A program that goes on, such as a chat or a server, must notice its end: else it stays as a zombie.
-        threading.Thread(target=process.wait, name="asky-indexing", daemon=True).start()
         return True
 
 

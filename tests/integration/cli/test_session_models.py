@@ -98,12 +98,14 @@ def test_a_model_that_was_typed_goes_along_and_that_is_said_before_anything_is_s
 
 
 @pytest.mark.parametrize("way", [("-s", "private", ASKED), ("-c", "--json", ASKED)])
-def test_that_no_model_is_configured_is_said_with_each_question(desk: Desk, way: tuple[str, ...]) -> None:
-    desk.keep_private()
+def test_that_no_model_is_configured_is_said_once_in_a_conversation(desk: Desk, way: tuple[str, ...]) -> None:
     told = "no model is configured: answering with sentences quoted from the sources\n"
-    assert told in desk.ask(*way).stderr
-    assert told not in desk.ask(*way, "-m", "extractive").stderr  # it was chosen
-    assert told not in desk.ask(*way).stderr  # and so it is for the next question
+    begin = ("-d", "documents", *(each for each in way[1:] if each == "--json"))
+    assert told in desk.ask(*begin, "-s", "private", ASKED).stderr
+    assert told not in desk.ask(*way).stderr
+    assert told not in desk.ask("chat", "-s", "private", stdin="").stderr
+    assert told in desk.ask(*begin, ASKED).stderr  # another one
+    assert told not in desk.ask(*begin, "-m", "extractive", ASKED).stderr  # it was chosen
 
 
 @pytest.mark.parametrize("way", [("-c",), ("-s", "private"), ("chat", "-c"), ("chat", "-s", "private")])
