@@ -55,10 +55,11 @@ class BackgroundEmbedding:
             return BackgroundState()
         try:
             said = _read(descriptor)
-            # Shared: two readers do not see each other. A store that was moved may be locked from its old place.
-            is_running = not _locked(descriptor, fcntl.LOCK_SH) and said.get("store") == str(self._store)
+            is_locked = not _locked(descriptor, fcntl.LOCK_SH)  # shared: two readers do not see each other
         finally:
             os.close(descriptor)
+        # A process that works for the store at its old place is about to end.
+        is_running = is_locked and _identity(Path(str(said.get("store")))) == _identity(self._store)
         pid, problem = said.get("pid"), said.get("problem")
         return BackgroundState(
             is_running,

@@ -216,15 +216,21 @@ def test_a_model_is_prepared_once_for_all_homes_of_a_user_and_is_then_read_only(
 
 
 @pytest.mark.slow
-def test_a_cut_cache_is_noticed_and_made_anew(tiny: Path, tiny_cache: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("way", ["cut", "incomplete"])
+def test_a_cut_or_incomplete_cache_is_noticed_and_made_anew(
+    tiny: Path, tiny_cache: Path, tmp_path: Path, way: str
+) -> None:
     cache = copied(tiny_cache, tmp_path / "cache")
     before = client(tiny, cache).embed(SENTENCES)
-    file = export_folder(cache) / "model.onnx"
-    file.write_bytes(file.read_bytes()[:1000])
+    if way == "cut":
+        file = export_folder(cache) / "model.onnx"
+        file.write_bytes(file.read_bytes()[:1000])
+    else:
+        (export_folder(cache) / "meta.json").unlink()
     heard: list[Event] = []
     assert (client(tiny, cache, heard).embed(SENTENCES) == before).all()
     (warned, _) = [event.message for event in heard if isinstance(event, Warned)]  # the other is about a long text
-    assert "is damaged (model.onnx" in warned
+    assert ("is damaged (model.onnx" if way == "cut" else "is incomplete") in warned
     assert warned.endswith(": it is prepared again")
     again: list[Event] = []
     client(tiny, cache, again).embed(["text"])
