@@ -10,9 +10,9 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from asky.errors import ConfigError, NotConfigured
 from asky.events import Listener, StageFinished, StageStarted, Warned, ignore
@@ -26,7 +26,7 @@ from asky.research.embedding.cache import (
     known_weights_hash,
     read_exported,
 )
-from asky.research.embedding.models import find_model_folder, model_key, model_name
+from asky.research.embedding.models import find_model_folder, is_folder, model_key, model_name
 from asky.research.embedding.recipe import EmbeddingModel, describe, read_recipe
 from asky.research.embedding.tokens import ModelTokenizer
 from asky.text.counting import counted
@@ -70,6 +70,16 @@ class EmbeddingSettings:
             raise ConfigError(f"int8 embeddings run on the CPU, not on {self.device}", hint="set the device to cpu")
         if self.batch_size < 1:
             raise ConfigError(f"a batch of {self.batch_size} texts is too small", hint="use 1 or more")
+
+    def encode(self) -> dict[str, Any]:
+        """Return the settings as JSON for another process, whose current folder may be another one."""
+        model = str(Path(self.model).expanduser().resolve()) if is_folder(self.model) else self.model
+        return {**asdict(self), "model": model, "cache_dir": str(self.cache_dir.absolute())}
+
+    @classmethod
+    def decode(cls, data: dict[str, Any]) -> EmbeddingSettings:
+        """Return the settings that `encode` encoded."""
+        return cls(**{**data, "cache_dir": Path(data["cache_dir"])})
 
 
 @dataclass(frozen=True, slots=True)

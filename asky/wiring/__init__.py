@@ -208,8 +208,8 @@ class Services:
         store = self.database.path
 
         def command() -> list[str]:
-            settings = asdict(self._embedding_settings)
-            return ["-m", "asky.wiring.embedding_process", str(store.absolute()), json.dumps(settings, default=str)]
+            settings = json.dumps(self._embedding_settings.encode())
+            return ["-m", "asky.wiring.embedding_process", str(store.absolute()), settings]
 
         return BackgroundEmbedding(store, command)
 

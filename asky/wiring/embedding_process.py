@@ -65,10 +65,8 @@ def main(arguments: Sequence[str]) -> None:
     """Embed the rest of `STORE` with the model of `SETTINGS`; the process was born with the descriptor `LOCK`."""
     path, settings, lock = arguments
     lower_priority()
-    stated = json.loads(settings)
-    chosen = EmbeddingSettings(cache_dir=Path(stated.pop("cache_dir")), **stated)
     with suppress(StoreGone):
-        embed_store(Job(Path(path), int(lock)), Path(path), chosen)
+        embed_store(Job(Path(path), int(lock)), Path(path), EmbeddingSettings.decode(json.loads(settings)))
     os._exit(0)  # without closing a store that is gone
 
 
