@@ -1,10 +1,10 @@
-"""Record terminals for the documentation: `python tools/record_terminal.py --paper FILE [NAME]...`.
+"""Record terminals for the documentation: `python -m tools.record_terminal --paper FILE [NAME]...`.
 
 Each recording of `RECORDINGS` runs its commands one after another in a pseudo-terminal, with a home folder and an
 `ASKY_HOME` of its own, no key and no network, and writes `docs/recordings/NAME.cast` for `asciinema play` and
 `docs/recordings/NAME.svg`, the picture of what the terminal shows at the end. Output and times are as they were, with
-three exceptions: the commands are typed by this script, the embedding model has been converted before, and the home
-folder is shown as `/home/you`.
+these exceptions: the commands and replies are typed by this script, the search model has been prepared before, the home
+folder is shown as `/home/you`, and the web is a small encyclopedia on this machine.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import os
 import secrets
 import shlex
 import shutil
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -31,6 +32,8 @@ import pyte
 from rich.console import Console
 from rich.style import Style
 from rich.text import Text
+
+from tools.small_wiki import small_wiki
 
 ROOT = Path(__file__).parents[1]
 OUTPUT = ROOT / "docs" / "recordings"
@@ -48,6 +51,8 @@ _LIMIT_S = 300
 _EXIT_CODES = (0, 11)
 """Of commands worth a recording: an answer, and none found."""
 _SCAN_PAGES, _SCAN_DPI = 2, 150
+_WEB: dict[str, str] = {}
+"""The variables of the encyclopedia that is searched, while it is served."""
 
 _SVG = """\
 <svg viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
@@ -79,12 +84,16 @@ Events = list[tuple[float, str]]
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """Commands over documents that `prepare(paper, folder)` puts into the folder where they run."""
+    """Commands over documents that `prepare(paper, folder)` puts into the folder where they run.
+
+    `cd FOLDER` changes that. `replies` are typed in their order, each after a prompt has been printed.
+    """
 
     name: str
     title: str
     prepare: Callable[[Path | None, Path], None]
     commands: tuple[str, ...]
+    replies: tuple[tuple[str, str], ...] = ()
 
 
 def _paper(paper: Path | None, folder: Path) -> None:
@@ -113,6 +122,12 @@ def _spreadsheet(_: Path | None, folder: Path) -> None:
     shutil.copy(DOCUMENTS / "harbour-dues.xlsx", folder)
 
 
+def _clone(paper: Path | None, folder: Path) -> None:
+    subprocess.run(["git", "clone", "--quiet", "--bare", str(ROOT), str(folder / "asky.git")], check=True)
+    (folder / "papers").mkdir()
+    shutil.copy(_given(paper), folder / "papers" / "rag.pdf")
+
+
 def _given(paper: Path | None) -> Path:
     if paper is None:
         raise click.ClickException("the recordings of a paper and of a scan need --paper FILE, an arXiv PDF")
@@ -122,6 +137,21 @@ def _given(paper: Path | None) -> Path:
 
 
 RECORDINGS = (
+    Recording(
+        "first-steps",
+        "The first quarter of an hour",
+        _clone,
+        (
+            "git clone asky.git",
+            "cd asky",
+            "make demo",
+            '.venv/bin/asky -d ~/papers "What is rag.pdf about?"',
+            ".venv/bin/asky setup",
+            '.venv/bin/asky -r "Who found penicillin, and when?"',
+            ".venv/bin/asky why 1",
+        ),
+        (("model:", ""), ("path:", ""), ("names, or all:", "wikipedia"), ("y/n:", "n")),
+    ),
     Recording(
         "paper",
         "A paper",
@@ -157,8 +187,8 @@ RECORDINGS = (
         "A folder of source code",
         _code,
         (
-            'asky -d click "Where is the pager chosen?"',
-            'asky -d click "What does CliRunner do?"',
+            'asky -d click "What is this project?"',
+            'asky -d click "Which exceptions are there?"',
             'asky -d click "What is the default width of a progress bar?"',
         ),
     ),
@@ -182,6 +212,7 @@ def record(recording: Recording, home: Path) -> Events:
     """
     events: Events = []
     now = 0.0
+    folder, replies = home, list(recording.replies)
     for command in recording.commands:
         events.append((now, _PROMPT))
         now += _PAUSE_S
@@ -189,7 +220,10 @@ def record(recording: Recording, home: Path) -> Events:
             events.append((now, key))
             now += _KEY_S
         events.append((now, "\r\n"))
-        events += [(now + after, text) for after, text in _run(command, home)]
+        if command.startswith("cd "):
+            folder = folder / command.removeprefix("cd ")
+        else:
+            events += [(now + after, text) for after, text in _run(command, home, folder, replies)]
         now = events[-1][0]
         events.append((now, "\r\n"))
         now += _PAUSE_S
@@ -215,15 +249,28 @@ def write_svg(title: str, events: Events, path: Path) -> None:
     path.write_text("".join(line.strip() + "\n" for line in svg.splitlines() if line.strip()), "utf-8")
 
 
-def _run(command: str, home: Path) -> Iterator[tuple[float, str]]:
-    """Yield what `command` prints and after how many seconds; raise `click.ClickException` if it fails."""
+def _run(
+    command: str, home: Path, folder: Path | None = None, replies: list[tuple[str, str]] | None = None
+) -> Iterator[tuple[float, str]]:
+    """Yield what `command` prints and after how many seconds; raise `click.ClickException` if it fails.
+
+    The first of `replies` is typed, and taken off the list, once its prompt has been printed.
+    """
     started = time.monotonic()
+    where = folder or home
     child = pexpect.spawn(
-        "/bin/sh", ["-c", command], cwd=home, env=_environment(home), dimensions=(ROWS, COLUMNS), encoding="utf-8"
+        "/bin/sh", ["-c", command], cwd=where, env=_environment(home), dimensions=(ROWS, COLUMNS), encoding="utf-8"
     )
+    printed = ""
     while True:
         try:
-            yield time.monotonic() - started, child.read_nonblocking(65536, timeout=_LIMIT_S)
+            text = child.read_nonblocking(65536, timeout=_LIMIT_S)
+            yield time.monotonic() - started, text
+            printed += text
+            if replies and replies[0][0] in printed:
+                prompt, reply = replies.pop(0)
+                printed = printed.partition(prompt)[2]
+                child.send(f"{reply}\n")
         except pexpect.EOF:
             break
         except pexpect.TIMEOUT:
@@ -285,11 +332,12 @@ def _at_home(events: Events, home: str) -> Events:
 
 def _environment(home: Path) -> dict[str, str]:
     path = os.pathsep.join([str(home / ".bin"), os.environ["PATH"]])
-    return {
+    return _WEB | {
         "HOME": str(home),
         "ASKY_HOME": str(home / ".asky"),
         "PATH": path,
-        "PYTHONPATH": str(ROOT),
+        "ASKY_MODEL_CACHE": str(_models(home)),
+        "PIP_QUIET": "2",
         "TERM": "xterm-256color",
         "LC_ALL": "C.UTF-8",
     }
@@ -308,7 +356,7 @@ def _home() -> Iterator[Path]:
     try:
         (home / ".bin").mkdir()
         asky = home / ".bin" / "asky"
-        asky.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m asky "$@"\n')
+        asky.write_text(f'#!/bin/sh\nPYTHONPATH={ROOT} exec {shlex.quote(sys.executable)} -m asky "$@"\n')
         asky.chmod(0o755)
         yield home
     finally:
@@ -331,6 +379,7 @@ def _converted_models() -> Iterator[Path]:
 def main(paper: Path | None, names: Sequence[str]) -> None:
     """Make the recordings NAMES anew, or all of them."""
     with ExitStack() as stack:
+        _WEB.update(stack.enter_context(small_wiki()))
         homes = {each: stack.enter_context(_home()) for each in RECORDINGS if not names or each.name in names}
         for recording, home in homes.items():
             recording.prepare(paper, home)

@@ -39,15 +39,15 @@ def lines(svg: str) -> list[str]:
 @each_recording
 def test_a_cast_holds_the_commands_of_its_recording(recording: Recording) -> None:
     typed = re.findall(r"\$\x1b\[0m (.*?)\r\n", output(OUTPUT / f"{recording.name}.cast"))
-    assert typed == list(recording.commands), "run: python tools/record_terminal.py --paper FILE"
-    assert all(command.startswith("asky ") for command in typed)
+    assert typed == list(recording.commands), "run: python -m tools.record_terminal --paper FILE"
+    assert any("asky " in command for command in typed)
 
 
 @each_recording
 def test_a_picture_shows_the_questions_and_needs_nothing_from_elsewhere(recording: Recording) -> None:
     svg = (OUTPUT / f"{recording.name}.svg").read_text("utf-8")
     assert {f"$ {command}" for command in recording.commands} <= set(lines(svg))
-    assert re.findall(r"\w+://[^\s\"<]*", svg) == ["http://www.w3.org/2000/svg"]
+    assert re.findall(r"=\"(\w+://[^\"]*)", svg) == ["http://www.w3.org/2000/svg"]
     assert re.search(r"@import|@font-face|url\((?!#)", svg) is None
     assert len(svg.encode()) < MAX_SVG_BYTES
 
