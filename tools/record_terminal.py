@@ -189,7 +189,7 @@ RECORDINGS = (
         (
             'asky -d click "What is this project?"',
             'asky -d click "Which exceptions are there?"',
-            'asky -d click "What is the default width of a progress bar?"',
+            'asky -d click "What does secho do?"',
         ),
     ),
     Recording(

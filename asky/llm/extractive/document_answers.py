@@ -155,9 +155,10 @@ def _answer(
         found = list(definitions(document.passages, asked.kinds))
         if aspect in ("outline", "definitions"):
             return found
-        found = [each for each in found if not is_private(each.text)] or found
+        said = description(document.passages, max_words)
+        public = [each for each in found if not is_private(each.text)]
         most = _MAX_DEFINITIONS if max_sentences == _MAX_SENTENCES else max_sentences
-        return [*description(document.passages, max_words), *found[:most]]
+        return [*said, *(public if public or said else found)[:most]]
     if document.is_code and aspect == "authors":
         return list(authors(document.passages))[:_MAX_LINES]
     if aspect == "definitions":
