@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import errno
 import os
@@ -17,8 +16,6 @@ from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
-
-import anyio.from_thread
 
 from asky.research.local.running import RunningPrograms
 
@@ -124,6 +121,10 @@ def run_program(
 
 def _is_abandoned() -> bool:
     """Return whether this is a worker thread whose result nobody waits for any more."""
+    import asyncio  # both only where a program runs: adapters are read from the configuration by `asky chat` too
+
+    import anyio.from_thread
+
     try:
         anyio.from_thread.check_cancelled()
     except asyncio.CancelledError:
