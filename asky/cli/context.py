@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 GRACE_S = 3.0
-_NO_ANSWER = "there is no answer; the warning above says why"
+_REASON_WARNED = "failed for the reason in the warning above"
 _TICK_S = 0.1
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -70,7 +70,7 @@ class CommandContext:
         """Take what a warning has said already out of the message and the hint of an error."""
         warning = self.progress.warning_of(error.message) if isinstance(error, AskyError) else None
         if warning is not None and isinstance(error, AskyError):
-            error.message = _NO_ANSWER
+            error.message = _REASON_WARNED
             error.hint = (error.hint or "").removeprefix(warning.hint or "").removeprefix("; ") or None
 
     def _tick(self) -> None:

@@ -118,6 +118,6 @@ def test_the_reason_of_a_failed_search_is_said_once(tmp_path: Path) -> None:
         loud = run_asky(*asked, home=tmp_path / "loud", environ=environ)
         quiet = run_asky(*asked, "-q", home=tmp_path / "quiet", environ=environ)
     assert (loud.returncode, loud.stderr.count("the connection was refused")) == (5, 1)
-    assert loud.stderr.endswith("asky: there is no answer; the warning above says why\n")
+    assert loud.stderr.endswith("asky: failed for the reason in the warning above\n")
     assert (quiet.returncode, quiet.stderr.count("the connection was refused")) == (5, 1)
     assert "hint: check the network" in quiet.stderr
