@@ -23,6 +23,7 @@ REFERENCE_UNIT_S = 0.062
 MIB = 1 << 20
 _TIMEOUT_S = 600
 _LOOK_S = 0.1
+_ALONE = {"ASKY_RESEARCH__RETRIEVAL__EMBED_IN_BACKGROUND": "false"}
 
 # A process of its own between this one and what is measured: a child starts with the peak memory of its parent, and
 # this one may have held torch.
@@ -48,13 +49,16 @@ class Measured:
 def measure_python(
     arguments: Sequence[str], home: Path, *, cwd: Path | None = None, environ: Mapping[str, str] | None = None
 ) -> Measured:
-    """Run `python ARGUMENTS` in a clean environment; it must end with exit code 0."""
+    """Run `python ARGUMENTS` in a clean environment; it must end with exit code 0.
+
+    Nothing goes on in the background, where it would disturb the next measurement.
+    """
     finished = subprocess.run(
         [sys.executable, "-c", _WITNESS, sys.executable, *arguments],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         text=True,
-        env=clean_environment(home, environ),
+        env=clean_environment(home, {**_ALONE, **(environ or {})}),
         cwd=cwd or home,
         timeout=_TIMEOUT_S,
         check=True,

@@ -108,7 +108,11 @@ def services_in(
     """The product's parts over the store of that name, with `embedder` or one of their own."""
     environ = environ_in(folder, name)
     folder.mkdir(parents=True, exist_ok=True)
-    flags = {"research.embedding.precision": precision, "research.embedding.local_files_only": True}
+    flags = {
+        "research.embedding.precision": precision,
+        "research.embedding.local_files_only": True,
+        "research.retrieval.embed_in_background": False,  # what a first question finds is measured
+    }
     return RememberingServices(load_config(environ=environ, cwd=folder, flags=flags), environ, embedder)
 
 
