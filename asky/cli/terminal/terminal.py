@@ -10,6 +10,7 @@ import time
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import groupby
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TextIO
 
 from asky import events
@@ -30,6 +31,18 @@ _CLEAR = "\r\x1b[K"
 _TYPED = "  > "
 _CITATION = re.compile(r"\[\d+\]")
 _MIN_COLUMNS = 16  # on a narrower terminal nothing is folded
+_WORK: Mapping[str, str] = MappingProxyType(
+    {
+        "get_relevant_content": "searching the sources",
+        "get_full_content": "reading a source",
+        "query_research_memory": "searching the findings",
+        "save_finding": "saving a finding",
+        "web_search": "searching the web",
+        "extract_links": "listing links",
+        "get_link_summaries": "reading pages",
+    }
+)
+"""What a tool does, by its name."""
 _PROGRAM_FAULTS = frozenset({"timed_out", "too_large", "tool_failed", "not_started"})  # of user-defined tools
 
 
@@ -280,7 +293,8 @@ class Progress:
             self._stage, self._done, self._total, self._detail = f"asking {event.model}", 0, None, ""
             self._started_at = self._clock()
         elif isinstance(event, events.ToolCalled):
-            self._stage, self._done, self._total, self._detail = event.name, 0, None, event.summary
+            stage = _WORK.get(event.name, f"running {one_line(event.name)}")
+            self._stage, self._done, self._total, self._detail = stage, 0, None, event.summary
             self._started_at = self._clock()
         elif isinstance(event, events.ToolReturned):
             self._print_failure(event.failure)

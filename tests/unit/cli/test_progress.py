@@ -19,6 +19,7 @@ from asky.events import (
     ToolReturned,
     Warned,
 )
+from asky.research.tool_specs import TOOL_SPECS, WEB_TOOL_SPECS
 from asky.values import Failure
 
 CLEAR = "\r\x1b[K"
@@ -110,10 +111,12 @@ def test_the_line_makes_room_for_the_answer() -> None:
 def test_tools_and_files_are_named_without_what_could_steer_the_terminal() -> None:
     screen = Screen()
     screen.hear(ToolCalled("1", "get_relevant_content", "a\x1b[2Jquery\nof two lines"))
+    screen.hear(ToolCalled("2", "my_\x07tool", "{}"), after=1.0)
     screen.hear(StageStarted("reading", 2), after=1.0)
     screen.hear(FileRead("docs/\x1b]0;x\x07a.pdf", "indexed"), after=1.0)
     assert screen.stream.lines_drawn() == [
-        "get_relevant_content  aquery of two lines",
+        "searching the sources  aquery of two lines",
+        "running my_tool  {}",
         "reading  0/2",
         "reading  0/2  docs/a.pdf",
     ]
@@ -244,3 +247,12 @@ def test_what_a_model_did_wrong_is_told_when_all_is(verbose: bool, shown: str) -
     screen.hear(ToolReturned("c1", "x", "", Failure("x", "unknown_tool", "there is no tool 'x'")))
     screen.hear(ToolReturned("c2", "find", "3 passages"))
     assert screen.stream.getvalue() == shown
+
+
+@pytest.mark.parametrize("name", [spec.name for spec in (*TOOL_SPECS, *WEB_TOOL_SPECS)])
+def test_what_a_tool_does_is_said_in_words(name: str) -> None:
+    screen = Screen()
+    screen.hear(ToolCalled("1", name, "tides"))
+    (line,) = screen.stream.lines_drawn()
+    assert name not in line
+    assert line.endswith("  tides")
