@@ -149,7 +149,8 @@ class Warned:
     """A warning to the user; the run continues.
 
     Of several warnings about one `topic` a run keeps the first; without a topic, of several with the same message.
-    `is_repeat` marks what an earlier run of the session has warned about: whoever reads the session knows it.
+    `is_repeat` marks what the user has been told before: by an earlier run of the session, or by the command that began
+    what goes on in the background.
     """
 
     message: str

@@ -92,7 +92,7 @@ class RunFeed:
                 if topic in self._topics:
                     return
                 self._topics.add(topic)
-                event = replace(event, is_repeat=self._is_repeat(topic))
+                event = replace(event, is_repeat=event.is_repeat or self._is_repeat(topic))
             self._add(event)
             self._wake()
             self._notify(event)

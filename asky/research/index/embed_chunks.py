@@ -171,8 +171,9 @@ def embed_for_queries(
             embedding_cache.mark_done(task)
     if reached.embedded < reached.chunks:
         background = None if store.tables.vectors.read_only else store.background
+        was_running = background is not None and background.state().is_running
         goes_on = background is not None and background.start()
-        _warn_incomplete(store, space_id, before, reached, goes_on=goes_on)
+        _warn_incomplete(store, space_id, before, reached, goes_on=goes_on, is_repeat=was_running)
     return reached
 
 
@@ -243,11 +244,14 @@ def _missing_fairly(store: StoreParts, space_id: int, scope: Scope, first: Seque
         yield from (id_ for _, id_ in sorted(ranked))
 
 
-def _warn_incomplete(store: StoreParts, space_id: int, before: Coverage, reached: Coverage, *, goes_on: bool) -> None:
+def _warn_incomplete(
+    store: StoreParts, space_id: int, before: Coverage, reached: Coverage, *, goes_on: bool, is_repeat: bool
+) -> None:
+    """Warn that not everything is embedded; `is_repeat` if the process that goes on with it was running before."""
     missing = f"{reached.chunks - reached.embedded:,} of {reached.chunks:,} passages"
     if not before.embedded and store.tables.vectors.other_spaces(space_id):
         message = f"the embedding model has changed: {missing} are not embedded with the new one"
     else:
         message = f"{missing} are not embedded yet and are found by keywords only"
     hint = _GOES_ON if goes_on else "`asky corpus sync --all` embeds them"
-    store.warn("coverage", message, hint)
+    store.warn("coverage", message, hint, is_repeat=is_repeat)

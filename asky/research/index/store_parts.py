@@ -184,9 +184,9 @@ class StoreParts:
             return embedded >= MIN_ROWS
         return embedded >= _SHARED_PART * self.tables.vectors.coverage(space_id, Scope()).embedded
 
-    def warn(self, topic: str, message: str, hint: str | None = None) -> None:
+    def warn(self, topic: str, message: str, hint: str | None = None, *, is_repeat: bool = False) -> None:
         """Warn about `topic`; each affected run keeps the first warning of a topic."""
-        self.listener(Warned(message, hint, topic))
+        self.listener(Warned(message, hint, topic, is_repeat))
 
     def close(self) -> None:
         """Close the index and write pending vectors. The store can be used again."""

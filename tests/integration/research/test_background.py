@@ -120,6 +120,21 @@ def test_the_process_holds_no_terminal_gives_way_and_is_told_of(
     assert indexing.embedded() == (PASSAGES, PASSAGES, PASSAGES)
 
 
+def test_while_it_is_at_work_other_commands_say_nothing_of_it(
+    tiny: Path, tmp_path: Path, docs: Path, indexing: Indexing
+) -> None:
+    begin(tiny, tmp_path, docs)
+    with opened(tiny, tmp_path) as background:
+        with indexing.held_up():  # so that it is not stopped in the middle of a transaction
+            assert background.start()
+            process = indexing.process()
+            process.suspend()
+        assert NOT_YET not in asky(tiny, tmp_path, "search", "-d", str(docs), "note 7")[1]
+        out, _ = asky(tiny, tmp_path, "-r", "-d", str(docs), "What is note 7?", "--json")
+        process.resume()
+    assert any(NOT_YET in each for each in json.loads(out)["warnings"]), "a program is told"
+
+
 def test_of_two_that_start_at_once_one_works_and_when_it_is_killed_the_next_goes_on(
     tiny: Path, tmp_path: Path, docs: Path, indexing: Indexing
 ) -> None:
