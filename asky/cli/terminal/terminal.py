@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _REDRAW_S = 0.1
 _ESTIMATE_AFTER_S = 2.0
+_OF_BAR = 6  # of the line
 _CLEAR = "\r\x1b[K"
 _TYPED = "  > "
 _CITATION = re.compile(r"\[\d+\]")
@@ -360,6 +361,9 @@ class Progress:
             parts.append(str(self._done))
         elapsed = now - self._started_at
         if self._total and 0 < self._done < self._total and elapsed >= _ESTIMATE_AFTER_S:
+            cells = self._columns() // _OF_BAR
+            filled = cells * self._done // self._total
+            parts.insert(1, "█" * filled + "░" * (cells - filled))
             parts.append(f"about {duration(elapsed / self._done * (self._total - self._done))} left")
         elif elapsed >= _ESTIMATE_AFTER_S:
             parts.append(duration(elapsed))

@@ -67,7 +67,7 @@ def test_a_stage_is_shown_with_its_counts_and_the_time_left() -> None:
     assert screen.stream.lines_drawn() == [
         "embedding  0/400",
         "embedding  1/400",
-        "embedding  100/400  about 30 s left",
+        "embedding  ███░░░░░░░░░░  100/400  about 30 s left",
         "embedding  400/400  40 s",
     ]
 
