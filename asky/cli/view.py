@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from asky.app.answers import reference, without_marks
-from asky.app.schemas import answer_object, with_embedding
+from asky.app.schemas import answer_object
 from asky.cli.context import Stopped
 from asky.cli.export_forms import form_of
 from asky.cli.failures import describe, key_variables
@@ -79,14 +79,10 @@ class PrintedView:
 
 
 class JsonView(PrintedView):
-    """Prints the complete answer as one object, with what `ctx` has embedded for it."""
-
-    def __init__(self, ctx: CommandContext) -> None:
-        super().__init__(ctx.terminal, ctx.progress)
-        self._ctx = ctx
+    """Prints the complete answer as one object."""
 
     def show(self, answer: Answer) -> None:
-        self._terminal.json(with_embedding(answer_object(answer), self._ctx.asky.embedding_usage()))
+        self._terminal.json(answer_object(answer))
 
 
 class EventsView(PrintedView):
@@ -188,7 +184,7 @@ def open_view(ctx: CommandContext, format_: Format, *, waits: bool, why: str | N
     """
     terminal, forward = ctx.terminal, ctx.progress
     if format_ == "json":
-        return JsonView(ctx)
+        return JsonView(terminal, forward)
     if format_ == "events":
         return EventsView(terminal, forward, os.environ)
     if not terminal.is_smart:
