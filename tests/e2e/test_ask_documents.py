@@ -352,8 +352,8 @@ def test_ctrl_c_stops_at_once_and_the_next_run_finishes_the_work(home: Path, tmp
     assert "40 unchanged" in finished.stderr
     status = json.loads(run_here("corpus", "status", "--json", home=home).stdout)
     assert status["embedded"] == status["chunks"] > 40
-    shown = run_here("corpus", "status", home=home).stdout.splitlines()[-1]
-    assert shown == "searched by  exact scan of the vectors (Chroma above 1,000,000 passages)"
+    shown = run_here("corpus", "status", home=home).stdout.splitlines()[-2:]
+    assert shown == ["searched by  exact scan of the vectors (Chroma above 1,000,000 passages)", "indexing     done"]
 
 
 def test_a_folder_that_is_gone_keeps_its_documents_until_it_is_removed(home: Path, docs: Path) -> None:

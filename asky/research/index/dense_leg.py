@@ -36,7 +36,8 @@ class DenseLeg:
 
         rows = np.zeros((len(ids), len(self.query)), dtype=np.float32)
         found, vectors = self.find(ids)
-        rows[np.searchsorted(ids, found)] = vectors
+        if len(found):
+            rows[np.searchsorted(ids, found)] = vectors
         return rows
 
     def cosines(self, count: int, rows: Vectors | None) -> Scores:

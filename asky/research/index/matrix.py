@@ -42,10 +42,15 @@ class Matrix:
         return found
 
     def rows_of(self, wanted: Ids) -> tuple[Ids, Vectors]:
-        """Return those of the chunks `wanted` that are here, and their vectors, in order of row."""
+        """Return those of the chunks `wanted` that are here, and their vectors, in order of row.
+
+        Of none that is float32[0, 0].
+        """
         import numpy as np
 
         places = np.flatnonzero(np.isin(self.ids, wanted))
+        if not len(places):
+            return self.ids[:0], np.empty((0, 0), np.float32)
         ends = np.cumsum([len(part) for part in self.parts])
         at = np.searchsorted(ends, places, side="right")
         starts = ends - [len(part) for part in self.parts]

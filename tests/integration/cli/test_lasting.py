@@ -170,7 +170,7 @@ def test_what_was_typed_to_a_turn_under_way_stands_in_exports_below_its_question
         assert done.out.startswith(r"# Session \<b\>x \& y" + "\n\n## What pulls?\n\nThe moon")
         assert (
             "## What else?\n\n*Added while it was answered:* only \\*spring\\* tides\n\n"
-            "*Added while it was answered:* and no others\n\nThe moon [1]."
+            "*Added while it was answered:* and no others\n\nThe moon [^2-1]."
         ) in done.out
         assert (
             "## And \\<i\\>?\n\n*Added while it was answered:* quickly\n\nNo answer was written: the run is failed."
