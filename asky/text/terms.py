@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 
+from Stemmer import Stemmer
+
 STOP_WORDS: frozenset[str] = frozenset(
     """
     a about above after again against all also although am among an and any are aren't as at be because been before
@@ -130,7 +132,5 @@ def _pairs(word: str) -> Iterator[str]:
 
 @lru_cache(maxsize=_STEM_CACHE_WORDS)
 def _stem(word: str) -> str:
-    from snowballstemmer import stemmer  # its 30 languages cost 13 ms: only where text is stemmed
-
-    stemmed: str = stemmer("english").stemWord(word)  # created anew (0.3 us): a stemmer holds state, threads share this
+    stemmed: str = Stemmer("english").stemWord(word)  # a new one (0.3 us): it must not be shared between threads
     return stemmed
