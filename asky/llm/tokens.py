@@ -81,7 +81,7 @@ class TokenCounter:
     """
 
     def __init__(self, tokenize: Callable[[str], int] | None = None) -> None:
-        self._count_text = tokenize or _count_text
+        self._count_text = tokenize or token_bound
         self._known: dict[str, int] = {}
         self._ratio: float | None = None
 
@@ -124,7 +124,8 @@ class TokenCounter:
         return sum(known[text] for text in texts) + _overhead(len(texts))
 
 
-def _count_text(text: str) -> int:
+def token_bound(text: str) -> int:
+    """Return an upper bound on the tokens of `text`, as measured for `TokenCounter`."""
     rest = _BEYOND_ASCII.sub(" ", text)
     words = _LONG_WORD.sub(" ", rest)
     pieces = len(_PIECE.findall(words)) + len(rest) - len(words)

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from asky.concurrency import in_thread
 from asky.errors import UsageError
 from asky.evidence.passages import render_passages
+from asky.llm.tokens import token_bound
 from asky.llm.tools import Tool, ToolResult
 from asky.reading.formats import SOURCE_CODE
 from asky.research.excerpts.locations import Places
@@ -49,6 +51,7 @@ _SCANNED_HITS = 8  # whose documents are scanned for records
 _MOST_SCANNED = 3  # documents
 _MOST_SOURCES = 2_000  # among which a question names the documents that it is about
 _LEAST_SHARE = 3  # of the room for passages that ordinary hits get beside an overview: a third
+_CHARACTERS_PER_TOKEN = 8  # more than any prose has: texts of so many fill the room for passages
 _HITS_PER_PASSAGE = 2  # adjacent hits are joined to one passage, so more are requested than shown
 
 
@@ -152,17 +155,32 @@ class ResearchTools:
             },
         )
         overview = self._overview(queries, sources, limit) + self._records(queries, hits)
-        spent = sum(self._store.count_tokens(each.text) for each in overview)
-        room = max(self._run.passage_tokens - spent, self._run.passage_tokens // _LEAST_SHARE)
         found = join_hits(
             [hit for hit in hits if not _is_shown(hit, overview)],
             self._store.tables.documents,
             self._run.keys,
-            budget=room,
-            cost=self._store.count_tokens,
             limit=max(limit - len(overview), limit // _LEAST_SHARE, 1),
         )
-        return [*overview, *found]
+        beside = self._fitting([*overview, *found], self._run.passage_tokens) - len(overview)
+        least = self._fitting(found, self._run.passage_tokens // _LEAST_SHARE)
+        return [*overview, *found[: max(beside, least, 1)]]
+
+    def _first_fitting(self, evidence: Sequence[Evidence]) -> list[Evidence]:
+        """Return the first of `evidence` that fit the room for passages; one always does."""
+        return list(evidence[: max(1, self._fitting(evidence, self._run.passage_tokens))])
+
+    def _fitting(self, evidence: Sequence[Evidence], tokens: int) -> int:
+        return self._fitting_texts([each.text for each in evidence], tokens)
+
+    def _fitting_texts(self, texts: Sequence[str], tokens: int) -> int:
+        """Return how many of the first `texts` have at most `tokens` tokens together.
+
+        They are only tokenized if a bound does not decide: to read the model's tokenizer takes a tenth of the CPU time
+        of a question.
+        """
+        if sum(map(token_bound, texts)) <= tokens:
+            return len(texts)
+        return sum(spent <= tokens for spent in accumulate(self._store.tokenizer().count(texts)))
 
     def _overview(self, queries: Sequence[str], sources: Sequence[str] | None, limit: int) -> list[Evidence]:
         """Return the parts of documents that answer those of `queries` that ask about documents as a whole."""
@@ -172,18 +190,18 @@ class ResearchTools:
         scope = self._run.scope if sources is None else Scope(self._run.scope.collections, tuple(sources))
         known = self._corpus.sources(scope, limit=_MOST_SOURCES)
         evidence: dict[str, Evidence] = {}
-        spent = 0
+        characters = 0
         for question in asked:
             meant = documents_meant(question, known, self._run.recent)
             is_list = {"outline", "definitions"}.issuperset(question.aspects)
             most = max(limit, MAX_HEADINGS if is_list else len(meant))
             for source in meant:
                 for each in self._overview_of(source, question, documents=1 if is_list else len(meant)):
-                    spent += self._store.count_tokens(each.text) if each.key not in evidence else 0
-                    if evidence and (spent > self._run.passage_tokens or len(evidence) >= most):
-                        return list(evidence.values())
+                    if characters > self._run.passage_tokens * _CHARACTERS_PER_TOKEN or len(evidence) >= most:
+                        return self._first_fitting(list(evidence.values()))
+                    characters += len(each.text) if each.key not in evidence else 0
                     evidence.setdefault(each.key, each)
-        return list(evidence.values())
+        return self._first_fitting(list(evidence.values()))
 
     def _records(self, queries: Sequence[str], hits: Sequence[Hit]) -> list[Evidence]:
         """Return the rows, settings and log entries that share most with a query, of the documents that hits are in."""
@@ -240,7 +258,7 @@ class ResearchTools:
             self._store.tables.documents,
             self._run.keys,
             budget=self._run.passage_tokens,
-            cost=self._store.count_tokens,
+            fitting=self._fitting_texts,
             limit=self._run.max_passages,
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import pytest
 from hypothesis import given
@@ -36,6 +36,10 @@ LONGEST = st.integers(1, 120)
 
 def words(text: str) -> int:
     return len(re.findall(r"\w{1,4}|[^\w\s]", text))
+
+
+def fitting(texts: Sequence[str], budget: int) -> int:
+    return sum(spent <= budget for spent in accumulate(map(words, texts)))
 
 
 def check_tiling(text: str, passages: Sequence[Span]) -> None:
@@ -71,7 +75,7 @@ def test_a_passage_ends_inside_a_sentence_only_where_that_does_not_fit(
 def test_the_first_passages_tile_the_text_from_its_start_within_budget_and_limit(
     text: str, edges: list[int], budget: int, limit: int
 ) -> None:
-    passages = first_passages(text, edges, budget=budget, cost=words, limit=limit)
+    passages = first_passages(text, edges, budget=budget, fitting=fitting, limit=limit)
     read = passages[-1].end if passages else 0
     check_tiling(text[:read], passages)
     assert len(passages) <= limit

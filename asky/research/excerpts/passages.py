@@ -6,7 +6,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
+from itertools import pairwise
+from typing import TypeAlias
 
 from asky.errors import UsageError
 from asky.evidence.keys import KeyRing
@@ -17,6 +18,9 @@ from asky.values import Evidence, Hit, Location, Source, Span
 
 MAX_PASSAGE_CHARACTERS = 2400
 """The longest passage, about three chunks: a citation of more would not point at anything."""
+
+Fitting: TypeAlias = Callable[[Sequence[str], int], int]
+"""Takes texts and a budget in tokens, and returns how many of the first texts have no more tokens together."""
 
 _SPACE = re.compile(r"\s+")
 
@@ -44,13 +48,10 @@ class _Passage:
         self.span = _around(self.span, hit.span)
 
 
-def join_hits(
-    hits: Iterable[Hit], documents: DocumentStore, keys: KeyRing, *, budget: int, cost: Callable[[str], int], limit: int
-) -> list[Evidence]:
-    """Return passages in the order of their best hit; adjacent hits are joined, up to `MAX_PASSAGE_CHARACTERS`.
+def join_hits(hits: Iterable[Hit], documents: DocumentStore, keys: KeyRing, *, limit: int) -> list[Evidence]:
+    """Return at most `limit` passages in the order of their best hit.
 
-    At most `limit` passages whose texts together cost at most `budget`, where `cost` counts a text's tokens: the first
-    always fits; the first that would exceed the budget ends the list.
+    Adjacent hits are joined, up to `MAX_PASSAGE_CHARACTERS`.
     """
     passages: list[_Passage] = []
     for hit in hits:
@@ -59,17 +60,9 @@ def join_hits(
             joined.take(hit)
         elif len(passages) < limit:
             passages.append(_Passage(hit.source, hit.document_id, hit.span, hit.location, hit.score))
-    evidence: list[Evidence] = []
     places = Places(documents)
-    spent = 0
-    for passage in passages:
-        shown = _evidence(passage, documents, keys, places)
-        spent += cost(shown.text)
-        if evidence and spent > budget:
-            break
-        if shown.text:
-            evidence.append(shown)
-    return evidence
+    found = (_evidence(passage, documents, keys, places) for passage in passages)
+    return [each for each in found if each.text]
 
 
 def interleave(rankings: Sequence[Sequence[Hit]]) -> list[Hit]:
@@ -92,7 +85,7 @@ def read_passages(
     keys: KeyRing,
     *,
     budget: int,
-    cost: Callable[[str], int],
+    fitting: Fitting,
     limit: int,
 ) -> tuple[list[Evidence], int | None]:
     """Return the passages of a source's text from the character `start` on, and the offset after them, or `None`.
@@ -110,7 +103,7 @@ def read_passages(
     _, pages = documents.structure(document_id)
     places = Places(documents)
     edges = [edge - start for page in pages for edge in (page.start, page.end)]
-    spans = first_passages(text, edges, budget=budget, cost=cost, limit=limit)
+    spans = first_passages(text, edges, budget=budget, fitting=fitting, limit=limit)
     if end < length and len(spans) > 1 and not text[spans[-1].end :].strip():
         spans.pop()  # it ends with the text read so far, not with a sentence
     evidence = []
@@ -123,22 +116,23 @@ def read_passages(
     return evidence, start + rest if end < length or text[rest:].strip() else None
 
 
-def first_passages(
-    text: str, edges: Iterable[int] = (), *, budget: int, cost: Callable[[str], int], limit: int
-) -> list[Span]:
-    """Return the first of the text's consecutive passages, at most `limit`, that together cost at most `budget`.
+def first_passages(text: str, edges: Iterable[int] = (), *, budget: int, fitting: Fitting, limit: int) -> list[Span]:
+    """Return the first of the text's consecutive passages, at most `limit`, that together fit the budget.
 
-    `cost` counts a text's tokens. All passages are shortened if the first one would cost too much, down to single
-    characters; there is always a first, unless the text is white space. See `cut_passages`.
+    All passages are shortened if the first one does not fit, down to single characters; there is always a first, unless
+    the text is white space. See `cut_passages`.
     """
+
+    def texts(spans: Sequence[Span]) -> list[str]:
+        return [text[each.start : each.end] for each in spans]
+
     max_chars = MAX_PASSAGE_CHARACTERS
     passages = cut_passages(text, edges, max_chars=max_chars)
-    while max_chars > 1 and passages and cost(text[passages[0].start : passages[0].end]) > budget:
+    while max_chars > 1 and passages and not fitting(texts(passages[:1]), budget):
         max_chars //= 2
         passages = cut_passages(text, edges, max_chars=max_chars)
     passages = passages[:limit]
-    spent = accumulate(cost(text[each.start : each.end]) for each in passages)
-    return passages[: max(1, sum(each <= budget for each in spent))]
+    return passages[: max(1, fitting(texts(passages), budget))]
 
 
 def cut_passages(text: str, edges: Iterable[int] = (), *, max_chars: int = MAX_PASSAGE_CHARACTERS) -> list[Span]:

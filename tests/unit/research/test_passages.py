@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -65,7 +66,7 @@ class Library:
 
     def read(self, start: int = 0, *, budget: int = 6000, limit: int = 12) -> tuple[list[Evidence], int | None]:
         return read_passages(
-            self.source, self.document_id, start, self.documents, self.keys, budget=budget, cost=tokens, limit=limit
+            self.source, self.document_id, start, self.documents, self.keys, budget=budget, fitting=fitting, limit=limit
         )
 
     def read_all(self, **limits: int) -> list[Evidence]:
@@ -74,6 +75,10 @@ class Library:
             more, rest = self.read(rest, **limits)
             found += more
         return found
+
+
+def fitting(texts: Sequence[str], budget: int) -> int:
+    return sum(spent <= budget for spent in accumulate(map(tokens, texts)))
 
 
 def tokens(text: str) -> int:
