@@ -118,10 +118,6 @@ class VectorStore(StoreParts):
         embedder = self.embedder()
         return embedder.tokenizer if embedder else PieceTokenizer()
 
-    def count_tokens(self, text: str) -> int:
-        """Return the number of tokens of `text`."""
-        return self.tokenizer().count([text])[0]
-
     def location(self, document_id: int, span: Span) -> Location:
         """Return the section path and the page or line at which a span begins."""
         return Places(self.tables.documents).at(document_id, span.start)

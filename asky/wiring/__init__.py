@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from functools import cached_property
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, cast
 from asky.chat.entries import CHAT_ENTRIES
 from asky.config.paths import Paths, ensure_private_dir, model_folder, resolve_paths
 from asky.config.redaction import key_values
-from asky.config.secrets import MASK, scrub
+from asky.config.secrets import MASK, scrubber
 from asky.events import Event, Listener, Warned, emit, ignore
 from asky.research.local.running import RunningPrograms
 from asky.storage.corpus import CorpusStore
@@ -100,7 +100,11 @@ class Services:
         """Return `text` with the secrets of this process masked."""
         for key in self.keys:
             text = text.replace(key, MASK)
-        return scrub(text, self.environ)
+        return self._scrub(text)
+
+    @cached_property
+    def _scrub(self) -> Callable[[str], str]:
+        return scrubber(self.environ)
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
@@ -235,16 +239,9 @@ class Services:
     @cached_property
     def ingester(self) -> Ingester:
         """Writes documents into the store."""
-        from asky.research.chunker import ChunkSettings
         from asky.research.corpus.ingest import Ingester
 
-        chosen = self.config.research.chunking
-        return Ingester(
-            self.database,
-            self.corpus,
-            self.vectors,
-            chunking=ChunkSettings(chosen.max_tokens, chosen.overlap_tokens),
-        )
+        return Ingester(self.database, self.corpus, self.vectors, chunking=self.config.research.chunking)
 
     @cached_property
     def acquirer(self) -> Acquirer:

@@ -12,7 +12,6 @@ import numpy.typing as npt
 import pytest
 
 from asky.config.schema import Chunking, Retrieval
-from asky.research.chunker import ChunkSettings
 from asky.research.corpus.ingest import Ingester
 from asky.research.embedding.embedder import Progress
 from asky.research.embedding.models import find_model_folder
@@ -82,7 +81,7 @@ class GrowingStore:
     def __init__(self, folder: Path, document_characters: int, max_tokens: int) -> None:
         self._folder = folder
         self._documents = enumerate(real_documents(document_characters))
-        self._chunking = ChunkSettings(max_tokens, Chunking().overlap_tokens)
+        self._chunking = Chunking(max_tokens, Chunking().overlap_tokens)
         self._chunks = self._words = self._characters = 0
 
     def grow(self, chunks: int) -> Size:

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from asky.config.schema import Engine, Retrieval
+from asky.config.schema import Chunking, Engine, Retrieval
 from asky.events import ignore
 from asky.reading.limits import ReadLimits
 from asky.reading.process.pool import ReaderPool
-from asky.research.chunker import ChunkSettings
 from asky.research.corpus.acquire import Acquirer
 from asky.research.corpus.ingest import Ingester
 from asky.research.embedding.embedder import Progress
@@ -79,7 +78,7 @@ def share_beside_the_model(engine: Engine, embedder: TimedEmbedder, docs: Path, 
     store = SearchStore(home, settings=settings, embedder=embedder)  # type: ignore[arg-type]  # the real one
     if engine == "chroma":
         store.search.index(embedder)  # opened while it is empty: importing Chroma is no part of the work
-    ingester = Ingester(store.database, store.corpus, store.search, chunking=ChunkSettings(200, 30))
+    ingester = Ingester(store.database, store.corpus, store.search, chunking=Chunking(200, 30))
     steps = [time.process_time()]
     started = cpu_with_children_s()
     with ReaderPool(ReadLimits(), workers=2) as readers:

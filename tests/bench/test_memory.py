@@ -23,7 +23,7 @@ from asky.events import ignore
 from asky.reading.limits import ReadLimits
 from asky.reading.process.pool import ReaderPool
 from asky.research.corpus.acquire import Acquirer
-from asky.research.chunker import ChunkSettings
+from asky.config.schema import Chunking
 from asky.research.corpus.ingest import Ingester
 from asky.research.local.files import LocalRoots
 from tests.support.embedding import FakeEmbedder
@@ -36,7 +36,7 @@ class QuickEmbedder(FakeEmbedder):
 
 docs, home = map(Path, sys.argv[1:])
 store = SearchStore(home, embedder=QuickEmbedder(dim=384), settings=Retrieval(engine="exact"))
-ingester = Ingester(store.database, store.corpus, store.search, chunking=ChunkSettings(200, 30))
+ingester = Ingester(store.database, store.corpus, store.search, chunking=Chunking(200, 30))
 with ReaderPool(ReadLimits(), workers=2) as readers:
     acquirer = Acquirer(
         store.database, store.corpus, store.search, ingester, readers,

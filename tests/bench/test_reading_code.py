@@ -8,11 +8,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from asky.config.schema import Retrieval
+from asky.config.schema import Chunking, Retrieval
 from asky.events import ignore
 from asky.reading.limits import ReadLimits
 from asky.reading.process.pool import ReaderPool
-from asky.research.chunker import ChunkSettings
 from asky.research.corpus.acquire import Acquirer
 from asky.research.corpus.ingest import Ingester
 from asky.research.local.files import LocalRoots
@@ -44,7 +43,7 @@ def write_twice(folder: Path) -> tuple[Path, Path]:
 def cost_of(folder: Path, home: Path) -> float:
     """The CPU time of reading, cutting and indexing the files of a folder, without embedding them."""
     store = SearchStore(home, settings=Retrieval(engine="exact"))
-    ingester = Ingester(store.database, store.corpus, store.search, chunking=ChunkSettings())
+    ingester = Ingester(store.database, store.corpus, store.search, chunking=Chunking())
     started = cpu_with_children_s()
     with ReaderPool(ReadLimits(), workers=1) as readers:
         acquirer = Acquirer(

@@ -38,7 +38,6 @@ HEAVY = frozenset(
         "rich",
         "sentence_transformers",
         "sklearn",
-        "snowballstemmer",
         "sqlite3",
         "tokenizers",
         "torch",
@@ -122,7 +121,16 @@ def test_syncing_unchanged_files_loads_neither_numpy_nor_the_layout_of_pages(tmp
     modules_of(["corpus", "add", "--no-embed", str(folder)], tmp_path)
     loaded = modules_of(["corpus", "sync"], tmp_path)
     assert "asky.research.vector_store" in loaded
-    assert not {"numpy", "onnxruntime", "chromadb", "asky.reading.pages.lines"} & loaded
+    assert not {"numpy", "onnxruntime", "chromadb", "asky.reading.pages.lines", "asky.research.chunker"} & loaded
+
+
+@pytest.mark.model
+def test_a_question_asked_again_loads_neither_the_model_nor_its_tokenizer(tmp_path: Path) -> None:
+    (tmp_path / "tides.md").write_text("# Tides\n\nThe sea rises twice a day.\n", "utf-8")
+    asked = ("ask", "-d", str(tmp_path / "tides.md"), "How often does the sea rise?")
+    first, again = modules_of(asked, tmp_path), modules_of(asked, tmp_path)
+    assert {"tokenizers", "onnxruntime"} <= first
+    assert not {"tokenizers", "onnxruntime", "chromadb", "rich"} & again
 
 
 def test_importing_asky_imports_nothing_else(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ import anyio
 
 from asky.config.loader import load_config
 from asky.research.chunker import ChunkSettings, chunk_document
-from asky.research.corpus.ingest import contexts_of
+from asky.research.corpus.cutting import contexts_of
 from asky.research.index.embed_chunks import embedding_text
 from asky.storage.corpus import DEFAULT_COLLECTION
 from asky.storage.scope import Scope

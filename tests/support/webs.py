@@ -9,9 +9,8 @@ from types import TracebackType
 
 import anyio
 
-from asky.config.schema import ShortlistSettings
+from asky.config.schema import Chunking, ShortlistSettings
 from asky.research.cache import Browse, CacheSettings, ResearchCache
-from asky.research.chunker import ChunkSettings
 from asky.research.corpus.acquire import Acquirer
 from asky.research.corpus.ingest import Ingester
 from asky.research.page import ReadPage, WebPage
@@ -57,7 +56,7 @@ class LabWeb:
         self.readers = SharedReaders()
         self.opened: list[WebRun] = []
         self.policy = SourcePolicy()
-        ingester = Ingester(store.database, store.corpus, store.search, chunking=ChunkSettings(100, 10))
+        ingester = Ingester(store.database, store.corpus, store.search, chunking=Chunking(100, 10))
         self.acquirer = Acquirer(
             store.database,
             store.corpus,

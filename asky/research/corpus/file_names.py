@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import PurePosixPath
 
-from asky.research.local.names import show_name
 from asky.text.terms import content_terms
-from asky.values import Document
 
 # A file system allows 255 bytes for each name: these are the words of two such names.
 _MAX_WORDS = 80
@@ -20,17 +18,6 @@ _MIN_INNER = 2
 _NUMBERING = re.compile(r"\d{1,3}[\W_]+(?=[^\W\d_])")
 _MADE_UP = re.compile(r"(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,}", re.IGNORECASE)
 _NUMBER = re.compile(r"\d{1,3}")
-
-
-def source_title(document: Document | None, relative: str) -> str:
-    """Return the title of the document in a file, or else the name of the file: that of a note without its suffix.
-
-    Note-taking programs show a note's name as its title.
-    """
-    if document is not None and document.title:
-        return document.title
-    path = PurePosixPath(relative)
-    return show_name(path.stem if document is not None and document.media_type == "text/markdown" else path.name)
 
 
 def name_words(relative: str, title: str | None = None) -> str:

@@ -19,12 +19,11 @@ from asky.errors import AskyError, SourceError, SourceUnreadable
 from asky.events import Listener, Noted, StageAdvanced, StageFinished, StageStarted, ignore
 from asky.reading import scanned_pages
 from asky.reading.formats import HEAD_BYTES, format_of, may_be_text, media_type_of
-from asky.research.corpus.file_names import source_title
 from asky.research.corpus.ingest import FileFacts, Ingester, read_with, read_without_ocr
 from asky.research.corpus.report import OTHER_CONTENT, AcquireCounts, AcquireReport, DiskChanges, verdict_of
 from asky.research.local.discovery import DiscoveredFile, Unread, discover
 from asky.research.local.files import LocalRoots
-from asky.research.local.names import show_name
+from asky.research.local.names import show_name, source_title
 from asky.values import Chunk, Document, Failure, Source, source_id
 
 if TYPE_CHECKING:

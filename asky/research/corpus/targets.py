@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 from asky.errors import SourceError, SourceUnreadable
 from asky.reading.scanned_pages import SCANNED
 from asky.research.adapters import AdapterLink, AdapterListing
-from asky.research.corpus.file_names import source_title
 from asky.research.corpus.files import note_unread
 from asky.research.corpus.ingest import FileFacts, Ingester, read_with, read_without_ocr
 from asky.research.corpus.offered_targets import OfferedTargets
 from asky.research.corpus.report import AcquireCounts, verdict_of
-from asky.research.local.names import is_local_target, show_name, show_target
+from asky.research.local.names import is_local_target, show_name, show_target, source_title
 from asky.research.page import WebPage
 from asky.storage.pages import PageRow
 from asky.values import Link, Source, source_id

@@ -79,6 +79,7 @@ class LocalRoots:
         """Resolve `roots`. Raises `UsageError` for one that is missing or is neither a folder nor a regular file."""
         self._roots = tuple(dict.fromkeys(_Root.of(root) for root in roots))
         self._denied = frozenset(path.resolve() for path in denied)
+        self._denied_folders = tuple(f"{path}{os.sep}" for path in self._denied)
         self._open_beneath = opener or make_opener()
 
     def __bool__(self) -> bool:
@@ -163,7 +164,7 @@ class LocalRoots:
 
     def is_denied(self, path: Path) -> bool:
         """Return whether `path` (real) is one of asky's own files or lies in one of its folders."""
-        return bool(self._denied) and (path in self._denied or any(parent in self._denied for parent in path.parents))
+        return path in self._denied or str(path).startswith(self._denied_folders)
 
     def _find(self, target: str, *, folder: bool) -> tuple[int, LocalFile]:
         if not self._roots:

@@ -9,10 +9,15 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from asky.errors import SourceRefused
 from asky.reading.formats import format_of
+
+if TYPE_CHECKING:
+    from asky.values import Document
 
 MAX_TARGET_CHARACTERS = 4096  # the longest path that Linux opens
 MAX_SHOWN_CHARACTERS = 200
@@ -163,3 +168,14 @@ def _escape(char: str) -> str:
     if 0xDC80 <= code <= 0xDCFF:  # a byte that is not UTF-8, as Python represents it in a file name
         return f"\\x{code - 0xDC00:02x}"
     return char.encode("unicode_escape").decode("ascii")
+
+
+def source_title(document: Document | None, relative: str) -> str:
+    """Return the title of the document in a file, or else the name of the file: that of a note without its suffix.
+
+    Note-taking programs show a note's name as its title.
+    """
+    if document is not None and document.title:
+        return document.title
+    path = PurePosixPath(relative)
+    return show_name(path.stem if document is not None and document.media_type == "text/markdown" else path.name)

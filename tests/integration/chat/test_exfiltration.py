@@ -25,12 +25,12 @@ import pytest
 from asky.cli.terminal.markdown_stream import MarkdownStream
 from asky.cli.terminal.terminal import Terminal, json_text
 from asky.cli.view import print_answer
+from asky.config.schema import Chunking
 from asky.events import QuerySent, WebSearched
 from asky.evidence.answer import answer_json
 from asky.evidence.export.markdown import answer_markdown
 from asky.llm.port import Message, ModelUsage, Reply, TextDelta, ToolCall, ToolChoice, ToolSpec
 from asky.research.cache import CacheSettings, ResearchCache
-from asky.research.chunker import ChunkSettings
 from asky.research.corpus.ingest import Ingester
 from asky.search.port import SearchRequest, SearchResults
 from asky.text.terms import word_runs
@@ -337,7 +337,7 @@ def scene(tmp_path: Path) -> Iterator[Scene]:
             lab.web.pages,
             store.corpus,
             store.documents,
-            Ingester(store.database, store.corpus, store.search, chunking=ChunkSettings(400, 10)),
+            Ingester(store.database, store.corpus, store.search, chunking=Chunking(400, 10)),
             fetcher=open_fetcher(site, evil, resolve=resolve),
             read_document=lab.web.readers.read,
             settings=CacheSettings(ttl_s=3600.0, max_bytes=1 << 30),

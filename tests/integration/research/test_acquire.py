@@ -12,13 +12,12 @@ from typing import TypeVar
 import anyio
 import pytest
 
-from asky.config.schema import Retrieval
+from asky.config.schema import Chunking, Retrieval
 from asky.errors import Interrupted
 from asky.events import Noted
 from asky.reading import scanned_pages
 from asky.reading.limits import ReadLimits
 from asky.reading.process.pool import ReaderPool
-from asky.research.chunker import ChunkSettings
 from asky.research.corpus.acquire import Acquirer
 from asky.research.corpus.ingest import Ingester
 from asky.research.corpus.records import open_lines
@@ -58,7 +57,7 @@ class Library:
             self.store.database,
             self.store.corpus,
             self.store.search,
-            chunking=ChunkSettings(max_tokens=40, overlap_tokens=0),
+            chunking=Chunking(max_tokens=40, overlap_tokens=0),
         )
         self.acquirer = Acquirer(
             self.store.database,

@@ -9,11 +9,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from asky.config.schema import Retrieval
+from asky.config.schema import Chunking, Retrieval
 from asky.events import ignore
 from asky.reading.limits import ReadLimits
 from asky.reading.process.pool import ReaderPool
-from asky.research.chunker import ChunkSettings
 from asky.research.corpus.acquire import Acquirer
 from asky.research.corpus.ingest import Ingester
 from asky.research.corpus.report import AcquireReport
@@ -53,7 +52,7 @@ class CountingOpener:
 def test_unchanged_and_renamed_files_are_not_opened_or_embedded(tree: Path, tmp_path: Path) -> None:
     embedder, opener = FakeEmbedder(), CountingOpener()
     store = SearchStore(tmp_path, settings=Retrieval(engine="exact"), embedder=embedder)
-    ingester = Ingester(store.database, store.corpus, store.search, chunking=ChunkSettings())
+    ingester = Ingester(store.database, store.corpus, store.search, chunking=Chunking())
     with ReaderPool(ReadLimits(), workers=2) as readers:
         acquirer = Acquirer(
             store.database,

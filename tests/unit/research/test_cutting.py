@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asky.reading.text_builder import Heading, nest
-from asky.research.corpus.ingest import contexts_of
+from asky.research.corpus.cutting import contexts_of
 from asky.research.excerpts.locations import SEPARATOR
 from asky.research.index.embed_chunks import embedding_text
 from asky.values import Chunk, Document, Section, Span

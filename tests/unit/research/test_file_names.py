@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asky.research.corpus.file_names import name_words, source_title
+from asky.research.corpus.file_names import name_words
+from asky.research.local.names import source_title
 from asky.values import Document
 
 
