@@ -102,6 +102,8 @@ def _lines_with_key(lines: Sequence[str], key: str) -> Iterator[str]:
             yield line if in_code else f"{line}\n\n[{key}]"
         else:
             yield line if in_code or not line.strip() else f"{line} [{key}]"
+    if in_code:  # the list ends inside the block
+        yield f"```\n\n[{key}]"
 
 
 def _in_reading_order(units: Sequence[Unit], passages: Sequence[PassageText]) -> list[Unit]:

@@ -49,7 +49,7 @@ def form_of(text: str, title: str = "") -> Form:
         return "rows"
     if any(len(line) > _MAX_LINE or _SENTENCES.search(line) for line in lines):
         return "code" if _looks_like_code(text) else "prose"
-    if _share(lines, TIME_STAMP) >= _LOG_SHARE and len(lines) > 1:
+    if _share(lines, TIME_STAMP) >= _LOG_SHARE and (len(lines) > 1 or title.casefold().endswith(".log")):
         return "log"
     if rows >= _MOST * len(lines):
         return "rows"

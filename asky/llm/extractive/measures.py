@@ -64,6 +64,13 @@ _FORMS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\be-?mail address(?:es)?\b|\be-?mail\b\W*$", r"\w@\w"),
         (r"\b(?:birthday|birth ?date|date of birth)\b", r"\d"),
         (r"\bwebsite\b|\burl\b|\bhomepage\b", r"https?:|www\.|\w\.(?:com|org|net|io|eu|de|uk|[a-z]{2})\b"),
+        (r"\b(?:what|which) (?:\w+ )?versions?\b|\bversions? (?:number )?of\b", r"\d\.\d|\bv ?\d|\bversion \d"),
+        (r"\bserial (?:no|numbers?)\b", r"\bserial\b|\bs/n\b"),
+        (r"\bpass(?:word|code)s? (?:of|for|to)\b|\bpass(?:word|code)\b\W*$", r"passw|passcode|\bpwd\b"),
+        (
+            r"\b(?:warranty|guarantee|notice|trial|retention|grace|probation|return|cancellation) periods?\b",
+            _NUMBER + _TIME,
+        ),
         (r"\b(?:at )?what time\b", r"\d[:.h]\d\d|\d ?(?:am|pm|h)\b|o'clock|\bnoon\b|\bmidnight\b|[\d*] [\d*]"),
     )
 )

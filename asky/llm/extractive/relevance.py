@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from asky.llm.extractive.measures import may_measure, measures
 from asky.llm.extractive.questions import ParsedQuestion
 from asky.llm.extractive.scoring import Embed, ScoredUnit, Scorer, is_asked_task
-from asky.llm.extractive.units import RECORDS, Unit
+from asky.llm.extractive.units import RECORDS, Unit, is_mail_head
 from asky.text.terms import terms_of
 
 _BEST = 4  # units whose support is compared
@@ -40,6 +40,11 @@ _CODE = re.compile(r"[a-z]{1,4}\d{1,5}[a-z]?")
 _NEAR_CODE = 0.2  # of a name such as E2, which has no meaning of its own
 _CERTAIN = 0.5
 _DIGIT = re.compile(r"[:=;|]\s*\W?\d")
+_OF_MAILS = re.compile(
+    r"\b(?:e-?mails?|mails?|mailed|messages?|letters?|wr[io]tes?|written|writing|sen[dt]|sends|sender|subject|repl(?:y|ies|ied)|"
+    r"answer(?:ed|s)?|receiv\w+|forward\w*|cc|contact|address)\b",
+    re.IGNORECASE,
+)
 _IDENTIFIER = re.compile(r"\b[A-Z]{1,5}[- ]?\d[\dA-Z-]*\d\b")
 _BETWEEN_ENTRIES = re.compile(r"[;|\n]|, ")
 _MAX_ENTRIES = 40
@@ -138,8 +143,13 @@ def _counts(question: ParsedQuestion, unit: Unit) -> bool:
 
 
 def may_answer(question: ParsedQuestion, scored: ScoredUnit, scorer: Scorer) -> bool:
-    """Return whether a unit may answer: a record needs the numbers of the question, a row a word among its values."""
+    """Return whether a unit may answer: a record needs the numbers of the question, a row a word among its values.
+
+    What stands above a mail tells of the mail alone.
+    """
     unit = scored.unit
+    if is_mail_head(unit):
+        return _OF_MAILS.search(question.text) is not None
     if unit.kind not in RECORDS:
         return True
     if unit.kind == "row" and not scorer.share(question.terms, terms_of(_COLUMN.sub(" ", unit.text))):

@@ -15,7 +15,7 @@ from asky.llm.extractive.measures import measures
 from asky.llm.extractive.questions import AnswerKind, ParsedQuestion
 from asky.llm.extractive.related import related
 from asky.llm.extractive.tasks import task_state
-from asky.llm.extractive.units import RECORDS, PassageText, Unit, UnitKind
+from asky.llm.extractive.units import RECORDS, PassageText, Unit, UnitKind, is_mail_head
 from asky.text.terms import content_terms, stem, terms_of, words
 
 if TYPE_CHECKING:
@@ -209,11 +209,18 @@ class Scorer:
 
     def heading_of(self, unit: Unit) -> Unit | None:
         """Return the heading above a unit in its passage."""
+        return next((above for above in self._above(unit) if above.kind == "heading"), None)
+
+    def mail_head_of(self, unit: Unit) -> Unit | None:
+        """Return who wrote the mail that a unit is of, to whom and when, if its passage has that."""
+        return next((above for above in self._above(unit) if is_mail_head(above)), None)
+
+    def _above(self, unit: Unit) -> Iterator[Unit]:
+        """Yield the units before one in its passage, the nearest first."""
         for position in range(unit.position - 1, -1, -1):
             above = self._at.get((unit.passage, position))
-            if above is not None and above.kind == "heading":
-                return above
-        return None
+            if above is not None:
+                yield above
 
     def title_of(self, unit: Unit) -> str:
         """Return the title of the source that the unit is of."""

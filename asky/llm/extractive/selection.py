@@ -18,6 +18,12 @@ _POINTS_BACK = re.compile(
     re.IGNORECASE,
 )
 
+_SETTING = re.compile(r"`?[a-z][a-z0-9]*(?:[_.-][a-z0-9]+)*`?")  # the heading of a setting is its name
+_ASKS_VERSION = re.compile(r"\b(?:what|which|in what|since when) (?:\w+ )?(?:releases?|versions?)\b", re.IGNORECASE)
+_VERSION = re.compile(r"\b\d+\.\d+")
+
+_HEADED = 2  # of the best units, whose mails are told apart by who wrote them
+
 _TOLD_AT_ONCE = frozenset({"time", "number", "person", "place"})  # by one sentence with such an item
 
 
@@ -78,7 +84,7 @@ def select_units(
         chosen.add_explanation(question)
     if question.kind == "list" and chosen.units:
         chosen.add_members(scorer.members_like(chosen.units[0]))
-    return [*_dated_headings(scorer, question, chosen.units), *_with_names(scorer, chosen.units)]
+    return [*_telling_headings(scorer, question, chosen.units), *_with_names(scorer, chosen.units)]
 
 
 def _tasks(question: ParsedQuestion, whole: Sequence[ScoredUnit], settings: SelectionSettings) -> list[Unit]:
@@ -101,13 +107,23 @@ def _record_score(scored: ScoredUnit) -> float:
     return scored.coverage + PHRASES * scored.phrases
 
 
-def _dated_headings(scorer: Scorer, question: ParsedQuestion, units: Sequence[Unit]) -> list[Unit]:
-    """Return the headings with the date of units that have none, if the question asks when."""
-    if question.kind != "time":
-        return []
-    undated = [unit for unit in units if not dates(unit.text) and dates(unit.heading)]
-    headings = [heading for unit in undated if (heading := scorer.heading_of(unit)) is not None]
-    return list(dict.fromkeys(headings))
+def _telling_headings(scorer: Scorer, question: ParsedQuestion, units: Sequence[Unit]) -> list[Unit]:
+    """Return the headings that say what their units leave open.
+
+    That is the date or the version that the question asks for, the name of the setting that the best unit is about, and
+    who wrote the mail that it is of.
+    """
+    told = [unit for unit in units[:1] if _SETTING.fullmatch(unit.heading) and unit.heading not in unit.text]
+    if question.kind == "time":
+        told += [unit for unit in units if not dates(unit.text) and dates(unit.heading)]
+    if _ASKS_VERSION.search(question.text):
+        said = set(_VERSION.findall(question.text))
+        told += [
+            unit for unit in units if not set(_VERSION.findall(unit.text)) - said and _VERSION.search(unit.heading)
+        ]
+    headings = [heading for unit in told if (heading := scorer.heading_of(unit)) is not None]
+    heads = [head for unit in units[:_HEADED] if (head := scorer.mail_head_of(unit)) is not None and head not in units]
+    return list(dict.fromkeys([*headings, *heads]))
 
 
 def select_central(scorer: Scorer, passages: Sequence[PassageText], settings: SelectionSettings) -> list[Unit]:

@@ -91,6 +91,8 @@ class Unit:
         """
         if self.kind == "code":
             return self.text
+        if self.kind == "heading":
+            return _one_line(_ITEM_OR_HEADING_MARK.sub("", self.text))
         if self.kind in RECORDS:
             return "\n".join(" ".join(line.split()) for line in self.text.split("\n"))
         if self.kind == "list":
@@ -113,6 +115,7 @@ _MAX_CODE_LINES = 12
 _LIST_MARKER = re.compile(r"(?:[-*+•◦▪‣·●○■□–—]|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|\([ivx]{1,5}\))\s+(?:\[[ xX]\]\s+)?")
 _BULLETS = "-*+•◦▪‣·●○■□–—"
 _FENCE = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n(.*?)(?:^[ \t]*\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
+_FENCE_LINE = re.compile(r"^[ \t]*(?:```|~~~)([^\n]*)$", re.MULTILINE)
 # Source: reStructuredText specification, literal blocks and the directives of docutils and Sphinx.
 _RST_BLOCK = re.compile(
     r"(?:^[ \t]*\.\. (code|code-block|sourcecode|parsed-literal|prompt|console)::[^\n]*\n"
@@ -128,6 +131,13 @@ _REFERENCE_ENTRY = re.compile(r"^(?:\[\^?\d{1,3}\][^\n:]|[^\n]*\b(?:doi:|ISBN\b|
 _ENDED = re.compile(r"""[.!?…。！？｡।॥؟۔።]["'”’)\]}»›」』）】》*_`]*(?:\s*\[[\d,;\s–-]{1,20}\])*$""")
 _SENTENCE_BREAK = re.compile(r"(?:[^\W\d_]{2}|\d{3}|[)%])[.!?] [A-Z]")
 _HEADING = re.compile(r"#{1,6}\s|\*\*[^*\n]+\*\*:?$|__[^_\n]+__:?$|[^\n]+\n\s*[=-]{3,}\s*$")
+_MAIL_HEAD = re.compile(r"From: [^\n]+(?:\n(?:To|Cc|Date|Subject): [^\n]*)+")
+# A line in bold, and what stands above a mail: each is one piece, whatever it says.
+_APART = re.compile(rf"^[ \t]*(?P<piece>\*\*[^*\n]+\*\*:?|__[^_\n]+__:?|{_MAIL_HEAD.pattern})[ \t]*$", re.MULTILINE)
+_ABOUT_MAIL = re.compile(r"^(?:From|Subject): (?:(?:Re|Fwd?|AW|WG): ?)*([^\n<]*)", re.MULTILINE)
+_MAIL_TERMS = terms_of("mail email message letter wrote write written sent send sender")
+_FAILURE = re.compile(r"\b(?:ERROR|ERR|FATAL|CRITICAL|WARN(?:ING)?|panic|Traceback|[Ee]xception|[Ff]ail(?:ed|ure))\b")
+_FAILURE_TERMS = terms_of("error problem wrong went failed failure issue broke crash trouble")
 _TABLE_ROW = re.compile(r"\|.*\||[^|\n]+\|[^|\n]+\|")
 _TABLE_RULE = re.compile(r"[\s|:+=-]+$")
 _NOT_PROSE = re.compile(
@@ -153,6 +163,11 @@ _VERSION = re.compile(
 _VERSION_TERMS = terms_of("version")
 
 
+def is_mail_head(unit: Unit) -> bool:
+    """Return whether a unit is what stands above a mail: who wrote it, to whom, when and about what."""
+    return unit.kind == "entry" and _MAIL_HEAD.match(unit.text) is not None
+
+
 def read_units(passages: Sequence[PassageText]) -> list[Unit]:
     """Return the units of all passages in order. Only the first occurrence of a text is quotable."""
     seen: set[str] = set()
@@ -165,8 +180,9 @@ def read_units(passages: Sequence[PassageText]) -> list[Unit]:
                 continue
             seen.add(unit.quote)
             context = unit.context | section
-            # a repetition of the title is a heading
-            adds = unit.kind not in ("sentence", "item") or not unit.terms <= title
+            # a repetition of the title, or of the section's at the start, is a heading
+            is_heading = unit.terms <= title or (position == 0 and not unit.complete and unit.terms <= section)
+            adds = unit.kind not in ("sentence", "item") or not is_heading
             found.append(
                 replace(
                     unit,
@@ -199,6 +215,8 @@ def _unit(
     body = text[span.start : span.end]
     if kind in _VERSIONED and _VERSION.search(body):
         context |= _VERSION_TERMS
+    if kind == "entry" and _FAILURE.search(body):
+        context |= _FAILURE_TERMS
     complete = kind in ("sentence", "item") and _ENDED.search(body[-_TAIL_CHARS:]) is not None
     quotable = quotable and bool(body.strip()) and not _KEY_LIKE.search(body)
     return Unit(0, 0, span, body, kind, terms_of(body), context, quotable, complete)
@@ -213,6 +231,9 @@ def _prose(text: str) -> Iterator[Unit]:
     if front:
         for unit in _fields(text, Span(front.start(1), front.end(1))):
             yield replace(unit, kind="property")
+    if not front and (inside := _code_begun_before(text)):
+        yield from _code_blocks(text, Span(0, inside.start), frozenset())
+        begin = inside.end
     blocks = [*_FENCE.finditer(text, begin), *(_RST_BLOCK.finditer(text, begin) if "::" in text else ())]
     fences = sorted(
         ((match.start(), match.end(), Span(*match.span(2))) for match in blocks), key=lambda fence: fence[0]
@@ -239,6 +260,9 @@ def _prose(text: str) -> Iterator[Unit]:
             found = [_unit(text, span, "row", heading_terms)]
         elif kind == "row":
             found = _table(text, [row for _, row in block], heading_terms)
+        elif _MAIL_HEAD.match(body):
+            heading, heading_terms = "", terms_of(" ".join(_ABOUT_MAIL.findall(body)))
+            found = [_unit(text, span, "entry", _MAIL_TERMS)]
         elif kind == "item" or len(block) > 1:
             found = _list(text, block, heading_terms)
         elif kind == "code":
@@ -249,6 +273,22 @@ def _prose(text: str) -> Iterator[Unit]:
             quotable = not aside and not body.rstrip().endswith((":", "：")) and _is_prose(body)
             found = [_unit(text, span, "sentence", heading_terms, quotable=quotable)]
         yield from (replace(unit, heading=heading) for unit in found)
+
+
+def _code_begun_before(text: str) -> Span | None:
+    """Return the fence that closes the block of code in which a passage begins, if it does.
+
+    A fence that names a language opens a block.
+    """
+    fences = list(_FENCE_LINE.finditer(text))
+    names = [fence[1].strip() for fence in fences]
+    if not fences or names[0]:
+        return None
+    if len(fences) == 1 or not any(names):
+        closes = len(fences) % 2 == 1 and not text[: fences[0].start()].rstrip().endswith((".", ":", "?", "!", "："))
+    else:
+        closes = any(names[1::2])
+    return Span(*fences[0].span()) if closes else None
 
 
 def _block_end(pieces: Sequence[tuple[str, Span]], number: int, *, leads: bool) -> int:
@@ -278,15 +318,24 @@ def _pieces(text: str, begin: int, fences: Sequence[tuple[int, int, Span]]) -> I
     position = begin
     for start, end, inner in [*fences, (len(text), len(text), Span(len(text), len(text)))]:
         for records in [*_runs_of_rows(text, position, start), [Span(start, start)]]:
-            for span in sentence_spans(text[position : records[0].start]):
-                moved = Span(position + span.start, position + span.end)
-                begins_line = not text[text.rfind("\n", 0, moved.start) + 1 : moved.start].strip()
-                yield _kind_of(text[moved.start : moved.end]) if begins_line else "continued", moved
+            for span in _sentences(text, position, records[0].start):
+                begins_line = not text[text.rfind("\n", 0, span.start) + 1 : span.start].strip()
+                yield _kind_of(text[span.start : span.end]) if begins_line else "continued", span
             yield from (("record", record) for record in records if len(record))
             position = records[-1].end
         if len(inner):
             yield "code", Span(start, end)
         position = end
+
+
+def _sentences(text: str, begin: int, end: int) -> Iterator[Span]:
+    """Yield the sentences, and the pieces that stand apart from them."""
+    for apart in [*_APART.finditer(text, begin, end), None]:
+        stop = apart.start("piece") if apart else end
+        yield from (Span(begin + span.start, begin + span.end) for span in sentence_spans(text[begin:stop]))
+        if apart:
+            yield Span(*apart.span("piece"))
+            begin = apart.end()
 
 
 def _with_continued(text: str, pieces: Iterable[tuple[str, Span]]) -> Iterator[tuple[str, Span]]:

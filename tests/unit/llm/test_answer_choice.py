@@ -200,3 +200,20 @@ def test_both_of_two_names_are_told_of() -> None:
     assert "8 350" in found
     assert "9 900" in found
     assert "2 140" not in found
+
+
+def test_the_name_of_a_setting_and_the_version_of_a_change_stand_above_them() -> None:
+    settings = (
+        "# Settings\n\n## workers\n\nNumber of parallel uploads, by default 4.\n\n## Notes\n\nUploads take long.\n"
+    )
+    assert answer("default number of parallel uploads", settings).startswith("- workers [P0001]")
+    changes = "## 1.2.2 - 2026-03-01\n\nDropped the support of Python 3.9.\n\n## 1.2.1\n\nNew logo for the site.\n"
+    assert answer("which release dropped Python 3.9?", changes).startswith("- 1.2.2 - 2026-03-01 [P0001]")
+    assert "1.2.2" not in answer("Why was the support of Python dropped?", changes)
+
+
+def test_a_list_that_ends_inside_a_block_of_code_closes_it() -> None:
+    steps = "To burn the mill:\n\n1. Open the door.\n2. Run it:\n\n```sh\nmill --burn\nmill --year 1911\n"
+    told = answer("How do I burn the mill?", steps)
+    assert told.count("```") == 2
+    assert told.rstrip().endswith("[P0001]")

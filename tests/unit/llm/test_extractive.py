@@ -543,3 +543,13 @@ def test_a_row_that_has_a_word_of_the_question_goes_before_those_whose_columns_h
     passages = [Passage("Pe001", "Boats", boats), Passage("Pe002", "Cash", cash)]
     asked = Asked("how much did we pay for insurance of boats", lambda _: passages, extractive=model())
     assert "1164.5" in asked.text
+
+
+def test_a_mail_is_answered_by_what_it_says_with_who_wrote_it_and_not_by_its_head_alone() -> None:
+    head = "From: Ada Byrne <ada@mill.example>\nTo: Jo\nDate: Wed, 10 Apr 2024 19:22:00 +0200\nSubject: holidays"
+    said = "I would like to be away from 12 to 30 August."
+    mail = Passage("Pa004", "inbox.mbox", f"{head}\n\nHello Jo,\n\n{said} Sam can mind the mill.\n")
+    told = Asked("When does Ada want her holidays?", by_shared_terms([mail])).text
+    assert told.startswith("- From: Ada Byrne <ada@mill.example> To: Jo Date: Wed, 10 Apr 2024")
+    assert said in told
+    assert Asked("Who wrote the mail about holidays?", by_shared_terms([mail])).text.startswith("- From: Ada Byrne")

@@ -240,3 +240,57 @@ def test_a_sentence_that_an_earlier_passage_holds_comes_once() -> None:
 )
 def test_prose_of_any_script_is_quotable(text: str) -> None:
     assert quotable(text) == [text]
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "prose"),
+    [
+        ("mill --burn\n```\nIt burned in the end.\n```sh\nmill --year\n```\n", ["mill --burn", "mill --year"], 1),
+        ("mill --burn\n```\nIt burned in the end.\n", ["mill --burn"], 1),
+        ("It is burned like this:\n```\nmill --burn\n", ["It is burned like this:\n```\nmill --burn"], 0),
+        ("```sh\nmill --burn\n```\nIt burned in the end.\n```\nmill\n", ["mill --burn", "mill"], 1),
+    ],
+)
+def test_a_passage_may_begin_and_end_inside_a_block_of_code(text: str, code: list[str], prose: int) -> None:
+    found = kinds(text)
+    assert [quote for kind, quote in found if kind in ("code", "list")] == code
+    assert [quote for kind, quote in found if kind == "sentence"] == ["It burned in the end."] * prose
+
+
+def test_a_question_in_bold_is_the_heading_of_its_answer() -> None:
+    text = (
+        "**I lost my key. What now?**\nAsk the miller for the spare one.\n\n**Can I come in?**\nYes, on every Sunday."
+    )
+    units = [unit for unit in read_units([Passage(text)]) if unit.quotable]
+    assert [(unit.heading, unit.quote) for unit in units] == [
+        ("I lost my key. What now?", "Ask the miller for the spare one."),
+        ("Can I come in?", "Yes, on every Sunday."),
+    ]
+
+
+def test_the_heading_of_the_section_repeated_at_its_start_is_not_quotable() -> None:
+    section = Location("Money > What the millers say")
+    passage = Passage("What the millers say\n\nThe millers say that oats are cheap.", location=section)
+    assert [unit.quote for unit in read_units([passage]) if unit.quotable] == ["The millers say that oats are cheap."]
+
+
+def test_a_mail_is_found_by_who_wrote_it_and_by_its_subject() -> None:
+    text = (
+        "From: Ada Byrne <ada@mill.example>\nTo: Jo\nDate: Wed, 10 Apr 2024\nSubject: Re: Holidays\n\nI am away in May."
+    )
+    head, body = read_units([Passage(text, title="inbox.mbox")])
+    assert head.kind == "entry"
+    assert head.quote.startswith("From: Ada Byrne")
+    assert (body.quote, body.context & terms_of("Ada Byrne holidays")) == (
+        "I am away in May.",
+        terms_of("Ada Byrne holidays"),
+    )
+
+
+def test_a_single_line_of_a_log_is_an_entry_and_a_failure_is_found_by_what_people_call_it() -> None:
+    line = "2024-05-21 03:56:07 {} [stock] supplier Byrne: HTTP 401"
+    (error,) = read_units([Passage(line.format("ERROR"), title="web.log")])
+    (note,) = read_units([Passage(line.format("INFO"), title="web.log")])
+    assert (error.kind, note.kind) == ("entry", "entry")
+    assert terms_of("went wrong") <= error.context
+    assert not terms_of("went wrong") & note.context

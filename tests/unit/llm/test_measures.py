@@ -79,3 +79,19 @@ def test_what_is_counted_is_the_noun_and_not_another_with_its_stem(asked: str, t
 def test_rent_deposit_and_salary_are_amounts_of_money(asked: str) -> None:
     assert measures(asked, "payable in monthly instalments of £950 in advance")
     assert not measures(asked, "payable in 12 instalments")
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "may"),
+    [
+        ("Which version of NumPy does it need?", "NumPy is needed for 11 lessons.", False),
+        ("Which version of NumPy does it need?", "It needs NumPy 1.26 or later.", True),
+        ("serial number of the frame", "Frame: Bergfee 3; hours: 1", False),
+        ("password of the database", "database.name: mills", False),
+        ("password of the database", "database.password: flour", True),
+        ("warranty period of the battery", "Sent in under warranty on 12 April, 0.5 h", True),
+        ("warranty period of the battery", "The battery was sent in under warranty.", False),
+    ],
+)
+def test_what_is_written_in_a_form_of_its_own_has_to_be_there(question: str, text: str, may: bool) -> None:
+    assert may_measure(question, [text]) == may
