@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from asky.config.changing import set_value
-from asky.search.catalog import keyless
+from asky.search.catalog import check_packages, keyless
 
 
 def keyless_services() -> dict[str, str]:
@@ -18,6 +18,8 @@ def keyless_services() -> dict[str, str]:
 def use_services(names: Sequence[str], *, environ: Mapping[str, str], cwd: Path) -> Path:
     """Search with these services from now on, and return the user's file that says so.
 
-    The next start reads it. Raises `ConfigError` for an unknown name.
+    The next start reads it. Raises `ConfigError` for an unknown name, and `NotConfigured` for a service whose package
+    is not installed.
     """
+    check_packages(names)
     return set_value("search.providers", json.dumps(list(names)), environ=environ, cwd=cwd)

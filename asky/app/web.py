@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from asky.wiring.web import WebParts
 
 SETUP_HINT = (
-    "`asky setup` turns on those that need no key: Wikipedia, arXiv, OpenAlex, Crossref, PubMed, Semantic Scholar;"
-    " or set the key of brave, tavily, exa or serper in its environment variable, or search.searxng.base_url to the"
-    " address of your own instance"
+    "`asky setup` turns on those that need no key: Wikipedia, arXiv, OpenAlex, Crossref, PubMed, Semantic Scholar,"
+    " and DuckDuckGo through the package ddgs; or set the key of brave, tavily, exa or serper in its environment"
+    " variable, or search.searxng.base_url to the address of your own instance"
 )
 _NOTHING_CACHED = "no pages are cached, and --offline fetches none"
 

@@ -219,6 +219,13 @@ def keyless() -> dict[str, str]:
     return {name: row.summary for name, row in sorted(usable, key=lambda each: each[1].kind == "paper")}
 
 
+def check_packages(names: Iterable[str]) -> None:
+    """Raise `NotConfigured` if one of these services needs a package that is not installed."""
+    for name in names:
+        if name in PACKAGES and find_spec(name) is None:
+            raise NotConfigured(f"{name} needs a package that is not installed", hint=f"pip install {name}")
+
+
 def finders(search: Search) -> tuple[str, ...]:
     """Return the finders that the user named, each once, in that order. Raises `ConfigError` as `configured` does."""
     return _named(search, lambda row: row.kind == "finder")

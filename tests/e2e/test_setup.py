@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from contextlib import closing
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,8 @@ def test_four_answers_set_up_a_model_documents_and_services(tmp_path: Path) -> N
             setup.answer("path:", str(tmp_path / "missing"))
             setup.answer("path:", str(folder))
             setup.answer("names, or all:", "wikipedia, nonesuch")
+            if find_spec("ddgs") is None:
+                setup.answer("names, or all:", "ddgs")
             setup.answer("names, or all:", "wikipedia, arxiv")
             setup.answer("y/n:", "n")
             assert setup.end() == 0
@@ -104,7 +107,7 @@ def test_a_question_with_nothing_to_answer_from_offers_the_services_that_need_no
 def test_in_a_pipe_the_services_are_only_named(tmp_path: Path) -> None:
     done = run_asky("-r", "Who found penicillin?", home=tmp_path)
     assert done.returncode == 2
-    assert "Wikipedia, arXiv, OpenAlex, Crossref, PubMed, Semantic Scholar" in done.stderr
+    assert "Crossref, PubMed, Semantic Scholar, and DuckDuckGo through the package ddgs;" in done.stderr
 
 
 def test_the_reason_of_a_failed_search_is_said_once(tmp_path: Path) -> None:

@@ -137,6 +137,8 @@ def _choose_services() -> Sequence[str]:
     _say("3/4  Which services shall it search the web with? None needs a key; each is sent your questions.")
     for name, summary in free.items():
         _say(f"       {name:<17}{summary}")
+    if "ddgs" not in free:
+        _say("       ddgs             the whole web, through DuckDuckGo: `pip install ddgs` first, then name it here")
     while True:
         text = _ask("names, or all")
         if not text:
