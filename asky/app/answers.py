@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from asky.evidence.export.citing import place_text, reference
-from asky.evidence.export.markdown import answer_markdown
 from asky.evidence.marks import MARKED, WARNING_SIGN, shown_verdict, without_marks
 from asky.evidence.plain_text import plain_text
 from asky.evidence.quotes import parts_of
@@ -54,6 +53,8 @@ def answer_text(
     if form == "json":
         return json_document(answer)
     if form == "md":
+        from asky.evidence.export.markdown import answer_markdown  # reads citations, 6 ms: not for a list of sessions
+
         vault = _vault_of(folder) if folder is not None else None
         return answer_markdown(answer, file_link=lambda path: _file_link(path, folder, vault))
     return export_bibliography([answer], form).text

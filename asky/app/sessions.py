@@ -10,10 +10,9 @@ from asky.app.answers import ExportedText, export_bibliography
 from asky.app.records import SessionDetails, SessionSummary
 from asky.app.schemas import session_export_object
 from asky.errors import UsageError
-from asky.evidence.export.markdown import answer_markdown, as_written, question_markdown
 from asky.storage.findings import Finding, FindingScope
 from asky.storage.runs import Run
-from asky.storage.sessions import Session, StoredMessage
+from asky.storage.sessions import NOTE_ROLE, Session, StoredMessage
 from asky.text.printable import json_document
 from asky.values import Unreadable
 
@@ -120,7 +119,11 @@ class SessionService:
         withdrawn = {each.run_id for each in messages if each.is_withdrawn}
         runs = [_mark_withdrawn(each) if each.id in withdrawn else each for each in runs]
         notes = _notes(messages)
-        return ExportedText(self._page(session, runs, notes) if form == "html" else _markdown(session, runs, notes))
+        if form == "html":
+            return ExportedText(self._page(session, runs, notes))
+        from asky.evidence.export.session_markdown import session_markdown  # reads citations: not for a list
+
+        return ExportedText(session_markdown(session.name, runs, notes))
 
     def _json(self, session: Session, runs: Sequence[Run], messages: Sequence[StoredMessage]) -> str:
         answers = [each.answer for each in runs if each.answer is not None]
@@ -148,8 +151,6 @@ def find_session(sessions: SessionStore, name: str) -> Session:
 
 def _notes(messages: Sequence[StoredMessage]) -> Mapping[str | None, tuple[str, ...]]:
     """Return the notes typed while each run was in progress, by run id."""
-    from asky.research.writing.notes import NOTE_ROLE  # imports the model port: not for a list
-
     notes: dict[str | None, tuple[str, ...]] = {}
     for each in messages:
         if each.role == NOTE_ROLE:
@@ -162,15 +163,3 @@ def _mark_withdrawn(run: Run) -> Run:
     question = f"{run.question} (taken back)"
     answer = {**run.answer, "question": question} if run.answer is not None else None
     return replace(run, question=question, answer=answer)
-
-
-def _markdown(session: Session, runs: Sequence[Run], notes: Mapping[str | None, tuple[str, ...]]) -> str:
-    parts = [f"# Session {as_written(session.name)}\n"]
-    for number, run in enumerate(runs, start=1):
-        added = notes.get(run.id, ())
-        if run.answer is not None:
-            parts.append(answer_markdown(run.answer, level=2, added=added, label=f"{number}-"))
-        else:
-            question = question_markdown(run.question, level=2, added=added)
-            parts.append(f"{question}\nNo answer was written: the run is {run.status}.\n")
-    return "\n".join(parts)

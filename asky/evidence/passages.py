@@ -15,8 +15,8 @@ shown, if the title is another.
 from __future__ import annotations
 
 import json
+import os
 import re
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -81,7 +81,7 @@ def describe_source(source: Source, *, published: str | None = None, target: str
 
 def new_marker() -> str:
     """Return a marker for the fences of one run: 16 random hexadecimal digits."""
-    return secrets.token_hex(8)
+    return os.urandom(8).hex()
 
 
 def render_passages(evidence: Sequence[Evidence], *, marker: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import secrets
+import os
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -85,7 +85,7 @@ class RunStore:
     def new_id(self) -> str:
         """Return an id for a run. Ids sort by time: `YYYYMMDD-HHMMSS-xxxxxxxx`."""
         now = self._db.clock()
-        return f"{now[:19].replace('-', '').replace(':', '').replace('T', '-')}-{secrets.token_hex(4)}"
+        return f"{now[:19].replace('-', '').replace(':', '').replace('T', '-')}-{os.urandom(4).hex()}"
 
     def start(self, *, question: str, mode: str, model: str, session_id: str | None, id_: str | None = None) -> Run:
         """Record that a run begins in this process, under an id from `new_id`.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import secrets
+import os
 import sqlite3
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -15,6 +15,9 @@ from asky.storage.database import Database
 from asky.storage.session_names import checked_name
 from asky.storage.stored_json import SETTINGS, stored_json, template_of
 from asky.values import Unreadable
+
+NOTE_ROLE = "note"
+"""The role under which a session stores a note that the user typed while a question was answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,7 @@ class SessionStore:
             self.share(found.id)
             return found
         now = self._db.clock()
-        id_ = secrets.token_hex(6)
+        id_ = os.urandom(6).hex()
         chosen = checked_name(name) if name is not None else f"{now[:10]}-{id_[:8]}"
         with self._db.write() as connection:
             connection.execute(

@@ -10,10 +10,8 @@ import hashlib
 import json
 import math
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
@@ -135,6 +133,8 @@ def exported(
     `rejected` is the content of `folder` that could not be opened. If `folder` can't be written, `warn` is called with
     a message and a hint, and a temporary folder is used and then removed. Raises `ExportFailed`.
     """
+    import tempfile  # here and below: only when a model is exported
+
     try:
         _install(folder, source, name, precision, rejected)
     except (OSError, ConfigError, StoreFull) as error:
@@ -150,7 +150,10 @@ def exported(
 
 
 def _install(folder: Path, source: Path, name: str, precision: Precision, rejected: ExportedModel | None) -> None:
-    from filelock import FileLock  # only when a model is exported
+    import shutil
+    import tempfile
+
+    from filelock import FileLock
 
     ensure_private_dir(folder.parent)
     with FileLock(folder.with_name(f"{folder.name}.lock"), timeout=_EXPORT_TIMEOUT_S):

@@ -8,8 +8,7 @@ is wrong with its files, see `asky.research.index.state`, it is rebuilt from SQL
 
 from __future__ import annotations
 
-import secrets
-import shutil
+import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -224,9 +223,11 @@ def _is_complete(index: ChromaIndex, vectors: VectorTable, space_id: int, progre
 def _begin(folder: Path, vectors: VectorTable, fingerprint: str, space_id: int) -> IndexState:
     """Begin an empty generation, which grows by following the outbox: that now has all vectors of the space."""
     rule_out_telemetry()
+    import shutil
+
     import chromadb
 
-    state = IndexState(f"generation-{secrets.token_hex(4)}", fingerprint, chromadb.__version__, False, {}, {})
+    state = IndexState(f"generation-{os.urandom(4).hex()}", fingerprint, chromadb.__version__, False, {}, {})
     write_state(folder, state)
     for old in folder.glob("generation-*"):
         shutil.rmtree(old, ignore_errors=True)

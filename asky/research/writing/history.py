@@ -16,9 +16,9 @@ from asky.evidence.keys import KEY
 from asky.llm.port import Message, ToolCall
 from asky.research.excerpts.locations import Places
 from asky.research.writing.compaction import OMITTED_ANSWER, compact
-from asky.research.writing.notes import NOTE_ROLE, joined, note_message, noted_text
+from asky.research.writing.notes import joined, note_message, noted_text
 from asky.research.writing.tool_result_placeholder import tool_result_placeholder
-from asky.storage.sessions import NewMessage
+from asky.storage.sessions import NOTE_ROLE, NewMessage
 from asky.text.follow_ups import is_follow_up, names_topic
 from asky.values import Answer, Evidence, Span
 

@@ -11,9 +11,6 @@ from dataclasses import replace
 
 from asky.llm.port import Message
 
-NOTE_ROLE = "note"
-"""The role under which a session stores a note."""
-
 _OPENING = "A note from the user, who follows your work:\n"
 
 Notes = Callable[[], Sequence[str]]
