@@ -10,7 +10,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from asky.errors import StorageError
@@ -214,8 +214,9 @@ def _fingerprint(document: Document, chunks: Sequence[Chunk], contexts: Sequence
     parts = [
         document.title,
         document.media_type,
-        [asdict(each) for each in document.sections],
-        [asdict(each) for each in document.pages],
+        # `asdict` takes 20 times as long: a tenth of what it costs to keep a file of source code
+        [{"heading": it.heading, "level": it.level, "start": it.start, "end": it.end} for it in document.sections],
+        [{"index": it.index, "label": it.label, "start": it.start, "end": it.end} for it in document.pages],
         [(each.span.start, each.span.end, each.tokens) for each in chunks],
         list(contexts),
     ]
