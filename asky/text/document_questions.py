@@ -43,6 +43,7 @@ _PROJECT = (
     r"applications?|code ?base|code|programs?|software|modules?)"
 )
 
+_WRITERS = r"(?:they|he|she|(?:the|its|their) (?:\w+ )?authors?(?: of [^?.!]{1,60}?)?)"
 _PATTERNS: tuple[tuple[Aspect, str], ...] = (
     ("title", r"\b(?:sub)?titles?\b|\bwhat(?: is|'s) (?:it|this|the (?:paper|article|book|document)) called\b"),
     (
@@ -54,9 +55,10 @@ _PATTERNS: tuple[tuple[Aspect, str], ...] = (
     ),
     (
         "affiliation",
-        r"\baffiliat\w+\b|\bwhere (?:do|did|does) (?:they|he|she|the authors?) work\b|"
-        r"\b(?:which|what) (?:universit\w+|institut\w+|compan\w+|lab\w*) (?:are|is|do|were|was) "
-        r"(?:they|the authors?)\b",
+        rf"\baffiliat\w+\b|\bwhere (?:do|did|does) {_WRITERS} work\b|"
+        rf"\bwhere (?:are|is|were|was) {_WRITERS} (?:from|based)\b|\bwhom? (?:do|did|does) {_WRITERS} work for\b|"
+        r"\b(?:which|what) (?:universit\w+|institut\w+|compan\w+|lab\w*|organi[sz]ations?) "
+        rf"(?:are|is|do|does|did|were|was) {_WRITERS}\b",
     ),
     (
         "date",
@@ -306,6 +308,8 @@ def read_document_question(text: str) -> DocumentQuestion | None:
             rest = pattern.sub(" ", rest)
     if not aspects:
         return None
+    if "affiliation" in aspects and not _pattern("authors").search(_pattern("affiliation").sub(" ", flat)):
+        aspects = [each for each in aspects if each != "authors"]  # "authors" only says whose
     form = _stems(_FORM)
     files = tuple(frozenset(content_terms(re.sub(r"[_.+-]+", " ", name))) for name in _FILE_NAME.findall(rest))
     said = content_terms(_FILE_NAME.sub(" ", rest))

@@ -38,7 +38,7 @@ _END_SECTION = re.compile(
     re.IGNORECASE,
 )
 _ABSTRACT_LINE = re.compile(
-    r"^[ \t#*_]*(?:abstract|introduction|1\.?\s+introduction|contents)\b", re.IGNORECASE | re.MULTILINE
+    r"^[ \t#*_]*(?:abstract|summary|introduction|1\.?\s+introduction|contents)\b", re.IGNORECASE | re.MULTILINE
 )
 _DATE = re.compile(
     r"\b\d{1,2}(?:st|nd|rd|th)?\.?\s+(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?,?\s+(?:19|20)\d\d\b"
@@ -61,6 +61,7 @@ _AFFILIATION = re.compile(
     r"academy|hospital|cent(?:er|re) for|ministry|correspondence)\b|@\w",
     re.IGNORECASE,
 )
+_IN_REFERENCES = re.compile(r"\((?:19|20)\d\d[a-z]?\)|\bet al\b|\bdoi\b")
 _OF_FIGURE = re.compile(r"^\W*(?:fig(?:ure|\.)|table|algorithm|listing)\s*\d|(?:^|\n)[^|\n]*\|[^|\n]*\|", re.IGNORECASE)
 _BYLINE = re.compile(
     r"^[ \t]*(?:(?:[Ww]ritten )?[Bb][Yy]:?|(?i:authors?|author\(s\)|creators?|from|written by):)[ \t]+"
@@ -126,6 +127,7 @@ def answer_about_documents(
     for document in documents:
         for aspect in asked.aspects:
             for unit in _answer(aspect, asked, document, words, sentences):
+                chosen = [other for other in chosen if not _covers(unit, other)]
                 if not any(_overlap(unit, other) for other in chosen):
                     chosen.append(unit)
     return chosen
@@ -168,8 +170,7 @@ def _answer(
     if aspect == "authors":
         return list(_authors(document))[:_MAX_LINES]
     if aspect == "affiliation":
-        front = list(_front_block(document))[:1]
-        return [*front, *list(_front_lines(document, _AFFILIATION))[:_MAX_LINES]]
+        return list(_affiliations(document))[:_MAX_LINES]
     if aspect in ("date", "venue"):
         lines = _front_lines(document, _DATE if aspect == "date" else _VENUE)
         return list({unit.text: unit for unit in lines}.values())[:2]
@@ -229,6 +230,16 @@ def _authors(document: _Document) -> Iterator[Unit]:
             yield _made(number, passage, Span(byline.start(), byline.end()), "heading")
             return
     yield from list(_front_block(document))[:1]
+
+
+def _affiliations(document: _Document) -> Iterator[Unit]:
+    """Yield what stands between the title and the abstract if it names an institution, else lines of page 1 that do."""
+    front = list(_front_block(document))[:1]
+    yield from front
+    if not any(_AFFILIATION.search(unit.text) for unit in front):
+        first = [(number, passage) for number, passage in document.passages if passage.location.page in (None, 1)]
+        lines = _front_lines(_Document(first, document.units), _AFFILIATION)
+        yield from (line for line in lines if not _IN_REFERENCES.search(line.text))
 
 
 def _front_block(document: _Document) -> Iterator[Unit]:
@@ -415,6 +426,12 @@ def _whole_lines(text: str, start: int, end: int) -> Span:
 def _cut(text: str, start: int, end: int) -> Span:
     body = text[start:end]
     return Span(start + len(body) - len(body.lstrip()), start + len(body.rstrip()))
+
+
+def _covers(unit: Unit, other: Unit) -> bool:
+    """Return whether `unit` is longer than `other` and holds all of it."""
+    begins, ends = unit.span.start <= other.span.start, other.span.end <= unit.span.end
+    return unit.passage == other.passage and begins and ends and len(unit.span) > len(other.span)
 
 
 def _overlap(one: Unit, other: Unit) -> bool:

@@ -92,7 +92,7 @@ class Unit:
         if self.kind == "code":
             return self.text
         if self.kind == "heading":
-            return _one_line(_ITEM_OR_HEADING_MARK.sub("", self.text))
+            return _one_line(_HEADING_MARK.sub("", self.text))
         if self.kind in RECORDS:
             return "\n".join(" ".join(line.split()) for line in self.text.split("\n"))
         if self.kind == "list":
@@ -127,6 +127,7 @@ _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)",
 _ITEM_OR_HEADING_MARK = re.compile(
     r"^(?:#{1,6}\s+|[-*+•]\s+|\(?\d{1,3}[.)]\s+|\(?[A-Za-z][.)]\s+)|\s*#+\s*$|\n\s*[=-]{3,}\s*$"
 )
+_HEADING_MARK = re.compile(r"^#{1,6}\s+|\s*#+\s*$|\n\s*[=-]{3,}\s*$")
 _REFERENCE_ENTRY = re.compile(r"^(?:\[\^?\d{1,3}\][^\n:]|[^\n]*\b(?:doi:|ISBN\b|arXiv:\d))[^\n]*$", re.MULTILINE)
 _ENDED = re.compile(r"""[.!?…。！？｡।॥؟۔።]["'”’)\]}»›」』）】》*_`]*(?:\s*\[[\d,;\s–-]{1,20}\])*$""")
 _SENTENCE_BREAK = re.compile(r"(?:[^\W\d_]{2}|\d{3}|[)%])[.!?] [A-Z]")

@@ -272,3 +272,17 @@ def test_a_document_is_named_by_its_file_although_its_title_is_another() -> None
     other = Passage("Tides rise twice a day. The moon draws them.", title="On Tides", file="tides.pdf", authors="")
     assert answer("what is tides.pdf about?", *PAPER, other) == ["Tides rise twice a day.", "The moon draws them."]
     assert answer("what is castles.pdf about?", *PAPER, other) == []
+
+
+def test_where_the_authors_work_stands_between_the_title_and_the_summary() -> None:
+    front = Passage(
+        "On the Burning of Mills\n\nA. Byrne and B. Clare\n\n1 University of Ennis\n2 Clare Mills\n\n"
+        "Summary\n\nMills burn.",
+        Location("On the Burning of Mills", 1),
+        authors="A. Byrne; B. Clare",
+    )
+    cited = Passage("References\n\nFlour, D. (2014). Sparks. Academy of Mills.", Location("References", 8))
+    both = "A. Byrne and B. Clare 1 University of Ennis 2 Clare Mills"
+    assert answer("Where do the authors work?", front, cited) == [both]
+    assert answer("Who wrote it and where do they work?", front, cited) == [both]
+    assert answer("Who wrote it?", front, cited) == ["A. Byrne and B. Clare"]
