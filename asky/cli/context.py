@@ -103,11 +103,9 @@ def command_context(
     config = configured(flags)
     quiet = quiet or (as_json and not verbose)
     terminal, progress = open_terminal(os.environ, config.ui, quiet=quiet, verbose=verbose, said=said)
-    environ = dict(os.environ)  # the user's own, for programs that asky starts
-    os.environ.setdefault(
-        "OPENBLAS_NUM_THREADS", "1"
-    )  # NumPy's threads spin while they wait: a tenth of a question's CPU
-    with closing(progress), closing(Asky.open(config, environ=environ, listen=progress)) as asky:
+    # Threads of NumPy that wait for each other spin: a tenth of the CPU time of a question.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    with closing(progress), closing(Asky.open(config, listen=progress)) as asky:
         ctx = CommandContext(asky, terminal, progress)
         try:
             yield ctx

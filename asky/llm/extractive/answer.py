@@ -94,16 +94,16 @@ def _aligned(code: str) -> str:
 
 def _lines_with_key(lines: Sequence[str], key: str) -> Iterator[str]:
     """Yield the lines of a list, each with the key; of a block of code in it, only the line behind it has one."""
-    in_code = False
+    opened = ""
     for line in lines:
-        is_fence = line.lstrip().startswith(("```", "~~~"))
-        if is_fence:
-            in_code = not in_code
-            yield line if in_code else f"{line}\n\n[{key}]"
+        fence = line.lstrip()[:3]
+        if fence in ("```", "~~~"):
+            opened = "" if opened else fence
+            yield line if opened else f"{line}\n\n[{key}]"
         else:
-            yield line if in_code or not line.strip() else f"{line} [{key}]"
-    if in_code:  # the list ends inside the block
-        yield f"```\n\n[{key}]"
+            yield line if opened or not line.strip() else f"{line} [{key}]"
+    if opened:  # the list ends inside the block
+        yield f"{opened}\n\n[{key}]"
 
 
 def _in_reading_order(units: Sequence[Unit], passages: Sequence[PassageText]) -> list[Unit]:
