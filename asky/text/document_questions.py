@@ -10,10 +10,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import Literal
 
 from asky.text.definitions import KIND_NAMES, KIND_WORDS, kinds_in
-from asky.text.terms import STOP_WORDS, content_terms, stem, words
+from asky.text.terms import STOP_WORDS, content_terms, stem, terms_of, words
 
 Aspect = Literal[
     "summary", "title", "authors", "date", "venue", "affiliation", "method", "findings", "conclusion", "problem",
@@ -321,6 +322,12 @@ def read_document_question(text: str) -> DocumentQuestion | None:
     of_project = not subject and re.search(rf"\b{_PROJECT}\b", flat, re.IGNORECASE) is not None
     points_back = bool(_POINTS_BACK & set(words(flat)))
     return DocumentQuestion(tuple(aspects), subject, points_back, terms, of_project, files, kinds)
+
+
+def title_terms(title: str) -> frozenset[str]:
+    """Return the stems by which a question may name a document with this title: "AeroPython" for "Aero Python" too."""
+    said = words(title)
+    return terms_of(title) | {stem(one + other) for one, other in pairwise(said)}
 
 
 _MOST_OF_NAME = 2 / 3

@@ -12,7 +12,7 @@ from asky.llm.extractive.questions import names
 from asky.llm.extractive.units import PassageText, Unit, UnitKind
 from asky.text.definitions import is_private
 from asky.text.document_parts import CUES, Cue
-from asky.text.document_questions import Aspect, DocumentQuestion
+from asky.text.document_questions import Aspect, DocumentQuestion, title_terms
 from asky.text.terms import terms_of
 from asky.values import Span
 
@@ -137,7 +137,10 @@ def _documents(asked: DocumentQuestion, passages: Sequence[PassageText], units: 
     by_title: dict[str, list[tuple[int, PassageText]]] = {}
     for number, passage in enumerate(passages):
         by_title.setdefault(passage.title, []).append((number, passage))
-    names = {title: terms_of(f"{title} {found[0][1].authors} {found[0][1].file}") for title, found in by_title.items()}
+    names = {
+        title: title_terms(title) | terms_of(f"{found[0][1].authors} {found[0][1].file}")
+        for title, found in by_title.items()
+    }
     named = asked.named(names)
     if asked.of_project:  # what describes it was shown first
         named = list(by_title)[:1]

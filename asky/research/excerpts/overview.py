@@ -9,7 +9,7 @@ from asky.reading.formats import SOURCE_CODE, format_of
 from asky.research.excerpts.passages import cut_passages
 from asky.text.definitions import are_of_kinds, definition_line, is_private
 from asky.text.document_parts import CUES, Cue
-from asky.text.document_questions import Aspect, DocumentQuestion
+from asky.text.document_questions import Aspect, DocumentQuestion, title_terms
 from asky.text.sentences import sentence_spans
 from asky.text.terms import content_terms
 from asky.values import Page, Section, Source, Span
@@ -85,7 +85,8 @@ def documents_meant(question: DocumentQuestion, sources: Sequence[Source], recen
 def name_terms(source: Source) -> frozenset[str]:
     """Return the stems in the title, the file name and the authors of `source`."""
     name = re.split(r"[/\\]", source.path or source.url or "")[-1]
-    return frozenset(content_terms(f"{source.title} {re.sub(r'[_.+-]+', ' ', name)} {' '.join(source.authors)}"))
+    others = f"{re.sub(r'[_.+-]+', ' ', name)} {' '.join(source.authors)}"
+    return title_terms(source.title) | frozenset(content_terms(others))
 
 
 def overview_spans(

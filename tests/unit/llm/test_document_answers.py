@@ -286,3 +286,10 @@ def test_where_the_authors_work_stands_between_the_title_and_the_summary() -> No
     assert answer("Where do the authors work?", front, cited) == [both]
     assert answer("Who wrote it and where do they work?", front, cited) == [both]
     assert answer("Who wrote it?", front, cited) == ["A. Byrne and B. Clare"]
+
+
+@pytest.mark.parametrize(("title", "said"), [("Aero Mill: a course", "AeroMill"), ("AeroMill: a course", "aero mill")])
+def test_a_document_is_named_whether_its_name_is_written_as_one_word_or_two(title: str, said: str) -> None:
+    paper = Passage(f"{title}\n\nAda Byrne\n\nAbstract\n\nMills burn.", title=title, authors="Ada Byrne")
+    other = Passage("On Oats\n\nBob Clare\n\nAbstract\n\nOats grow.", title="On Oats", key="P0002", authors="Bob Clare")
+    assert answer(f"Who wrote the {said} paper?", paper, other) == ["Ada Byrne"]
