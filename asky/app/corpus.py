@@ -157,6 +157,26 @@ class CorpusService:
             for each in store.sources(Scope((collection_id,)))
         ]
 
+    def sync_unchanged(self, collection: str = DEFAULT_COLLECTION) -> AddedDocuments | None:
+        """Return what `sync` would if there were nothing to say, read, remove and embed, or else `None`.
+
+        Sizes and times of files decide: none is opened. It costs less than `sync`, which needs an event loop.
+        """
+        services = self._services
+        collection_id = services.corpus.collection(collection)
+        followed = [Path(each) for each in services.corpus.roots(collection_id)]
+        if not all(map(os.path.lexists, followed)):
+            return None  # `sync` says which are missing
+        coverage = services.vectors.coverage(Scope((collection_id,)))
+        if coverage is not None and coverage.embedded < coverage.chunks:
+            return None
+        report = services.acquirer.sync_unchanged(collection_id, services.only(followed))
+        if report is None:
+            return None
+        for note in report_notes(report):
+            services.listener(note)
+        return AddedDocuments(collection, (report,))
+
     async def summarize(self, collection: str = DEFAULT_COLLECTION) -> CollectionSummary:
         """Return what a collection holds and how much of it is embedded."""
         return await in_thread(self._summarize, collection)

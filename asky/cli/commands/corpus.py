@@ -111,7 +111,7 @@ def sync(collection: str, everything: bool, as_json: bool, quiet: bool, verbose:
         for name in names:
             if everything:
                 ctx.terminal.note(f"collection {name}")
-            synced.append(ctx.run(partial(service.sync, name)))
+            synced.append(ctx.run(partial(service.sync, name), unless=partial(service.sync_unchanged, name)))
         if as_json:
             made = synced_object(synced) if everything else added_object(synced[0])
             ctx.terminal.json(with_embedding(made, ctx.asky.embedding_usage()))

@@ -56,6 +56,10 @@ class Acquirer:
         """
         return await self._files.sync(collection_id, roots)
 
+    def sync_unchanged(self, collection_id: int, roots: LocalRoots) -> AcquireReport | None:
+        """Return what `sync` would if it had nothing to do, or else `None`. Nothing is stored."""
+        return self._files.sync_unchanged(collection_id, roots)
+
     def compare(self, collection_id: int, roots: LocalRoots) -> DiskChanges:
         """Return what has changed on disk since the last sync; no file is opened and nothing is stored."""
         return self._files.compare(collection_id, roots)

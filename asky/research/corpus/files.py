@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from asky.concurrency import gather, in_thread
 from asky.errors import AskyError, SourceError, SourceUnreadable
-from asky.events import Listener, Noted, StageAdvanced, StageFinished, StageStarted, ignore
+from asky.events import Event, Listener, Noted, StageAdvanced, StageFinished, StageStarted, ignore
 from asky.reading import scanned_pages
 from asky.reading.formats import HEAD_BYTES, format_of, may_be_text, media_type_of
 from asky.research.corpus.ingest import FileFacts, Ingester, read_with, read_without_ocr
@@ -104,6 +104,20 @@ class FileAcquirer:
             await self._read_all(roots, scan.fresh, collection_id, counts)
         gone = _gone(known, scan, roots)
         counts.removed = await in_thread(self._corpus.remove_sources, collection_id, gone) if gone else 0
+        return counts.report()
+
+    def sync_unchanged(self, collection_id: int, roots: LocalRoots) -> AcquireReport | None:
+        """See `asky.research.corpus.acquire.Acquirer.sync_unchanged`."""
+        events: list[Event] = []
+        counts = AcquireCounts(events.append)
+        known = self._corpus.files(collection_id)
+        self._listener(StageStarted("find"))
+        scan = self._scan(roots, known, counts)
+        if scan.fresh or scan.held or _gone(known, scan, roots):
+            return None
+        for each in events:
+            self._listener(each)
+        self._listener(StageFinished("find", time.monotonic() - counts.started, f"{len(scan.seen)} files"))
         return counts.report()
 
     def compare(self, collection_id: int, roots: LocalRoots) -> DiskChanges:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -77,6 +78,45 @@ def test_a_collection_follows_its_folder_until_it_is_removed(asky: Asky, docs: P
             await asky.corpus.sync("notes")
 
     anyio.run(main)
+
+
+def test_a_sync_without_changes_is_known_before_it_starts(asky: Asky, docs: Path, heard: list[Event]) -> None:
+    add = partial(asky.corpus.add, collection="notes")
+    anyio.run(add, [docs])
+    (docs / "photo.xyz").write_bytes(b"\0\1")
+    anyio.run(asky.corpus.sync, "notes")
+    heard.clear()
+    expected = anyio.run(asky.corpus.sync, "notes")
+    said = notes_of(heard)
+    heard.clear()
+    found = asky.corpus.sync_unchanged("notes")
+    assert found is not None
+    assert replace(found.reports[0], seconds=0) == replace(expected.reports[0], seconds=0)
+    assert found.reports[0].problems  # the photo
+    assert notes_of(heard)[:-1] == said[:-1]
+    assert notes_of(heard)[-1].rsplit(",")[0] == said[-1].rsplit(",")[0]  # up to the seconds
+
+    def is_unchanged() -> bool:
+        return asky.corpus.sync_unchanged("notes") is not None
+
+    (docs / "bread.txt").write_text("Bread rises with yeast and time.\n")
+    assert not is_unchanged()
+    anyio.run(asky.corpus.sync, "notes")
+    assert is_unchanged()
+    (docs / "new.txt").write_text("New.\n")
+    assert not is_unchanged()
+    anyio.run(asky.corpus.add, [docs / "new.txt"])  # to another collection
+    assert not is_unchanged()
+    (docs / "new.txt").unlink()
+    assert is_unchanged()
+    (docs / "tides.md").unlink()
+    assert not is_unchanged()
+    anyio.run(asky.corpus.sync, "notes")
+    assert is_unchanged()
+    docs.rename(docs.with_name("moved"))
+    assert not is_unchanged()
+    with pytest.raises(UsageError, match="there is no collection 'nots'"):
+        asky.corpus.sync_unchanged("nots")
 
 
 def test_a_scope_is_resolved_once_for_many_queries(asky: Asky, docs: Path) -> None:

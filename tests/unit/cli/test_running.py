@@ -187,6 +187,19 @@ def test_a_value_and_an_error_come_back_to_the_caller() -> None:
         run_async(error)
 
 
+def test_work_that_a_plain_function_has_done_starts_no_event_loop() -> None:
+    async def main() -> str:
+        return "in a loop"
+
+    def fail() -> str | None:
+        raise LookupError("x")
+
+    assert run_async(main, unless=lambda: "at once") == "at once"
+    assert run_async(main, unless=lambda: None) == "in a loop"
+    with pytest.raises(LookupError, match="x"):
+        run_async(main, unless=fail)
+
+
 def test_a_thread_that_is_still_busy_is_not_waited_for() -> None:
     released = threading.Event()
 
