@@ -149,8 +149,8 @@ class Warned:
     """A warning to the user; the run continues.
 
     Of several warnings about one `topic` a run keeps the first; without a topic, of several with the same message.
-    `is_repeat` marks what the user has been told before: by an earlier run of the session, or by the command that began
-    what goes on in the background.
+    `is_repeat` marks what the user is told elsewhere: by an earlier run of the session, by the command that began what
+    goes on in the background, or by the text of the answer.
     """
 
     message: str

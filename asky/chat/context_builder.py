@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from asky.chat.earlier_pages import earlier_pages, pages_note
 from asky.chat.summarising import summariser
@@ -68,6 +68,13 @@ if TYPE_CHECKING:
     from asky.storage.runs import RunStore, StoredPassage
     from asky.storage.sessions import SessionStore, StoredMessage
     from asky.values import Approve, Failure, Source
+
+
+class Warn(Protocol):
+    """Adds a warning to the answer; `is_repeat` marks what its text says too."""
+
+    def __call__(self, message: str, *, is_repeat: bool = False) -> None: ...
+
 
 _SOURCES_NAMED = 8  # listed in the prompt as examples
 # Their results come from the web, or are passages with a known source. Results of other tools may hold private text.
@@ -149,7 +156,7 @@ class ContextBuilder:
         access: Access,
         approve: Approve,
         *,
-        warn: Callable[[str], None],
+        warn: Warn,
         warnings: Sequence[str],
         count: Callable[[ModelUsage], None],
     ) -> None:
@@ -196,9 +203,8 @@ class ContextBuilder:
                 made.unread = self._unread
                 await journal.add("prepared", "", encode_prompt(made, self._warnings))
             else:
-                for warning in step["warnings"]:
-                    self._warn(warning)
                 made = decode_prompt(step)
+                self._warn_of(step["warnings"], made.unread)
                 if journal.is_live:
                     made.tools = self._restored_tools(made.tools.specs(), summaries)
             made.tools = made.tools.wrapped(partial(journaled_tool, journal=journal))
@@ -268,8 +274,13 @@ class ContextBuilder:
 
     def _note_unread(self, unread: Sequence[Unread]) -> None:
         self._unread = unread
-        for sentence in sentences(unread):
-            self._warn(sentence)
+        self._warn_of(list(sentences(unread)), unread)
+
+    def _warn_of(self, warnings: Sequence[str], unread: Sequence[Unread]) -> None:
+        """Warn the user; an answer of the built-in model lists the `unread` addresses itself."""
+        listed = set(sentences(unread)) if self._parts.model.host is None else set()
+        for each in warnings:
+            self._warn(each, is_repeat=each in listed)
 
     def _sees_private_text(self) -> bool:
         """Return whether the model can see private text, from the sources or from the history; update the run.

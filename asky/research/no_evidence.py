@@ -35,10 +35,11 @@ class NoEvidence:
         return f"{self.message[:1].upper()}{self.message[1:]}."
 
 
-def no_evidence(ledger: Sequence[LedgerEntry]) -> NoEvidence | None:
+def no_evidence(ledger: Sequence[LedgerEntry], told: Sequence[str] = ()) -> NoEvidence | None:
     """Return why a run has no source; `None` if it has some, or if it did not use the web or could not search.
 
-    Distinguishes "nothing was found", "nothing could be read" and "nothing that was read fits".
+    Distinguishes "nothing was found", "nothing could be read" and "nothing that was read fits". The reason why a page
+    could not be read is left out if the user has been `told` it in one of these sentences.
     """
     tried = {str(data["url"]): data for data in _all(ledger, "read")}
     rejected = {str(url) for data in _all(ledger, "shortlisted") for url, _ in data["rejected"]}
@@ -52,7 +53,7 @@ def no_evidence(ledger: Sequence[LedgerEntry]) -> NoEvidence | None:
     if tried:
         is_unreachable = _is_unreachable(list(tried.values()))
         message = " and ".join(
-            filter(None, [nothing, _unreadable(list(tried.values()), is_unreachable=is_unreachable)])
+            filter(None, [nothing, _unreadable(list(tried.values()), told, is_unreachable=is_unreachable)])
         )
         hint = "check this machine's internet connection" if is_unreachable else SEE_RUN
         return NoEvidence(message, hint, Unreachable.code if is_unreachable else NotEnoughEvidence.code)
@@ -95,9 +96,10 @@ def _is_unreachable(tried: Sequence[Mapping[str, Any]]) -> bool:
     )
 
 
-def _unreadable(tried: Sequence[Mapping[str, Any]], *, is_unreachable: bool) -> str:
+def _unreadable(tried: Sequence[Mapping[str, Any]], told: Sequence[str], *, is_unreachable: bool) -> str:
     if len(tried) == 1:
-        return f"the page could not be read: {tried[0]['why']}"
+        why = tried[0]["why"]
+        return "the page could not be read" + ("" if any(why in each for each in told) else f": {why}")
     return f"none of the {len(tried):,} pages that were tried could be {'reached' if is_unreachable else 'read'}"
 
 

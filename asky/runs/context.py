@@ -301,7 +301,7 @@ def raise_for_outcome(answer: Answer, runs: RunStore, *, strict: bool) -> None:
 
 def _no_evidence_error(answer: Answer, runs: RunStore) -> AskyError:
     ledger = runs.ledger(answer.run)
-    missing = outage(ledger) or no_evidence(ledger)
+    missing = outage(ledger) or no_evidence(ledger, answer.warnings)
     if missing is None:
         of_files = any(source.kind == "file" for source, _, _ in answer.sources)
         hint = (

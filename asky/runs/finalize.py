@@ -93,10 +93,10 @@ class Finalizer:
     _latest: CheckedReply | None = None
     _is_stored: bool = False
 
-    def warn(self, message: str) -> None:
-        """Warn the user now, and in the answer."""
+    def warn(self, message: str, *, is_repeat: bool = False) -> None:
+        """Warn the user now, and in the answer. `is_repeat` marks what the answer's text says too."""
         self.warnings.append(message)
-        self.context.emit(Warned(message))
+        self.context.emit(Warned(message, is_repeat=is_repeat))
 
     def note_timeout(self, seconds: float) -> None:
         """Note and warn that the run was stopped after its time limit."""
@@ -223,7 +223,8 @@ class Finalizer:
         stores, scope = self.stores, self.journal.state.research.scope
         chunks = await in_thread(lambda: stores.store().tables.chunks.count(scope))
         sources = await in_thread(stores.corpus.count_sources, scope)
-        missing = no_evidence(await in_thread(stores.runs.ledger, self.run.id)) if not sources else None
+        told = [reason for _, reason in self.unread]
+        missing = no_evidence(await in_thread(stores.runs.ledger, self.run.id), told) if not sources else None
         return {"chunks": chunks, "sources": sources, "missing": missing.sentence if missing is not None else None}
 
     def _check(self, text: str, claims_anything: bool = True) -> CheckedReply:

@@ -98,7 +98,8 @@ def test_an_address_that_could_not_be_read_is_told_to_the_user_and_to_the_model(
     assert all(each in material for each in said)
     assert "/tides was not" not in prompt
     printed = run_here("-m", "extractive", question, home=home, environ=web.environ)
-    assert told(printed.stderr, "was not read") == [f"warning: {each}" for each in said]
+    assert told(printed.stderr, "was not read") == []
+    assert [printed.stdout.count(each.partition(" ")[2]) for each in said] == [1, 1]  # in the answer, once
 
 
 def test_an_answer_in_quotations_says_itself_which_address_was_not_read_and_is_replayed(home: Path, web: Web) -> None:
@@ -111,6 +112,14 @@ def test_an_answer_in_quotations_says_itself_which_address_was_not_read_and_is_r
     replayed = run_here("runs", "replay", "--json", home=home)
     assert replayed.returncode == 0, replayed.stderr
     assert json.loads(replayed.stdout) == answer
+
+
+def test_why_the_only_page_could_not_be_read_is_told_once(home: Path, web: Web) -> None:
+    asked = ("-r", "-m", "extractive", f"What does {web.site.url('/gone')} say on tides?")
+    printed = run_here(*asked, home=home, environ=web.environ)
+    assert printed.returncode == 11
+    assert (printed.stdout + printed.stderr).count("has no such page") == 1
+    assert "asky: the page could not be read\n" in printed.stderr
 
 
 def test_a_question_that_is_kept_off_the_web_says_that_its_address_was_not_read(

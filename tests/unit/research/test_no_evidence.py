@@ -59,6 +59,13 @@ def test_what_was_missing_is_said(entries: list[tuple[str, dict[str, Any]]], mes
     assert found.hint
 
 
+def test_a_reason_that_the_user_knows_is_not_told_again() -> None:
+    entries = [LedgerEntry("2026-11-22T09:00:00Z", *each) for each in (NOTHING_BEFORE, read("u", MISSING))]
+    found = no_evidence(entries, ["https://a.example/u was not read: a.example has no such page"])
+    assert found is not None
+    assert found.message == "the page could not be read"
+
+
 def test_pages_none_of_which_can_be_reached_are_told_apart() -> None:
     for other in (DOWN, SLOW):
         found = of(searched("u", "v"), read("u", DOWN), read("v", other), chose([], "u", "v"))
