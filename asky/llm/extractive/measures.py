@@ -31,7 +31,7 @@ _MEASURES: Mapping[str, str] = MappingProxyType(
         word: pattern
         for words, pattern in {
             "long": _NUMBER + _TIME + "|" + _NUMBER + _LENGTH,
-            "old": _NUMBER + _TIME,
+            "old early soon late": _NUMBER + _TIME,
             "far tall high deep wide thick": _NUMBER + _LENGTH,
             "big large": _NUMBER + _SIZE + "|" + _NUMBER + _LENGTH,
             "heavy": _NUMBER + _WEIGHT,
@@ -43,6 +43,9 @@ _MEASURES: Mapping[str, str] = MappingProxyType(
     }
 )
 _HOW = re.compile(rf"\bhow ({'|'.join(_MEASURES)})\b", re.IGNORECASE)
+_HOW_LONG_BEFORE = re.compile(
+    r"\bhow (?:far|long|much|many) (?:ahead|(?:in advance|before)(?:hand)?|notice|time)\b", re.IGNORECASE
+)
 _COST = re.compile(
     r"\bhow much\b.{0,40}\b(?:cost|pay|paid|charge|price|earn|spen[dt]|owe|fee|rent|deposit|salary|wage|bill)"
     r"|\bwhat (?:is|was|does) .{0,30}\b(?:price|cost|fee)\b"
@@ -135,6 +138,8 @@ def _wanted(question: str) -> re.Pattern[str] | None:
         noun = re.escape(sized[1][:_STEM_CHARS])
         near = rf"\b{noun}\w*(?:[ ,:=(]+[\w’'-]+){{0,3}}?[ :=(]+{_NUMBER}|{_NUMBER}(?:[ -][\w'-]+){{0,2}}?[ -]{noun}"
         return re.compile(near, re.IGNORECASE)
+    if _HOW_LONG_BEFORE.search(question):
+        return re.compile(_NUMBER + _TIME, re.IGNORECASE)
     how = _HOW.search(question)
     if how is not None:
         return re.compile(_MEASURES[how[1].lower()], re.IGNORECASE)

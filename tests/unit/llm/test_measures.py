@@ -17,6 +17,9 @@ from asky.llm.extractive.measures import may_measure, measures
         ("How often is it backed up?", "A copy is made every night."),
         ("How big is the file?", "The model takes 207 MB on disk."),
         ("how heavy is it", "It weighs 3 kg."),
+        ("How far ahead must I book?", "Book at least three weeks ahead."),
+        ("how much notice do they need", "Give one month's notice."),
+        ("How early may I come?", "The doors open 30 minutes before."),
         ("How much does the repair cost?", "The miller paid $40."),
         ("What is the price of a ticket?", "A ticket is 12 EUR."),
     ],
@@ -34,6 +37,7 @@ def test_a_number_of_what_is_asked_for_is_recognised(question: str, text: str) -
         ("How often is it backed up?", "It was backed up in 2019."),
         ("How do I open 3 files?", "Open 3 files."),
         ("How many?", "There are 3 files."),
+        ("How far ahead must I book?", "It is 3 km ahead."),
     ],
 )
 def test_other_numbers_are_not(question: str, text: str) -> None:
