@@ -329,7 +329,7 @@ class ChatService:
 
         Raises `UsageError` if there is none, or if the run cannot be resumed.
         """
-        from asky.runs.journal.replay import is_withdrawn, require_resumable  # 14 ms: not for a question
+        from asky.runs.journal import replay  # 14 ms: not for a question
 
         runs, sessions = self._services.runs, self._services.sessions
         if run_id is not None:
@@ -338,11 +338,11 @@ class ChatService:
             found = (
                 each for each in runs.recent(limit=_MAX_RUNS_SEARCHED) if each.status not in ("finished", "running")
             )
-            last = next((each for each in found if not is_withdrawn(sessions, each)), None)
+            last = next((each for each in found if not replay.is_withdrawn(sessions, each)), None)
             if last is None:
                 raise UsageError("no run was interrupted", hint="`asky runs list` shows how each run ended")
             run = last
-        return run, require_resumable(runs, sessions, run)
+        return run, replay.require_resumable(runs, sessions, run)
 
     @asynccontextmanager
     async def resume(

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from asky.app.search import SearchService
     from asky.app.sessions import SessionService
     from asky.config.loader import Config
+    from asky.papers.service import PaperService
     from asky.research.embeddings import EmbeddingUsage
     from asky.wiring import Services
 
@@ -204,6 +205,11 @@ class Asky:
         """Findings saved for later questions."""
         _ = self.services
         return self._memory
+
+    @property
+    def papers(self) -> PaperService:
+        """The paper library."""
+        return self.services.papers
 
     @property
     def models(self) -> ModelService:

@@ -27,9 +27,13 @@ if TYPE_CHECKING:
     from asky.evidence.citation_lookup import OpenedCitation
     from asky.evidence.export.bundle_check import CheckedBundle
     from asky.health.check import Check
+    from asky.papers.adding import AddedPaper as AddedPaper
+    from asky.papers.service import AddedPapers as AddedPapers
+    from asky.papers.service import PaperHit
     from asky.research.corpus.report import AcquireReport
     from asky.research.embeddings import EmbeddingUsage
     from asky.storage.findings import Finding
+    from asky.storage.papers import Paper as Paper
     from asky.storage.runs import LedgerEntry, Run, StoredPassage
     from asky.storage.sessions import Session, StoredMessage
     from asky.values import Hit, Unreadable
@@ -239,6 +243,51 @@ def hit_object(hit: Hit) -> dict[str, Any]:
         "end": hit.span.end,
         "text": hit.text,
     }
+
+
+def papers_object(papers: Sequence[Paper]) -> dict[str, Any]:
+    """Return papers of the library as an `asky.papers/1` object."""
+    return {"schema": "asky.papers/1", "papers": [_paper_object(each) for each in papers]}
+
+
+def _paper_object(paper: Paper) -> dict[str, Any]:
+    source = paper.source
+    return {
+        "paper": paper.name,
+        "id": paper.id,
+        "version": paper.version,
+        "title": source.title,
+        "authors": list(source.authors),
+        "published": source.published,
+        "published_in": source.published_in,
+        "doi": paper.doi,
+        "pmid": paper.pmid,
+        "url": source.url,
+        "path": source.path,
+        "source_id": source.id,
+        "status": paper.status,
+        "added_at": paper.added_at,
+    }
+
+
+def added_papers_object(added: AddedPapers) -> dict[str, Any]:
+    """Return the outcomes of adding papers as an `asky.added_papers/1` object."""
+    outcomes = [
+        {
+            "file": each.file,
+            "outcome": each.outcome,
+            "why": each.why,
+            "paper": _paper_object(each.paper) if each.paper is not None else None,
+        }
+        for each in added.outcomes
+    ]
+    return {"schema": "asky.added_papers/1", "embedded": added.embedded, "outcomes": outcomes}
+
+
+def paper_hits_object(query: str, hits: Sequence[PaperHit]) -> dict[str, Any]:
+    """Return the passages of papers for a query as an `asky.paper_hits/1` object."""
+    found = [{"paper": each.paper.name, **hit_object(each.hit)} for each in hits]
+    return {"schema": "asky.paper_hits/1", "query": query, "hits": found}
 
 
 def added_object(added: AddedDocuments) -> dict[str, Any]:

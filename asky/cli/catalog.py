@@ -16,6 +16,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "chat": "Have a conversation about your sources.",
         "search": "Find passages without calling a model.",
         "corpus": "Add, list, sync and remove documents.",
+        "papers": "Keep a library of papers, and search it page by page.",
         "why": "Show the passage behind a citation.",
         "runs": "List, show, export, resume and replay past runs.",
         "session": "List, show, rename, export and delete sessions.",

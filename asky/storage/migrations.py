@@ -337,6 +337,38 @@ CREATE INDEX vector_pack_space ON vector_pack(space_id, id, length(chunk_ids), s
 """
 
 
+# The paper library. A paper's title, authors and text are those of its content source. `paper_alias` has all names of a
+# paper, such as `doi:10.5555/x`; `paper_file` the files that it was read from, as they were then.
+_PAPERS = """
+CREATE TABLE paper (
+    id TEXT PRIMARY KEY,
+    version INTEGER,
+    doi TEXT,
+    pmid TEXT,
+    status TEXT NOT NULL,
+    content_source TEXT NOT NULL REFERENCES source(id) ON DELETE CASCADE,
+    summary_source TEXT REFERENCES source(id) ON DELETE SET NULL,
+    added_at TEXT NOT NULL
+);
+CREATE INDEX paper_content ON paper(content_source);
+CREATE INDEX paper_summary ON paper(summary_source);
+CREATE TABLE paper_alias (
+    key TEXT PRIMARY KEY,
+    paper_id TEXT NOT NULL REFERENCES paper(id) ON DELETE CASCADE
+) WITHOUT ROWID;
+CREATE INDEX paper_alias_paper ON paper_alias(paper_id);
+CREATE TABLE paper_file (
+    path TEXT PRIMARY KEY,
+    size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL,
+    content_sha256 TEXT NOT NULL,
+    paper_id TEXT NOT NULL REFERENCES paper(id) ON DELETE CASCADE
+) WITHOUT ROWID;
+CREATE INDEX paper_file_paper ON paper_file(paper_id);
+CREATE INDEX paper_file_content ON paper_file(content_sha256);
+"""
+
+
 def _statements(script: str) -> list[str]:
     """Return the statements of `script`; a trigger's body stays with its trigger."""
     statements: list[str] = []
@@ -384,6 +416,11 @@ def _vector_counts(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
+def _papers(connection: sqlite3.Connection) -> None:
+    for statement in _statements(_PAPERS):
+        connection.execute(statement)
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _first_schema,
     _spending,
@@ -392,4 +429,5 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _events,
     _read_with,
     _vector_counts,
+    _papers,
 )

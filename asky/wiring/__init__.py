@@ -37,6 +37,7 @@ from asky.storage.vector_files import VectorFiles
 
 if TYPE_CHECKING:
     from asky.config.loader import Config
+    from asky.papers.service import PaperService
     from asky.reading.process.pool import ReaderPool
     from asky.research.adapters import SourceAdapters
     from asky.research.corpus.acquire import Acquirer
@@ -271,6 +272,25 @@ class Services:
             self.documents,
             self.ingester,
             ttl_s=self.config.research.cache.ttl_hours * _HOUR_S,
+        )
+
+    @cached_property
+    def papers(self) -> PaperService:
+        """The paper library."""
+        from asky.papers.service import PaperService
+
+        chosen = self.config.research.reading
+        return PaperService(
+            self.database,
+            self.corpus,
+            self.vectors,
+            self.ingester,
+            self.readers,
+            folder=self.paths.data / "papers",
+            roots=self.only,
+            max_file_bytes=chosen.max_file_mb * _MIB,
+            workers=chosen.workers,
+            listener=self.listener,
         )
 
     def roots(self, granted: Sequence[Path] = ()) -> LocalRoots:

@@ -103,12 +103,13 @@ def _print(terminal: Terminal, hits: list[Hit]) -> None:
         terminal.line(f"{hit.rank}. {describe_place(hit)}  {hit.score:.3f}", 1, hang=3)
         if where := hit.source.path or hit.source.url:
             terminal.source(f"   {where}", where, 2)
-        for line in _wrapped(hit.text):
+        for line in wrapped_excerpt(hit.text):
             terminal.line(f"   {line}")
         terminal.line()
 
 
-def _wrapped(text: str) -> list[str]:
+def wrapped_excerpt(text: str) -> list[str]:
+    """Return the beginning of a passage in lines of the width of the terminal."""
     import shutil
     import textwrap  # only for printing
 

@@ -80,6 +80,11 @@ def cited_works(answers: Iterable[Mapping[str, Any]]) -> list[Reference]:
     return [_work(citations, taken) for citations in groups.values()]
 
 
+def citation_key(authors: Sequence[str], published: str | None, title: str) -> str:
+    """Return the key of a paper without its suffix, as in `lewis2020retrieval`: see `cited_works`."""
+    return _key([_name(each, "article") for each in authors], None, _date(published), title, {})
+
+
 def _work(citations: Sequence[Mapping[str, Any]], taken: dict[str, int]) -> Reference:
     title = next((text for each in citations if (text := _line(each["title"]))), "") or "Untitled"
     url = _first(citations, "url")

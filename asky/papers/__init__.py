@@ -1,0 +1,1 @@
+"""The paper library: papers with their text, page by page, over the shared store."""

@@ -1,0 +1,111 @@
+"""The library's folder: plain files beside the store, for people and other programs.
+
+    pdfs/                   the PDFs that were added
+    extracted_paper_text/   their texts as Markdown, page by page
+    paper_metadata/         title, authors, date and ids, as JSON
+
+The store is the truth: all but the PDFs can be written again from it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from asky.config.paths import ensure_private_dir, replace_bytes
+from asky.errors import StorageError
+from asky.storage.papers import Paper
+from asky.values import Document, Page
+
+_UNUSUAL = re.compile(r"[^\w.()-]+", re.ASCII)
+_SECRET_MODE = 0o600
+_MAX_NAME_CHARS = 100
+_PAGE_ENDS = "\f\n "
+
+
+class PaperFiles:
+    """Writes the files of papers below `folder`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def pdf(self, paper_id: str) -> Path:
+        """Return the path of the copy of a paper's PDF, whether it exists or not."""
+        return self.folder / "pdfs" / f"{file_name(paper_id)}.pdf"
+
+    def text(self, paper_id: str) -> Path:
+        """Return the path of a paper's text."""
+        return self.folder / "extracted_paper_text" / f"{file_name(paper_id)}.md"
+
+    def metadata(self, paper_id: str) -> Path:
+        """Return the path of what is known about a paper."""
+        return self.folder / "paper_metadata" / f"{file_name(paper_id)}.json"
+
+    def put_pdf(self, paper_id: str, data: bytes) -> None:
+        """Write the copy of a PDF. Raises `StorageError` if it cannot be written."""
+        self._write(self.pdf(paper_id), data)
+
+    def put_text(self, paper: Paper, document: Document) -> None:
+        """Write the text of a paper. Raises `StorageError` if it cannot be written."""
+        self._write(self.text(paper.id), paper_text(paper, document).encode())
+
+    def put_metadata(self, paper: Paper, aliases: Sequence[str]) -> None:
+        """Write what is known about a paper. Raises `StorageError` if it cannot be written."""
+        source = paper.source
+        facts = {
+            "id": paper.id,
+            "version": paper.version,
+            "title": source.title,
+            "authors": list(source.authors),
+            "published": source.published,
+            "published_in": source.published_in,
+            "doi": paper.doi,
+            "pmid": paper.pmid,
+            "url": source.url,
+            "names": list(aliases),
+            "status": paper.status,
+            "added_at": paper.added_at,
+        }
+        self._write(self.metadata(paper.id), (json.dumps(facts, ensure_ascii=False, indent=2) + "\n").encode())
+
+    def remove(self, paper_id: str) -> None:
+        """Delete the files of a paper."""
+        for path in (self.pdf(paper_id), self.text(paper_id), self.metadata(paper_id)):
+            path.unlink(missing_ok=True)
+
+    def _write(self, path: Path, data: bytes) -> None:
+        try:
+            ensure_private_dir(self.folder)
+            ensure_private_dir(path.parent)
+            replace_bytes(path, data, mode=_SECRET_MODE)
+        except OSError as error:
+            raise StorageError(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+def file_name(paper_id: str) -> str:
+    """Return the name of a paper's files, without a suffix: `10.5555_x1` for the DOI `10.5555/x1`. No two are equal."""
+    name = paper_id.replace("/", "_", 1)
+    plain = _UNUSUAL.sub("-", name)[:_MAX_NAME_CHARS]
+    if plain == name and "_" not in paper_id:
+        return plain
+    return f"{plain}-{hashlib.sha256(paper_id.encode()).hexdigest()[:6]}"
+
+
+def paper_text(paper: Paper, document: Document) -> str:
+    """Return the text of a paper as Markdown, each page below a line with its number."""
+    authors = f"\n{', '.join(paper.source.authors)}\n" if paper.source.authors else ""
+    head = f"# {paper.source.title}\n{authors}\n{paper.name}\n"
+    pages: Iterable[Page] = document.pages
+    parts = [
+        f"\n<!-- {page_name(page)} -->\n\n{document.text[page.start : page.end].strip(_PAGE_ENDS)}\n" for page in pages
+    ]
+    return head + ("".join(parts) or f"\n{document.text}\n")
+
+
+def page_name(page: Page) -> str:
+    """Return `page 5`, or with the printed number where it differs: `page iv (PDF 6)`."""
+    is_plain = page.label is None or page.label == str(page.index)
+    return f"page {page.index}" if is_plain else f"page {page.label} (PDF {page.index})"

@@ -1,0 +1,198 @@
+"""The paper library: what it holds, and how papers come in, are found and go."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from asky.concurrency import in_thread
+from asky.errors import UsageError
+from asky.events import Listener, StageAdvanced, StageFinished, StageStarted
+from asky.papers.adding import AddedPaper, PaperAdder, PaperParts
+from asky.papers.files import PaperFiles
+from asky.papers.identity import read_name, without_version
+from asky.storage.papers import Paper, PaperTable
+from asky.storage.scope import Scope
+from asky.text.letters import fold
+from asky.values import Hit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from asky.reading.process.pool import ReaderPool
+    from asky.research.corpus.ingest import Ingester
+    from asky.research.local.files import LocalRoots
+    from asky.research.vector_store import VectorStore
+    from asky.storage.corpus import CorpusStore
+    from asky.storage.database import Database
+
+_NAMES_SHOWN = 5
+_LIST = "`asky papers list` lists the papers"
+
+
+@dataclass(frozen=True, slots=True)
+class AddedPapers:
+    """The outcomes of an add, one for each file in order of their names, and the number of passages embedded."""
+
+    outcomes: tuple[AddedPaper, ...]
+    embedded: int
+
+
+@dataclass(frozen=True, slots=True)
+class PaperHit:
+    """A passage of a paper that matches a query."""
+
+    paper: Paper
+    hit: Hit
+
+
+class PaperService:
+    """Keeps papers. Synchronous methods only read the store; the others are coroutines."""
+
+    def __init__(
+        self,
+        database: Database,
+        corpus: CorpusStore,
+        store: VectorStore,
+        ingester: Ingester,
+        readers: ReaderPool,
+        *,
+        folder: Path,
+        roots: Callable[[Sequence[Path]], LocalRoots],
+        max_file_bytes: int,
+        workers: int,
+        listener: Listener,
+    ) -> None:
+        self._parts = PaperParts(
+            database,
+            corpus,
+            PaperTable(database),
+            ingester,
+            readers,
+            PaperFiles(folder),
+            max_file_bytes=max_file_bytes,
+            workers=workers,
+            listener=listener,
+        )
+        self._store = store
+        self._roots = roots
+        self._adder = PaperAdder(self._parts)
+
+    # reading
+
+    def papers(self) -> list[Paper]:
+        """Return all papers in order of their ids."""
+        return self._parts.table.papers()
+
+    def find(self, words: str) -> list[Paper]:
+        """Return the papers whose id, title, authors or date contain each of these words, in order of their ids."""
+        wanted = fold(words).split()
+        return [each for each in self.papers() if all(word in _described(each) for word in wanted)]
+
+    def resolve(self, name: str) -> Paper:
+        """Return the paper that a user names: by its id, with or without version, a DOI, an address, or title words.
+
+        Raises `UsageError` if there is none, or if several have these words.
+        """
+        table = self._parts.table
+        found = table.get(name) or table.get(without_version(name)) or table.known_as(read_name(name))
+        if found is not None:
+            return found
+        several = self.find(name) if name.strip() else []
+        if len(several) == 1:
+            return several[0]
+        if not several:
+            raise UsageError(f"{name}: no paper of the library", hint=_LIST)
+        names = ", ".join(each.name for each in several[:_NAMES_SHOWN])
+        more = f" and {len(several) - _NAMES_SHOWN:,} more" if len(several) > _NAMES_SHOWN else ""
+        raise UsageError(f"{len(several):,} papers match {name!r}: {names}{more}", hint="name one by its id")
+
+    def pdf(self, paper: Paper) -> Path:
+        """Return the path of the library's copy of a paper."""
+        return self._parts.files.pdf(paper.id)
+
+    async def search(self, query: str, *, limit: int = 10) -> list[PaperHit]:
+        """Return the passages of all papers that match `query` best, best first. Raises `UsageError` without papers."""
+        return await in_thread(self._search, query, limit)
+
+    # changing
+
+    async def add(self, documents: Sequence[Path | str], *, embed: bool = True) -> AddedPapers:
+        """Add PDFs, and those in folders with everything below them. Nothing is sent anywhere.
+
+        A PDF that the library has, under whatever name, is not kept twice. Another version of a paper of arXiv replaces
+        an older one; cited passages of that stay readable. Raises `UsageError` if a path does not exist.
+        """
+        if not documents:
+            raise UsageError("nothing to add", hint="name PDFs, or folders with PDFs")
+        roots = await in_thread(self._roots, [Path(each) for each in documents])
+        outcomes = await self._adder.add(roots)
+        return AddedPapers(tuple(outcomes), await self._embed() if embed else 0)
+
+    async def retry(self) -> AddedPapers:
+        """Read papers again that have no text, such as scans: the extra `ocr` may have been installed since."""
+        lacking = [each for each in self.papers() if each.status != "complete"]
+        outcomes = await self._adder.retry(lacking)
+        return AddedPapers(tuple(outcomes), await self._embed() if any(each.paper for each in outcomes) else 0)
+
+    async def remove(self, names: Sequence[str]) -> list[Paper]:
+        """Remove papers with their files, and return them. Cited passages stay readable.
+
+        Raises `UsageError`, before anything is removed, if a name is not that of one paper.
+        """
+        return await in_thread(self._remove, names)
+
+    async def rebuild(self) -> int | None:
+        """Rebuild the indexes from the stored texts and vectors, and write the files of all papers again.
+
+        Returns the number of passages in the vector index, `None` without an embedding model. Nothing is embedded.
+        """
+        return await in_thread(self._rebuild)
+
+    def _search(self, query: str, limit: int) -> list[PaperHit]:
+        if not self.papers():
+            raise UsageError("the library has no papers yet", hint="`asky papers add FILE` adds a PDF")
+        hits = self._store.search_content_chunks(query, Scope((self._parts.collection(),)), limit=limit)
+        papers = self._parts.table.with_source(each.source.id for each in hits)
+        return [PaperHit(papers[each.source.id], each) for each in hits if each.source.id in papers]
+
+    async def _embed(self) -> int:
+        listener, started = self._parts.listener, time.monotonic()
+        listener(StageStarted("embed"))
+        scope = Scope((await in_thread(self._parts.collection),))
+        done = await in_thread(
+            lambda: self._store.store_chunk_embeddings(
+                scope, progress=lambda done, total: listener(StageAdvanced("embed", done, total))
+            )
+        )
+        listener(StageFinished("embed", time.monotonic() - started, f"{done} passages"))
+        return done
+
+    def _remove(self, names: Sequence[str]) -> list[Paper]:
+        chosen = list({each.id: each for each in map(self.resolve, names)}.values())
+        with self._parts.database.write():
+            for each in chosen:
+                self._parts.table.remove(each.id)
+            self._parts.corpus.remove_sources(self._parts.collection(), [each.source.id for each in chosen])
+        for each in chosen:
+            self._parts.files.remove(each.id)
+        return chosen
+
+    def _rebuild(self) -> int | None:
+        parts, store = self._parts, self._store
+        store.tables.lexical.rebuild()
+        for each in self.papers():
+            document_id = parts.corpus.current_document(each.source.id)
+            if document_id is not None:
+                parts.files.put_text(each, store.tables.documents.document(document_id))
+            parts.files.put_metadata(each, parts.table.aliases(each.id))
+        return store.rebuild_index()
+
+
+def _described(paper: Paper) -> str:
+    """Return what a search for a paper looks at."""
+    source = paper.source
+    return fold(" ".join([paper.name, paper.doi or "", source.title, *source.authors, source.published or ""]))

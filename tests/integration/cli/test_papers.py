@@ -1,0 +1,134 @@
+"""`asky papers`: what is printed, and how it ends. No model is needed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.asky_command import clean_environment
+from tests.support.files import pdf
+from tests.support.in_process import InProcess
+from tests.support.papers import TEXT, paper_pdf
+
+
+@pytest.fixture
+def asky(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> InProcess:
+    home = tmp_path / "home"
+    home.mkdir()
+    command = InProcess(home, monkeypatch, capsys)
+    monkeypatch.setenv("ASKY_RESEARCH__EMBEDDING__MODEL", str(tmp_path / "no model"))
+    monkeypatch.setattr(sys, "stdin", None)
+    return command
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "downloads"
+    made.mkdir()
+    (made / "a.pdf").write_bytes(paper_pdf(arxiv="2101.00001v2", pages=[TEXT, "The sun raises smaller tides."]))
+    (made / "b.pdf").write_bytes(paper_pdf("Bread and yeast", authors="Bo Li, Cy Ro, Di Su", doi="10.5555/b1"))
+    return made
+
+
+def test_papers_are_added_listed_found_searched_and_removed(asky: InProcess, folder: Path) -> None:
+    added = asky("papers", "add", str(folder))
+    assert added.out == ("added    2101.00001v2  On the tides of nine harbours\nadded    10.5555/b1  Bread and yeast\n")
+    assert added.err.endswith("2 PDFs: 2 added\n")
+    listed = asky("papers")
+    assert "2101.00001v2  2021  Marsh: On the tides of nine harbours\n" in listed.out
+    assert "10.5555/b1          Li et al.: Bread and yeast\n" in listed.out
+    assert asky("papers", "find", "bread").out.count("\n") == 1
+    nothing = asky("papers", "find", "cheese")
+    assert (nothing.code, nothing.err) == (0, "no paper matches 'cheese'\n")
+    found = asky("papers", "search", "smaller tides of the sun", "-k", "1")
+    assert found.out.startswith("1. [2101.00001v2, page 2] On the tides of nine harbours\n   The sun raises")
+    removed = asky("papers", "rm", "bread")
+    assert (removed.code, removed.err) == (0, "removed 10.5555/b1: Bread and yeast\n")
+    again = asky("papers", "add", str(folder / "a.pdf"))
+    assert (again.code, again.out) == (0, "")
+    assert again.err.endswith("1 PDF: 1 known\n")
+
+
+def test_json_has_the_papers_the_outcomes_and_the_pages(asky: InProcess, folder: Path) -> None:
+    (folder / "c.pdf").write_bytes(pdf(["x"], password="x"))
+    added = asky("papers", "add", str(folder), "--json").json
+    assert added["schema"] == "asky.added_papers/1"
+    assert [(each["file"], each["outcome"], each["why"]) for each in added["outcomes"]] == [
+        ("a.pdf", "added", None),
+        ("b.pdf", "added", None),
+        ("c.pdf", "unread", "needs a password"),
+    ]
+    listed = asky("papers", "list", "--json").json
+    assert (listed["schema"], [each["paper"] for each in listed["papers"]]) == (
+        "asky.papers/1",
+        ["10.5555/b1", "2101.00001v2"],
+    )
+    hits = asky("papers", "search", "smaller tides of the sun", "--json").json
+    assert hits["schema"] == "asky.paper_hits/1"
+    assert (hits["hits"][0]["paper"], hits["hits"][0]["page"]) == ("2101.00001v2", 2)
+
+
+def test_an_empty_library_says_how_to_begin(asky: InProcess) -> None:
+    done = asky("papers")
+    assert (done.code, done.out) == (0, "")
+    assert "`asky papers add FILE` adds a PDF" in done.err
+    assert asky("papers", "search", "x").code == 2
+    assert asky("papers", "retry").err == "no paper lacks its text\n"
+
+
+@pytest.mark.parametrize(
+    ("names", "code", "message"),
+    [
+        ([], 2, "nothing to add"),
+        (["gone.pdf"], 2, "no such file"),
+        (["x.txt"], 1, "x.txt could not be added"),
+        (["x.txt", "y.pdf", "a.pdf"], 1, "2 of 3 files could not be added"),
+    ],
+)
+def test_a_named_file_that_cannot_be_added_is_an_error(
+    asky: InProcess, folder: Path, names: list[str], code: int, message: str
+) -> None:
+    (folder / "x.txt").write_text("hello")
+    (folder / "y.pdf").write_bytes(b"%PDF-1.7 nothing")
+    done = asky("papers", "add", *(str(folder / each) for each in names))
+    assert (done.code, message in done.err) == (code, True), done.err
+    assert ("added    2101.00001v2" in done.out) is ("a.pdf" in names)
+
+
+def test_the_path_of_a_paper_is_printed_in_a_pipe(asky: InProcess, folder: Path) -> None:
+    asky("papers", "add", str(folder))
+    done = asky("papers", "open", "nine", "harbours")
+    assert (done.code, Path(done.out.strip()).name) == (0, "2101.00001.pdf")
+    Path(done.out.strip()).unlink()
+    gone = asky("papers", "open", "2101.00001")
+    assert (gone.code, "does not exist" in gone.err) == (1, True)
+    assert asky("papers", "open", "cheese").code == 2
+
+
+def test_the_library_is_a_collection_that_questions_may_name(asky: InProcess, folder: Path) -> None:
+    asky("papers", "add", str(folder))
+    asked = asky("ask", "--collection", "paper content", "How many tides does the moon raise in a day?", "--json").json
+    assert "two tides a day" in asked["answer"]
+    (cited,) = asked["citations"][:1]
+    assert (cited["page"], cited["url"]) == (1, "https://arxiv.org/abs/2101.00001v2")
+
+
+def test_two_processes_add_the_same_papers_once(asky: InProcess, folder: Path) -> None:
+    environ = {"ASKY_HOME": str(asky.home), "ASKY_RESEARCH__EMBEDDING__MODEL": "/none"}
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-m", "asky", "papers", "add", str(folder)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=clean_environment(asky.home, environ),
+        )
+        for _ in range(2)
+    ]
+    told = [each.communicate(timeout=300) for each in running]
+    assert [each.returncode for each in running] == [0, 0], told
+    assert len(asky("papers", "list", "--json").json["papers"]) == 2
+    assert len(list((asky.home / "data" / "papers" / "pdfs").iterdir())) == 2
