@@ -154,7 +154,7 @@ class PaperAdder:
             return error
 
     def _read_again(self, paper: Paper) -> AddedPaper:
-        path = self._parts.files.pdf(paper.id)
+        path = self._parts.files.pdf(paper.name)
         try:
             data = path.read_bytes()
             read = self._read(data, path.name)
@@ -195,9 +195,9 @@ class PaperAdder:
                 parts.table.put(known, identity.keys)
                 return AddedPaper(shown, "known", known, f"the paper {known.name}")
             paper = self._paper(identity, known, has_text=bool(document.text))
-            parts.files.put_pdf(paper.id, data)
+            parts.files.put_pdf(paper.name, data)
             if document.text:
-                facts = _facts(parts.files.pdf(paper.id), data)
+                facts = _facts(parts.files.pdf(paper.name), data)
                 parts.ingester.keep(paper.source, document, cut, parts.collection(), facts, like=like)
             else:
                 why = str(read).removeprefix(f"{shown}: ")
@@ -207,6 +207,8 @@ class PaperAdder:
                 parts.table.put_file(file, paper.id)
             stored = parts.table.get(paper.id) or paper
             aliases = parts.table.aliases(paper.id)
+        if known is not None and known.name != stored.name:
+            parts.files.remove(known.name)
         if document.text:
             parts.files.put_text(stored, document)
         parts.files.put_metadata(stored, aliases)
@@ -230,20 +232,21 @@ class PaperAdder:
             paper_id = identity.id
         else:
             paper_id = free_id(identity.own_name, lambda each: self._parts.table.get(each) is not None)
+        version = identity.version if paper_id == identity.arxiv else known.version if known is not None else None
         uri = f"paper:{paper_id}"
+        name = paper_id if version is None else f"{paper_id}v{version}"
         source = Source(
             source_id(uri),
             "file",
             uri,
             identity.title,
             url=identity.url,
-            path=str(self._parts.files.pdf(paper_id)),
+            path=str(self._parts.files.pdf(name)),
             authors=identity.authors,
             published=identity.published,
             doi=identity.doi,
         )
         status: PaperStatus = "complete" if has_text else "no_text"
-        version = identity.version if paper_id == identity.arxiv else known.version if known is not None else None
         paper = Paper(paper_id, version, identity.doi, None, status, source)
         return replace(paper, added_at=known.added_at) if known is not None else paper
 

@@ -27,30 +27,30 @@ _PAGE_ENDS = "\f\n "
 
 
 class PaperFiles:
-    """Writes the files of papers below `folder`."""
+    """Writes the files of papers below `folder`; each is called by its name, such as `2005.11401v4`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def pdf(self, paper_id: str) -> Path:
+    def pdf(self, name: str) -> Path:
         """Return the path of the copy of a paper's PDF, whether it exists or not."""
-        return self.folder / "pdfs" / f"{file_name(paper_id)}.pdf"
+        return self.folder / "pdfs" / f"{file_name(name)}.pdf"
 
-    def text(self, paper_id: str) -> Path:
+    def text(self, name: str) -> Path:
         """Return the path of a paper's text."""
-        return self.folder / "extracted_paper_text" / f"{file_name(paper_id)}.md"
+        return self.folder / "extracted_paper_text" / f"{file_name(name)}.md"
 
-    def metadata(self, paper_id: str) -> Path:
+    def metadata(self, name: str) -> Path:
         """Return the path of what is known about a paper."""
-        return self.folder / "paper_metadata" / f"{file_name(paper_id)}.json"
+        return self.folder / "paper_metadata" / f"{file_name(name)}.json"
 
-    def put_pdf(self, paper_id: str, data: bytes) -> None:
+    def put_pdf(self, name: str, data: bytes) -> None:
         """Write the copy of a PDF. Raises `StorageError` if it cannot be written."""
-        self._write(self.pdf(paper_id), data)
+        self._write(self.pdf(name), data)
 
     def put_text(self, paper: Paper, document: Document) -> None:
         """Write the text of a paper. Raises `StorageError` if it cannot be written."""
-        self._write(self.text(paper.id), paper_text(paper, document).encode())
+        self._write(self.text(paper.name), paper_text(paper, document).encode())
 
     def put_metadata(self, paper: Paper, aliases: Sequence[str]) -> None:
         """Write what is known about a paper. Raises `StorageError` if it cannot be written."""
@@ -69,11 +69,11 @@ class PaperFiles:
             "status": paper.status,
             "added_at": paper.added_at,
         }
-        self._write(self.metadata(paper.id), (json.dumps(facts, ensure_ascii=False, indent=2) + "\n").encode())
+        self._write(self.metadata(paper.name), (json.dumps(facts, ensure_ascii=False, indent=2) + "\n").encode())
 
-    def remove(self, paper_id: str) -> None:
+    def remove(self, name: str) -> None:
         """Delete the files of a paper."""
-        for path in (self.pdf(paper_id), self.text(paper_id), self.metadata(paper_id)):
+        for path in (self.pdf(name), self.text(name), self.metadata(name)):
             path.unlink(missing_ok=True)
 
     def _write(self, path: Path, data: bytes) -> None:
@@ -85,13 +85,13 @@ class PaperFiles:
             raise StorageError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
-def file_name(paper_id: str) -> str:
+def file_name(name: str) -> str:
     """Return the name of a paper's files, without a suffix: `10.5555_x1` for the DOI `10.5555/x1`. No two are equal."""
-    name = paper_id.replace("/", "_", 1)
-    plain = _UNUSUAL.sub("-", name)[:_MAX_NAME_CHARS]
-    if plain == name and "_" not in paper_id:
+    joined = name.replace("/", "_", 1)
+    plain = _UNUSUAL.sub("-", joined)[:_MAX_NAME_CHARS]
+    if plain == joined and "_" not in name:
         return plain
-    return f"{plain}-{hashlib.sha256(paper_id.encode()).hexdigest()[:6]}"
+    return f"{plain}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
 
 
 def paper_text(paper: Paper, document: Document) -> str:

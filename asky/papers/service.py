@@ -112,7 +112,7 @@ class PaperService:
 
     def pdf(self, paper: Paper) -> Path:
         """Return the path of the library's copy of a paper."""
-        return self._parts.files.pdf(paper.id)
+        return self._parts.files.pdf(paper.name)
 
     async def search(self, query: str, *, limit: int = 10) -> list[PaperHit]:
         """Return the passages of all papers that match `query` best, best first. Raises `UsageError` without papers."""
@@ -178,7 +178,7 @@ class PaperService:
                 self._parts.table.remove(each.id)
             self._parts.corpus.remove_sources(self._parts.collection(), [each.source.id for each in chosen])
         for each in chosen:
-            self._parts.files.remove(each.id)
+            self._parts.files.remove(each.name)
         return chosen
 
     def _rebuild(self) -> int | None:

@@ -199,7 +199,7 @@ class CorpusStore:
                 "INSERT INTO source(id, kind, uri, title, url, path, external_id, document_id, size, mtime_ns,"
                 " content_sha256, read_with, verdict, why, metadata, fetched_at)"
                 " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
-                " ON CONFLICT(id) DO UPDATE SET title=excluded.title, url=excluded.url,"
+                " ON CONFLICT(id) DO UPDATE SET title=excluded.title, url=excluded.url, path=excluded.path,"
                 " document_id=excluded.document_id, size=excluded.size, mtime_ns=excluded.mtime_ns,"
                 " content_sha256=excluded.content_sha256, read_with=excluded.read_with,"
                 " verdict=excluded.verdict, why=excluded.why, metadata=json_patch(excluded.metadata,"

@@ -101,7 +101,7 @@ def test_a_named_file_that_cannot_be_added_is_an_error(
 def test_the_path_of_a_paper_is_printed_in_a_pipe(asky: InProcess, folder: Path) -> None:
     asky("papers", "add", str(folder))
     done = asky("papers", "open", "nine", "harbours")
-    assert (done.code, Path(done.out.strip()).name) == (0, "2101.00001.pdf")
+    assert (done.code, Path(done.out.strip()).name) == (0, "2101.00001v2.pdf")
     Path(done.out.strip()).unlink()
     gone = asky("papers", "open", "2101.00001")
     assert (gone.code, "does not exist" in gone.err) == (1, True)

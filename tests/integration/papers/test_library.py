@@ -50,9 +50,9 @@ def test_a_folder_of_papers_is_added_with_ids_titles_and_files(asky: Asky, folde
     assert (tides.source.title, tides.source.authors) == ("On the tides of nine harbours", ("Ann Marsh",))
     assert (sea.doi, sea.source.url) == ("10.5555/sea.7", "https://doi.org/10.5555/sea.7")
     library = tmp_path / "asky" / "data" / "papers"
-    assert asky.papers.pdf(tides) == library / "pdfs" / "2101.00001.pdf"
+    assert asky.papers.pdf(tides) == library / "pdfs" / "2101.00001v2.pdf"
     assert asky.papers.pdf(tides).read_bytes() == (folder / "a.pdf").read_bytes()
-    text = (library / "extracted_paper_text" / "2101.00001.md").read_text()
+    text = (library / "extracted_paper_text" / "2101.00001v2.md").read_text()
     assert text.startswith("# On the tides of nine harbours\n\nAnn Marsh\n\n2101.00001v2\n\n<!-- page 1 -->\n\n")
     assert text.endswith("<!-- page 2 -->\n\nThe sun.\n")
     facts = json.loads((library / "paper_metadata" / "10.5555_sea.7.json").read_text())
@@ -96,7 +96,9 @@ def test_a_newer_version_takes_the_place_of_an_older_one(asky: Asky, folder: Pat
     assert hit.hit.text.startswith("On the tides of nine harbours")
     assert "New words" in hit.hit.text
     assert (hit.paper.name, hit.hit.location.page) == ("2101.00001v3", 1)
-    assert asky.papers.pdf(paper).read_bytes() == (folder / "b.pdf").read_bytes()
+    pdf = asky.papers.pdf(paper)
+    assert pdf.read_bytes() == (folder / "b.pdf").read_bytes()
+    assert (paper.source.path, [each.name for each in pdf.parent.iterdir()]) == (str(pdf), ["2101.00001v3.pdf"])
 
 
 def test_two_dois_under_one_title_are_two_papers(asky: Asky, folder: Path) -> None:
