@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from asky.papers.adding import AddedPaper as AddedPaper
     from asky.papers.service import AddedPapers as AddedPapers
     from asky.papers.service import PaperHit
+    from asky.papers.summaries import PaperSummary
     from asky.research.corpus.report import AcquireReport
     from asky.research.embeddings import EmbeddingUsage
     from asky.storage.findings import Finding
@@ -282,6 +283,17 @@ def added_papers_object(added: AddedPapers) -> dict[str, Any]:
         for each in added.outcomes
     ]
     return {"schema": "asky.added_papers/1", "embedded": added.embedded, "outcomes": outcomes}
+
+
+def paper_summary_object(paper: Paper, summary: PaperSummary) -> dict[str, Any]:
+    """Return the summary of a paper, with the passages of its text that it rests on, as `asky.paper_summary/1`."""
+    return {
+        "schema": "asky.paper_summary/1",
+        "paper": _paper_object(paper),
+        "summary": summary.text,
+        "made_by": summary.made_by,
+        "passages": [asdict(each) for each in summary.passages],
+    }
 
 
 def paper_hits_object(query: str, hits: Sequence[PaperHit]) -> dict[str, Any]:

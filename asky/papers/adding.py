@@ -14,6 +14,7 @@ from asky.errors import SourceError, SourceUnreadable
 from asky.events import Listener, StageAdvanced, StageFinished, StageStarted
 from asky.papers.files import PaperFiles
 from asky.papers.identity import Identity, free_id, identify, is_by_title, may_be_one
+from asky.papers.summaries import SUMMARIES
 from asky.reading.formats import HEAD_BYTES, media_type_of
 from asky.research.corpus.ingest import FileFacts, read_with
 from asky.research.local.discovery import DiscoveredFile, Unread, discover
@@ -65,6 +66,10 @@ class PaperParts:
     def collection(self) -> int:
         """Return the id of the collection with the texts of all papers."""
         return self.corpus.collection(CONTENT, create=True)
+
+    def summaries(self) -> int:
+        """Return the id of the collection with the summaries of all papers."""
+        return self.corpus.collection(SUMMARIES, create=True)
 
 
 class PaperAdder:

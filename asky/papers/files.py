@@ -2,6 +2,7 @@
 
     pdfs/                   the PDFs that were added
     extracted_paper_text/   their texts as Markdown, page by page
+    summaries/              what they are about, as Markdown, with the pages that say so
     paper_metadata/         title, authors, date and ids, as JSON
 
 The store is the truth: all but the PDFs can be written again from it.
@@ -40,6 +41,10 @@ class PaperFiles:
         """Return the path of a paper's text."""
         return self.folder / "extracted_paper_text" / f"{file_name(name)}.md"
 
+    def summary(self, name: str) -> Path:
+        """Return the path of a paper's summary."""
+        return self.folder / "summaries" / f"{file_name(name)}.md"
+
     def metadata(self, name: str) -> Path:
         """Return the path of what is known about a paper."""
         return self.folder / "paper_metadata" / f"{file_name(name)}.json"
@@ -51,6 +56,10 @@ class PaperFiles:
     def put_text(self, paper: Paper, document: Document) -> None:
         """Write the text of a paper. Raises `StorageError` if it cannot be written."""
         self._write(self.text(paper.name), paper_text(paper, document).encode())
+
+    def put_summary(self, paper: Paper, text: str) -> None:
+        """Write the summary of a paper. Raises `StorageError` if it cannot be written."""
+        self._write(self.summary(paper.name), text.encode())
 
     def put_metadata(self, paper: Paper, aliases: Sequence[str]) -> None:
         """Write what is known about a paper. Raises `StorageError` if it cannot be written."""
@@ -73,7 +82,7 @@ class PaperFiles:
 
     def remove(self, name: str) -> None:
         """Delete the files of a paper."""
-        for path in (self.pdf(name), self.text(name), self.metadata(name)):
+        for path in (self.pdf(name), self.text(name), self.summary(name), self.metadata(name)):
             path.unlink(missing_ok=True)
 
     def _write(self, path: Path, data: bytes) -> None:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from asky.concurrency import in_thread
-from asky.errors import UsageError
+from asky.errors import SourceError, UsageError
 from asky.events import Listener, StageAdvanced, StageFinished, StageStarted
 from asky.papers.adding import AddedPaper, PaperAdder, PaperParts
 from asky.papers.files import PaperFiles
 from asky.papers.identity import read_name, without_version
+from asky.papers.summaries import PaperSummary, read_summary, summarize, summary_document, summary_source
 from asky.storage.papers import Paper, PaperTable
 from asky.storage.scope import Scope
 from asky.text.letters import fold
@@ -22,6 +23,7 @@ from asky.values import Hit
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from asky.llm.port import ChatModel
     from asky.reading.process.pool import ReaderPool
     from asky.research.corpus.ingest import Ingester
     from asky.research.local.files import LocalRoots
@@ -62,6 +64,7 @@ class PaperService:
         *,
         folder: Path,
         roots: Callable[[Sequence[Path]], LocalRoots],
+        summarizer: Callable[[], ChatModel],
         max_file_bytes: int,
         workers: int,
         listener: Listener,
@@ -79,6 +82,7 @@ class PaperService:
         )
         self._store = store
         self._roots = roots
+        self._summarizer = summarizer
         self._adder = PaperAdder(self._parts)
 
     # reading
@@ -114,6 +118,13 @@ class PaperService:
         """Return the path of the library's copy of a paper."""
         return self._parts.files.pdf(paper.name)
 
+    def summary(self, paper: Paper) -> PaperSummary:
+        """Return the summary of a paper. Raises `SourceError` if it has none."""
+        document_id = self._parts.corpus.current_document(paper.summary_source) if paper.summary_source else None
+        if document_id is None:
+            raise SourceError(f"{paper.name} has no summary", hint="`asky papers retry` completes papers")
+        return read_summary(self._store.tables.documents.document(document_id))
+
     async def search(self, query: str, *, limit: int = 10) -> list[PaperHit]:
         """Return the passages of all papers that match `query` best, best first. Raises `UsageError` without papers."""
         return await in_thread(self._search, query, limit)
@@ -130,13 +141,15 @@ class PaperService:
             raise UsageError("nothing to add", hint="name PDFs, or folders with PDFs")
         roots = await in_thread(self._roots, [Path(each) for each in documents])
         outcomes = await self._adder.add(roots)
-        return AddedPapers(tuple(outcomes), await self._embed() if embed else 0)
+        return await self._completed(outcomes, embed=embed)
 
     async def retry(self) -> AddedPapers:
-        """Read papers again that have no text, such as scans: the extra `ocr` may have been installed since."""
-        lacking = [each for each in self.papers() if each.status != "complete"]
-        outcomes = await self._adder.retry(lacking)
-        return AddedPapers(tuple(outcomes), await self._embed() if any(each.paper for each in outcomes) else 0)
+        """Read papers again that have no text, such as scans: the extra `ocr` may have been installed since.
+
+        Those without a summary or vectors get them.
+        """
+        lacking = [each for each in await in_thread(self.papers) if each.status != "complete"]
+        return await self._completed(await self._adder.retry(lacking), embed=True)
 
     async def remove(self, names: Sequence[str]) -> list[Paper]:
         """Remove papers with their files, and return them. Cited passages stay readable.
@@ -159,10 +172,54 @@ class PaperService:
         papers = self._parts.table.with_source(each.source.id for each in hits)
         return [PaperHit(papers[each.source.id], each) for each in hits if each.source.id in papers]
 
+    async def _completed(self, outcomes: Sequence[AddedPaper], *, embed: bool) -> AddedPapers:
+        """Summarize papers without a summary, embed what is new, and return the outcomes with the papers as they are.
+
+        An add that was interrupted before is completed too.
+        """
+        if not await in_thread(self.papers):
+            return AddedPapers(tuple(outcomes), 0)
+        await self._summarize()
+        embedded = await self._embed() if embed else 0
+        now = {each.id: each for each in await in_thread(self.papers)}
+        return AddedPapers(
+            tuple(replace(each, paper=now.get(each.paper.id)) if each.paper is not None else each for each in outcomes),
+            embedded,
+        )
+
+    async def _summarize(self) -> None:
+        papers = await in_thread(self.papers)
+        lacking = [each for each in papers if each.summary_source is None and each.status == "complete"]
+        if not lacking:
+            return
+        listener, started = self._parts.listener, time.monotonic()
+        listener(StageStarted("summarize", len(lacking)))
+        model = self._summarizer()
+        for number, paper in enumerate(lacking, start=1):
+            document_id = await in_thread(self._parts.corpus.current_document, paper.source.id)
+            if document_id is not None:
+                document = await in_thread(self._store.tables.documents.document, document_id)
+                summary = await summarize(model, paper, document, document_id)
+                await in_thread(self._keep_summary, paper, summary)
+            listener(StageAdvanced("summarize", number, len(lacking)))
+        listener(StageFinished("summarize", time.monotonic() - started, f"{len(lacking)} papers"))
+
+    def _keep_summary(self, paper: Paper, summary: PaperSummary) -> None:
+        parts = self._parts
+        document = summary_document(paper, summary)
+        source = summary_source(paper, str(parts.files.summary(paper.name)))
+        cut = parts.ingester.cut(document)
+        parts.files.put_summary(paper, summary.text)
+        with parts.database.write():
+            if parts.corpus.current_document(paper.source.id) is None:  # removed meanwhile
+                return
+            parts.ingester.keep(source, document, cut, parts.summaries())
+            parts.table.put(replace(paper, summary_source=source.id))
+
     async def _embed(self) -> int:
         listener, started = self._parts.listener, time.monotonic()
         listener(StageStarted("embed"))
-        scope = Scope((await in_thread(self._parts.collection),))
+        scope = Scope((await in_thread(self._parts.collection), await in_thread(self._parts.summaries)))
         done = await in_thread(
             lambda: self._store.store_chunk_embeddings(
                 scope, progress=lambda done, total: listener(StageAdvanced("embed", done, total))
@@ -177,6 +234,8 @@ class PaperService:
             for each in chosen:
                 self._parts.table.remove(each.id)
             self._parts.corpus.remove_sources(self._parts.collection(), [each.source.id for each in chosen])
+            summaries = [each.summary_source for each in chosen if each.summary_source is not None]
+            self._parts.corpus.remove_sources(self._parts.summaries(), summaries)
         for each in chosen:
             self._parts.files.remove(each.name)
         return chosen
@@ -188,6 +247,8 @@ class PaperService:
             document_id = parts.corpus.current_document(each.source.id)
             if document_id is not None:
                 parts.files.put_text(each, store.tables.documents.document(document_id))
+            if each.summary_source is not None:
+                parts.files.put_summary(each, self.summary(each).text)
             parts.files.put_metadata(each, parts.table.aliases(each.id))
         return store.rebuild_index()
 

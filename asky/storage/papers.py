@@ -100,7 +100,7 @@ class PaperTable:
                 "INSERT INTO paper VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(id) DO UPDATE SET"
                 " version=excluded.version, doi=coalesce(excluded.doi, doi), pmid=coalesce(excluded.pmid, pmid),"
                 " status=excluded.status, content_source=excluded.content_source,"
-                " summary_source=coalesce(excluded.summary_source, summary_source)",
+                " summary_source=excluded.summary_source",
                 (
                     paper.id, paper.version, paper.doi, paper.pmid, paper.status, paper.source.id,
                     paper.summary_source, paper.added_at or self._db.clock(),

@@ -288,6 +288,7 @@ class Services:
             self.readers,
             folder=self.paths.data / "papers",
             roots=self.only,
+            summarizer=self.models.built_in,
             max_file_bytes=chosen.max_file_mb * _MIB,
             workers=chosen.workers,
             listener=self.listener,

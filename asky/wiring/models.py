@@ -47,10 +47,14 @@ class ModelParts:
         Raises `NotConfigured` if there is no such model, or the variable of its key is not set.
         """
         if self._config.model(name).provider is None:
-            from asky.llm.extractive.model import ExtractiveModel  # 45 ms with the stemmer: not for an endpoint
-
-            return ExtractiveModel(read_passages=parse_passages, embed=self._embed)
+            return self.built_in(embed=self._embed)
         return self._remote_model(name)
+
+    def built_in(self, *, embed: Callable[[Sequence[str]], Any] | None = None) -> ChatModel:
+        """Return the model that quotes; without `embed` it goes by words and by the parts of documents alone."""
+        from asky.llm.extractive.model import ExtractiveModel  # 45 ms with the stemmer: not for an endpoint
+
+        return ExtractiveModel(read_passages=parse_passages, embed=embed)
 
     def _remote_model(self, name: str | None) -> OpenAICompatibleModel:
         from asky.llm.endpoint.openai_compatible import OpenAICompatibleModel

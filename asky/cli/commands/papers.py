@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from asky.app.schemas import added_papers_object, paper_hits_object, papers_object, with_embedding
+from asky.app.schemas import added_papers_object, paper_hits_object, paper_summary_object, papers_object, with_embedding
 from asky.cli.commands.search import wrapped_excerpt
 from asky.cli.context import CommandContext, Stopped, command_context
 from asky.cli.listing_group import ListingGroup
 from asky.cli.options import json_option, verbosity_options
+from asky.cli.terminal.markdown_stream import print_markdown
 from asky.cli.terminal.terminal import Terminal
 from asky.errors import SourceError
 from asky.text.counting import counted
@@ -116,6 +117,20 @@ def search(query: tuple[str, ...], limit: int, as_json: bool, quiet: bool, verbo
             for line in wrapped_excerpt(hit.text):
                 ctx.terminal.line(f"   {line}")
             ctx.terminal.line()
+
+
+@papers.command()
+@click.argument("name", nargs=-1, required=True)
+@json_option
+def summary(name: tuple[str, ...], as_json: bool) -> None:
+    """Show what a paper is about, in its own sentences with their pages."""
+    with command_context(as_json=as_json) as ctx:
+        found = ctx.asky.papers.resolve(" ".join(name))
+        shown = ctx.asky.papers.summary(found)
+        if as_json:
+            ctx.terminal.json(paper_summary_object(found, shown))
+        else:
+            print_markdown(ctx.terminal, shown.text)
 
 
 @papers.command("open")

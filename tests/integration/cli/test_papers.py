@@ -71,6 +71,21 @@ def test_json_has_the_papers_the_outcomes_and_the_pages(asky: InProcess, folder:
     assert (hits["hits"][0]["paper"], hits["hits"][0]["page"]) == ("2101.00001v2", 2)
 
 
+def test_a_summary_is_printed_with_its_pages(asky: InProcess, folder: Path) -> None:
+    asky("papers", "add", str(folder))
+    done = asky("papers", "summary", "nine", "harbours")
+    assert (done.code, done.out.startswith("# On the tides of nine harbours\n\n- Paper: 2101.00001v2\n")) == (0, True)
+    assert "[2101.00001v2, page 1]" in done.out
+    made = asky("papers", "summary", "2101.00001", "--json").json
+    assert (made["schema"], made["paper"]["id"], made["made_by"]) == (
+        "asky.paper_summary/1",
+        "2101.00001",
+        "extractive",
+    )
+    assert made["summary"] == done.out
+    assert made["passages"][0]["page"] == "1"
+
+
 def test_an_empty_library_says_how_to_begin(asky: InProcess) -> None:
     done = asky("papers")
     assert (done.code, done.out) == (0, "")

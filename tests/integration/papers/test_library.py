@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from asky.app.asky import Asky
-from asky.errors import UsageError
+from asky.errors import SourceError, UsageError
 from asky.papers.adding import AddedPaper
 from tests.support.files import pdf, scanned_pdf
 from tests.support.library import open_asky
@@ -168,12 +168,50 @@ def test_a_removed_paper_leaves_nothing_and_can_be_added_again(asky: Asky, folde
     assert outcomes(add(asky, folder))["a.pdf"] == ("added", "2101.00001v2")
 
 
+def test_a_paper_has_a_summary_in_its_own_sentences_with_their_pages(asky: Asky, folder: Path, tmp_path: Path) -> None:
+    (folder / "a.pdf").write_bytes(paper_pdf(arxiv="2101.00001v2", pages=[f"Abstract\n\n{TEXT}", "The end."]))
+    (added,) = add(asky, folder)
+    assert added.paper is not None
+    found = asky.papers.summary(added.paper)
+    head = "# On the tides of nine harbours\n\n- Paper: 2101.00001v2\n- Authors: Ann Marsh\n- Published: 2021-02-03\n"
+    assert found.text.startswith(f"{head}- Summary: quoted from the paper, without a model\n\n")
+    assert "We measured the water at nine harbours for forty years. [2101.00001v2, page 1]" in found.text
+    assert found.made_by == "extractive"
+    text = asky.services.documents.text(asky.services.corpus.current_document(added.paper.source.id) or 0)
+    (rests_on,) = found.passages
+    assert (rests_on.page, "nine harbours for forty years" in text[rests_on.start : rests_on.end]) == ("1", True)
+    written = tmp_path / "asky" / "data" / "papers" / "summaries" / "2101.00001v2.md"
+    assert written.read_text() == found.text
+    (folder / "b.pdf").write_bytes(paper_pdf(arxiv="2101.00001v3", pages=[f"{TEXT} There were ten of them."]))
+    (updated,) = add(asky, folder / "b.pdf")
+    assert updated.paper is not None
+    assert "There were ten of them. [2101.00001v3, page 1]" in asky.papers.summary(updated.paper).text
+    assert [each.name for each in written.parent.iterdir()] == ["2101.00001v3.md"]
+    assert asky.corpus.list_collections() == ["paper content", "paper summaries"]
+    anyio.run(asky.papers.remove, ["2101.00001"])
+    assert [asky.corpus.list_sources(each) for each in asky.corpus.list_collections()] == [[], []]
+
+
+def test_an_interrupted_add_is_completed_by_the_next(asky: Asky, folder: Path) -> None:
+    (folder / "a.pdf").write_bytes(paper_pdf(arxiv="2101.00001v2"))
+    (added,) = add(asky, folder)
+    assert added.paper is not None
+    with asky.services.database.write() as connection:  # as if it had ended before the summary was there
+        connection.execute("UPDATE paper SET summary_source = NULL")
+    (without,) = asky.papers.papers()
+    with pytest.raises(SourceError, match="has no summary"):
+        asky.papers.summary(without)
+    (again,) = add(asky, folder)
+    assert again.paper is not None
+    assert asky.papers.summary(again.paper).text == asky.papers.summary(added.paper).text
+
+
 def test_the_folder_is_written_again_from_the_store(asky: Asky, folder: Path, tmp_path: Path) -> None:
     (folder / "a.pdf").write_bytes(paper_pdf(arxiv="2101.00001v2"))
     add(asky, folder)
     library = tmp_path / "asky" / "data" / "papers"
     written = {path: path.read_bytes() for path in library.rglob("*") if path.suffix in (".md", ".json")}
-    assert len(written) == 2
+    assert len(written) == 3  # the text, the summary, and the metadata
     for path in written:
         path.unlink()
     assert anyio.run(asky.papers.rebuild) is None
