@@ -6,11 +6,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from asky.concurrency import in_thread
 from asky.errors import SourceError, UsageError
 from asky.events import Listener, StageAdvanced, StageFinished, StageStarted
+from asky.evidence.export.bibliography import BibliographyFormat, bibliography
 from asky.papers.adding import AddedPaper, PaperAdder, PaperParts
 from asky.papers.files import PaperFiles
 from asky.papers.identity import read_name, without_version
@@ -125,6 +126,17 @@ class PaperService:
             raise SourceError(f"{paper.name} has no summary", hint="`asky papers retry` completes papers")
         return read_summary(self._store.tables.documents.document(document_id))
 
+    def bibliography(self, form: BibliographyFormat, names: Sequence[str] = ()) -> str:
+        """Return an entry for each of the named papers, or for all, in order of their ids.
+
+        Raises `UsageError` if a name is not that of one paper, or if there are no papers.
+        """
+        chosen = {each.id: each for each in map(self.resolve, names)} if names else {}
+        papers = sorted(chosen.values(), key=lambda each: each.id) or self.papers()
+        if not papers:
+            raise _no_papers()
+        return bibliography([{"citations": [_cited(each) for each in papers]}], form)
+
     async def search(self, query: str, *, limit: int = 10) -> list[PaperHit]:
         """Return the passages of all papers that match `query` best, best first. Raises `UsageError` without papers."""
         return await in_thread(self._search, query, limit)
@@ -167,7 +179,7 @@ class PaperService:
 
     def _search(self, query: str, limit: int) -> list[PaperHit]:
         if not self.papers():
-            raise UsageError("the library has no papers yet", hint="`asky papers add FILE` adds a PDF")
+            raise _no_papers()
         hits = self._store.search_content_chunks(query, Scope((self._parts.collection(),)), limit=limit)
         papers = self._parts.table.with_source(each.source.id for each in hits)
         return [PaperHit(papers[each.source.id], each) for each in hits if each.source.id in papers]
@@ -251,6 +263,20 @@ class PaperService:
                 parts.files.put_summary(each, self.summary(each).text)
             parts.files.put_metadata(each, parts.table.aliases(each.id))
         return store.rebuild_index()
+
+
+def _no_papers() -> UsageError:
+    return UsageError("the library has no papers yet", hint="`asky papers add FILE` adds a PDF")
+
+
+def _cited(paper: Paper) -> dict[str, Any]:
+    """Return a citation of a whole paper, as an answer has them of its passages."""
+    source = paper.source
+    return {
+        "source_id": source.id, "kind": "paper", "url": source.url, "path": None, "title": source.title, "page": None,
+        "page_label": None, "authors": list(source.authors), "published": source.published,
+        "published_in": source.published_in, "doi": paper.doi, "fetched_at": None, "sha256": "",
+    }  # fmt: skip
 
 
 def _described(paper: Paper) -> str:

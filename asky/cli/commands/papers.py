@@ -10,20 +10,24 @@ from typing import TYPE_CHECKING
 
 import click
 
+from asky.app.forms import BibliographyForm
 from asky.app.schemas import added_papers_object, paper_hits_object, paper_summary_object, papers_object, with_embedding
 from asky.cli.commands.search import wrapped_excerpt
 from asky.cli.context import CommandContext, Stopped, command_context
+from asky.cli.export_forms import FORMAT_HINT, form_of
 from asky.cli.listing_group import ListingGroup
 from asky.cli.options import json_option, verbosity_options
+from asky.cli.saving import save_text
 from asky.cli.terminal.markdown_stream import print_markdown
 from asky.cli.terminal.terminal import Terminal
-from asky.errors import SourceError
+from asky.errors import SourceError, UsageError
 from asky.text.counting import counted
 from asky.text.printable import one_line
 
 if TYPE_CHECKING:
     from asky.app.schemas import AddedPaper, AddedPapers, Paper
 
+_BIBLIOGRAPHIES: Sequence[BibliographyForm] = ("bibtex", "csl", "ris")
 _EMPTY = "the library has no papers yet; `asky papers add FILE` adds a PDF"
 
 
@@ -157,6 +161,36 @@ def rm(names: tuple[str, ...]) -> None:
     with command_context() as ctx:
         for each in ctx.run(lambda: ctx.asky.papers.remove(names)):
             ctx.terminal.note(f"removed {each.name}: {one_line(each.source.title)}")
+
+
+@papers.command()
+@click.argument("names", metavar="[PAPER]...", nargs=-1)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Write to PATH instead of stdout; the suffix selects the format: .bib, .csl.json or .ris.",
+)
+@click.option(
+    "--format", "form", type=click.Choice(["bibtex", "csl", "ris"]), help="Format to write.  [default: bibtex]"
+)
+def export(names: tuple[str, ...], output: Path | None, form: BibliographyForm | None) -> None:
+    """Export papers, by default all, as a bibliography."""
+    chosen = form or (_bibliography_form(output) if output is not None else "bibtex")
+    with command_context() as ctx:
+        text = ctx.asky.papers.bibliography(chosen, names)
+        if output is None:
+            ctx.terminal.out.write(text)
+            return
+        save_text(output, text)
+        ctx.terminal.note(f"wrote {output}")
+
+
+def _bibliography_form(output: Path) -> BibliographyForm:
+    form = form_of(output, hint=FORMAT_HINT)
+    if form not in ("bibtex", "csl", "ris"):
+        raise UsageError(f"{output}: not .bib, .csl.json or .ris", hint=FORMAT_HINT)
+    return form
 
 
 @papers.command("rebuild-index")

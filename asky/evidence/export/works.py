@@ -109,7 +109,7 @@ def _work(citations: Sequence[Mapping[str, Any]], taken: dict[str, int]) -> Refe
         arxiv=named.get("arxiv"),
         pmid=named.get("pmid"),
         pages=tuple(dict.fromkeys(page for each in citations if (page := page_text(each)))),
-        sha256=tuple(dict.fromkeys(each["sha256"] for each in citations)),
+        sha256=tuple(dict.fromkeys(each["sha256"] for each in citations if each["sha256"])),
     )
 
 

@@ -86,11 +86,27 @@ def test_a_summary_is_printed_with_its_pages(asky: InProcess, folder: Path) -> N
     assert made["passages"][0]["page"] == "1"
 
 
+def test_papers_are_exported_as_a_bibliography(asky: InProcess, folder: Path, tmp_path: Path) -> None:
+    asky("papers", "add", str(folder))
+    every = asky("papers", "export").out
+    assert every.startswith("@misc{libread,")
+    assert "@misc{marsh2021tides,\n  author = {Marsh, Ann},\n" in every
+    assert ("eprint = {2101.00001}" in every, "note" in every, str(tmp_path) in every) == (True, False, False)
+    one = asky("papers", "export", "2101.00001", "--format", "csl").json
+    assert [each["title"] for each in one] == ["On the tides of nine harbours"]
+    done = asky("papers", "export", "-o", str(tmp_path / "all.ris"))
+    assert (done.code, done.err) == (0, f"wrote {tmp_path / 'all.ris'}\n")
+    assert (tmp_path / "all.ris").read_text().count("TI  - ") == 2
+    for name in ("all.md", "all.txt"):
+        assert asky("papers", "export", "-o", str(tmp_path / name)).code == 2
+    assert asky("papers", "export", "cheese").code == 2
+
+
 def test_an_empty_library_says_how_to_begin(asky: InProcess) -> None:
     done = asky("papers")
     assert (done.code, done.out) == (0, "")
     assert "`asky papers add FILE` adds a PDF" in done.err
-    assert asky("papers", "search", "x").code == 2
+    assert [asky("papers", *each).code for each in (["search", "x"], ["export"])] == [2, 2]
     assert asky("papers", "retry").err == "no paper lacks its text\n"
 
 
