@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from asky.papers.adding import AddedPaper, PaperAdder, PaperParts
 from asky.papers.files import PaperFiles
 from asky.papers.identity import read_name, without_version
 from asky.papers.summaries import PaperSummary, read_summary, summarize, summary_document, summary_source
+from asky.research.ranking import DIVERSE, Selection
 from asky.storage.papers import Paper, PaperTable
 from asky.storage.scope import Scope
 from asky.text.letters import fold
@@ -33,6 +35,19 @@ if TYPE_CHECKING:
     from asky.storage.database import Database
 
 _NAMES_SHOWN = 5
+SUMMARY_CUTOFF = 0.3
+"""The least cosine of a summary's passage to a query: what leaves in the papers that may be about it.
+
+Source: all-MiniLM-L6-v2, a library of 55 papers, 13 questions of ARAGOG with a known paper and 120 of ClapNQ about
+other things. At .3 the right paper stays in 100 % (.35: 92 %) and nothing is found for 95 % of the others (.25: 89 %).
+"""
+CONTENT_CUTOFF = 0.35
+"""The least cosine of a passage of a paper to a query.
+
+Source: as above. At .35 the best passage of the right paper stays in 100 % (.45: 92 %), 89 % of its best 15 do, and
+nothing is found for 97 % of the other questions (.3: 93 %).
+"""
+
 _LIST = "`asky papers list` lists the papers"
 
 
@@ -137,9 +152,48 @@ class PaperService:
             raise _no_papers()
         return bibliography([{"citations": [_cited(each) for each in papers]}], form)
 
-    async def search(self, query: str, *, limit: int = 10) -> list[PaperHit]:
-        """Return the passages of all papers that match `query` best, best first. Raises `UsageError` without papers."""
-        return await in_thread(self._search, query, limit)
+    async def search(self, query: str, *, papers: Sequence[str] = (), limit: int = 10) -> list[PaperHit]:
+        """Return the passages that match `query` best, best first, of the named papers or else of all.
+
+        Raises `UsageError` for a name that is not that of one paper, and without papers.
+        """
+        return await in_thread(self._search, query, partial(self._content, papers), limit, DIVERSE)
+
+    async def search_summary_index(
+        self,
+        query: str,
+        k: int = 8,
+        use_mmr: bool = True,
+        similarity_cutoff: float | None = None,
+        mmr_alpha: float = 0.5,
+    ) -> list[PaperHit]:
+        """Return the `k` passages of summaries that match `query` best, best first: which papers are about it.
+
+        With `use_mmr`, `mmr_alpha` in [0, 1] weighs how well a passage matches against how much it differs from those
+        before it. `similarity_cutoff` is the least cosine to the query, by default `SUMMARY_CUTOFF`. Without vectors
+        both are ignored, and words decide. Raises `UsageError` for other numbers, and without papers.
+        """
+        selection = _selection(use_mmr, mmr_alpha, SUMMARY_CUTOFF if similarity_cutoff is None else similarity_cutoff)
+        return await in_thread(self._search, query, self._summaries, k, selection)
+
+    async def search_content_index_filtered(
+        self,
+        query: str,
+        paper_ids: Sequence[str],
+        k: int = 15,
+        use_mmr: bool = True,
+        similarity_cutoff: float | None = None,
+        mmr_alpha: float = 0.6,
+    ) -> list[PaperHit]:
+        """Return the `k` passages of the texts of some papers that match `query` best, best first.
+
+        `paper_ids` name them as `resolve` reads it. For the others see `search_summary_index`; the least cosine is
+        `CONTENT_CUTOFF` by default.
+        """
+        if not paper_ids:
+            return []
+        selection = _selection(use_mmr, mmr_alpha, CONTENT_CUTOFF if similarity_cutoff is None else similarity_cutoff)
+        return await in_thread(self._search, query, partial(self._content, paper_ids), k, selection)
 
     # changing
 
@@ -177,10 +231,17 @@ class PaperService:
         """
         return await in_thread(self._rebuild)
 
-    def _search(self, query: str, limit: int) -> list[PaperHit]:
+    def _content(self, papers: Sequence[str]) -> Scope:
+        sources = tuple(self.resolve(each).source.id for each in papers) if papers else None
+        return Scope((self._parts.collection(),), sources)
+
+    def _summaries(self) -> Scope:
+        return Scope((self._parts.summaries(),))
+
+    def _search(self, query: str, scope: Callable[[], Scope], limit: int, selection: Selection) -> list[PaperHit]:
         if not self.papers():
             raise _no_papers()
-        hits = self._store.search_content_chunks(query, Scope((self._parts.collection(),)), limit=limit)
+        hits = self._store.search_content_chunks(query, scope(), limit=limit, selection=selection)
         papers = self._parts.table.with_source(each.source.id for each in hits)
         return [PaperHit(papers[each.source.id], each) for each in hits if each.source.id in papers]
 
@@ -263,6 +324,13 @@ class PaperService:
                 parts.files.put_summary(each, self.summary(each).text)
             parts.files.put_metadata(each, parts.table.aliases(each.id))
         return store.rebuild_index()
+
+
+def _selection(use_mmr: bool, mmr_alpha: float, cutoff: float) -> Selection:
+    try:
+        return Selection(cutoff, mmr_alpha if use_mmr else None)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
 
 
 def _no_papers() -> UsageError:

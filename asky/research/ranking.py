@@ -7,6 +7,7 @@ FTS5's bm25; see `docs/decisions/0004-fusion.md`.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -78,6 +79,69 @@ def diversify(scores: Scores, documents: Ids, vectors: Vectors | None) -> Ids:
             held_back[position] *= REPEAT_FACTORS[min(earlier, len(REPEAT_FACTORS) - 1)]
     order = by_score[np.argsort(-held_back[by_score], kind="stable")]
     return order if vectors is None else _repetitions_last(order, vectors)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """How candidates become hits.
+
+    `cutoff` is the least cosine to the query, in [-1, 1]; a chunk without a vector has none to be judged by, and stays.
+    `mmr_alpha`, in [0, 1], weighs the score of a candidate against its similarity to those chosen before it: 1 takes
+    the best, 0 the most different. Without it, `diversify` decides. Raises `ValueError` for other numbers.
+    """
+
+    cutoff: float | None = None
+    mmr_alpha: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.cutoff is not None and not -1 <= self.cutoff <= 1:
+            raise ValueError(f"the cutoff must be between -1 and 1, not {self.cutoff}")
+        if self.mmr_alpha is not None and not 0 <= self.mmr_alpha <= 1:
+            raise ValueError(f"mmr_alpha must be between 0 and 1, not {self.mmr_alpha}")
+
+
+DIVERSE = Selection()
+"""No cutoff, and no more diversity than `diversify` gives."""
+
+
+def select(
+    scores: Scores, cosines: Scores, documents: Ids, vectors: Vectors | None, *, selection: Selection, limit: int
+) -> Ids:
+    """Return at most `limit` of n candidates: positions, best first. Ties keep the order of the input.
+
+    `cosines` are those to the query, NaN for a chunk without a vector; for the others see `diversify`.
+    """
+    import numpy as np
+
+    kept = np.arange(len(scores))
+    if selection.cutoff is not None:
+        kept = np.flatnonzero(np.isnan(cosines) | (cosines >= selection.cutoff))
+    near = vectors[kept] if vectors is not None else None
+    if selection.mmr_alpha is None or near is None:
+        order = diversify(scores[kept], documents[kept], near)
+    else:
+        order = _by_marginal_relevance(scores[kept], near, selection.mmr_alpha, limit)
+    return np.asarray(kept[order[:limit]], dtype=np.int64)
+
+
+def _by_marginal_relevance(scores: Scores, vectors: Vectors, alpha: float, limit: int) -> Ids:
+    """Return the order of the best `DUPLICATE_WINDOW` candidates by maximal marginal relevance.
+
+    Source: Carbonell and Goldstein, SIGIR 1998, with the fused score as relevance and the cosine as similarity.
+    """
+    import numpy as np
+
+    window = np.argsort(-scores, kind="stable")[:DUPLICATE_WINDOW]
+    nearest, relevance = vectors[window], alpha * scores[window]
+    similarity = np.zeros(len(window), dtype=np.float32)  # to the nearest of those chosen; to none at first
+    left, chosen = np.ones(len(window), dtype=bool), []
+    for _ in range(min(limit, len(window))):
+        best = int(np.argmax(np.where(left, relevance - np.float32(1 - alpha) * similarity, -np.inf)))
+        chosen.append(best)
+        left[best] = False
+        to_best = np.einsum("id,d->i", nearest, nearest[best])
+        similarity = to_best if len(chosen) == 1 else np.maximum(similarity, to_best)
+    return np.asarray(window[chosen], dtype=np.int64)
 
 
 def _repetitions_last(order: Ids, vectors: Vectors) -> Ids:

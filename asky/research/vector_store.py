@@ -18,6 +18,7 @@ from asky.research.index import embed_chunks as embedding_ops
 from asky.research.index.dense_leg import uses_index
 from asky.research.index.store_parts import StoreParts
 from asky.research.index.store_parts import Tables as Tables
+from asky.research.ranking import DIVERSE, Selection
 from asky.storage.scope import Scope
 
 if TYPE_CHECKING:
@@ -70,9 +71,14 @@ class VectorStore(StoreParts):
         """Embed these chunks, in small batches; return how many."""
         return embedding_ops.embed_left(self, progress)
 
-    def search_content_chunks(self, query: str, scope: Scope, *, limit: int) -> list[Hit]:
-        """Return the best chunks for `query`, best first, diversified, at most `limit`; empty if nothing matches."""
-        return self.search_several([query], scope, limit=limit)[0]
+    def search_content_chunks(
+        self, query: str, scope: Scope, *, limit: int, selection: Selection = DIVERSE
+    ) -> list[Hit]:
+        """Return the best chunks for `query`, best first, diversified, at most `limit`; empty if nothing matches.
+
+        `selection` may ask for a least similarity, and for more diversity.
+        """
+        return chunk_ops.search_content_chunks(self, [query], scope, limit, (), selection)[0]
 
     def search_several(
         self, queries: Sequence[str], scope: Scope, *, limit: int, first: Sequence[str] = ()

@@ -13,7 +13,7 @@ from asky.research.excerpts.locations import location_of
 from asky.research.index.dense_leg import DenseLeg, nearest
 from asky.research.index.embed_chunks import embed_for_queries
 from asky.research.index.lexical_query import pair_expression, word_expression
-from asky.research.ranking import diversify, fuse
+from asky.research.ranking import DIVERSE, Selection, fuse, select
 from asky.storage.scope import Scope
 from asky.storage.vectors import Coverage
 from asky.text.terms import content_terms
@@ -33,7 +33,12 @@ _LINK_CHARACTERS = 200
 
 
 def search_content_chunks(
-    store: StoreParts, queries: Sequence[str], scope: Scope, limit: int, first: Sequence[str]
+    store: StoreParts,
+    queries: Sequence[str],
+    scope: Scope,
+    limit: int,
+    first: Sequence[str],
+    selection: Selection = DIVERSE,
 ) -> list[list[Hit]]:
     """See `VectorStore.search_several`."""
     count = max(store.settings.candidates, limit)
@@ -45,12 +50,18 @@ def search_content_chunks(
     results: list[list[Hit]] = []
     for query in queries:
         leg = nearest(store, embedder, query, scope, coverage, count) if embedder and coverage.chunks else DenseLeg()
-        results.append(_ranked(store, query, scope, found[query], leg, limit))
+        results.append(_ranked(store, query, scope, found[query], leg, limit, selection))
     return results
 
 
 def _ranked(
-    store: StoreParts, query: str, scope: Scope, found: dict[int, float], leg: DenseLeg, limit: int
+    store: StoreParts,
+    query: str,
+    scope: Scope,
+    found: dict[int, float],
+    leg: DenseLeg,
+    limit: int,
+    selection: Selection,
 ) -> list[Hit]:
     """Rank the candidates of both legs by both scores; `found` has the lexical hits."""
     import numpy as np  # here and below: see `asky.research.vector_store_common`
@@ -66,7 +77,7 @@ def _ranked(
     scores = fuse(scored.cosines, scored.words, scored.pairs, dense_weight=store.settings.dense_weight)
     owners = store.tables.chunks.documents_of(ids.tolist())
     documents = np.array([owners.get(each, -1) for each in ids.tolist()], dtype=np.int64)
-    order = diversify(scores, documents, vectors)[:limit]
+    order = select(scores, scored.cosines, documents, vectors, selection=selection, limit=limit)
     return _hits(store, scope, scored, order, scores)
 
 

@@ -63,10 +63,11 @@ class PaperTable:
         return next(iter(self._select("p.id = ?", (paper_id,))), None)
 
     def with_source(self, source_ids: Iterable[str]) -> dict[str, Paper]:
-        """Return the papers whose content sources these are, by the id of the source."""
-        wanted = set(source_ids)
+        """Return the papers of these sources, which hold their texts or summaries, by the id of the source."""
+        wanted = tuple(set(source_ids))
         marks = ",".join("?" * len(wanted))
-        return {each.source.id: each for each in self._select(f"p.content_source IN ({marks})", tuple(wanted))}
+        found = self._select(f"p.content_source IN ({marks}) OR p.summary_source IN ({marks})", (*wanted, *wanted))
+        return {id_: each for each in found for id_ in (each.source.id, each.summary_source) if id_ in wanted}
 
     def known_as(self, keys: Iterable[str]) -> Paper | None:
         """Return the paper with the first of these names that any paper has."""

@@ -102,13 +102,18 @@ def find(words: tuple[str, ...], as_json: bool) -> None:
 @click.option(
     "-k", "limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="Maximum number of passages."
 )
+@click.option(
+    "--paper", "chosen", multiple=True, help="Search only this paper: an id, a DOI, title words (repeatable)."
+)
 @json_option
 @verbosity_options
-def search(query: tuple[str, ...], limit: int, as_json: bool, quiet: bool, verbose: bool) -> None:
+def search(
+    query: tuple[str, ...], limit: int, chosen: tuple[str, ...], as_json: bool, quiet: bool, verbose: bool
+) -> None:
     """Find the passages of all papers that best match QUERY, each with its page. No model is called."""
     with command_context(quiet=quiet, verbose=verbose, as_json=as_json) as ctx:
         text = " ".join(query)
-        found = ctx.run(lambda: ctx.asky.papers.search(text, limit=limit))
+        found = ctx.run(lambda: ctx.asky.papers.search(text, papers=chosen, limit=limit))
         if as_json:
             ctx.terminal.json(with_embedding(paper_hits_object(text, found), ctx.asky.embedding_usage()))
             return

@@ -45,6 +45,7 @@ def test_papers_are_added_listed_found_searched_and_removed(asky: InProcess, fol
     assert (nothing.code, nothing.err) == (0, "no paper matches 'cheese'\n")
     found = asky("papers", "search", "smaller tides of the sun", "-k", "1")
     assert found.out.startswith("1. [2101.00001v2, page 2] On the tides of nine harbours\n   The sun raises")
+    assert asky("papers", "search", "tides", "--paper", "bread").out.startswith("1. [10.5555/b1, page 1] Bread")
     removed = asky("papers", "rm", "bread")
     assert (removed.code, removed.err) == (0, "removed 10.5555/b1: Bread and yeast\n")
     again = asky("papers", "add", str(folder / "a.pdf"))

@@ -192,6 +192,43 @@ def test_a_paper_has_a_summary_in_its_own_sentences_with_their_pages(asky: Asky,
     assert [asky.corpus.list_sources(each) for each in asky.corpus.list_collections()] == [[], []]
 
 
+def test_the_stages_of_research_find_papers_by_their_summaries_and_then_passages_of_them(
+    asky: Asky, folder: Path
+) -> None:
+    for number, subject in enumerate(["bread", "tides", "clocks"]):
+        text = f"We study {subject} in ninety kitchens, and we say what {subject} are good for."
+        pages = [text, f"More about {subject} stands on this page."]
+        (folder / f"{subject}.pdf").write_bytes(
+            paper_pdf(f"A study of {subject}", doi=f"10.5555/p{number}", pages=pages)
+        )
+    add(asky, folder)
+    papers = asky.papers
+    (found,) = anyio.run(papers.search_summary_index, "tides")
+    assert (found.paper.doi, found.hit.source.id) == ("10.5555/p1", found.paper.summary_source)
+    everywhere = anyio.run(papers.search_content_index_filtered, "study of kitchens", ["10.5555/p0", "10.5555/p2"])
+    assert {each.paper.doi for each in everywhere} == {"10.5555/p0", "10.5555/p2"}
+    one = anyio.run(partial(papers.search_content_index_filtered, "kitchens", ["a study of clocks"], k=1))
+    assert [(each.paper.doi, each.hit.location.page) for each in one] == [("10.5555/p2", 1)]
+    assert anyio.run(papers.search_content_index_filtered, "kitchens", []) == []
+    with pytest.raises(UsageError, match="no paper of the library"):
+        anyio.run(papers.search_content_index_filtered, "kitchens", ["10.5555/p9"])
+    for wrong in ({"mmr_alpha": 1.5}, {"similarity_cutoff": 7}):
+        with pytest.raises(UsageError, match="must be between"):
+            anyio.run(partial(papers.search_summary_index, "kitchens", **wrong))
+
+
+@pytest.mark.model
+def test_summaries_that_are_not_similar_enough_are_left_out(folder: Path, tmp_path: Path) -> None:
+    (folder / "a.pdf").write_bytes(paper_pdf(arxiv="2101.00001v2"))
+    with open_asky(tmp_path, settings={"research.embedding.model": "all-MiniLM-L6-v2"}) as asky:
+        add(asky, folder)
+        search = asky.papers.search_summary_index
+        assert anyio.run(search, "how the moon causes high water")
+        foreign = "quantum computing applications in medieval literature"
+        assert anyio.run(search, foreign) == []
+        assert anyio.run(partial(search, foreign, similarity_cutoff=-1))
+
+
 def test_an_interrupted_add_is_completed_by_the_next(asky: Asky, folder: Path) -> None:
     (folder / "a.pdf").write_bytes(paper_pdf(arxiv="2101.00001v2"))
     (added,) = add(asky, folder)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asky.research.ranking import DUPLICATE_WINDOW, diversify, fuse
+from asky.research.ranking import DIVERSE, DUPLICATE_WINDOW, Selection, diversify, fuse, select
 
 NOTHING = (0.0, 0.0)
 
@@ -143,3 +143,72 @@ def test_every_candidate_is_shown_once(candidates: list[tuple[float, int, int]])
     documents = np.array([document for _, document, _ in candidates], dtype=np.int64)
     vectors = np.eye(6, dtype=np.float32)[[which for _, _, which in candidates]]
     assert sorted(diversify(scores, documents, vectors).tolist()) == list(range(len(candidates)))
+
+
+# selection
+
+
+def selected(
+    scores: Sequence[float],
+    vectors: Sequence[Sequence[float]] | None,
+    selection: Selection,
+    *,
+    cosines: Sequence[float] | None = None,
+    limit: int = 9,
+) -> str:
+    """The positions in the order of `select`, as digits; each candidate is a document of its own."""
+    rows = None if vectors is None else np.array(vectors, dtype=np.float32)
+    found = select(
+        np.array(scores, dtype=np.float32),
+        np.array(scores if cosines is None else cosines, dtype=np.float32),
+        np.arange(len(scores)),
+        rows,
+        selection=selection,
+        limit=limit,
+    )
+    return "".join(map(str, found.tolist()))
+
+
+PAIR_AND_ANOTHER = [at_cosine(1.0), at_cosine(0.9), at_cosine(0.0)]
+
+
+def test_a_cutoff_leaves_out_what_is_not_similar_enough() -> None:
+    vectors = [at_cosine(each) for each in (0.6, 0.5, 0.4)]
+    assert selected([0.4, 0.5, 0.6], vectors, Selection(cutoff=0.5)) == "21"
+    assert selected([0.4, 0.5, 0.6], vectors, Selection(cutoff=0.9)) == ""
+    nan = float("nan")
+    assert selected([0.4, 0.5, 0.6], vectors, Selection(cutoff=0.5), cosines=[nan, 0.1, 0.7]) == "20"
+
+
+@pytest.mark.parametrize(("alpha", "expected"), [(1.0, "012"), (0.9, "012"), (0.5, "021"), (0.0, "021")])
+def test_less_relevance_takes_what_differs_first(alpha: float, expected: str) -> None:
+    assert selected([0.8, 0.7, 0.3], PAIR_AND_ANOTHER, Selection(mmr_alpha=alpha)) == expected
+
+
+def test_marginal_relevance_is_that_of_the_definition() -> None:
+    generator = np.random.default_rng(7)
+    vectors = generator.normal(size=(12, 5)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    scores = generator.random(12).astype(np.float32)
+    chosen: list[int] = []
+    while len(chosen) < 6:
+        gains = {
+            each: 0.6 * scores[each]
+            - 0.4 * max((float(vectors[each] @ vectors[other]) for other in chosen), default=0.0)
+            for each in range(12)
+            if each not in chosen
+        }
+        chosen.append(max(gains, key=lambda each: gains[each]))
+    found = select(scores, scores, np.arange(12), vectors, selection=Selection(mmr_alpha=0.6), limit=6)
+    assert found.tolist() == chosen
+
+
+def test_without_vectors_the_order_is_that_of_the_scores() -> None:
+    assert selected([0.1, 0.3, 0.2], None, Selection(mmr_alpha=0.1), limit=2) == "12"
+    assert selected([], [], Selection(mmr_alpha=0.5)) == selected([], None, DIVERSE) == ""
+
+
+@pytest.mark.parametrize("numbers", [{"cutoff": 1.1}, {"cutoff": float("nan")}, {"mmr_alpha": -0.1}, {"mmr_alpha": 2}])
+def test_other_numbers_are_refused(numbers: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="must be between"):
+        Selection(**numbers)
