@@ -108,9 +108,14 @@ class PaperService:
         return self._parts.table.papers()
 
     def find(self, words: str) -> list[Paper]:
-        """Return the papers whose id, title, authors or date contain each of these words, in order of their ids."""
+        """Return the papers whose id, title, authors or date have each of these words, in order of their ids.
+
+        A word may be the beginning of one of theirs; if no paper has them so, a part of one.
+        """
         wanted = fold(words).split()
-        return [each for each in self.papers() if all(word in _described(each) for word in wanted)]
+        described = [(each, f" {_described(each)}") for each in self.papers()]
+        beginning = [each for each, text in described if all(f" {word}" in text for word in wanted)]
+        return beginning or [each for each, text in described if all(word in text for word in wanted)]
 
     def resolve(self, name: str) -> Paper:
         """Return the paper that a user names: by its id, with or without version, a DOI, an address, or title words.

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from asky.research.local.discovery import discover
 from asky.research.local.files import LocalRoots
+from asky.storage.papers import Paper, PaperTable
+from asky.values import Source, source_id
 from tests.bench.measure import measure_python, on_this_machine
 from tests.support.stores import FilledStore
 
@@ -45,4 +47,27 @@ def test_listing_sessions_takes_200_ms_of_cpu(tmp_path: Path) -> None:
     assert all("sea" in run.out for run in runs)
     least, limit = min(run.cpu_s for run in runs), on_this_machine(0.2, tmp_path)
     print(f"\nasky session list: {1000 * least:.0f} ms of CPU, at most {1000 * limit:.0f}")
+    assert least <= limit
+
+
+def test_listing_5000_papers_takes_300_ms_of_cpu(tmp_path: Path) -> None:
+    with FilledStore(tmp_path / "asky") as store:
+        table = PaperTable(store.database)
+        with store.database.write():
+            for number in range(5000):
+                id_ = f"{2001 + number // 2500}.{10000 + number}"
+                uri = f"paper:{id_}"
+                source = Source(source_id(uri), "file", uri, f"The tides of {number} harbours")
+                facts: dict[str, object] = {"author": "Ann Marsh; Bo Li; Cy Ro", "published": "2020-01-02"}
+                store.corpus.put_source(source, store.collection, document_id=None, metadata=facts)
+                table.put(Paper(id_, 1, None, None, "complete", source), [f"arxiv:{id_}"])
+
+        def cost() -> float:
+            started = time.process_time()
+            papers = table.papers()
+            assert (len(papers), papers[-1].source.authors) == (5000, ("Ann Marsh", "Bo Li", "Cy Ro"))
+            return time.process_time() - started
+
+        least, limit = min(cost() for _ in range(5)), on_this_machine(0.3, tmp_path)
+    print(f"\n5,000 papers listed: {1000 * least:.0f} ms of CPU, at most {1000 * limit:.0f}")
     assert least <= limit

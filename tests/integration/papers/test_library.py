@@ -145,6 +145,10 @@ def test_papers_are_found_by_words_and_named_by_what_is_typed(asky: Asky, folder
     add(asky, folder)
     assert [each.id for each in asky.papers.find("tides")] == ["10.5555/b1", "2101.00001"]
     assert [each.id for each in asky.papers.find("LI zurich")] == ["10.5555/b1"]
+    assert [each.id for each in asky.papers.find("harb")] == ["2101.00001"]
+    assert [each.id for each in asky.papers.find("bours")] == ["2101.00001"]
+    assert [each.id for each in asky.papers.find("ine")] == ["2101.00001"]
+    assert [each.id for each in asky.papers.find("ar")] == ["2101.00001"]
     for name in ("2101.00001", "2101.00001v2", "arXiv:2101.00001", "https://arxiv.org/abs/2101.00001v1", "nine marsh"):
         assert asky.papers.resolve(name).id == "2101.00001"
     with pytest.raises(UsageError, match=r"2 papers match 'tides': 10\.5555/b1, 2101\.00001v2"):
