@@ -104,8 +104,14 @@ class PaperAdder:
             listener(StageFinished("read", time.monotonic() - started, f"{len(fresh)} files"))
         return sorted(outcomes, key=lambda each: each.file)
 
+    def lacking(self) -> list[Paper]:
+        """Return the papers without a text, and those that this version reads better."""
+        states, now = self._parts.corpus.files(self._parts.collection()), read_with(_PDF)
+        papers = self._parts.table.papers()
+        return [each for each in papers if each.status != "complete" or states[each.source.uri].read_with != now]
+
     async def retry(self, papers: Sequence[Paper]) -> list[AddedPaper]:
-        """Read the copies of papers without a text again."""
+        """Read the copies of papers again."""
         return [await in_thread(self._read_again, each) for each in papers]
 
     # finding
@@ -116,7 +122,8 @@ class PaperAdder:
         named = {each.path for each in roots.files}
         for item in discover(roots, recursive=True):
             if isinstance(item, Unread):
-                if item.verdict != "skipped":
+                is_pdf = item.relative.lower().endswith(".pdf") or item.path in named
+                if item.verdict == "failed" or (item.verdict == "refused" and is_pdf):
                     outcomes.append(AddedPaper(item.name, "unread", why=item.reason))
                 continue
             path, state = str(item.file.path), known.get(str(item.file.path))
@@ -194,7 +201,7 @@ class PaperAdder:
         cut = parts.ingester.cut(document) if document.text else ((), ())
         with self._keeping, parts.database.write():
             known = replaced or self._known(identity)
-            if known is not None and not _is_better(identity, document, known):
+            if known is not None and replaced is None and not _is_better(identity, document, known):
                 if file is not None:
                     parts.table.put_file(file, known.id)
                 parts.table.put(known, identity.keys)

@@ -217,10 +217,9 @@ class PaperService:
     async def retry(self) -> AddedPapers:
         """Read papers again that have no text, such as scans: the extra `ocr` may have been installed since.
 
-        Those without a summary or vectors get them.
+        So are those that an earlier version of asky read; and those without a summary or vectors get them.
         """
-        lacking = [each for each in await in_thread(self.papers) if each.status != "complete"]
-        return await self._completed(await self._adder.retry(lacking), embed=True)
+        return await self._completed(await self._adder.retry(await in_thread(self._adder.lacking)), embed=True)
 
     async def remove(self, names: Sequence[str]) -> list[Paper]:
         """Remove papers with their files, and return them. Cited passages stay readable.

@@ -69,11 +69,11 @@ def _add(ctx: CommandContext, files: Sequence[Path], *, embed: bool, as_json: bo
 @json_option
 @verbosity_options
 def retry(as_json: bool, quiet: bool, verbose: bool) -> None:
-    """Read papers without a text again, such as scans after `ocr` was installed."""
+    """Read papers again that lack something: scans once `ocr` is installed, and those of an earlier version of asky."""
     with command_context(quiet=quiet, verbose=verbose, as_json=as_json) as ctx:
         added = ctx.run(ctx.asky.papers.retry)
         if not added.outcomes and not as_json:
-            ctx.terminal.note("no paper lacks its text")
+            ctx.terminal.note("no paper lacks anything")
             return
         _print_added(ctx, added, as_json=as_json)
         _raise_for_unread(added.outcomes, [])

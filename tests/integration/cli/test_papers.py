@@ -108,7 +108,7 @@ def test_an_empty_library_says_how_to_begin(asky: InProcess) -> None:
     assert (done.code, done.out) == (0, "")
     assert "`asky papers add FILE` adds a PDF" in done.err
     assert [asky("papers", *each).code for each in (["search", "x"], ["export"])] == [2, 2]
-    assert asky("papers", "retry").err == "no paper lacks its text\n"
+    assert asky("papers", "retry").err == "no paper lacks anything\n"
 
 
 @pytest.mark.parametrize(

@@ -139,6 +139,26 @@ def test_a_scan_gets_its_text_and_its_id_later(asky: Asky, folder: Path) -> None
     assert asky.papers.resolve("2101.00001") == paper
 
 
+def test_papers_that_an_earlier_version_read_are_read_again(asky: Asky, folder: Path) -> None:
+    (folder / "a.pdf").write_bytes(paper_pdf(arxiv="2101.00001v2"))
+    add(asky, folder)
+    assert anyio.run(asky.papers.retry).outcomes == ()
+    with asky.services.database.write() as connection:
+        connection.execute("UPDATE source SET read_with = '0.0' WHERE uri = 'paper:2101.00001'")
+    (before,) = asky.papers.papers()
+    (again,) = anyio.run(asky.papers.retry).outcomes
+    assert (again.outcome, again.paper and again.paper.name) == ("updated", "2101.00001v2")
+    (after,) = asky.papers.papers()
+    assert (after.summary_source, after.added_at) == (before.summary_source, before.added_at)
+    assert anyio.run(asky.papers.retry).outcomes == ()
+
+
+def test_keys_and_other_files_of_a_folder_are_not_spoken_of(asky: Asky, folder: Path) -> None:
+    (folder / "id_rsa").write_text("a key")
+    (folder / ".env").write_text("A=1")
+    assert add(asky, folder) == []
+
+
 def test_papers_are_found_by_words_and_named_by_what_is_typed(asky: Asky, folder: Path) -> None:
     (folder / "a.pdf").write_bytes(paper_pdf(arxiv="2101.00001v2"))
     (folder / "b.pdf").write_bytes(paper_pdf("Tides of the Zürich lake", authors="Bo Li", doi="10.5555/b1"))
