@@ -13,7 +13,7 @@ from asky.concurrency import error_of, gather, in_thread
 from asky.errors import SourceError, SourceUnreadable
 from asky.events import Listener, StageAdvanced, StageFinished, StageStarted
 from asky.papers.files import PaperFiles
-from asky.papers.identity import Identity, free_id, identify, is_by_title, may_be_one
+from asky.papers.identity import Identity, free_id, identify, is_by_title, is_title_like, may_be_one
 from asky.papers.summaries import SUMMARIES
 from asky.reading.formats import HEAD_BYTES, media_type_of
 from asky.research.corpus.ingest import FileFacts, read_with
@@ -202,10 +202,7 @@ class PaperAdder:
         with self._keeping, parts.database.write():
             known = replaced or self._known(identity)
             if known is not None and replaced is None and not _is_better(identity, document, known):
-                if file is not None:
-                    parts.table.put_file(file, known.id)
-                parts.table.put(known, identity.keys)
-                return AddedPaper(shown, "known", known, f"the paper {known.name}")
+                return self._leave(shown, file, identity, known)
             paper = self._paper(identity, known, has_text=bool(document.text))
             parts.files.put_pdf(paper.name, data)
             if document.text:
@@ -227,6 +224,16 @@ class PaperAdder:
         if isinstance(read, SourceUnreadable):
             return AddedPaper(shown, "unread", stored, read.message.removeprefix(f"{shown}: "))
         return AddedPaper(shown, "added" if known is None else "updated", stored)
+
+    def _leave(self, shown: str, file: PaperFile | None, identity: Identity, known: Paper) -> AddedPaper:
+        """Record a file of a paper that the library has; one with its id but another title is another paper."""
+        why = f"the paper {known.name}"
+        if not is_title_like(identity.title, known.source.title):
+            return AddedPaper(shown, "known", known, f"{why} by its id, but its title is “{identity.title}”: not added")
+        if file is not None:
+            self._parts.table.put_file(file, known.id)
+        self._parts.table.put(known, identity.keys)
+        return AddedPaper(shown, "known", known, why)
 
     def _known(self, identity: Identity) -> Paper | None:
         """Return the paper of the library that this text is of."""
@@ -272,4 +279,7 @@ def _is_better(identity: Identity, document: Document, known: Paper) -> bool:
     """Return whether a text should take the place of that of a known paper: a newer version, or the first text."""
     if not document.text:
         return False
-    return known.status != "complete" or (known.id == identity.arxiv and (identity.version or 0) > (known.version or 0))
+    if known.status != "complete":
+        return True
+    is_newer = known.id == identity.arxiv and (identity.version or 0) > (known.version or 0)
+    return is_newer and is_title_like(identity.title, known.source.title)

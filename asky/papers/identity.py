@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from asky.evidence.export.works import citation_key
 from asky.search.identifiers import arxiv_id_of, doi_of, find_identifiers, work_keys
 from asky.search.port import Candidate
+from asky.text.letters import fold
 from asky.values import Document
 
 _VERSION = re.compile(r"v([1-9]\d{0,3})$")
@@ -80,6 +81,16 @@ def may_be_one(identity: Identity, known: Iterable[str]) -> bool:
     """
     own = dict(_registered(identity.keys))
     return all(own.get(kind, value) == value for kind, value in _registered(known))
+
+
+def is_title_like(title: str, other: str) -> bool:
+    """Return whether two titles may be of one paper: half of the words of the shorter one are in the longer one.
+
+    A page may bear the id of another paper, such as the one that it replies to.
+    """
+    words = [set(re.findall(r"\w+", fold(each))) for each in (title, other)]
+    shorter, longer = sorted(words, key=len)
+    return 2 * len(shorter & longer) >= len(shorter)
 
 
 def is_by_title(key: str) -> bool:

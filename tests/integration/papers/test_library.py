@@ -107,6 +107,19 @@ def test_two_dois_under_one_title_are_two_papers(asky: Asky, folder: Path) -> No
     assert {outcome for outcome, _ in outcomes(add(asky, folder)).values()} == {"added"}
 
 
+def test_a_paper_that_bears_the_id_of_another_is_flagged_and_takes_no_place(asky: Asky, folder: Path) -> None:
+    (folder / "a.pdf").write_bytes(paper_pdf(arxiv="2101.00001v1"))
+    add(asky, folder)
+    before = asky.papers.papers()
+    (folder / "b.pdf").write_bytes(paper_pdf("Why bread rises in warm rooms", authors="Bo Li", arxiv="2101.00001v9"))
+    (found,) = add(asky, folder / "b.pdf")
+    assert found.outcome == "known"
+    assert found.why == "the paper 2101.00001v1 by its id, but its title is “Why bread rises in warm rooms”: not added"
+    assert asky.papers.papers() == before
+    assert add(asky, folder / "b.pdf") == [found]  # and it is told again
+    assert asky.services.papers.find("bread") == []
+
+
 def test_what_cannot_be_read_is_named_and_ends_nothing(asky: Asky, folder: Path) -> None:
     (folder / "a.pdf").write_bytes(paper_pdf(arxiv="2101.00001v1"))
     (folder / "cut.pdf").write_bytes(paper_pdf()[:400])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from asky.papers.files import file_name, page_name
-from asky.papers.identity import free_id, identify, may_be_one, read_name, without_version
+from asky.papers.identity import free_id, identify, is_title_like, may_be_one, read_name, without_version
 from asky.values import Document, Page
 
 
@@ -53,6 +53,20 @@ def test_its_names_are_the_strongest_first() -> None:
 )
 def test_two_dois_under_one_title_are_two_papers(known: list[str], may: bool) -> None:
     assert may_be_one(identify(document(doi="10.5555/x"), "a"), known) is may
+
+
+@pytest.mark.parametrize(
+    ("title", "other", "alike"),
+    [
+        ("On the tides", "ON THE TIDES", True),
+        ("On the tides", "On the tides of nine harbours: a longer study", True),
+        ("Tides of Zürich", "Tides of Zurich", True),
+        ("A comment on Marsh", "On the tides of nine harbours", False),
+        ("Bread", "Tides", False),
+    ],
+)
+def test_titles_of_one_paper_share_half_of_their_words(title: str, other: str, alike: bool) -> None:
+    assert is_title_like(title, other) is alike
 
 
 @pytest.mark.parametrize(
