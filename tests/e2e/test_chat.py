@@ -135,6 +135,13 @@ def test_lines_of_a_pipe_are_questions_and_the_last_error_is_the_code(home: Path
         assert asked(endpoint.requests[2]) == ["First?", "Second?", "Third?"]
 
 
+def test_a_hint_is_told_once_in_a_chat(home: Path, docs: Path) -> None:
+    stdin = "Who won the cup in 1998?\nWho lost the cup in 1998?\n/why x\n"
+    done = run_asky("chat", "-m", "extractive", "-d", str(docs), home=home, stdin=stdin)
+    assert done.stderr.count("asky: the sources hold too little to answer this\n") == 2
+    assert done.stderr.count("shows what there is") == 1
+
+
 def test_a_pipe_names_no_files_and_no_saved_prompts(home: Path, docs: Path) -> None:
     with Endpoint("Yes.") as endpoint:
         keep_prompt(home)

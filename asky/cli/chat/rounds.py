@@ -16,7 +16,7 @@ from asky.cli.context import Stopped
 from asky.cli.failures import describe, key_variables, render
 from asky.cli.terminal.terminal import is_smart, one_line
 from asky.config.prompts import MAX_QUESTION_CHARS
-from asky.errors import UsageError
+from asky.errors import AskyError, UsageError
 
 if TYPE_CHECKING:
     from asky.cli.chat.reader import Reader
@@ -35,6 +35,7 @@ class Chat:
         self._waiting: deque[str] = deque()
         self._draft = ""
         self._interrupts = 0
+        self._hints: set[str] = set()
         self.code = 0
 
     def run(self) -> int:
@@ -171,6 +172,9 @@ class Chat:
 
     def _print_error(self, error: Exception) -> None:
         self._screen.ctx.shorten(error)
+        if isinstance(error, AskyError) and error.hint is not None:
+            hint, error.hint = error.hint, error.hint if error.hint not in self._hints else None
+            self._hints.add(hint)  # told once in a chat
         report = describe(
             error, environ=os.environ, key_variables=key_variables(), debug=bool(os.environ.get("ASKY_DEBUG"))
         )
