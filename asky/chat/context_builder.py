@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from asky.chat.earlier_pages import earlier_pages, pages_note
 from asky.chat.summarising import summariser
@@ -14,8 +14,6 @@ from asky.concurrency import error_of, in_thread
 from asky.errors import BudgetExceeded
 from asky.evidence.passages import describe_source, fence
 from asky.llm.port import Message
-from asky.llm.spending import NoBudget
-from asky.llm.tokens import TokenCounter
 from asky.llm.tools import Tool, ToolRegistry
 from asky.research.tool_specs import ACQUISITION_TOOL_NAMES, EXTRACT_TARGETS, MEMORY_TOOL_NAMES
 from asky.research.web.unread import Unread, sentences, unread_note, unread_offline
@@ -43,37 +41,27 @@ from asky.research.writing.prompts import (
     with_material,
     with_notes,
 )
+from asky.runs.driver import BaseRunWorker
 from asky.runs.journal.journal import journaled_tool
 from asky.storage.scope import Scope
 from asky.values import PRIVATE_KINDS
 
 if TYPE_CHECKING:
     from asky.chat.custom_tools import CustomTools
-    from asky.config.schema import Research
     from asky.llm.endpoint.endpoint import Prices
-    from asky.llm.port import ChatModel, ModelUsage, ToolSpec
-    from asky.llm.spending import Budget
+    from asky.llm.port import ModelUsage, ToolSpec
     from asky.research.corpus.offered_targets import OfferedTargets
     from asky.research.run import ResearchRun
     from asky.research.shortlist_types import Shortlist
     from asky.research.tools import ResearchTools
-    from asky.research.vector_store import VectorStore
     from asky.research.web.access import Web
     from asky.research.web.run import WebRun
     from asky.research.web.summaries import Summaries
     from asky.runs.access import Access
-    from asky.runs.context import Question, RunContext
-    from asky.runs.journal.journal import RunJournal
-    from asky.storage.corpus import CorpusStore
-    from asky.storage.runs import RunStore, StoredPassage
-    from asky.storage.sessions import SessionStore, StoredMessage
-    from asky.values import Approve, Failure, Source
-
-
-class Warn(Protocol):
-    """Adds a warning to the answer; `is_repeat` marks what its text says too."""
-
-    def __call__(self, message: str, *, is_repeat: bool = False) -> None: ...
+    from asky.runs.driver import PromptContext
+    from asky.storage.runs import StoredPassage
+    from asky.storage.sessions import StoredMessage
+    from asky.values import Failure, Source
 
 
 _SOURCES_NAMED = 8  # listed in the prompt as examples
@@ -81,39 +69,18 @@ _SOURCES_NAMED = 8  # listed in the prompt as examples
 _PUBLIC_TOOLS = ACQUISITION_TOOL_NAMES | {"web_search", "get_relevant_content", "save_finding"}
 
 
-def no_budget(context: RunContext) -> Budget:  # noqa: ARG001 - the same for every run
-    """Return a budget without limits, for a model that costs nothing."""
-    return NoBudget()
-
-
 @dataclass(frozen=True, slots=True)
-class AnswerParts:
-    """The model, stores and settings that answer questions; values of a single run are in its `RunContext`.
+class AnswerParts(BaseRunWorker):
+    """What chat adds to a run.
 
-    `store` opens the vector store on first use, and `web` opens the web for a question that may use it. `settings`
-    limits turns and passages, `budget` creates the budget of a run, `counter` the token counter for its prompts, and
-    `prices` are those for its plan. If `offers_tools` is false, the model receives passages instead of tools. `targets`
-    returns the targets of adapters that the model of a run may read; `None` if no adapter is configured.
+    `prices` are those for the plan, and `web` opens the web for a question that may use it. `targets` returns the
+    targets of adapters that the model of a run may read; `None` if no adapter is configured.
     """
 
-    model: ChatModel
-    store: Callable[[], VectorStore]
-    corpus: CorpusStore
-    runs: RunStore
-    sessions: SessionStore
-    settings: Research
-    budget: Callable[[RunContext], Budget] = no_budget
-    offers_tools: bool = True
     prices: Prices | None = None
     web: Callable[[Access], Web] | None = None
     custom_tools: CustomTools | None = None
     targets: Callable[[ResearchRun], OfferedTargets | None] | None = None
-    counter: Callable[[], TokenCounter] = TokenCounter
-
-    @property
-    def passage_tokens(self) -> int:
-        """The maximum tokens of passages per tool call: the setting, but at most two fifths of the context."""
-        return min(self.settings.passage_tokens, self.model.context_tokens * 2 // 5)
 
     def may_call(self, mode: str) -> bool:
         """Return whether the model is offered tools; the built-in model always is."""
@@ -141,36 +108,21 @@ class AnswerParts:
 
 
 class ContextBuilder:
-    """Builds the first prompt of a run, and opens the web for it.
+    """Builds the first prompt of a run, and opens the web for it."""
 
-    `warn` adds a warning to the answer, and `warnings` are those so far, which are recorded with the prompt. `count`
-    receives the usage of each page summary.
-    """
-
-    def __init__(
-        self,
-        parts: AnswerParts,
-        question: Question,
-        journal: RunJournal,
-        budget: Budget,
-        access: Access,
-        approve: Approve,
-        *,
-        warn: Warn,
-        warnings: Sequence[str],
-        count: Callable[[ModelUsage], None],
-    ) -> None:
+    def __init__(self, parts: AnswerParts, context: PromptContext) -> None:
+        question, journal = context.question, context.journal
         self._parts = parts
         self._question = question
         self._journal = journal
         self._state = journal.state
         self._run = journal.state.research
-        self._budget = budget
-        self._access = access
-        self._approve = approve
-        self._warn = warn
-        self._warnings = warnings
-        self._count = count
+        self._budget = context.budget
+        self._access = context.run.access
+        self._approve = context.run.approve
+        self._warn = context.warn
+        self._warnings = context.warnings
+        self._count = context.count
         self._web: WebRun | None = None
         self._targets: OfferedTargets | None = None
         self._preloaded = question.web is None

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from asky.runs.entries import RUN_ENTRIES
-from asky.storage.stored_json import NUMBER, TEXT, fits
+from asky.storage.stored_json import NUMBER, fits
 
 _PROGRAM = {"tool": str, "argv": [str], "ended": str}
 _ENDED = {"status": int | None, "output_bytes": int, "seconds": NUMBER}
@@ -20,6 +20,4 @@ def _is_program(value: Any) -> bool:
     return fits(value, _PROGRAM) and (value["ended"] == "not_started" or fits(value, _ENDED))
 
 
-CHAT_ENTRIES: Mapping[str, Any] = MappingProxyType(
-    {**RUN_ENTRIES, "asked": {"sources": int, "model?": str, "host?": TEXT}, "ran": _is_program}
-)
+CHAT_ENTRIES: Mapping[str, Any] = MappingProxyType({**RUN_ENTRIES, "ran": _is_program})

@@ -13,6 +13,7 @@ from asky.storage.stored_json import NUMBER, TEXT
 
 RUN_ENTRIES: Mapping[str, Any] = MappingProxyType(
     {
+        "asked": {"sources": int, "model?": str, "host?": TEXT},
         "source_policy": {"wanted": [str]},
         "web_searched": {
             "queries": [str], "services": [{"name": str, "host": TEXT}], "found": [str],
