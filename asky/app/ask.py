@@ -23,8 +23,7 @@ from asky.llm.tokens import TokenCounter
 from asky.research.web.file_names import private_file_names
 from asky.research.writing.history import contextual_query, earlier_questions
 from asky.runs.access import BUILT_IN, Access
-from asky.runs.context import Question, RunContext, RunHandle, raise_for_outcome, running
-from asky.runs.feed import RunFeed
+from asky.runs.context import Question, RunHandle, raise_for_outcome, run_context, running
 from asky.storage.corpus import DEFAULT_COLLECTION
 from asky.storage.scope import Scope
 from asky.text.scrub import one_line
@@ -36,13 +35,14 @@ if TYPE_CHECKING:
     from asky.chat.plan import Estimate as Estimate
     from asky.chat.plan import Plan as Plan
     from asky.chat.plan import WebPlan as WebPlan
-    from asky.runs.context import RunSpec
+    from asky.runs.context import RunContext, RunSpec
     from asky.storage.runs import Run
     from asky.storage.sessions import Session
     from asky.values import Answer, Approve
     from asky.wiring import Services
 
 _ASK_AGAIN = "ask again to use the session's model, or choose one with -m"
+_DEFAULTS = frozenset({"web", "model", "sites", "since", "shortlist"})  # settings that each question sets anew
 _MAX_RUNS_SEARCHED = 1000  # for the last unfinished one
 
 
@@ -51,6 +51,7 @@ class ChatService:
 
     def __init__(self, services: Services) -> None:
         self._services = services
+        self._context = partial(run_context, services.events, services.mask)
 
     def resolve(self, request: AskRequest) -> ResolvedAsk:
         """Return `request` with the settings of its session filled in, and its access rules.
@@ -117,29 +118,6 @@ class ChatService:
         raise_for_outcome(answer, self._services.runs, strict=strict)
 
     # answering
-
-    def _context(
-        self,
-        run_id: str,
-        session_id: str | None,
-        access: Access,
-        limits: RunLimits,
-        listen: Listener,
-        notes: Notes,
-        approve: Approve,
-        *,
-        after: int = 0,
-    ) -> RunContext:
-        services = self._services
-        feed = RunFeed(
-            run_id,
-            services.events,
-            listen=listen,
-            mask=services.mask,
-            after=after,
-            warned_before=lambda topic: session_id is not None and services.events.has_warned(session_id, topic),
-        )
-        return RunContext(feed, access, limits, notes, approve)
 
     async def _answer(
         self, resolved: ResolvedAsk, context: RunContext, named_model: str | None, on_answer: Callable[[Answer], None]
@@ -267,6 +245,7 @@ class ChatService:
                     f"another model was used in the session {session.name} in the meantime", hint=_ASK_AGAIN
                 )
             sessions.add_collections(session.id, inputs.collections)
+            settings |= {name: value for name, value in current.items() if name not in _DEFAULTS}
             sessions.remember(session.id, mode=resolved.mode, settings=settings)
             on_error.pop_all()
 
@@ -371,8 +350,8 @@ class ChatService:
 
         context.emit(Noted(f"resuming run {run.id}: “{one_line(run.question, None)}”"))
         session = await in_thread(self._session_of, run)
-        answerer = await in_thread(self._services.models.answerer, spec.model, context.limits)
-        await resume(answerer, run, session, context, on_answer=on_answer)
+        worker = await in_thread(self._services.models.worker, run.mode, spec.model, context.limits)
+        await resume(worker, run, session, context, on_answer=on_answer)
 
     def _session_of(self, run: Run) -> Session:
         session = self._services.sessions.find(run.session_id) if run.session_id is not None else None
@@ -389,8 +368,8 @@ class ChatService:
         from asky.runs.journal.replay import replay  # as above
 
         run = await in_thread(self._services.runs.find, run_id)
-        answerer = await in_thread(self._services.models.answerer, BUILT_IN, RunLimits())
-        return await replay(replace(answerer, counter=self._counter(run)), run, listen=listen)
+        worker = await in_thread(self._services.models.worker, run.mode, BUILT_IN, RunLimits())
+        return await replay(replace(worker, counter=self._counter(run)), run, listen=listen)
 
     def _counter(self, run: Run) -> Callable[[], TokenCounter]:
         """Return a factory for the token counter of `run`'s model, or of the default counter if that is gone."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from asky.app.search import SearchService
     from asky.app.sessions import SessionService
     from asky.config.loader import Config
-    from asky.papers.service import PaperService
+    from asky.papers.service import PaperService as PaperService
     from asky.research.embeddings import EmbeddingUsage
     from asky.wiring import Services
 

@@ -14,6 +14,7 @@ from asky.app.sessions import find_session
 from asky.errors import StoreDamaged, UsageError
 from asky.evidence.citation_lookup import open_citation
 from asky.evidence.citations.markers import number_citations
+from asky.evidence.citations.page_citations import cites_page, read_page_citations
 from asky.storage.corpus import DEFAULT_COLLECTION
 from asky.storage.runs import LedgerEntry, Run
 from asky.storage.stored_json import SEE_DOCTOR
@@ -112,6 +113,25 @@ class RunService:
         return any(entry.kind == "called" and entry.data.get("estimated") for each in ledgers for entry in each)
 
     # citations
+
+    def cited_numbers(self, run: Run, text: str) -> Sequence[int]:
+        """Return the numbers of a run's citations that `text` names: `1`, `[1]` or, of papers, `2509.10446v1, page 5`.
+
+        A page may be cited by several. Raises `UsageError` if `text` is neither, or if nothing on that page is cited.
+        """
+        named = text.strip().strip("[]").strip()
+        if named.isascii() and named.isdigit() and int(named[:9]) > 0:
+            return [int(named[:9])]
+        wanted = read_page_citations(named)
+        if not wanted:
+            raise UsageError(f"{text[:80]!r} names no citation", hint='for example: 1, or "2509.10446v1, page 5"')
+        citations = run.answer["citations"] if run.answer is not None else ()
+        found = [each["n"] for each in citations if any(cites_page(each, citation) for citation in wanted)]
+        if not found:
+            raise UsageError(
+                f"the answer of run {run.id} cites nothing from {named[:80]}", hint="`asky why` lists them"
+            )
+        return found
 
     def open_citation(self, run: Run, n: int, *, context_chars: int = 300) -> OpenedCitation:
         """Return citation `n` of an answer with its stored passage, and whether that still matches the answer.

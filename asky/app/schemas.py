@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from asky.evidence.export.bundle_check import CheckedBundle
     from asky.health.check import Check
     from asky.papers.adding import AddedPaper as AddedPaper
+    from asky.papers.catalog import PaperHit
     from asky.papers.service import AddedPapers as AddedPapers
-    from asky.papers.service import PaperHit
+    from asky.papers.service import QueryResult
     from asky.papers.summaries import PaperSummary
     from asky.research.corpus.report import AcquireReport
     from asky.research.embeddings import EmbeddingUsage
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from asky.storage.papers import Paper as Paper
     from asky.storage.runs import LedgerEntry, Run, StoredPassage
     from asky.storage.sessions import Session, StoredMessage
-    from asky.values import Hit, Unreadable
+    from asky.values import Answer, Hit, Unreadable
 
 EVENT = "asky.event/1"
 
@@ -283,6 +284,11 @@ def added_papers_object(added: AddedPapers) -> dict[str, Any]:
         for each in added.outcomes
     ]
     return {"schema": "asky.added_papers/1", "embedded": added.embedded, "outcomes": outcomes}
+
+
+def research_object(answer: Answer, result: QueryResult) -> dict[str, Any]:
+    """Return an answer from the library as an `asky.answer/1` object, with the names of the papers that it cites."""
+    return {**answer_object(answer), "papers": [each.name for each in result.papers]}
 
 
 def paper_summary_object(paper: Paper, summary: PaperSummary) -> dict[str, Any]:

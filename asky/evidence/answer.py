@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from asky.evidence.paper_names import paper_name
 from asky.values import Answer, Citation, Claim, Evidence
 
 SCHEMA = "asky.answer/1"
@@ -51,7 +52,7 @@ def _citation(n: int, passage: Evidence) -> Citation:
 
 
 def _citation_json(citation: Citation) -> dict[str, Any]:
-    source, location = citation.source, citation.location
+    source, location, paper = citation.source, citation.location, paper_name(citation.source)
     return {
         "n": citation.n,
         "source_id": source.id,
@@ -72,6 +73,7 @@ def _citation_json(citation: Citation) -> dict[str, Any]:
         "published": source.published,
         "published_in": source.published_in,
         "doi": source.doi,
+        **({"paper": paper} if paper is not None else {}),
     }
 
 

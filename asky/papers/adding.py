@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Literal
 from asky.concurrency import error_of, gather, in_thread
 from asky.errors import SourceError, SourceUnreadable
 from asky.events import Listener, StageAdvanced, StageFinished, StageStarted
+from asky.evidence.paper_names import PAPER_URI
+from asky.papers.catalog import CONTENT
 from asky.papers.files import PaperFiles
 from asky.papers.identity import Identity, free_id, identify, is_by_title, is_title_like, may_be_one
 from asky.papers.summaries import SUMMARIES
@@ -31,9 +33,6 @@ if TYPE_CHECKING:
     from asky.storage.database import Database
 
 Outcome = Literal["added", "updated", "known", "unread"]
-
-CONTENT = "paper content"
-"""The collection with the texts of all papers."""
 
 _PDF = "application/pdf"
 _NO_TEXT = "no_text_layer"
@@ -252,7 +251,7 @@ class PaperAdder:
         else:
             paper_id = free_id(identity.own_name, lambda each: self._parts.table.get(each) is not None)
         version = identity.version if paper_id == identity.arxiv else known.version if known is not None else None
-        uri = f"paper:{paper_id}"
+        uri = f"{PAPER_URI}{paper_id}"
         name = paper_id if version is None else f"{paper_id}v{version}"
         source = Source(
             source_id(uri),

@@ -4,8 +4,10 @@
     extracted_paper_text/   their texts as Markdown, page by page
     summaries/              what they are about, as Markdown, with the pages that say so
     paper_metadata/         title, authors, date and ids, as JSON
+    notes/                  your notes on papers, as Markdown
+    results/                answers that were saved
 
-The store is the truth: all but the PDFs can be written again from it.
+The store is the truth: all but the PDFs, the notes and the results can be written again from it.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from pathlib import Path
 
 from asky.config.paths import ensure_private_dir, replace_bytes
@@ -24,6 +27,7 @@ from asky.values import Document, Page
 _UNUSUAL = re.compile(r"[^\w.()-]+", re.ASCII)
 _SECRET_MODE = 0o600
 _MAX_NAME_CHARS = 100
+_MAX_SLUG_CHARS = 60
 _PAGE_ENDS = "\f\n "
 
 
@@ -79,6 +83,20 @@ class PaperFiles:
             "added_at": paper.added_at,
         }
         self._write(self.metadata(paper.name), (json.dumps(facts, ensure_ascii=False, indent=2) + "\n").encode())
+
+    def put_result(self, name: str, text: str, now: datetime) -> Path:
+        """Write a text that the user saves, `name_2026-01-31_12-00-00.md`, and return its path; nothing is overwritten.
+
+        Raises `StorageError` if it cannot be written.
+        """
+        slug = _UNUSUAL.sub("-", name.lower()).strip("-.")[:_MAX_SLUG_CHARS].rstrip("-.") or "result"
+        base, number = f"{slug}_{now:%Y-%m-%d_%H-%M-%S}", 1
+        path = self.folder / "results" / f"{base}.md"
+        while path.exists():
+            number += 1
+            path = path.with_name(f"{base}_{number}.md")
+        self._write(path, (text if text.endswith("\n") else f"{text}\n").encode())
+        return path
 
     def remove(self, name: str) -> None:
         """Delete the files of a paper."""

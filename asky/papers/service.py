@@ -3,52 +3,60 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+import anyio
+
 from asky.concurrency import in_thread
-from asky.errors import SourceError, UsageError
-from asky.events import Listener, StageAdvanced, StageFinished, StageStarted
+from asky.config.limits import RunLimits
+from asky.errors import AskyError, SourceError, UsageError
+from asky.events import Listener, StageAdvanced, StageFinished, StageStarted, ignore
 from asky.evidence.export.bibliography import BibliographyFormat, bibliography
 from asky.papers.adding import AddedPaper, PaperAdder, PaperParts
+from asky.papers.catalog import PaperCatalog, PaperHit, no_papers
 from asky.papers.files import PaperFiles
 from asky.papers.identity import read_name, without_version
+from asky.papers.modes import PAPERS
+from asky.papers.references import cited_by_page, cited_names, reference_list
+from asky.papers.states import INITIAL, SETTING, PaperState, encode_state, read_state
 from asky.papers.summaries import PaperSummary, read_summary, summarize, summary_document, summary_source
-from asky.research.ranking import DIVERSE, Selection
+from asky.runs.access import BUILT_IN, Access
+from asky.runs.context import Question, run_context, running
 from asky.storage.papers import Paper, PaperTable
 from asky.storage.scope import Scope
-from asky.text.letters import fold
-from asky.values import Hit
+from asky.text.counting import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from asky.llm.port import ChatModel
+    from asky.papers.research import PaperWorker
     from asky.reading.process.pool import ReaderPool
     from asky.research.corpus.ingest import Ingester
     from asky.research.local.files import LocalRoots
     from asky.research.vector_store import VectorStore
+    from asky.runs.context import RunContext, RunHandle
     from asky.storage.corpus import CorpusStore
     from asky.storage.database import Database
+    from asky.storage.events import EventStore
+    from asky.storage.runs import RunStore
+    from asky.storage.sessions import Session, SessionStore
+    from asky.values import Answer
 
-_NAMES_SHOWN = 5
-SUMMARY_CUTOFF = 0.3
-"""The least cosine of a summary's passage to a query: what leaves in the papers that may be about it.
+_SESSION = "papers"
+_STANDARD = "standard"  # the mode of other questions in a session with papers
+_MAX_QUERY_CHARS = 4_000  # a page; what is longer is a document
 
-Source: all-MiniLM-L6-v2, a library of 55 papers, 13 questions of ARAGOG with a known paper and 120 of ClapNQ about
-other things. At .3 the right paper stays in 100 % (.35: 92 %) and nothing is found for 95 % of the others (.25: 89 %).
-"""
-CONTENT_CUTOFF = 0.35
-"""The least cosine of a passage of a paper to a query.
-
-Source: as above. At .35 the best passage of the right paper stays in 100 % (.45: 92 %), 89 % of its best 15 do, and
-nothing is found for 97 % of the other questions (.3: 93 %).
-"""
-
-_LIST = "`asky papers list` lists the papers"
+_ENDED: Mapping[str, str] = MappingProxyType(
+    {"no_evidence": "the passages hold too little to answer this", "cancelled": "the run was stopped"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +68,32 @@ class AddedPapers:
 
 
 @dataclass(frozen=True, slots=True)
-class PaperHit:
-    """A passage of a paper that matches a query."""
+class QueryResult:
+    """The result of a research query.
 
-    paper: Paper
-    hit: Hit
+    `papers` are those that the answer `content` cites, in order of their ids, which are `paper_ids`. Without `success`,
+    `message` says why.
+    """
+
+    success: bool
+    papers: tuple[Paper, ...] = ()
+    paper_ids: tuple[str, ...] = ()
+    content: str = ""
+    message: str = ""
 
 
-class PaperService:
+@dataclass(frozen=True, slots=True)
+class ResearchParts:
+    """What runs over the library need: the worker of a model, the stores, and what hides secrets in events."""
+
+    worker: Callable[[str | None, RunLimits], PaperWorker]
+    sessions: SessionStore
+    runs: RunStore
+    events: EventStore
+    mask: Callable[[str], str]
+
+
+class PaperService(PaperCatalog):
     """Keeps papers. Synchronous methods only read the store; the others are coroutines."""
 
     def __init__(
@@ -84,11 +110,13 @@ class PaperService:
         max_file_bytes: int,
         workers: int,
         listener: Listener,
+        research: ResearchParts,
     ) -> None:
+        super().__init__(PaperTable(database), corpus, store)
         self._parts = PaperParts(
             database,
             corpus,
-            PaperTable(database),
+            self.table,
             ingester,
             readers,
             PaperFiles(folder),
@@ -96,44 +124,12 @@ class PaperService:
             workers=workers,
             listener=listener,
         )
-        self._store = store
+        self._research = research
         self._roots = roots
         self._summarizer = summarizer
         self._adder = PaperAdder(self._parts)
 
     # reading
-
-    def papers(self) -> list[Paper]:
-        """Return all papers in order of their ids."""
-        return self._parts.table.papers()
-
-    def find(self, words: str) -> list[Paper]:
-        """Return the papers whose id, title, authors or date have each of these words, in order of their ids.
-
-        A word may be the beginning of one of theirs; if no paper has them so, a part of one.
-        """
-        wanted = fold(words).split()
-        described = [(each, f" {_described(each)}") for each in self.papers()]
-        beginning = [each for each, text in described if all(f" {word}" in text for word in wanted)]
-        return beginning or [each for each, text in described if all(word in text for word in wanted)]
-
-    def resolve(self, name: str) -> Paper:
-        """Return the paper that a user names: by its id, with or without version, a DOI, an address, or title words.
-
-        Raises `UsageError` if there is none, or if several have these words.
-        """
-        table = self._parts.table
-        found = table.get(name) or table.get(without_version(name)) or table.known_as(read_name(name))
-        if found is not None:
-            return found
-        several = self.find(name) if name.strip() else []
-        if len(several) == 1:
-            return several[0]
-        if not several:
-            raise UsageError(f"{name}: no paper of the library", hint=_LIST)
-        names = ", ".join(each.name for each in several[:_NAMES_SHOWN])
-        more = f" and {len(several) - _NAMES_SHOWN:,} more" if len(several) > _NAMES_SHOWN else ""
-        raise UsageError(f"{len(several):,} papers match {name!r}: {names}{more}", hint="name one by its id")
 
     def pdf(self, paper: Paper) -> Path:
         """Return the path of the library's copy of a paper."""
@@ -154,51 +150,145 @@ class PaperService:
         chosen = {each.id: each for each in map(self.resolve, names)} if names else {}
         papers = sorted(chosen.values(), key=lambda each: each.id) or self.papers()
         if not papers:
-            raise _no_papers()
+            raise no_papers()
         return bibliography([{"citations": [_cited(each) for each in papers]}], form)
 
-    async def search(self, query: str, *, papers: Sequence[str] = (), limit: int = 10) -> list[PaperHit]:
-        """Return the passages that match `query` best, best first, of the named papers or else of all.
+    # research
 
-        Raises `UsageError` for a name that is not that of one paper, and without papers.
+    async def research_query(
+        self, query: str, *, session: str = _SESSION, model: str | None = None, listen: Listener = ignore
+    ) -> QueryResult:
+        """Return the answer to `query` with the papers that it cites; an `AskyError` becomes its message."""
+        try:
+            async with self.start(query, session=session, model=model, listen=listen) as run:
+                answer = await run.result()
+        except AskyError as error:
+            return QueryResult(success=False, message=error.message)
+        return self.result(answer)
+
+    def result(self, answer: Answer) -> QueryResult:
+        """Return what an answer of `start` says: its text with citations by page, and the papers that it cites."""
+        content, ids = self.format_research_result(cited_by_page(answer))
+        papers = tuple(each for each in map(self.table.get, ids) if each is not None)
+        ended = None
+        if answer.stopped_by is not None:
+            ended = _ENDED.get(answer.stopped_by, f"the run ended early: {answer.stopped_by}")
+        return QueryResult(ended is None, papers, tuple(ids), content, ended or f"{counted(len(ids), 'paper')} cited")
+
+    async def synthesize_research_answer(
+        self, query: str, evidence_chunks: Sequence[PaperHit], *, session: str = _SESSION, model: str | None = None
+    ) -> str:
+        """Return the answer to `query` from these passages alone, in Markdown with `[id, page N]` after its sentences.
+
+        It is stored as a run. Raises as `start` does.
         """
-        return await in_thread(self._search, query, partial(self._content, papers), limit, DIVERSE)
+        async with self.start(query, session=session, model=model, evidence=evidence_chunks) as run:
+            return cited_by_page(await run.result())
 
-    async def search_summary_index(
+    def format_research_result(self, synthesized_answer: str) -> tuple[str, list[str]]:
+        """Return an answer with the list of the papers that it cites by page, and their ids in the order of that list.
+
+        The order is that of the ids. Names that the library does not know are left out.
+        """
+        found = {each.id: each for each in map(self._named, cited_names(synthesized_answer)) if each is not None}
+        papers = [found[each] for each in sorted(found)]
+        return synthesized_answer.rstrip() + reference_list(papers), [each.id for each in papers]
+
+    @asynccontextmanager
+    async def start(
         self,
         query: str,
-        k: int = 8,
-        use_mmr: bool = True,
-        similarity_cutoff: float | None = None,
-        mmr_alpha: float = 0.5,
-    ) -> list[PaperHit]:
-        """Return the `k` passages of summaries that match `query` best, best first: which papers are about it.
+        *,
+        feedback: str = "",
+        evidence: Sequence[PaperHit] = (),
+        session: str = _SESSION,
+        model: str | None = None,
+        limits: RunLimits | None = None,
+        offline: bool = False,
+        listen: Listener = ignore,
+        notes: Callable[[], Sequence[str]] = tuple,
+    ) -> AsyncIterator[RunHandle]:
+        """Research `query` in the background of the body; leaving the body cancels the run if it has not finished.
 
-        With `use_mmr`, `mmr_alpha` in [0, 1] weighs how well a passage matches against how much it differs from those
-        before it. `similarity_cutoff` is the least cosine to the query, by default `SUMMARY_CUTOFF`. Without vectors
-        both are ignored, and words decide. Raises `UsageError` for other numbers, and without papers.
+        With `feedback`, the last answer of the session is improved. With `evidence`, only these passages are used, and
+        nothing is searched. The state of the session is what the run ends in, see `asky.papers.states`. Raises
+        `UsageError` for an empty or very long query, and without papers; the run raises `NotEnoughEvidence` if a stage
+        finds nothing, and what the model raises.
         """
-        selection = _selection(use_mmr, mmr_alpha, SUMMARY_CUTOFF if similarity_cutoff is None else similarity_cutoff)
-        return await in_thread(self._search, query, self._summaries, k, selection)
+        limits = limits or RunLimits()
+        found, worker, access, chosen = await in_thread(self._prepare, query, feedback, session, model, limits, offline)
+        run_id = await in_thread(self._research.runs.new_id)
+        parts = self._research
+        context = run_context(parts.events, parts.mask, run_id, found.id, access, limits, listen, notes)
+        question = Question(query, query, PAPERS, Scope((self.collection(),)), instructions=feedback)
+        worker = replace(worker, evidence=tuple(each.hit for each in evidence))
+        async with running(context, partial(self._run, question, found, worker, context, chosen)) as run:
+            yield run
 
-    async def search_content_index_filtered(
+    def state(self, session: str = _SESSION) -> PaperState:
+        """Return the state of a session with the library."""
+        found = self._research.sessions.find(session)
+        return read_state(found.settings) if found is not None else INITIAL
+
+    def enter(self, state: PaperState, session: str = _SESSION) -> None:
+        """Make `state` that of a session, which is created if necessary."""
+        sessions = self._research.sessions
+        sessions.put_setting(sessions.open(session, mode=_STANDARD).id, SETTING, encode_state(state))
+
+    def keep_state(self, session: str, answer: Answer | None) -> None:
+        """Make the state of a session that after `answer`, or the initial one after an error."""
+        if answer is None:
+            self.enter(INITIAL, session)
+            return
+        content, ids = self.format_research_result(cited_by_page(answer))
+        self.enter(INITIAL.researched(answer.question, ids, content, answer.run), session)
+
+    def save_result(self, state: PaperState) -> Path:
+        """Write the draft of `state` to a new file of the folder `results`, named after its query, and return its path.
+
+        Raises `UsageError` if there is no draft, and `StorageError` if it cannot be written.
+        """
+        text = state.require_draft()
+        name = state.original_query or state.selected_paper or "papers"
+        return self._parts.files.put_result(name, text, datetime.now())
+
+    def _prepare(
+        self, query: str, feedback: str, name: str, model: str | None, limits: RunLimits, offline: bool
+    ) -> tuple[Session, PaperWorker, Access, str | None]:
+        if not query.strip():
+            raise UsageError("the query is empty", hint="ask a question about the papers of the library")
+        if len(query) + len(feedback) > _MAX_QUERY_CHARS:
+            raise UsageError(f"the query is longer than {_MAX_QUERY_CHARS:,} characters", hint="ask a shorter question")
+        if not self.papers():
+            raise no_papers()
+        sessions, runs = self._research.sessions, self._research.runs
+        session = sessions.open(name, mode=_STANDARD)
+        chosen = model or session.settings.get("model")
+        access = Access.of_session(session, chosen, self._parts.corpus, runs, offline=offline)
+        worker = self._research.worker(BUILT_IN if access.only_built_in else chosen, limits)
+        access.require_model(worker.model)
+        remembered = chosen or (worker.model.name if worker.model.host is not None else None)
+        return session, worker, access, remembered
+
+    async def _run(
         self,
-        query: str,
-        paper_ids: Sequence[str],
-        k: int = 15,
-        use_mmr: bool = True,
-        similarity_cutoff: float | None = None,
-        mmr_alpha: float = 0.6,
-    ) -> list[PaperHit]:
-        """Return the `k` passages of the texts of some papers that match `query` best, best first.
+        question: Question,
+        session: Session,
+        worker: PaperWorker,
+        context: RunContext,
+        model: str | None,
+        on_answer: Callable[[Answer], None],
+    ) -> None:
+        with anyio.CancelScope(shield=True):
+            await in_thread(self._remember, session, model)
+        await worker.answer(question, session, context, on_answer=on_answer)
 
-        `paper_ids` name them as `resolve` reads it. For the others see `search_summary_index`; the least cosine is
-        `CONTENT_CUTOFF` by default.
-        """
-        if not paper_ids:
-            return []
-        selection = _selection(use_mmr, mmr_alpha, CONTENT_CUTOFF if similarity_cutoff is None else similarity_cutoff)
-        return await in_thread(self._search, query, partial(self._content, paper_ids), k, selection)
+    def _remember(self, session: Session, model: str | None) -> None:
+        settings = {**session.settings, "model": model}
+        self._research.sessions.remember(session.id, mode=session.mode, settings=settings)
+
+    def _named(self, name: str) -> Paper | None:
+        return self.table.get(name) or self.table.get(without_version(name)) or self.table.known_as(read_name(name))
 
     # changing
 
@@ -234,20 +324,6 @@ class PaperService:
         Returns the number of passages in the vector index, `None` without an embedding model. Nothing is embedded.
         """
         return await in_thread(self._rebuild)
-
-    def _content(self, papers: Sequence[str]) -> Scope:
-        sources = tuple(self.resolve(each).source.id for each in papers) if papers else None
-        return Scope((self._parts.collection(),), sources)
-
-    def _summaries(self) -> Scope:
-        return Scope((self._parts.summaries(),))
-
-    def _search(self, query: str, scope: Callable[[], Scope], limit: int, selection: Selection) -> list[PaperHit]:
-        if not self.papers():
-            raise _no_papers()
-        hits = self._store.search_content_chunks(query, scope(), limit=limit, selection=selection)
-        papers = self._parts.table.with_source(each.source.id for each in hits)
-        return [PaperHit(papers[each.source.id], each) for each in hits if each.source.id in papers]
 
     async def _completed(self, outcomes: Sequence[AddedPaper], *, embed: bool) -> AddedPapers:
         """Summarize papers without a summary, embed what is new, and return the outcomes with the papers as they are.
@@ -330,17 +406,6 @@ class PaperService:
         return store.rebuild_index()
 
 
-def _selection(use_mmr: bool, mmr_alpha: float, cutoff: float) -> Selection:
-    try:
-        return Selection(cutoff, mmr_alpha if use_mmr else None)
-    except ValueError as error:
-        raise UsageError(str(error)) from error
-
-
-def _no_papers() -> UsageError:
-    return UsageError("the library has no papers yet", hint="`asky papers add FILE` adds a PDF")
-
-
 def _cited(paper: Paper) -> dict[str, Any]:
     """Return a citation of a whole paper, as an answer has them of its passages."""
     source = paper.source
@@ -349,9 +414,3 @@ def _cited(paper: Paper) -> dict[str, Any]:
         "page_label": None, "authors": list(source.authors), "published": source.published,
         "published_in": source.published_in, "doi": paper.doi, "fetched_at": None, "sha256": "",
     }  # fmt: skip
-
-
-def _described(paper: Paper) -> str:
-    """Return what a search for a paper looks at."""
-    source = paper.source
-    return fold(" ".join([paper.name, paper.doi or "", source.title, *source.authors, source.published or ""]))

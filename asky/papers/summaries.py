@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from asky.evidence.keys import KEY, KeyRing
+from asky.evidence.paper_names import PAPER_URI
 from asky.evidence.passages import new_marker, render_passages
 from asky.llm.port import ChatModel, Message, TextDelta, ToolCall
 from asky.research.excerpts.locations import location_of
@@ -76,7 +77,7 @@ async def summarize(model: ChatModel, paper: Paper, document: Document, document
 
 def summary_source(paper: Paper, path: str) -> Source:
     """Return the source of a paper's summary, a Markdown file at `path`."""
-    uri = f"paper:{paper.id}#summary"
+    uri = f"{PAPER_URI}{paper.id}#summary"
     source = paper.source
     return Source(
         source_id(uri),
@@ -92,7 +93,10 @@ def summary_source(paper: Paper, path: str) -> Source:
 
 
 def summary_document(paper: Paper, summary: PaperSummary) -> Document:
-    """Return a summary as a document; its metadata says what it was made by and which passages it rests on."""
+    """Return a summary as a document; its metadata says what it was made by and which passages it rests on.
+
+    The facts at its head are a section of their own: they share no chunk with its sentences.
+    """
     passages = " ".join(f"{each.start}-{each.end}:{each.page or ''}" for each in summary.passages)
     facts: Mapping[str, str] = {
         "author": "; ".join(paper.source.authors),
@@ -100,10 +104,9 @@ def summary_document(paper: Paper, summary: PaperSummary) -> Document:
         "summary_by": summary.made_by,
         "rests_on": passages,
     }
-    title = Section(paper.source.title, 1, 0, len(summary.text))
-    return Document(
-        summary.text, _MEDIA_TYPE, paper.source.title, (title,), metadata={k: v for k, v in facts.items() if v}
-    )
+    title, begin = paper.source.title, summary.text.find("\n\n", summary.text.find("\n- ")) + 2
+    sections = (Section(title, 0, 0, begin), Section(title, 1, begin, len(summary.text)))
+    return Document(summary.text, _MEDIA_TYPE, title, sections, metadata={k: v for k, v in facts.items() if v})
 
 
 def read_summary(document: Document) -> PaperSummary:
@@ -136,7 +139,7 @@ def _evidence(paper: Paper, document: Document, document_id: int) -> list[Eviden
 def _head(paper: Paper) -> str:
     source = paper.source
     facts = {
-        "Paper": paper.name,
+        "Paper id": paper.name,
         "Authors": ", ".join(source.authors),
         "Published": source.published or "",
         "Summary": "quoted from the paper, without a model",

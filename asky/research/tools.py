@@ -88,6 +88,17 @@ class ResearchTools:
             return result
         return ToolResult(f"{result.content}\n\nThe text goes on: ask again with start={rest}.", result.summary)
 
+    async def show_hits(
+        self, hits: Sequence[Hit], query: str, *, limit: int, first: Sequence[Evidence] = ()
+    ) -> list[Evidence]:
+        """Make the passages `first` and those of `hits` citable in this run, and return them.
+
+        They are at most `limit` beside the first, and no more than there is room for. Adjacent hits are joined.
+        """
+        found = await in_thread(self._joined, hits, query, limit, first)
+        await self._show(found)
+        return found
+
     async def query_research_memory(self, arguments: Mapping[str, Any]) -> ToolResult:
         """Return findings about a query: of this session, or of all if the user chose that."""
         shown = await in_thread(self._recall, arguments["query"], arguments.get("limit", _FINDINGS))
@@ -143,17 +154,8 @@ class ResearchTools:
         scope = self._run.scope if sources is None else Scope(self._run.scope.collections, tuple(sources))
         first = self._run.pages
         rankings = self._store.search_several(queries, scope, limit=limit * _HITS_PER_PASSAGE, first=first)
-        self._run.queries += [query for query in queries if query not in self._run.queries]
         hits = interleave(rankings)
-        self._runs.record(
-            self._run.run_id,
-            "searched",
-            {
-                "queries": list(queries),
-                "sources": sources,
-                "hits": [[hit.source.id, round(hit.score, 4)] for hit in hits[:limit]],
-            },
-        )
+        self._log_search(queries, sources, hits[:limit])
         overview = self._overview(queries, sources, limit) + self._records(queries, hits)
         found = join_hits(
             [hit for hit in hits if not _is_shown(hit, overview)],
@@ -164,6 +166,22 @@ class ResearchTools:
         beside = self._fitting([*overview, *found], self._run.passage_tokens) - len(overview)
         least = self._fitting(found, self._run.passage_tokens // _LEAST_SHARE)
         return [*overview, *found[: max(beside, least, 1)]]
+
+    def _joined(self, hits: Sequence[Hit], query: str, limit: int, first: Sequence[Evidence]) -> list[Evidence]:
+        self._log_search([query], None, hits[:limit])
+        fresh = [hit for hit in hits if not _is_shown(hit, first)]
+        found = join_hits(fresh, self._store.tables.documents, self._run.keys, limit=limit)
+        return self._first_fitting([*first, *found])
+
+    def _log_search(self, queries: Sequence[str], sources: Sequence[str] | None, hits: Sequence[Hit]) -> None:
+        run = self._run
+        run.queries += [query for query in queries if query not in run.queries]
+        entry = {
+            "queries": list(queries),
+            "sources": sources,
+            "hits": [[hit.source.id, round(hit.score, 4)] for hit in hits],
+        }
+        self._runs.record(run.run_id, "searched", entry)
 
     def _first_fitting(self, evidence: Sequence[Evidence]) -> list[Evidence]:
         """Return the first of `evidence` that fit the room for passages; one always does."""
@@ -262,12 +280,15 @@ class ResearchTools:
             limit=self._run.max_passages,
         )
 
-    async def _passages(self, evidence: Sequence[Evidence], what: str) -> ToolResult:
-        """Show passages: they are recorded in the ledger before the model sees them."""
-        if not evidence:
-            return ToolResult(f"Nothing found {what}.", f"nothing found {what}")
+    async def _show(self, evidence: Sequence[Evidence]) -> None:
+        """Record passages in the ledger, before the model sees them."""
         await in_thread(self._runs.show, self._run.run_id, evidence)
         self._run.shown |= {each.key: each for each in evidence}
+
+    async def _passages(self, evidence: Sequence[Evidence], what: str) -> ToolResult:
+        if not evidence:
+            return ToolResult(f"Nothing found {what}.", f"nothing found {what}")
+        await self._show(evidence)
         count = counted(len(evidence), "passage")
         return ToolResult(f"{count} {what}:\n\n{render_passages(evidence, marker=self._run.marker)}", f"{count} {what}")
 

@@ -14,7 +14,7 @@ import anyio
 from asky.concurrency import error_of, in_thread
 from asky.config.limits import RunLimits
 from asky.errors import AskyError, BudgetExceeded, Interrupted, NotEnoughEvidence, StorageError, UnsupportedClaim
-from asky.events import Envelope, Event, listening
+from asky.events import Envelope, Event, Listener, ignore, listening
 from asky.evidence.passages import new_marker
 from asky.research.embedding.models import downloads
 from asky.research.no_evidence import SEE_RUN, no_evidence, outage
@@ -27,6 +27,7 @@ from asky.values import Answer, Approve, Failure, StoppedBy, decline
 if TYPE_CHECKING:
     from asky.research.memory import MemoryScope
     from asky.research.web.access import WebAccess
+    from asky.storage.events import EventStore
     from asky.storage.runs import RunStore
 
 _TOO_EARLY = "stopped at a limit before everything was looked up"
@@ -161,6 +162,31 @@ class RunContext:
     def __post_init__(self) -> None:
         self.notes = NoteInbox(self.more_notes)
         self.id, self.emit, self.warnings = self.feed.run_id, self.feed.emit, self.feed.warnings
+
+
+def run_context(
+    events: EventStore,
+    mask: Callable[[str], str],
+    run_id: str,
+    session_id: str | None,
+    access: Access,
+    limits: RunLimits,
+    listen: Listener = ignore,
+    notes: Callable[[], Sequence[str]] = tuple,
+    approve: Approve = decline,
+    *,
+    after: int = 0,
+) -> RunContext:
+    """Return the context of a run whose events after number `after` go to `events` and `listen`, without secrets."""
+    feed = RunFeed(
+        run_id,
+        events,
+        listen=listen,
+        mask=mask,
+        after=after,
+        warned_before=lambda topic: session_id is not None and events.has_warned(session_id, topic),
+    )
+    return RunContext(feed, access, limits, notes, approve)
 
 
 class RunHandle(Protocol):

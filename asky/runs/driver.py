@@ -6,7 +6,7 @@ prompt, see `PromptBuilder`; all else is the same for every product.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -31,6 +31,7 @@ from asky.runs.journal.journal import RunJournal
 
 if TYPE_CHECKING:
     from asky.config.schema import Research
+    from asky.evidence.citations.markers import MakeRewriter
     from asky.llm.port import ChatModel
     from asky.llm.spending import Budget
     from asky.research.vector_store import VectorStore
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from asky.storage.runs import Run, RunStore
     from asky.storage.sessions import Session, SessionStore
     from asky.storage.steps import Step
-    from asky.values import Answer, StoppedBy
+    from asky.values import Answer, Evidence, StoppedBy
 
 _LIMITS = ("max_turns", "max_passages", "passage_tokens")
 
@@ -107,6 +108,10 @@ class BaseRunWorker:
     def passage_tokens(self) -> int:
         """The maximum tokens of passages per tool call: the setting, but at most two fifths of the context."""
         return min(self.settings.passage_tokens, self.model.context_tokens * 2 // 5)
+
+    def rewriter(self, shown: Mapping[str, Evidence]) -> MakeRewriter | None:  # noqa: ARG002 - products may need it
+        """Return what turns citations of another form into the keys of passages `shown`; `None` for keys alone."""
+        return None
 
     def prompt_builder(self, context: PromptContext) -> PromptBuilder:
         """Return the builder of the first prompt of a run."""
@@ -231,7 +236,8 @@ class RunDriver:
         self._side_calls: list[ModelUsage] = []  # model calls outside the tool loop
         self._counter = parts.counter()
         self._transcript = Transcript([])
-        self._citations = StreamedCitations(research.shown, context.emit)
+        rewriter = parts.rewriter(research.shown)
+        self._citations = StreamedCitations(research.shown, context.emit, rewriter)
         self._text = ""
         self._finalizer = Finalizer(
             parts,
@@ -248,6 +254,7 @@ class RunDriver:
             counter=self._counter,
             is_resumed=self._is_resumed,
             may_revise=self._may_revise,
+            rewriter=rewriter,
         )
         self._builder = parts.prompt_builder(
             PromptContext(

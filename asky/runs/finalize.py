@@ -32,6 +32,7 @@ from asky.storage.sessions import NewMessage
 from asky.values import Answer, Citation, Evidence, Location, Source, Span, StoppedBy, Usage
 
 if TYPE_CHECKING:
+    from asky.evidence.citations.markers import MakeRewriter
     from asky.llm.port import ChatModel, ModelUsage, ToolSpec
     from asky.llm.spending import Budget
     from asky.llm.tokens import TokenCounter
@@ -65,10 +66,11 @@ class Finalizer:
     """Ends one run. Created with the run, because a run can end at any time.
 
     `on_answer` receives the stored answer. `side_calls` holds the usage of calls outside the tool loop; it and
-    `warnings` grow while the run is in progress. `may_revise` says whether the model may be called once more.
-    `time_limit_s` is the time after which the run was stopped, if it was, and `revision_timed_out` is set if time
-    ran out before a revised answer was complete. `changed_files` are warnings about cited files that changed since
-    they were read, and `unread` are the addresses in the question that were not read.
+    `warnings` grow while the run is in progress. `may_revise` says whether the model may be called once more, and
+    `rewriter` reads citations of another form than keys. `time_limit_s` is the time after which the run was stopped,
+    if it was, and `revision_timed_out` is set if time ran out before a revised answer was complete. `changed_files` are
+    warnings about cited files that changed since they were read, and `unread` are the addresses in the question that
+    were not read.
     """
 
     stores: RunStores
@@ -85,6 +87,7 @@ class Finalizer:
     counter: TokenCounter
     is_resumed: bool
     may_revise: Callable[[], bool]
+    rewriter: MakeRewriter | None = None
     warnings: list[str] = field(default_factory=list)
     time_limit_s: float | None = None
     revision_timed_out: bool = False
@@ -233,6 +236,7 @@ class Finalizer:
             self.journal.state.research.shown,
             self._locate,
             claims_anything=claims_anything and self.journal.state.has_sources,
+            rewriter=self.rewriter,
         )
 
     def _locate(self, document_id: int, span: Span) -> Location:

@@ -216,6 +216,14 @@ class SessionStore:
                 (mode, json.dumps(dict(settings), ensure_ascii=False), session_id),
             )
 
+    def put_setting(self, session_id: str, name: str, value: Mapping[str, Any]) -> None:
+        """Set one setting of the session; the others stay."""
+        with self._db.write() as connection:
+            connection.execute(
+                "UPDATE session SET settings = json_set(settings, '$.' || ?, json(?)) WHERE id = ?",
+                (name, json.dumps(dict(value), ensure_ascii=False), session_id),
+            )
+
     def append(self, session_id: str, messages: Sequence[NewMessage], *, run_id: str | None) -> None:
         """Append messages to the transcript, contiguously: all of them or none."""
         now = self._db.clock()

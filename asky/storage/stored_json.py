@@ -115,7 +115,9 @@ SOURCE = _exactly(
 OF_THE_WORK = "of_the_work"
 """The key in a source's metadata for bibliographic data from elsewhere; reading the source again keeps it."""
 SOURCE_METADATA = {f"{OF_THE_WORK}?": _WORK}
-SETTINGS = {"web?": bool, "model?": TEXT, "sites?": [str], "since?": TEXT, "shortlist?": bool | str | None}
+SETTINGS = {
+    "web?": bool, "model?": TEXT, "sites?": [str], "since?": TEXT, "shortlist?": bool | str | None, "papers?": dict,
+}  # fmt: skip
 LINKS = [(str, str, int)]
 SUMMARY = {"document": int, "text": str}
 RESULTS = [

@@ -277,7 +277,7 @@ class Services:
     @cached_property
     def papers(self) -> PaperService:
         """The paper library."""
-        from asky.papers.service import PaperService
+        from asky.papers.service import PaperService, ResearchParts
 
         chosen = self.config.research.reading
         return PaperService(
@@ -289,6 +289,7 @@ class Services:
             folder=self.paths.data / "papers",
             roots=self.only,
             summarizer=self.models.built_in,
+            research=ResearchParts(self.models.paper_worker, self.sessions, self.runs, self.events, self.mask),
             max_file_bytes=chosen.max_file_mb * _MIB,
             workers=chosen.workers,
             listener=self.listener,

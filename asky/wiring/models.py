@@ -21,6 +21,7 @@ from asky.llm.spending import Budget, NoBudget
 from asky.llm.tokenizer import load_tokenizer
 from asky.llm.tokens import TokenCounter
 from asky.net.http import client_factory
+from asky.papers.modes import PAPERS
 from asky.storage.endpoints import EndpointFacts
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from asky.llm.endpoint.openai_compatible import OpenAICompatibleModel
     from asky.llm.endpoint.probe import Abilities
     from asky.llm.port import ChatModel
+    from asky.papers.research import PaperWorker
     from asky.wiring import Services
 
 
@@ -162,24 +164,40 @@ class ModelParts:
 
         Raises as `model` and `budget` do, before anything is read.
         """
-        self.budget(name, limits)  # raises for an unusable limit before anything is read
-        chosen, services = self._config.model(name), self._services
-        settings = replace(self._config.research, max_turns=limits.turns or self._config.max_turns(chosen))
+        services = self._services
         return Answerer(
-            self.model(name),
-            lambda: services.vectors,
-            services.corpus,
-            services.runs,
-            services.sessions,
-            settings=settings,
-            budget=lambda context: self.budget(name, context.limits, context.id),
-            offers_tools=chosen.tools,
+            **self._worker_parts(name, limits),
             prices=self.prices(name),
-            counter=lambda: self.counter(name),
             web=lambda access: services.web(offline=access.offline),
             custom_tools=self._custom_tools(),
             targets=services.offered_targets if self._config.research.source_adapters else None,
         )
+
+    def paper_worker(self, name: str | None, limits: RunLimits) -> PaperWorker:
+        """Return the worker that answers from the paper library with the model `name`; see `answerer`."""
+        from asky.papers.research import PaperWorker
+
+        library = self._services.papers
+        return PaperWorker(**self._worker_parts(name, limits), catalog=library, on_end=library.keep_state)
+
+    def worker(self, mode: str, name: str | None, limits: RunLimits) -> Answerer | PaperWorker:
+        """Return what executes runs of `mode`; see `answerer`."""
+        return self.paper_worker(name, limits) if mode == PAPERS else self.answerer(name, limits)
+
+    def _worker_parts(self, name: str | None, limits: RunLimits) -> dict[str, Any]:
+        self.budget(name, limits)  # raises for an unusable limit before anything is read
+        chosen, services = self._config.model(name), self._services
+        return {
+            "model": self.model(name),
+            "store": lambda: services.vectors,
+            "corpus": services.corpus,
+            "runs": services.runs,
+            "sessions": services.sessions,
+            "settings": replace(self._config.research, max_turns=limits.turns or self._config.max_turns(chosen)),
+            "budget": lambda context: self.budget(name, context.limits, context.id),
+            "offers_tools": chosen.tools,
+            "counter": lambda: self.counter(name),
+        }
 
     def _custom_tools(self) -> CustomTools | None:
         if not any(tool.enabled for tool in self._config.tools.values()):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tests.support.files import column_of
 
@@ -19,6 +19,7 @@ def paper_pdf(
     arxiv: str = "",
     doi: str = "",
     pages: Sequence[str] = (TEXT,),
+    dated: str = "3 Feb 2021",
 ) -> bytes:
     """A paper with its title, its authors and a text on each page; `arxiv` is a stamp such as `2101.00001v2`."""
     import pymupdf
@@ -30,10 +31,15 @@ def paper_pdf(
                 page.insert_text((72, 90), title, fontsize=18, fontname="helv")
                 page.insert_text((72, 120), authors, fontsize=11, fontname="helv")
                 if arxiv:
-                    stamp = f"arXiv:{arxiv}  [cs.DL]  3 Feb 2021"
+                    stamp = f"arXiv:{arxiv}  [cs.DL]  {dated}"
                     page.insert_text((30, 500), stamp, fontsize=16, rotate=90)
                 if doi:
                     page.insert_text((72, 760), f"https://doi.org/{doi}", fontsize=9)
             for x, y, line, size, font in column_of(text, 72, 180, 90):
                 page.insert_text((x, y), line, fontsize=size, fontname=font)
         return bytes(document.tobytes(no_new_id=True))
+
+
+def pages_with(texts: Mapping[int, str]) -> list[str]:
+    """The texts of the pages of a paper: these by their numbers, and blank ones between them."""
+    return [texts.get(number, "This page is intentionally left blank.") for number in range(1, max(texts) + 1)]

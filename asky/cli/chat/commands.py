@@ -28,6 +28,7 @@ from asky.cli.chat.views import (
     show_why,
 )
 from asky.cli.export_forms import KNOWN_SUFFIXES
+from asky.cli.library import HELP, Library, ResearchOptions
 from asky.errors import UsageError
 
 if TYPE_CHECKING:
@@ -268,6 +269,23 @@ def _plan(screen: ChatScreen, reader: Reader, rest: str) -> str | None:
     return plan_question(screen, reader, rest, typed_question)
 
 
+def _papers(screen: ChatScreen, _reader: Reader, rest: str) -> None:
+    if rest:
+        run_library_command(screen, rest)
+        return
+    screen.in_library = not screen.in_library
+    note = f"the library: {HELP}; /papers leaves it" if screen.in_library else "back to questions"
+    screen.ctx.terminal.note(note)
+
+
+def run_library_command(screen: ChatScreen, line: str) -> None:
+    """Run a command of the library, such as `research QUERY`, in the session of the chat."""
+    conversation = screen.conversation
+    session, typed = conversation.open_session().name, conversation.typed
+    library = Library(screen.ctx, session, "" if screen.in_library else "/papers ")
+    library.run_line(line, ResearchOptions(typed.model, typed.limits, typed.offline))
+
+
 def _quit(_screen: ChatScreen, _reader: Reader, _rest: str) -> None:
     raise QuitChat
 
@@ -283,6 +301,7 @@ _TABLE = (
     Command("mode", "[research|standard|lean]", "show or change how questions are answered", _mode),
     Command("docs", "[PATH..]", "show the documents, or answer from these files and folders too", _docs, True),
     Command("web", "[on|off]", "say whether the web may be used", _web),
+    Command("papers", "[COMMAND]", "research, find, list, summary, open, improve, save: the paper library", _papers),
     Command("sources", "", "list the sources of the last answer", _sources),
     Command("why", "N", "show the passage behind citation N of the last answer", _why),
     Command("check", "", "show the verdict on each statement of the last answer", _check),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from asky.app.requests import BUILT_IN_ANSWERS
 from asky.cli.ask_options import clean_question
-from asky.cli.chat.commands import QuitChat, run_command, typed_question
+from asky.cli.chat.commands import QuitChat, run_command, run_library_command, typed_question
 from asky.cli.chat.reader import FAREWELLS, PROMPT, PipeReader, PlainReader
 from asky.cli.context import Stopped
 from asky.cli.failures import describe, key_variables, render
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from asky.cli.chat.screen import ChatScreen
 
 _INTERRUPTED = 130
+_LIBRARY_PROMPT = "papers> "
 
 
 class Chat:
@@ -111,7 +112,7 @@ class Chat:
 
     def _read(self) -> str:
         draft, self._draft = self._draft, ""
-        return self._reader.read(draft)
+        return self._reader.read(draft, _LIBRARY_PROMPT if self._screen.in_library else PROMPT)
 
     def _run_line(self, line: str) -> None:
         if line in FAREWELLS:
@@ -121,7 +122,10 @@ class Chat:
         if self._screen.keyboard is not None:
             self._screen.keyboard.mute()
         try:
-            if line.startswith("/"):
+            if self._screen.in_library and not line.startswith("/"):
+                question = None
+                run_library_command(self._screen, line)
+            elif line.startswith("/"):
                 question = run_command(self._screen, self._reader, line)
             else:
                 question = typed_question(self._screen, self._reader, line)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class ChatScreen:
     """The state of `asky chat` between two inputs. `keyboard` is set if notes can be typed during a turn.
 
-    `answer` is the last answer of this chat.
+    `answer` is the last answer of this chat. While it is `in_library`, a line is a command of the paper library.
     """
 
     def __init__(self, ctx: CommandContext, conversation: Conversation, keyboard: TypeAhead | None = None) -> None:
@@ -28,6 +28,7 @@ class ChatScreen:
         self.conversation = conversation
         self.keyboard = keyboard
         self.answer: Answer | None = None
+        self.in_library = False
         self._queries: tuple[str, ...] = ()
 
     @property

@@ -66,13 +66,11 @@ def show_sources(screen: ChatScreen) -> None:
 
 def show_why(screen: ChatScreen, rest: str) -> None:
     """Print the passage behind a citation of the last answer, verified again."""
-    number = rest.strip("[]")
-    if not number.isascii() or not number.isdigit() or not int(number[:9]) > 0:
+    if not rest:
         raise UsageError("/why needs the number of a citation", hint="for example: /why 1")
-
     run = screen.conversation.last_run()
-    opened = screen.ctx.asky.runs.open_citation(run, int(number[:9]))
-    print_opened(screen.ctx.terminal, run, opened)
+    for number in screen.ctx.asky.runs.cited_numbers(run, rest):
+        print_opened(screen.ctx.terminal, run, screen.ctx.asky.runs.open_citation(run, number))
 
 
 def show_verdicts(screen: ChatScreen) -> None:

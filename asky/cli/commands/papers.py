@@ -2,33 +2,108 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from asky.app.forms import BibliographyForm
-from asky.app.schemas import added_papers_object, paper_hits_object, paper_summary_object, papers_object, with_embedding
-from asky.cli.commands.search import wrapped_excerpt
+from asky.app.requests import RunLimits
+from asky.app.schemas import added_papers_object, with_embedding
 from asky.cli.context import CommandContext, Stopped, command_context
 from asky.cli.export_forms import FORMAT_HINT, form_of
+from asky.cli.library import DEFAULT_SESSION, Library, ResearchOptions
 from asky.cli.listing_group import ListingGroup
-from asky.cli.options import json_option, verbosity_options
+from asky.cli.options import (
+    check_output,
+    complete_model,
+    complete_session,
+    json_option,
+    output_option,
+    verbosity_options,
+)
 from asky.cli.saving import save_text
-from asky.cli.terminal.markdown_stream import print_markdown
-from asky.cli.terminal.terminal import Terminal
 from asky.errors import SourceError, UsageError
 from asky.text.counting import counted
 from asky.text.printable import one_line
 
 if TYPE_CHECKING:
-    from asky.app.schemas import AddedPaper, AddedPapers, Paper
+    from asky.app.schemas import AddedPaper, AddedPapers
+    from asky.cli.view import Format
 
 _BIBLIOGRAPHIES: Sequence[BibliographyForm] = ("bibtex", "csl", "ris")
-_EMPTY = "the library has no papers yet; `asky papers add FILE` adds a PDF"
+
+session_option = click.option(
+    "-s",
+    "--session",
+    default=DEFAULT_SESSION,
+    show_default=True,
+    help="Session whose last list the numbers mean.",
+    shell_complete=complete_session,
+)
+_RESEARCH_OPTIONS = (
+    session_option,
+    click.option(
+        "-m", "--model", help="Model to answer with: an alias or PROVIDER:MODEL_ID.", shell_complete=complete_model
+    ),
+    click.option("--offline", is_flag=True, help="Never touch the network."),
+    click.option("--max-tokens", type=click.IntRange(1), help="Maximum tokens, prompts and replies combined."),
+    click.option("--max-cost", type=click.FloatRange(0, min_open=True), metavar="USD", help="Maximum cost of the run."),
+    click.option(
+        "--max-time", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Maximum duration of the run."
+    ),
+    click.option("--strict", is_flag=True, help="Exit with code 12 if a sentence is not supported by its sources."),
+    output_option,
+    click.option("--json-stream", is_flag=True, help="Print events as JSON lines; the last line is the answer."),
+    json_option,
+    verbosity_options,
+)
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def research_options(command: F) -> F:
+    """Add the options of `_Options`."""
+    for option in reversed(_RESEARCH_OPTIONS):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """The options of research, as click names them."""
+
+    session: str
+    model: str | None
+    offline: bool
+    max_tokens: int | None
+    max_cost: float | None
+    max_time: float | None
+    strict: bool
+    output: Path | None
+    json_stream: bool
+    as_json: bool
+    quiet: bool
+    verbose: bool
+
+    def context(self) -> AbstractContextManager[CommandContext]:
+        """Open the context of the command. Raises `UsageError` if options contradict each other."""
+        if self.output is not None:
+            check_output(self.output)
+        if self.as_json and self.json_stream:
+            raise UsageError("--json and --json-stream cannot be combined", hint="use one of them")
+        silent = self.as_json or self.json_stream
+        return command_context(quiet=self.quiet, verbose=self.verbose, as_json=silent)
+
+    def research(self) -> ResearchOptions:
+        """Return how the query is answered."""
+        limits = RunLimits(None, self.max_tokens, self.max_cost, self.max_time)
+        form: Format = "json" if self.as_json else "events" if self.json_stream else "text"
+        return ResearchOptions(self.model, limits, self.offline, self.output, form, self.strict)
 
 
 @click.group(cls=ListingGroup)
@@ -80,21 +155,22 @@ def retry(as_json: bool, quiet: bool, verbose: bool) -> None:
 
 
 @papers.command("list")
+@session_option
 @json_option
-def list_(as_json: bool) -> None:
+def list_(session: str, as_json: bool) -> None:
     """List all papers in order of their ids."""
     with command_context(as_json=as_json) as ctx:
-        _print_papers(ctx.terminal, ctx.asky.papers.papers(), _EMPTY, as_json=as_json)
+        Library(ctx, session).list(as_json=as_json)
 
 
 @papers.command()
 @click.argument("words", nargs=-1, required=True)
+@session_option
 @json_option
-def find(words: tuple[str, ...], as_json: bool) -> None:
+def find(words: tuple[str, ...], session: str, as_json: bool) -> None:
     """List the papers whose id, title, authors or date contain all WORDS."""
     with command_context(as_json=as_json) as ctx:
-        text = " ".join(words)
-        _print_papers(ctx.terminal, ctx.asky.papers.find(text), f"no paper matches {text!r}", as_json=as_json)
+        Library(ctx, session).find(" ".join(words), as_json=as_json)
 
 
 @papers.command()
@@ -105,55 +181,78 @@ def find(words: tuple[str, ...], as_json: bool) -> None:
 @click.option(
     "--paper", "chosen", multiple=True, help="Search only this paper: an id, a DOI, title words (repeatable)."
 )
+@session_option
 @json_option
 @verbosity_options
 def search(
-    query: tuple[str, ...], limit: int, chosen: tuple[str, ...], as_json: bool, quiet: bool, verbose: bool
+    query: tuple[str, ...],
+    limit: int,
+    chosen: tuple[str, ...],
+    session: str,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
 ) -> None:
     """Find the passages of all papers that best match QUERY, each with its page. No model is called."""
     with command_context(quiet=quiet, verbose=verbose, as_json=as_json) as ctx:
-        text = " ".join(query)
-        found = ctx.run(lambda: ctx.asky.papers.search(text, papers=chosen, limit=limit))
-        if as_json:
-            ctx.terminal.json(with_embedding(paper_hits_object(text, found), ctx.asky.embedding_usage()))
-            return
-        if not found:
-            ctx.terminal.note("nothing found")
-        for each in found:
-            hit, place = each.hit, each.hit.location
-            page = f", page {place.page_label or place.page}" if place.page is not None else ""
-            ctx.terminal.line(f"{hit.rank}. [{each.paper.name}{page}] {one_line(hit.source.title)}", 1, hang=3)
-            for line in wrapped_excerpt(hit.text):
-                ctx.terminal.line(f"   {line}")
-            ctx.terminal.line()
+        Library(ctx, session).search(" ".join(query), limit=limit, chosen=chosen, as_json=as_json)
+
+
+papers.add_command(search, "sem-search")
+
+
+@papers.command()
+@click.argument("query", nargs=-1, required=True)
+@research_options
+def research(query: tuple[str, ...], **params: Any) -> None:
+    """Answer QUERY from the library: summaries, then the pages of relevant papers, then a cited answer.
+
+    Every statement cites its paper and page, and is checked against that page. Without a model, the answer quotes.
+    """
+    options = _Options(**params)
+    with options.context() as ctx:
+        Library(ctx, options.session).research(" ".join(query), options.research())
+
+
+@papers.command()
+@click.argument("feedback", nargs=-1, required=True)
+@research_options
+def improve(feedback: tuple[str, ...], **params: Any) -> None:
+    """Write the last answer of the session again, as FEEDBACK asks, with new passages about it."""
+    options = _Options(**params)
+    with options.context() as ctx:
+        Library(ctx, options.session).improve(" ".join(feedback), options.research())
+
+
+@papers.command()
+@click.argument("path", required=False, type=click.Path(path_type=Path))
+@session_option
+def save(path: Path | None, session: str) -> None:
+    """Save the last answer, summary or search, to PATH or to a new file in the folder `results` of the library."""
+    with command_context() as ctx:
+        Library(ctx, session).save(path)
 
 
 @papers.command()
 @click.argument("name", nargs=-1, required=True)
+@session_option
 @json_option
-def summary(name: tuple[str, ...], as_json: bool) -> None:
-    """Show what a paper is about, in its own sentences with their pages."""
+def summary(name: tuple[str, ...], session: str, as_json: bool) -> None:
+    """Show what a paper is about, in its own sentences with their pages.
+
+    NAME is an id, a DOI, words of the title, or the number in the last list or answer.
+    """
     with command_context(as_json=as_json) as ctx:
-        found = ctx.asky.papers.resolve(" ".join(name))
-        shown = ctx.asky.papers.summary(found)
-        if as_json:
-            ctx.terminal.json(paper_summary_object(found, shown))
-        else:
-            print_markdown(ctx.terminal, shown.text)
+        Library(ctx, session).summary(" ".join(name), as_json=as_json)
 
 
 @papers.command("open")
 @click.argument("name", nargs=-1, required=True)
-def open_(name: tuple[str, ...]) -> None:
-    """Open the PDF of a paper, named by its id, DOI or words of its title; print its path in a pipe."""
+@session_option
+def open_(name: tuple[str, ...], session: str) -> None:
+    """Open the PDF of a paper, named as for `summary`; print its path in a pipe."""
     with command_context() as ctx:
-        found = ctx.asky.papers.resolve(" ".join(name))
-        path = ctx.asky.papers.pdf(found)
-        if not path.exists():
-            raise SourceError(f"{path} does not exist", hint="`asky papers add FILE` adds the PDF again")
-        ctx.terminal.line(str(path))
-        if sys.stdout.isatty() and click.launch(str(path)) != 0:
-            ctx.terminal.note("no program to show a PDF was found")
+        Library(ctx, session).open(" ".join(name))
 
 
 @papers.command()
@@ -206,27 +305,6 @@ def rebuild_index(quiet: bool, verbose: bool) -> None:
         count = ctx.run(ctx.asky.papers.rebuild)
         vectors = "" if count is None else f", the vector index of {count:,} passages"
         ctx.terminal.note(f"rebuilt the word index{vectors} and the files of the library")
-
-
-def _print_papers(terminal: Terminal, found: Sequence[Paper], nothing: str, *, as_json: bool) -> None:
-    if as_json:
-        terminal.json(papers_object(found))
-        return
-    if not found:
-        terminal.note(nothing)
-    width = max((len(each.name) for each in found), default=0)
-    for each in found:
-        year = (each.source.published or "")[:4] or "    "
-        who = _authors(each.source.authors)
-        lacks = "" if each.status == "complete" else "  (no text: `asky papers retry` reads it again)"
-        terminal.line(f"{each.name:<{width}}  {year}  {who}{one_line(each.source.title)}{lacks}", hang=width + 8)
-
-
-def _authors(names: Sequence[str]) -> str:
-    """Return `Lewis et al.: ` for many authors."""
-    families = [each.partition(",")[0] if "," in each else each.rpartition(" ")[2] for each in names]
-    few = " and ".join(families[:2]) if len(families) <= 2 else f"{families[0]} et al."
-    return f"{one_line(few)}: " if families else ""
 
 
 def _print_added(ctx: CommandContext, added: AddedPapers, *, as_json: bool) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 from asky.app.schemas import why_object
@@ -12,7 +14,7 @@ from asky.errors import UsageError
 
 
 @click.command()
-@click.argument("number", type=click.IntRange(min=1), metavar="[N]", required=False)
+@click.argument("citation", metavar="[N|PAGE]", nargs=-1)
 @click.option(
     "--run",
     "run_id",
@@ -28,8 +30,10 @@ from asky.errors import UsageError
 )
 @json_option
 @click.pass_context
-def why(call: click.Context, /, number: int | None, run_id: str | None, context: int, as_json: bool) -> None:
+def why(call: click.Context, /, citation: tuple[str, ...], run_id: str | None, context: int, as_json: bool) -> None:
     """Show the stored passage behind citation N, in context; without N, the only one, or a list of all.
+
+    Citations of papers are also named by their page, as in "2509.10446v1, page 5".
 
     The passage is checked again: if its text or the hash of the stored document differs from the answer, the exit code
     is 1. The text behind an answer is kept even if its source changes or disappears.
@@ -37,16 +41,26 @@ def why(call: click.Context, /, number: int | None, run_id: str | None, context:
     with command_context() as ctx:
         run = ctx.asky.runs.find(run_id)
         citations = run.answer["citations"] if run.answer is not None else []
-        if number is None and len(citations) > 1:
+        if not citation and len(citations) > 1:
             if as_json:
-                raise UsageError("several citations", hint=f"name one of 1 to {len(citations)}, such as: asky why 1")
+                raise _several(range(1, len(citations) + 1))
             print_citations(ctx.terminal, run)
             return
-        number = number or 1
-        opened = ctx.asky.runs.open_citation(run, number, context_chars=context)
-        if as_json:
-            ctx.terminal.json(why_object(run, opened))
-        else:
-            print_opened(ctx.terminal, run, opened)
-    if not (opened.quote_matches and opened.hash_matches):
+        numbers = ctx.asky.runs.cited_numbers(run, " ".join(citation) or "1")
+        if as_json and len(numbers) > 1:
+            raise _several(numbers)
+        is_intact = True
+        for number in numbers:
+            opened = ctx.asky.runs.open_citation(run, number, context_chars=context)
+            is_intact = is_intact and opened.quote_matches and opened.hash_matches
+            if as_json:
+                ctx.terminal.json(why_object(run, opened))
+            else:
+                print_opened(ctx.terminal, run, opened)
+    if not is_intact:
         call.exit(1)
+
+
+def _several(numbers: Sequence[int]) -> UsageError:
+    named = f"{numbers[0]} to {numbers[-1]}" if isinstance(numbers, range) else ", ".join(map(str, numbers))
+    return UsageError("several citations", hint=f"name one of {named}, such as: asky why {numbers[0]}")

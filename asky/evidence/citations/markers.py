@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from asky.events import Event, TextDiscarded, TextStreamed
 from asky.evidence.citations.pieces import Piece
@@ -23,6 +24,22 @@ _LINE_END = re.compile(r"[ \t]*\n[ \t>]*")
 _URL = re.compile(r"(?:(?:https?|ftp)://|www\.)[^\s<>\"'`{}|\\^\[\]]+", re.IGNORECASE)
 _LINK_TARGET = re.compile(r"\]\([ \t]*<?((?:[a-z][a-z0-9+.-]{0,30}:|//)[^\s)>]+)", re.IGNORECASE)
 _ORIGIN = re.compile(r"(?:(?:https?:|ftp:)?//)?(?:www\.)?([^/?#]*)", re.IGNORECASE)
+
+
+class CitationRewriter(Protocol):
+    """Writes keys in place of citations of another form, in an answer that arrives in pieces.
+
+    `struck` holds what to strike out in place of keys that stand for citations of nothing.
+    """
+
+    @property
+    def struck(self) -> Mapping[str, str]: ...
+    def feed(self, delta: str) -> str: ...
+    def close(self) -> str: ...
+
+
+MakeRewriter = Callable[[], CitationRewriter]
+"""Makes the rewriter of one answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +58,15 @@ class Numbered:
     unseen_urls: tuple[str, ...]
 
 
-def number_citations(text: str, shown: Mapping[str, Evidence]) -> Numbered:
+def number_citations(text: str, shown: Mapping[str, Evidence], rewriter: MakeRewriter | None = None) -> Numbered:
     """Return `text` with its keys numbered and everything else that could pass for a citation defused; linear time.
 
     `shown` maps each key that the model has seen in this run to its passage. `[P7f3a, P09c2]` becomes `[1][2]`; words
     after the keys inside a bracket follow in parentheses; a known key in running text is numbered too. Keys may be
-    written in upper case, in bold, in white or doubled brackets, and after words such as "see" or "source".
+    written in upper case, in bold, in white or doubled brackets, and after words such as "see" or "source". A
+    `rewriter` turns other citations into keys first.
     """
-    stream = CitationStream(shown)
+    stream = CitationStream(shown, rewriter)
     body = stream.feed(text) + stream.close()
     return stream.numbered(body)
 
@@ -56,8 +74,9 @@ def number_citations(text: str, shown: Mapping[str, Evidence]) -> Numbered:
 class CitationStream:
     """`number_citations` for an answer that arrives in pieces: the joined output does not depend on how it is cut."""
 
-    def __init__(self, shown: Mapping[str, Evidence]) -> None:
+    def __init__(self, shown: Mapping[str, Evidence], rewriter: MakeRewriter | None = None) -> None:
         self._shown = shown
+        self._rewriter = rewriter() if rewriter is not None else None
         self._scanner = AnswerScanner()
         self._numbers: dict[str, int] = {}
         self._unknown: list[str] = []
@@ -78,12 +97,18 @@ class CitationStream:
             self._after_return = delta[-1] == "\r"
         if "\r" in delta:  # also a line end
             delta = delta.replace("\r\n", "\n").replace("\r", "\n")
+        if self._rewriter is not None:
+            delta = self._rewriter.feed(delta)
         self._source.append(delta)
         return self._render(self._scanner.feed(delta))
 
     def close(self) -> str:
         """Return the rest of the answer."""
-        return self._render(self._scanner.close())
+        if self._rewriter is None:
+            return self._render(self._scanner.close())
+        rest = self._rewriter.close()
+        self._source.append(rest)
+        return self._render(self._scanner.feed(rest)) + self._render(self._scanner.close())
 
     def numbered(self, text: str) -> Numbered:
         """Return the findings about everything that was fed; `text` is the joined output."""
@@ -137,8 +162,9 @@ class CitationStream:
     def _marker(self, key: str) -> str:
         if key in self._shown:
             return f"[{self._numbers.setdefault(key, len(self._numbers) + 1)}]"
-        self._unknown.append(key)
-        return struck(f"[{key}]")
+        written = self._rewriter.struck.get(key) if self._rewriter is not None else None
+        self._unknown.append(written or key)
+        return struck(written or f"[{key}]")
 
 
 class StreamedCitations:
@@ -147,10 +173,13 @@ class StreamedCitations:
     After text was discarded, numbering starts with `[1]` again.
     """
 
-    def __init__(self, shown: Mapping[str, Evidence], emit: Callable[[Event], None]) -> None:
+    def __init__(
+        self, shown: Mapping[str, Evidence], emit: Callable[[Event], None], rewriter: MakeRewriter | None = None
+    ) -> None:
         self._shown = shown
+        self._rewriter = rewriter
         self._emit = emit
-        self._stream = CitationStream(shown)
+        self._stream = CitationStream(shown, rewriter)
 
     def write(self, delta: str) -> None:
         """Add `delta` to the reply, and emit the text that is complete now as `TextStreamed`."""
@@ -159,7 +188,7 @@ class StreamedCitations:
     def emit(self, event: Event) -> None:
         """Emit an event other than text."""
         if isinstance(event, TextDiscarded):
-            self._stream = CitationStream(self._shown)
+            self._stream = CitationStream(self._shown, self._rewriter)
         self._emit(event)
 
     def close(self) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from asky.evidence.answer import build_citations
-from asky.evidence.citations.markers import Numbered, number_citations
+from asky.evidence.citations.markers import MakeRewriter, Numbered, number_citations
 from asky.evidence.marks import DOUBTFUL
 from asky.evidence.plain_text import plain_text
 from asky.evidence.quotes import Quotable, prepare_quote
@@ -85,13 +85,20 @@ def without_controls(reply: str) -> str:
     return scrub(strip_sequences(reply))
 
 
-def check_reply(text: str, shown: Mapping[str, Evidence], locate: Locate, *, claims_anything: bool) -> CheckedReply:
-    """Pass `text` through the gate: only keys of `shown` become citations.
+def check_reply(
+    text: str,
+    shown: Mapping[str, Evidence],
+    locate: Locate,
+    *,
+    claims_anything: bool,
+    rewriter: MakeRewriter | None = None,
+) -> CheckedReply:
+    """Pass `text` through the gate: only keys of `shown` become citations; a `rewriter` may turn others into keys.
 
     Claims are verified if it `claims_anything`, unlike an abstention or small talk. Terminal sequences and invisible
     characters are removed first: the answer is stored, exported and printed in this form.
     """
-    numbered = number_citations(without_controls(text), shown)
+    numbered = number_citations(without_controls(text), shown, rewriter)
     citations = build_citations(numbered.order, shown)
     unquoted = _not_quoted(numbered.lookalikes, shown)
     if not claims_anything:

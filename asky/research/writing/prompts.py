@@ -55,6 +55,9 @@ _INSTRUCTED = "The user adds these instructions, which leave the rules on source
 CONVERSATION_PROMPT = f"{_KNOWING}\n\n{_MANNER}"
 """The system prompt of runs without sources."""
 
+EVIDENCE_PROMPT = f"{_GIVEN}\n\n{_CITING}"
+"""The system prompt of runs whose passages come with the question, and which say themselves how to write."""
+
 LEAN_PROMPT = f"{_GIVEN}\n\n{_CITING}\n\n{_MANNER}"
 """The system prompt of runs whose passages come with the question."""
 

@@ -38,8 +38,8 @@ def test_papers_are_added_listed_found_searched_and_removed(asky: InProcess, fol
     assert added.out == ("added    2101.00001v2  On the tides of nine harbours\nadded    10.5555/b1  Bread and yeast\n")
     assert added.err.endswith("2 PDFs: 2 added\n")
     listed = asky("papers")
-    assert "2101.00001v2  2021  Marsh: On the tides of nine harbours\n" in listed.out
-    assert "10.5555/b1          Li et al.: Bread and yeast\n" in listed.out
+    assert "2. 2101.00001v2  2021  Marsh: On the tides of nine harbours\n" in listed.out
+    assert "1. 10.5555/b1          Li et al.: Bread and yeast\n" in listed.out
     assert asky("papers", "find", "bread").out.count("\n") == 1
     nothing = asky("papers", "find", "cheese")
     assert (nothing.code, nothing.err) == (0, "no paper matches 'cheese'\n")
@@ -75,7 +75,10 @@ def test_json_has_the_papers_the_outcomes_and_the_pages(asky: InProcess, folder:
 def test_a_summary_is_printed_with_its_pages(asky: InProcess, folder: Path) -> None:
     asky("papers", "add", str(folder))
     done = asky("papers", "summary", "nine", "harbours")
-    assert (done.code, done.out.startswith("# On the tides of nine harbours\n\n- Paper: 2101.00001v2\n")) == (0, True)
+    assert (done.code, done.out.startswith("# On the tides of nine harbours\n\n- Paper id: 2101.00001v2\n")) == (
+        0,
+        True,
+    )
     assert "[2101.00001v2, page 1]" in done.out
     made = asky("papers", "summary", "2101.00001", "--json").json
     assert (made["schema"], made["paper"]["id"], made["made_by"]) == (

@@ -246,8 +246,8 @@ def test_the_hash_is_made_from_the_text_and_not_read_from_a_column(asky: InProce
     ("arguments", "message"),
     [
         (["why", "2"], "has no citation 2"),
-        (["why", "0"], "0 is not in the range"),
-        (["why", "one"], "'one' is not a valid integer"),
+        (["why", "0"], "'0' names no citation"),
+        (["why", "one"], "'one' names no citation"),
         (["why", "1", "--run", "1999"], "there is no run '1999'"),
         (["why", "1", "--run", "\udcff"], "there is no run '?'"),
     ],

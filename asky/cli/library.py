@@ -1,0 +1,233 @@
+"""The commands of the library that follow each other, for `asky papers` and for `/papers` in a chat."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from asky.app.requests import RunLimits
+from asky.app.schemas import paper_hits_object, paper_summary_object, papers_object, research_object, with_embedding
+from asky.cli.commands.search import wrapped_excerpt
+from asky.cli.papers_view import FAILED_SIGN, ResearchView, is_unicode, print_panel, shown
+from asky.cli.saving import save_text
+from asky.cli.view import EventsView, JsonView, PrintedView, print_result, run_to_end
+from asky.errors import AskyError, SourceError, UsageError
+from asky.text.printable import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from asky.app.asky import PaperService
+    from asky.app.schemas import Paper
+    from asky.cli.context import CommandContext
+    from asky.cli.view import Format
+    from asky.values import Answer
+
+DEFAULT_SESSION = "papers"
+RESPONSE = "📝 Response"
+_VIEWERS = ("open", "xdg-open")
+EMPTY = "the library has no papers yet; `asky papers add FILE` adds a PDF"
+
+
+@dataclass(frozen=True, slots=True)
+class ResearchOptions:
+    """How a query is answered."""
+
+    model: str | None = None
+    limits: RunLimits = field(default_factory=RunLimits)
+    offline: bool = False
+    output: Path | None = None
+    format: Format = "text"
+    strict: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """The library in one session, whose state the commands share; `prefix` comes before their names in hints."""
+
+    ctx: CommandContext
+    session: str = DEFAULT_SESSION
+    prefix: str = "asky papers "
+
+    @property
+    def _papers(self) -> PaperService:
+        return self.ctx.asky.papers
+
+    def list(self, *, as_json: bool = False) -> None:
+        """List all papers, with their numbers for the commands that follow."""
+        found = self._papers.papers()
+        self._enter_selected(found)
+        self._print_papers(found, EMPTY, as_json=as_json)
+
+    def find(self, words: str, *, as_json: bool = False) -> None:
+        """List the papers that have all `words`."""
+        found = self._papers.find(words)
+        self._enter_selected(found)
+        self._print_papers(found, f"no paper matches {words!r}", as_json=as_json)
+
+    def search(self, query: str, *, limit: int = 10, chosen: Sequence[str] = (), as_json: bool = False) -> None:
+        """Print the passages that match `query` best."""
+        ctx, papers = self.ctx, self._papers
+        state = papers.state(self.session)
+        names = [state.numbered(each) for each in chosen]
+        found = ctx.run(lambda: papers.search(query, papers=names, limit=limit))
+        lines = []
+        for each in found:
+            hit, place = each.hit, each.hit.location
+            page = f", page {place.page_label or place.page}" if place.page is not None else ""
+            lines.append(f"{hit.rank}. [{each.paper.name}{page}] {one_line(hit.source.title)}")
+            lines += [f"   {line}" for line in wrapped_excerpt(hit.text)] + [""]
+        after = state.searched(query, [each.paper.id for each in found], "\n".join(lines))
+        papers.enter(after, self.session)
+        if as_json:
+            ctx.terminal.json(with_embedding(paper_hits_object(query, found), ctx.asky.embedding_usage()))
+            return
+        if not found:
+            ctx.terminal.note("nothing found")
+        for line in lines:
+            ctx.terminal.line(line, *([] if line.startswith(" ") else [1]), hang=3)
+
+    def research(self, query: str, options: ResearchOptions, *, feedback: str = "") -> Answer:
+        """Answer `query`, or improve the last answer by `feedback`, and print the answer with its citations by page."""
+        ctx, papers = self.ctx, self._papers
+        start = partial(
+            papers.start,
+            query,
+            feedback=feedback,
+            session=self.session,
+            model=options.model,
+            limits=options.limits,
+            offline=options.offline,
+        )
+        view = self._view(options, is_improvement=bool(feedback))
+        with self._signed(options.format):
+            answer = print_result(ctx, view, options.output, lambda: run_to_end(ctx, view, start))
+            ctx.asky.chat.raise_for_outcome(answer, strict=options.strict)
+        return answer
+
+    def improve(self, feedback: str, options: ResearchOptions) -> Answer:
+        """Answer the last query again, as `feedback` asks. Raises `UsageError` if there is no answer yet."""
+        if not feedback.strip():
+            raise UsageError("say what to improve", hint=f"for example: {self.prefix}improve explain the method")
+        query = self._papers.state(self.session).require_answer()
+        return self.research(query, options, feedback=feedback)
+
+    def summary(self, name: str, *, as_json: bool = False) -> None:
+        """Print the summary of a paper, named as everywhere or by its number."""
+        papers = self._papers
+        state = papers.state(self.session)
+        found = papers.resolve(state.numbered(name))
+        summary = papers.summary(found)
+        papers.enter(state.summarized(found.id, summary.text), self.session)
+        if as_json:
+            self.ctx.terminal.json(paper_summary_object(found, summary))
+        else:
+            print_panel(self.ctx.terminal, RESPONSE, summary.text)
+
+    def open(self, name: str) -> None:
+        """Open the PDF of a paper, and print its path."""
+        papers, terminal = self._papers, self.ctx.terminal
+        state = papers.state(self.session)
+        found = papers.resolve(state.numbered(name))
+        path = papers.pdf(found)
+        if not path.exists():
+            raise SourceError(f"{path} does not exist", hint="`asky papers add FILE` adds the PDF again")
+        papers.enter(state.opened(found.id), self.session)
+        if not terminal.out.isatty():
+            terminal.line(str(path))
+            return
+        viewer = next(filter(None, map(shutil.which, _VIEWERS)), None)
+        is_open = viewer is not None and click.launch(str(path)) == 0
+        opened = f"Paper has been opened using PDF viewer {viewer}" if is_open else "No program to show a PDF was found"
+        print_panel(terminal, RESPONSE, f"# Paper Content: {found.name}\n\nPDF Location: {path}\n\n{opened}")
+
+    def save(self, path: Path | None = None) -> None:
+        """Write what was printed last to `path`, by default to a new file in the folder `results` of the library."""
+        terminal, state = self.ctx.terminal, self._papers.state(self.session)
+        text = state.require_draft()
+        terminal.note(shown(terminal, "💾 Saving research results..."))
+        if path is None:
+            path = self._papers.save_result(state)
+        else:
+            save_text(path, text if text.endswith("\n") else f"{text}\n")
+        terminal.note(shown(terminal, f"✅ Research results saved to: {path}"))
+
+    def run_line(self, line: str, options: ResearchOptions) -> None:
+        """Run a line such as `research QUERY` or `open 2`. Raises `UsageError` for an unknown command."""
+        name, _, rest = line.strip().partition(" ")
+        rest = rest.strip()
+        if name in ("research", "improve"):
+            getattr(self, name)(rest, options)
+        elif name in ("search", "sem-search", "find", "summary", "open"):
+            if not rest:
+                raise UsageError(f"{name} needs a text after it", hint=HELP)
+            {"search": self.search, "sem-search": self.search}.get(name, getattr(self, name, self.search))(rest)
+        elif name == "list" and not rest:
+            self.list()
+        elif name == "save":
+            self.save(Path(rest).expanduser() if rest else None)
+        else:
+            raise UsageError(f"no command of the library: {one_line(name)[:40]}", hint=HELP)
+
+    def _enter_selected(self, found: Sequence[Paper]) -> None:
+        self._papers.enter(self._papers.state(self.session).selected([each.id for each in found]), self.session)
+
+    def _view(self, options: ResearchOptions, *, is_improvement: bool) -> PrintedView:
+        ctx = self.ctx
+        if options.format == "events":
+            return EventsView(ctx.terminal, ctx.progress, ctx.terminal.environ)
+        if options.format == "json":
+            return _JsonView(ctx.terminal, ctx.progress, self._papers)
+        return ResearchView(ctx, self._papers, prefix=self.prefix, is_improvement=is_improvement)
+
+    @contextmanager
+    def _signed(self, format_: Format) -> Iterator[None]:
+        """Put the sign of an error before its message, if a person reads it."""
+        try:
+            yield
+        except AskyError as error:
+            if format_ == "text" and is_unicode(self.ctx.terminal):
+                error.message = f"{FAILED_SIGN} {error.message}"
+            raise
+
+    def _print_papers(self, found: Sequence[Paper], nothing: str, *, as_json: bool) -> None:
+        terminal = self.ctx.terminal
+        if as_json:
+            terminal.json(papers_object(found))
+            return
+        if not found:
+            terminal.note(nothing)
+        width = max((len(each.name) for each in found), default=0)
+        digits = len(str(len(found)))
+        for number, each in enumerate(found, start=1):
+            year = (each.source.published or "")[:4] or "    "
+            who = _authors(each.source.authors)
+            lacks = "" if each.status == "complete" else "  (no text: `asky papers retry` reads it again)"
+            head = f"{number:>{digits}}. {each.name:<{width}}  {year}  "
+            terminal.line(f"{head}{who}{one_line(each.source.title)}{lacks}", hang=len(head))
+
+
+class _JsonView(JsonView):
+    def __init__(self, terminal: object, forward: object, papers: PaperService) -> None:
+        super().__init__(terminal, forward)  # type: ignore[arg-type]
+        self._papers = papers
+
+    def show(self, answer: Answer) -> None:
+        self._terminal.json(research_object(answer, self._papers.result(answer)))
+
+
+HELP = "research QUERY, improve FEEDBACK, save, search QUERY, find WORDS, list, summary PAPER, open PAPER"
+
+
+def _authors(names: Sequence[str]) -> str:
+    """Return `Lewis et al.: ` for many authors."""
+    families = [each.partition(",")[0] if "," in each else each.rpartition(" ")[2] for each in names]
+    few = " and ".join(families[:2]) if len(families) <= 2 else f"{families[0]} et al."
+    return f"{one_line(few)}: " if families else ""
