@@ -11,7 +11,7 @@ from datetime import date
 from urllib.parse import quote
 
 from asky.search.dates import first_day_of, iso_date
-from asky.search.identifiers import Identifier, arxiv_id_of, doi_of
+from asky.search.identifiers import Identifier, arxiv_id_of, doi_field
 from asky.search.port import Candidate, SearchRequest
 from asky.search.rows import MAX_SNIPPET_CHARS, MAX_TITLE_CHARS, plain, prepare, web_url
 from asky.search.service import Service
@@ -50,7 +50,7 @@ def paper(
     can be read by everyone; or always, with `keeps_page`. `doi`, `page` and `pdf_url` are unprocessed, the other texts
     are plain; authors have their family name last.
     """
-    name = doi_of(doi)
+    name = doi_field(doi)
     arxiv = arxiv or arxiv_id_of(name)
     named = arxiv_url(arxiv) if arxiv else doi_url(name) if name else None
     url = named if named and not keeps_page else web_url(page)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from asky.errors import AskyError
 from asky.search.dates import iso_date
-from asky.search.identifiers import arxiv_id_of, doi_of
+from asky.search.identifiers import arxiv_id_of, doi_field
 from asky.search.papers import arxiv_url, first_day, search_words
 from asky.search.port import Candidate, SearchProvider, SearchRequest, SearchResults
 from asky.search.reply import ServiceReply, bad_request, unavailable
@@ -109,7 +109,7 @@ def _read(entry: Element) -> Candidate | None:
         snippet=text_in(entry, f"{_ATOM}summary"),
         published=iso_date(text_in(entry, f"{_ATOM}published")),
         kind="paper",
-        doi=doi_of(text_in(entry, f"{_ARXIV}doi")) or f"10.48550/arxiv.{arxiv.value}",
+        doi=doi_field(text_in(entry, f"{_ARXIV}doi")) or f"10.48550/arxiv.{arxiv.value}",
         authors=authors,
         venue=text_in(entry, f"{_ARXIV}journal_ref", MAX_TITLE_CHARS) or "arXiv",
         pdf_url=None if is_withdrawn else arxiv_url(arxiv, "pdf"),
