@@ -123,16 +123,21 @@ def arxiv_id_of(text: object) -> Identifier | None:
     return next((one for one in found if one.kind == "arxiv"), None)
 
 
+def ids_of(candidate: Candidate, others: str = "") -> tuple[Identifier, ...]:
+    """Return the identifiers in the DOI and the address of a paper, and in the text `others`, each once."""
+    doi = doi_field(candidate.doi)
+    named = ((named_by_doi(doi),) if doi else ()) + find_identifiers(f"{candidate.url} {others}")
+    return tuple({one.key: one for one in named}.values())
+
+
 def work_keys(candidate: Candidate) -> tuple[str, ...]:
     """Return the keys of the work behind a candidate: two candidates that share a key are one work.
 
     Strongest first: DOI, arXiv id, PMID, PMCID (of `doi` and `url`), and then, if all three are known, title, year and
     the first author's family name together, compared without case, accents and punctuation.
     """
-    doi = doi_field(candidate.doi)
-    named = [*([named_by_doi(doi)] if doi else ()), *find_identifiers(candidate.url)]
     order = ("doi", "arxiv", "pmid", "pmcid")
-    keys = [one.key for one in sorted(named, key=lambda one: order.index(one.kind))]
+    keys = [one.key for one in sorted(ids_of(candidate), key=lambda one: order.index(one.kind))]
     if title := _title_key(candidate):
         keys.append(title)
     return tuple(dict.fromkeys(keys))
