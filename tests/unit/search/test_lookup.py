@@ -5,11 +5,14 @@ from __future__ import annotations
 import anyio
 import pytest
 
+from asky.config.schema import Search, SearchServiceSettings
 from asky.errors import AskyError, NotConfigured, ProviderError, RateLimited, StoreFull
+from asky.search.catalog import ROWS, make_lookups
 from asky.search.identifiers import Identifier
-from asky.search.lookup import FoundPaper, LookedUp, Notice, PaperRegistries, UnknownPaper
+from asky.search.lookup import PAPER_LOOKUPS, FoundPaper, LookedUp, Notice, PaperRegistries, UnknownPaper
 from asky.search.port import Candidate
 from tests.support.lookups import FakeLookup
+from tests.support.searching import search_context
 
 DOI, OTHER, PMID = Identifier("doi", "10.5555/x"), Identifier("doi", "10.5555/y"), Identifier("pmid", "41")
 BUSY = RateLimited("busy")
@@ -128,3 +131,16 @@ def test_different_failures_are_one_error_that_names_each() -> None:
 def test_an_answer_that_cannot_be_recorded_ends_the_lookup() -> None:
     with pytest.raises(StoreFull):
         look_up(DOI, crossref=FakeLookup(error=StoreFull("full")), openalex=FakeLookup({DOI.key: paper(DOI)}))
+
+
+def test_all_registries_are_made_whichever_services_the_user_searches_with() -> None:
+    names = {each.name for each in make_lookups(Search(providers=("brave",)), search_context())}
+    assert names == {name for names in PAPER_LOOKUPS.values() for name in names}
+    assert names <= set(ROWS)
+
+
+def test_a_registry_that_is_not_usable_fails_when_it_is_asked() -> None:
+    search = Search(openalex=SearchServiceSettings(api_key_env="MINE"))
+    lookup = next(each for each in make_lookups(search, search_context()) if each.name == "openalex")
+    with pytest.raises(NotConfigured, match="the variable MINE is not set"):
+        anyio.run(lookup.lookup, DOI)
