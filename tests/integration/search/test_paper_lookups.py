@@ -8,6 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
+from asky.config.loader import load_config
 from asky.errors import AskyError, ProviderError, RateLimited, Unreachable
 from asky.research.web.lookup_cache import CachedLookup
 from asky.search.catalog import ROWS
@@ -16,6 +17,7 @@ from asky.search.lookup import FoundPaper, Notice, PaperLookup, UnknownPaper
 from asky.search.port import Candidate
 from asky.storage.database import Database
 from asky.storage.pages import SearchTable
+from asky.wiring import Services
 from tests.support.lookups import FakeLookup, check_paper_lookup
 from tests.support.registries import EMAIL, KEY, TWINS, RegistryWorld, registry_world
 from tests.support.twins.base import Reply, Request, Throttled
@@ -355,3 +357,22 @@ def test_failures_and_unchecked_papers_are_looked_up_again(world: RegistryWorld,
     assert found.unchecked
     again = anyio.run(lookup.lookup, DOI)
     assert again == replace(found, unchecked=())
+
+
+def test_a_process_looks_papers_up_as_configured_and_the_next_one_sends_nothing(
+    world: RegistryWorld, tmp_path: Path
+) -> None:
+    environ = {"HOME": str(tmp_path), "ASKY_HOME": str(tmp_path / "asky")}
+    flags: dict[str, object] = {f"search.{name}.base_url": twin.base_url for name, twin in world.twins.items()}
+    flags |= {f"search.{name}.gap_s": 0.0 for name in world.twins}
+    config = load_config(environ=environ, cwd=tmp_path, flags=flags)
+    papers = []
+    for _ in range(2):
+        with Services(config, environ) as services:
+            assert services.web(offline=True).registries is None
+            registries = services.web().registries
+            assert registries is not None
+            papers.append(anyio.run(registries.look_up, DOI))
+    assert papers[0] == papers[1]
+    assert papers[0].has_checked_notices
+    assert world.sent() == {"crossref": 2, "openalex": 1, "semantic_scholar": 1, "pubmed": 1}
