@@ -5,7 +5,8 @@ when it is used, with
 
     def make(service: Service) -> SearchProvider
 
-A `finder` does not search, and its `make` returns another type; `make_provider` refuses it, `make_service` does not.
+The adapters of the services in `PAPER_LOOKUPS` are `PaperLookup`s as well. A `finder` does not search, and its `make`
+returns another type; `make_provider` refuses it, `make_service` does not.
 """
 
 from __future__ import annotations
@@ -15,13 +16,15 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from asky.config.endpoints import base_url_fault
 from asky.config.schema import Search, SearchPackage, SearchServiceSettings
 from asky.errors import ConfigError, NotConfigured
 from asky.net.host_policy import ARXIV, WIKIPEDIA
 from asky.net.retry import Retry, RetryBudget, Waiting
+from asky.search.identifiers import Identifier
+from asky.search.lookup import PAPER_LOOKUPS, FoundPaper, PaperLookup
 from asky.search.port import SearchProvider, SearchRequest, SearchResults
 from asky.search.service import RequestLimits, Service
 
@@ -252,6 +255,15 @@ def make_provider(name: str, search: Search, context: SearchContext) -> SearchPr
     return provider
 
 
+def make_lookups(search: Search, context: SearchContext) -> tuple[PaperLookup, ...]:
+    """Return the registries of `PAPER_LOOKUPS`, whichever services the user searches with.
+
+    One that is not usable as configured raises an error when called. Raises `ConfigError` as `make_provider` does.
+    """
+    names = dict.fromkeys(name for names in PAPER_LOOKUPS.values() for name in names)
+    return tuple(_make_or_unusable(name, search, context) for name in names)
+
+
 def make_service(name: str, search: Search, context: SearchContext) -> Service:
     """Return the client of the service `name`, for its adapter.
 
@@ -310,8 +322,12 @@ class _Unusable:
     async def search(self, request: SearchRequest) -> SearchResults:  # noqa: ARG002 - the port's signature
         raise self._error
 
+    async def lookup(self, identifier: Identifier) -> FoundPaper | None:  # noqa: ARG002 - the port's signature
+        raise self._error
 
-def _make_or_unusable(name: str, search: Search, context: SearchContext) -> SearchProvider:
+
+def _make_or_unusable(name: str, search: Search, context: SearchContext) -> Any:
+    """Return the adapter of a service, or what stands in for it."""
     try:
         return make_provider(name, search, context)
     except NotConfigured as error:

@@ -91,7 +91,7 @@ class Federation:
             if isinstance(outcome, AskyError)
         ]
         if errors and not found:
-            raise _summary(errors)
+            raise summary(errors, "no search service answered")
         made = (_service_search(search, outcome) for search, outcome in zip(searches, outcomes, strict=True))
         failures = dict.fromkeys(failure(error, name) for name, error in errors)
         return FederatedResults(merge(found), tuple(failures), tuple(made))
@@ -144,12 +144,17 @@ def _by_score(entries: Sequence[_Entry]) -> tuple[float, int, int]:
 
 
 def _united(entries: Sequence[_Entry]) -> Candidate:
-    """Return the first candidate, with missing fields filled in from the others."""
-    first, *others = (entry.candidate for entry in entries)
-    candidates = (first, *others)
-    if not others:
-        return first
+    """Return the first candidate, with missing fields filled in from the others, and how all were found."""
+    if len(entries) == 1:
+        return entries[0].candidate
     by_place = sorted(entries, key=lambda entry: (entry.place, entry.rank))
+    ranks = tuple(dict.fromkeys(found for entry in by_place for found in entry.candidate.found))
+    return replace(united([entry.candidate for entry in entries]), found=ranks)
+
+
+def united(candidates: Sequence[Candidate]) -> Candidate:
+    """Return the first candidate, with missing fields filled in from the others; at least one is given."""
+    first = candidates[0]
     counts = [each.citations for each in candidates if each.citations is not None]
     return replace(
         first,
@@ -157,7 +162,6 @@ def _united(entries: Sequence[_Entry]) -> Candidate:
         snippet=_first(each.snippet for each in candidates) or "",
         published=_first(each.published for each in candidates),
         kind="paper" if any(each.kind == "paper" for each in candidates) else first.kind,
-        found=tuple(dict.fromkeys(found for entry in by_place for found in entry.candidate.found)),
         doi=_first(each.doi for each in candidates),
         authors=_first(each.authors for each in candidates) or (),
         venue=_first(each.venue for each in candidates),
@@ -200,8 +204,11 @@ def _grouped(messages: Iterable[tuple[str, str]]) -> Iterator[str]:
         yield next(iter(told.values())) if len(told) == 1 else f"{', '.join(told)}: {reason}"
 
 
-def _summary(errors: Sequence[tuple[str, AskyError]]) -> AskyError:
-    """Return one error saying that all searches failed: the error itself if it is the only one."""
+def summary(errors: Sequence[tuple[str, AskyError]], what: str) -> AskyError:
+    """Return one error for those of several services, by name: the error itself if it is the only one.
+
+    Its message is `what` and each service's reason. It is of the class that all errors have, else a `ProviderError`.
+    """
     distinct = list({(name, error.message): error for name, error in errors}.values())
     if len(distinct) == 1:
         return distinct[0]
@@ -209,6 +216,4 @@ def _summary(errors: Sequence[tuple[str, AskyError]]) -> AskyError:
     kinds = {type(error) for error in distinct}
     kind = kinds.pop() if len(kinds) == 1 else ProviderError
     hint = _first(error.hint for error in distinct)
-    return kind(
-        f"no search service answered: {messages}", hint=hint, retryable=any(error.retryable for error in distinct)
-    )
+    return kind(f"{what}: {messages}", hint=hint, retryable=any(error.retryable for error in distinct))

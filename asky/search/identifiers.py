@@ -51,6 +51,7 @@ _PMCID_URL = re.compile(
 )
 _DOI = re.compile(r"(?<![\w.])10\.\d{4,9}/[^\s\"'<>{}|\\^\[\]`]{1,500}")
 _DOI_HOST = re.compile(r"https?://(?:dx\.|www\.)?doi\.org/", re.IGNORECASE)
+_WHOLE_DOI = re.compile(r"(?:doi:\s?|https?://(?:dx\.|www\.)?doi\.org/)?(?P<doi>10\.\d{4,9}/\S{1,500})", re.IGNORECASE)
 _VIEW = re.compile(r"(?:/(?:full|fulltext|pdf|epdf|abstract|html|meta|summary)|\.full|\.pdf|/)+$", re.IGNORECASE)
 _ARXIV_DOI = re.compile(rf"10\.48550/arxiv\.{_ARXIV}", re.VERBOSE | re.IGNORECASE)
 _TRAILING = ".,;:!?'\"*_\u2018\u2019\u201c\u201d\u00bb\u2026\u3001\u3002\uff0c\uff1b\uff09"
@@ -78,7 +79,7 @@ def find_identifiers(text: str) -> tuple[Identifier, ...]:
     """Return the identifiers in `text`, prose or an address, in order, without duplicates; linear time.
 
     An arXiv id without a prefix counts if its month and its number of digits are consistent; a PMID needs its prefix or
-    its address. An arXiv DOI is converted to its arXiv id. A DOI with angle brackets in it is cut there.
+    its address. An arXiv DOI is converted to its arXiv id. In prose, a DOI with angle brackets in it is cut there.
 
     Source: arXiv's "Understanding the arXiv identifier" (five digits from 1501 on); the DOI Handbook, 2.2.
     """
@@ -99,10 +100,34 @@ def doi_of(text: object) -> str | None:
     return _trim_doi(match.group()) if match else None
 
 
+def doi_field(value: object) -> str | None:
+    """Return the DOI in a field that holds one, alone or as its address, in lower case: whole, with any characters.
+
+    Old DOIs of Wiley have angle brackets, at which `doi_of` cuts. Of a field with more text, the first DOI as `doi_of`
+    finds it; `None` as there.
+    """
+    match = _WHOLE_DOI.fullmatch(scrub(unquote(value)).strip()) if isinstance(value, str) else None
+    return _trim_doi(match["doi"]) if match else doi_of(value)
+
+
+def named_by_doi(doi: str) -> Identifier:
+    """Return the identifier in a DOI as `doi_field` returns it: the arXiv id in one of arXiv's own, else the DOI."""
+    match = _ARXIV_DOI.fullmatch(doi)
+    inner = next(_arxiv(match), None) if match else None
+    return inner or Identifier("doi", doi)
+
+
 def arxiv_id_of(text: object) -> Identifier | None:
     """Return the first arXiv id in `text`; `None` if there is none, and for anything but text."""
     found = find_identifiers(text) if isinstance(text, str) else ()
     return next((one for one in found if one.kind == "arxiv"), None)
+
+
+def ids_of(candidate: Candidate, others: str = "") -> tuple[Identifier, ...]:
+    """Return the identifiers in the DOI and the address of a paper, and in the text `others`, each once."""
+    doi = doi_field(candidate.doi)
+    named = ((named_by_doi(doi),) if doi else ()) + find_identifiers(f"{candidate.url} {others}")
+    return tuple({one.key: one for one in named}.values())
 
 
 def work_keys(candidate: Candidate) -> tuple[str, ...]:
@@ -111,9 +136,8 @@ def work_keys(candidate: Candidate) -> tuple[str, ...]:
     Strongest first: DOI, arXiv id, PMID, PMCID (of `doi` and `url`), and then, if all three are known, title, year and
     the first author's family name together, compared without case, accents and punctuation.
     """
-    named = [*find_identifiers(candidate.doi or ""), *find_identifiers(candidate.url)]
     order = ("doi", "arxiv", "pmid", "pmcid")
-    keys = [one.key for one in sorted(named, key=lambda one: order.index(one.kind))]
+    keys = [one.key for one in sorted(ids_of(candidate), key=lambda one: order.index(one.kind))]
     if title := _title_key(candidate):
         keys.append(title)
     return tuple(dict.fromkeys(keys))
@@ -133,9 +157,9 @@ def _in_url(url: str) -> Iterator[Identifier]:
 def _doi_in_url(url: str) -> Iterator[Identifier]:
     at_home = _DOI_HOST.match(url) is not None
     for part in re.split(r"[?#&=]", url):
-        doi = doi_of(part)
+        doi = doi_field(part) if at_home else doi_of(part)
         if doi is not None:
-            yield _named_by_doi(doi if at_home else _VIEW.sub("", doi))
+            yield named_by_doi(doi if at_home else _VIEW.sub("", doi))
             return
 
 
@@ -143,19 +167,13 @@ def _in_match(match: re.Match[str]) -> Iterator[Identifier]:
     if match["doi"]:
         doi = doi_of(match["doi"])
         if doi is not None:
-            yield _named_by_doi(doi)
+            yield named_by_doi(doi)
     elif match["pmid"]:
         yield from _numbered("pmid", match["pmid"])
     elif match["pmcid"]:
         yield from _numbered("pmcid", match["pmcid"])
     else:
         yield from _arxiv(match)
-
-
-def _named_by_doi(doi: str) -> Identifier:
-    match = _ARXIV_DOI.fullmatch(doi)
-    inner = next(_arxiv(match), None) if match else None
-    return inner or Identifier("doi", doi)
 
 
 def _numbered(kind: Literal["pmid", "pmcid"], digits: str) -> Iterator[Identifier]:

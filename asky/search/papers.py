@@ -5,19 +5,22 @@ from __future__ import annotations
 import itertools
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import date
+from typing import Any, Literal
 from urllib.parse import quote
 
+from asky.errors import AskyError
 from asky.search.dates import first_day_of, iso_date
-from asky.search.identifiers import Identifier, arxiv_id_of, doi_of
+from asky.search.identifiers import Identifier, arxiv_id_of, doi_field
 from asky.search.port import Candidate, SearchRequest
-from asky.search.rows import MAX_SNIPPET_CHARS, MAX_TITLE_CHARS, plain, prepare, web_url
+from asky.search.reply import Explain, ServiceReply, UnknownIdentifier, nothing_special, unknown
+from asky.search.rows import MAX_SNIPPET_CHARS, MAX_TITLE_CHARS, plain, prepare, table, web_url
 from asky.search.service import Service
 from asky.text.terms import STOP_WORDS, words
 
-_RETRACTED = re.compile(r"\W*(?:retracted|withdrawn)(?: article| paper| chapter)?\s?[:\]]", re.IGNORECASE)
+_MARK = re.compile(r"\W*(?:(?P<taken>retracted)|withdrawn)(?: article| paper| chapter)?\s?[:\]]", re.IGNORECASE)
 _FORMULA = re.compile(
     r"<(?P<name>(?:jats:)?tex-math|(?:mml:)?annotation)\b[^<>]{0,1000}>[^<>]{0,5000}</(?P=name)>", re.IGNORECASE
 )
@@ -43,14 +46,15 @@ def paper(
     pdf_url: object = None,
     citations: int | None = None,
     is_retracted: bool = False,
+    is_notice: bool = False,
 ) -> Candidate | None:
     """Return a paper, or `None` if it has no title or no address.
 
     `page` is its address if it has neither an arXiv id nor a DOI, which take precedence in this order, as arXiv's page
     can be read by everyone; or always, with `keeps_page`. `doi`, `page` and `pdf_url` are unprocessed, the other texts
-    are plain; authors have their family name last.
+    are plain; authors have their family name last. A mark in its title counts unless it is itself a notice.
     """
-    name = doi_of(doi)
+    name = doi_field(doi)
     arxiv = arxiv or arxiv_id_of(name)
     named = arxiv_url(arxiv) if arxiv else doi_url(name) if name else None
     url = named if named and not keeps_page else web_url(page)
@@ -67,8 +71,14 @@ def paper(
         venue=venue or None,
         pdf_url=web_url(pdf_url) or (arxiv_url(arxiv, "pdf") if arxiv else None),
         citations=citations,
-        is_retracted=is_retracted or _RETRACTED.match(title) is not None,
+        is_retracted=is_retracted or (not is_notice and mark_in_title(title) is not None),
     )
+
+
+def mark_in_title(title: str) -> Literal["retraction", "withdrawal"] | None:
+    """Return what a title such as `RETRACTED: ...` or `[Withdrawn Article] ...` says of its paper."""
+    match = _MARK.match(title)
+    return None if match is None else "retraction" if match["taken"] else "withdrawal"
 
 
 def arxiv_url(arxiv: Identifier, view: str = "abs") -> str:
@@ -108,6 +118,34 @@ def date_of(year: object, month: object = None, day: object = None) -> str | Non
         (f"{year}",),
     )
     return next((found for form in itertools.chain(*exact_first) if (found := iso_date(form))), None)
+
+
+async def fetch_record(
+    service: Service,
+    path: str,
+    params: Mapping[str, Any] | None = None,
+    *,
+    headers: Mapping[str, str] | None = None,
+    explain: Explain = nothing_special,
+) -> Mapping[str, Any] | None:
+    """Return the JSON object at `path`, or `None` if the service says that it has none there.
+
+    The user's parameters are for searches and are not sent: a filter among them would hide notices.
+    """
+
+    def explain_lookup(reply: ServiceReply) -> AskyError | None:
+        return unknown(reply, service.name) or explain(reply)
+
+    try:
+        answer = await service.get_json(path, params, headers=headers, explain=explain_lookup)
+    except UnknownIdentifier:
+        return None
+    return table(service.name, answer)
+
+
+def in_path(identifier: str) -> str:
+    """Return an identifier as the end of a path: its slashes stay, and a dot after one leads nowhere else."""
+    return quote(identifier, safe="/:").replace("/.", "/%2E")
 
 
 def first_day(service: Service, request: SearchRequest) -> date | None:

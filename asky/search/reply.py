@@ -116,6 +116,18 @@ def blocked(name: str, why: str) -> ProviderError:
     return ProviderError(f"{name}: {why}", hint=hint, reason="blocked", retryable=False)
 
 
+class UnknownIdentifier(ProviderError):
+    """A valid answer: the service has no record of an identifier."""
+
+
+def unknown(reply: ServiceReply, name: str) -> UnknownIdentifier | None:
+    """Return the error for status 404 in a service's own words; other pages with this status are a wrong address."""
+    is_told = reply.status == 404 and (
+        b"resource not found" in reply.body[:50].lower() or isinstance(reply.json_or_none(), dict)
+    )
+    return UnknownIdentifier(f"{name} does not know this identifier") if is_told else None
+
+
 def fault_of(reply: ServiceReply, name: str) -> AskyError | None:
     """Return the error for the status of a reply, unless the key was refused (`refuses_key`); `None` for a success."""
     status = reply.status

@@ -120,15 +120,30 @@ SETTINGS = {
 }  # fmt: skip
 LINKS = [(str, str, int)]
 SUMMARY = {"document": int, "text": str}
-RESULTS = [
+_CANDIDATE = _exactly(
+    {
+        "url": str, "found": [_exactly({"provider": str, "rank": int, "query": str})], "authors": [str],
+        "title?": str, "snippet?": str, "published?": TEXT, "origin?": str, "kind?": str, "parent?": TEXT,
+        "doi?": TEXT, "venue?": TEXT, "pdf_url?": TEXT, "citations?": int | None, "is_retracted?": bool,
+    }
+)  # fmt: skip
+_IDENTIFIER = _exactly({"kind": str, "value": str, "version": int | None})
+_NOTICE = _exactly(
+    {
+        "kind": lambda value: value in ("retraction", "withdrawal", "concern", "correction", "newer_version"),
+        "date": TEXT, "source": str, "identifier": lambda value: value is None or _IDENTIFIER(value),
+    }
+)  # fmt: skip
+RESULTS = [_CANDIDATE]
+FOUND_PAPERS = [
     _exactly(
         {
-            "url": str, "found": [_exactly({"provider": str, "rank": int, "query": str})], "authors": [str],
-            "title?": str, "snippet?": str, "published?": TEXT, "origin?": str, "kind?": str, "parent?": TEXT,
-            "doi?": TEXT, "venue?": TEXT, "pdf_url?": TEXT, "citations?": int | None, "is_retracted?": bool,
+            "candidate": _CANDIDATE, "ids": [_IDENTIFIER], "same_as": [_IDENTIFIER], "is_notice": bool,
+            "unchecked": [str], "notices": [_NOTICE],
         }
     )
 ]  # fmt: skip
+"""The answer of a registry to a lookup: a paper, or none."""
 FAILURE = _exactly({"subject": str, "code": str, "message": str, "hint?": TEXT, "retryable?": bool})
 
 _MESSAGE: Mapping[str, Any] = MappingProxyType(
@@ -155,7 +170,7 @@ COLUMNS: Mapping[tuple[str, str], Any] = MappingProxyType(
         ("page", "links"): LINKS,
         ("page", "summary"): SUMMARY,
         ("page", "failure"): FAILURE,
-        ("search", "results"): RESULTS,
+        ("search", "results"): lambda value: fits(value, RESULTS) or fits(value, FOUND_PAPERS),
         ("event", "data"): dict,
     }
 )

@@ -16,13 +16,15 @@ from asky.net.retry import RetryBudget
 from asky.research.cache import CacheSettings, ResearchCache
 from asky.research.source_policy import SourcePolicy
 from asky.research.source_shortlist import source_shortlist
+from asky.research.web.lookup_cache import CachedLookup
 from asky.research.web.page_acquirer import PageAcquirer
 from asky.research.web.purge import Purge
 from asky.research.web.run import WebRun
 from asky.research.web.search_cache import CachedSearch
 from asky.research.web.summaries import Summaries
-from asky.search.catalog import SearchContext, finders, make_providers, make_service
+from asky.search.catalog import SearchContext, finders, make_lookups, make_providers, make_service
 from asky.search.federation import Federation
+from asky.search.lookup import PaperRegistries
 from asky.storage.pages import CACHE_COLLECTION
 from asky.storage.scope import Scope
 from asky.text.addresses import parse_domains
@@ -106,6 +108,16 @@ class WebParts:
             return None
         ttl_s = self._services.config.research.cache.search_ttl_hours * _HOUR_S
         return CachedSearch(Federation(self.providers), self._services.searches, ttl_s=ttl_s)
+
+    @cached_property
+    def registries(self) -> PaperRegistries | None:
+        """The registries that papers are looked up in; `None` if `offline`."""
+        if self.offline:
+            return None
+        services = self._services
+        ttl_s = services.config.research.cache.ttl_hours * _HOUR_S
+        lookups = make_lookups(services.config.search, self.context)
+        return PaperRegistries(CachedLookup(each, services.searches, ttl_s=ttl_s) for each in lookups)
 
     @cached_property
     def cache(self) -> ResearchCache:

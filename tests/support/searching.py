@@ -72,13 +72,14 @@ async def check_search_provider(provider: SearchProvider, request: SearchRequest
         assert candidate.found == (ServiceRank(provider.name, rank, request.query),)
         assert candidate.origin == "search"
         assert candidate.parent is None
-        _check_candidate(candidate)
+        check_candidate(candidate)
     again = await provider.search(replace(request, max_results=1))
     assert len(again.candidates) == 1, "a second search goes as the first one did"
     return results
 
 
-def _check_candidate(candidate: Candidate) -> None:
+def check_candidate(candidate: Candidate) -> None:
+    """Assert that a candidate is plain text throughout, with an address and an ISO date."""
     parts = urlsplit(candidate.url)
     assert parts.scheme in ("http", "https")
     assert parts.hostname

@@ -7,15 +7,17 @@ last for minutes, and Semantic Scholar and OpenAlex know the same papers. Source
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING
 
 from asky.errors import AskyError
 from asky.search.dates import iso_date
-from asky.search.identifiers import arxiv_id_of, doi_of
+from asky.search.identifiers import Identifier, arxiv_id_of, doi_field, ids_of
+from asky.search.lookup import FoundPaper, Notice, NoticeKind
 from asky.search.papers import arxiv_url, first_day, search_words
 from asky.search.port import Candidate, SearchProvider, SearchRequest, SearchResults
-from asky.search.reply import ServiceReply, bad_request, unavailable
+from asky.search.reply import ServiceReply, bad_request, malformed, unavailable
 from asky.search.rows import MAX_TITLE_CHARS, Adapter, collect, prepare, results_wanted
 from asky.search.service import Service
 from asky.search.xml_reply import parse_xml, text_in
@@ -28,7 +30,11 @@ _ARXIV = "{http://arxiv.org/schemas/atom}"
 _OPENSEARCH = "{http://a9.com/-/spec/opensearch/1.1/}"
 _MAX_WORDS = 10
 _EMPTY_PAGES = 2
-_WITHDRAWN = re.compile(r"\b(?:paper|article|submission|manuscript) (?:has been|is|was) withdrawn\b", re.IGNORECASE)
+_PAPER = r"(?:paper|article|submission|manuscript|preprint) (?:has been|is|was) withdrawn\b"
+_WITHDRAWN = re.compile(
+    rf"\b{_PAPER}|^\W*(?:(?:this )?(?:paper|article|submission|manuscript) )?withdrawn\b(?! from)", re.IGNORECASE
+)
+_WITHDRAWN_ABSTRACT = re.compile(rf"\W*this {_PAPER}", re.IGNORECASE)
 
 
 def make(service: Service) -> SearchProvider:
@@ -51,12 +57,47 @@ class _Arxiv(Adapter):
                 "sortOrder": "descending",
             }
         )
+        rows = [{"entry": entry} for entry in await self._entries(params)]
+        return collect(self.name, request, rows, lambda row: _read(row["entry"]), notes=(*notes, *more_notes))
+
+    async def lookup(self, identifier: Identifier) -> FoundPaper | None:
+        """See `PaperLookup`. An older version takes two requests, as only the newest entry tells of its withdrawal."""
+        newest = await self._find(identifier.value)
+        if newest is None:
+            return None
+        entry, candidate, last = newest
+        kind: NoticeKind | None = "withdrawal" if _is_withdrawn(entry) else None
+        if identifier.version not in (None, last.version):
+            older = await self._find(f"{identifier.value}v{identifier.version}")
+            if older is None:
+                return None
+            candidate = replace(older[1], is_retracted=kind is not None)
+            kind = kind or "newer_version"
+        updated = iso_date(text_in(entry, f"{_ATOM}updated"))
+        return FoundPaper(
+            candidate,
+            ids_of(replace(candidate, url=arxiv_url(last))),
+            notices=(Notice(kind, updated, self.name, last),) if kind else (),
+        )
+
+    async def _find(self, name: str) -> tuple[Element, Candidate, Identifier] | None:
+        """Return the entry of an id, its paper, and the id with the version; `None` for an unknown id."""
+        for entry in await self._entries({"id_list": name, "max_results": 1}):
+            candidate = _read(entry)
+            found = arxiv_id_of(candidate.url) if candidate else None
+            if candidate is None or found is None:
+                continue
+            if found.version is None or name not in (found.value, f"{found.value}v{found.version}"):
+                raise malformed(self.name, "its answer is not the paper that was looked up")
+            return entry, candidate, found
+        return None
+
+    async def _entries(self, params: dict[str, object]) -> list[Element]:
         for _ in range(_EMPTY_PAGES):
             feed = parse_xml(await self._fetch(params), self.name)
-            entries = feed.findall(f"{_ATOM}entry")
+            entries: list[Element] = feed.findall(f"{_ATOM}entry")
             if entries or not _promises_more(feed):
-                rows = [{"entry": entry} for entry in entries]
-                return collect(self.name, request, rows, lambda row: _read(row["entry"]), notes=(*notes, *more_notes))
+                return entries
         raise unavailable(self.name, "it returned empty pages although there are results")
 
     async def _fetch(self, params: dict[str, object]) -> str:
@@ -102,16 +143,22 @@ def _read(entry: Element) -> Candidate | None:
     authors = tuple(filter(None, (text_in(name) for name in entry.findall(f"{_ATOM}author/{_ATOM}name"))))
     if arxiv is None or not title or not authors:
         return None
-    is_withdrawn = _WITHDRAWN.search(text_in(entry, f"{_ARXIV}comment")) is not None
+    is_withdrawn = _is_withdrawn(entry)
     return Candidate(
         url=arxiv_url(arxiv),
         title=title,
         snippet=text_in(entry, f"{_ATOM}summary"),
         published=iso_date(text_in(entry, f"{_ATOM}published")),
         kind="paper",
-        doi=doi_of(text_in(entry, f"{_ARXIV}doi")) or f"10.48550/arxiv.{arxiv.value}",
+        doi=doi_field(text_in(entry, f"{_ARXIV}doi")) or f"10.48550/arxiv.{arxiv.value}",
         authors=authors,
         venue=text_in(entry, f"{_ARXIV}journal_ref", MAX_TITLE_CHARS) or "arXiv",
         pdf_url=None if is_withdrawn else arxiv_url(arxiv, "pdf"),
         is_retracted=is_withdrawn,
     )
+
+
+def _is_withdrawn(entry: Element) -> bool:
+    """Return whether the comment says so, or the abstract, which then is often all that is left."""
+    comment, abstract = text_in(entry, f"{_ARXIV}comment"), text_in(entry, f"{_ATOM}summary")
+    return _WITHDRAWN.search(comment) is not None or _WITHDRAWN_ABSTRACT.match(abstract) is not None

@@ -8,10 +8,12 @@ records.
 from __future__ import annotations
 
 from asky.errors import AskyError, RateLimited
+from asky.search.identifiers import Identifier
+from asky.search.lookup import FoundPaper
 from asky.search.papers import first_day, search_words
 from asky.search.port import SearchProvider, SearchRequest, SearchResults
 from asky.search.providers.pubmed_records import read_records
-from asky.search.reply import ServiceReply, bad_request, unavailable
+from asky.search.reply import ServiceReply, UnknownIdentifier, bad_request, malformed, unavailable
 from asky.search.rows import Adapter, collect, error_text, plain, prepare, results_wanted, rows_in, texts, within
 from asky.search.service import Service
 
@@ -35,7 +37,7 @@ class _PubMed(Adapter):
         answer = await self._find(" ".join(words), request)
         ids = texts(rows_in(self.name, answer, "esearchresult", "idlist"))
         papers = read_records(await self._fetch(ids), self.name) if ids else {}
-        rows = [{"paper": papers.get(pmid)} for pmid in ids]
+        rows = [{"paper": papers[pmid].candidate if pmid in papers else None} for pmid in ids]
         return collect(
             self.name,
             request,
@@ -43,6 +45,17 @@ class _PubMed(Adapter):
             lambda row: row["paper"],
             notes=(*notes, *more_notes, *_notes_of(within(answer, "esearchresult"))),
         )
+
+    async def lookup(self, identifier: Identifier) -> FoundPaper | None:
+        """See `PaperLookup`."""
+        try:
+            text = await self._fetch((identifier.value,))
+        except UnknownIdentifier:
+            return None
+        papers = read_records(text, self.name)
+        if papers and identifier.value not in papers:
+            raise malformed(self.name, "its answer is not the paper that was looked up")
+        return papers.get(identifier.value)
 
     async def _find(self, term: str, request: SearchRequest) -> object:
         day = first_day(self.service, request)
@@ -72,6 +85,8 @@ class _PubMed(Adapter):
 
     def _explain(self, reply: ServiceReply) -> AskyError | None:
         """Explain a reply. Errors have any status, even 200; the rate-limit error echoes the key or our address."""
+        if reply.status == 400 and b"ID list is empty" in reply.body:  # it has dropped an id that it cannot have
+            return UnknownIdentifier(f"{self.name} does not know this identifier")
         body = reply.json_or_none() if reply.status in (200, 400, 429) else None
         why = error_text(within(body, "error"), within(body, "esearchresult", "ERROR"))
         if not why:

@@ -12,8 +12,9 @@ from typing import Any
 
 from asky.errors import AskyError
 from asky.search.dates import iso_date
-from asky.search.identifiers import arxiv_id_of
-from asky.search.papers import clean_query, first_day, paper, plain_abstract, plain_title
+from asky.search.identifiers import Identifier, arxiv_id_of, ids_of
+from asky.search.lookup import FoundPaper
+from asky.search.papers import clean_query, fetch_record, first_day, in_path, paper, plain_abstract, plain_title
 from asky.search.port import Candidate, SearchProvider, SearchRequest, SearchResults
 from asky.search.reply import ServiceReply, bad_request, malformed
 from asky.search.rows import Adapter, collect, error_text, plain, results_wanted, texts, whole_number, within
@@ -42,12 +43,27 @@ class _SemanticScholar(Adapter):
                     "publicationDateOrYear": f"{day}:" if day else None,
                 }
             ),
-            headers={"x-api-key": self.service.api_key} if self.service.api_key else None,
+            headers=self._key(),
             explain=self._explain,
         )
         if within(answer, "data") is None and within(answer, "total") != 0:  # it omits `data` if there are no results
             raise malformed(self.name, "its answer has no list of results")
         return collect(self.name, request, within(answer, "data"), _read, notes=notes)
+
+    async def lookup(self, identifier: Identifier) -> FoundPaper | None:
+        """See `PaperLookup`. It has no notices."""
+        path = f"/paper/{identifier.kind.upper()}:{in_path(identifier.value.removeprefix('PMC'))}"
+        row = await fetch_record(self.service, path, {"fields": _FIELDS}, headers=self._key(), explain=self._explain)
+        if row is None:
+            return None
+        candidate = _read(row)
+        if candidate is None:
+            raise malformed(self.name, "its answer is not a paper")
+        pmid, pmcid = (within(row, "externalIds", name) for name in ("PubMed", "PubMedCentral"))
+        return FoundPaper(candidate, ids_of(candidate, f"PMID:{pmid} PMC{pmcid}"))
+
+    def _key(self) -> dict[str, str] | None:
+        return {"x-api-key": self.service.api_key} if self.service.api_key else None
 
     def _explain(self, reply: ServiceReply) -> AskyError | None:
         return (

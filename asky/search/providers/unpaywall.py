@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from urllib.parse import quote
 
-from asky.errors import AskyError, AuthenticationFailed, NotConfigured, ProviderError
+from asky.errors import AskyError, AuthenticationFailed, NotConfigured
 from asky.search.identifiers import doi_of
 from asky.search.port import OpenCopy
-from asky.search.reply import ServiceReply, bad_request, malformed
+from asky.search.reply import ServiceReply, UnknownIdentifier, bad_request, malformed, unknown
 from asky.search.rows import error_text, plain, web_url, within
 from asky.search.service import Service
 
@@ -53,19 +53,17 @@ class Unpaywall:
         params = self.service.parameters_with({"email": email})
         try:
             answer = await self.service.get_json(f"/{quote(value, safe='/')}", params, explain=self._explain)
-        except _UnknownDoi:
+        except UnknownIdentifier:
             return None
         return self._read(answer)
 
     def _explain(self, reply: ServiceReply) -> AskyError | None:
-        body = reply.json_or_none() if reply.status in (404, 422) else None
-        if reply.status == 404 and isinstance(body, dict):
-            return _UnknownDoi(f"{self.name} does not know this DOI")
         if reply.status == 422:
-            if "mail" in error_text(within(body, "message")).lower():
+            why = error_text(within(reply.json_or_none(), "message"))
+            if "mail" in why.lower():
                 return AuthenticationFailed(f"{self.name} refused the e-mail address", hint=_HINT)
-            return bad_request(self.name, error_text(within(body, "message")))
-        return None
+            return bad_request(self.name, why)
+        return unknown(reply, self.name)
 
     def _read(self, answer: object) -> OpenCopy | None:
         if not isinstance(answer, dict) or "best_oa_location" not in answer:
@@ -77,10 +75,6 @@ class Unpaywall:
             return None
         version, terms, host = (plain(within(best, name), 100) for name in ("version", "license", "host_type"))
         return OpenCopy(url, pdf_url, version or None, terms or None, host or None)
-
-
-class _UnknownDoi(ProviderError):
-    """A valid answer: the service knows no such paper."""
 
 
 def _own_address(email: str | None, name: str) -> str:

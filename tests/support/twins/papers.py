@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -14,7 +14,12 @@ from tests.support.twins.base import Reply, Request, Twin
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """What the services know of a paper, each in its own shape. `pdf` is an open copy; `day` may be a year alone."""
+    """What the services know of a paper, each in its own shape. `pdf` is an open copy; `day` may be a year alone.
+
+    `updated_by`, `update_to` and `relation` are Crossref's, as they come; `types` and `references` are PubMed's, the
+    latter with type, source and PMID; `note` is arXiv's comment on the newest of `versions`; `work_type` is OpenAlex's.
+    `marked_by` are the services that know of `is_retracted`.
+    """
 
     title: str
     doi: str | None = None
@@ -27,6 +32,19 @@ class Paper:
     citations: int = 3
     pdf: str | None = None
     is_retracted: bool = False
+    marked_by: tuple[str, ...] = ("crossref", "openalex", "pubmed")
+    updated_by: tuple[Mapping[str, Any], ...] = ()
+    update_to: tuple[Mapping[str, Any], ...] = ()
+    relation: Mapping[str, Any] | None = None
+    pmcid: str | None = None
+    types: tuple[str, ...] = ("Journal Article",)
+    references: tuple[tuple[str, str, str | None], ...] = ()
+    note: str = "9 pages"
+    versions: int = 2
+    work_type: str = "article"
+
+    def is_marked_by(self, name: str) -> bool:
+        return self.is_retracted and name in self.marked_by
 
     @property
     def year(self) -> int:
@@ -74,7 +92,7 @@ class SemanticScholarTwin(PaperTwin):
     )
 
     def refusal(self, request: Request) -> Reply | None:
-        if request.path != "/graph/v1/paper/search":
+        if not request.path.startswith("/graph/v1/paper/"):
             return Reply({"error": "Not found"}, status=404)
         sent = request.headers.get("x-api-key")
         if sent is not None and sent != self.key:
@@ -82,6 +100,8 @@ class SemanticScholarTwin(PaperTwin):
         unknown = set((request.param("fields") or "title").split(",")) - set(self.fields.split())
         if unknown:
             return Reply({"error": f"Unrecognized or unsupported fields: [{', '.join(sorted(unknown))}]"}, status=400)
+        if request.path != "/graph/v1/paper/search":
+            return None
         if not (request.param("query") or "").strip():
             return Reply({"error": "Missing required parameter: 'query'"}, status=400)
         limit, offset = _number(request, "limit", 100), _number(request, "offset", 0)
@@ -93,6 +113,10 @@ class SemanticScholarTwin(PaperTwin):
         return None
 
     def answer(self, request: Request) -> Reply:
+        if request.path != "/graph/v1/paper/search":
+            wanted = unquote(request.path.removeprefix("/graph/v1/paper/"))
+            paper = next((each for each in self.papers() if wanted.lower() in self._names(each)), None)
+            return Reply({"error": "Paper not found"}, 404) if paper is None else Reply(self._row(paper))
         if "-" in (request.param("query") or ""):
             return self.empty(request)
         rows = [self._row(paper) for paper in self.papers()][: _number(request, "limit", 100)]
@@ -130,8 +154,14 @@ class SemanticScholarTwin(PaperTwin):
         message = "Too Many Requests. Please wait and try again or apply for a key for higher rate limits."
         return Reply({"message": message, "code": "429"}, status=429)
 
+    def _names(self, paper: Paper) -> set[str]:
+        pmc = (paper.pmcid or "").removeprefix("PMC")
+        ids = {"doi": paper.doi, "arxiv": paper.arxiv, "pmid": paper.pmid, "pmcid": pmc}
+        return {f"{name}:{value}".lower() for name, value in ids.items() if value}
+
     def _row(self, paper: Paper) -> dict[str, Any]:
-        ids = {"DOI": paper.doi, "ArXiv": paper.arxiv, "PubMed": paper.pmid, "CorpusId": 1}
+        pmc = (paper.pmcid or "").removeprefix("PMC")
+        ids = {"DOI": paper.doi, "ArXiv": paper.arxiv, "PubMed": paper.pmid, "PubMedCentral": pmc, "CorpusId": 1}
         return {
             "paperId": "0f3c" * 10,
             "externalIds": {name: value for name, value in ids.items() if value},
@@ -156,8 +186,10 @@ class OpenAlexTwin(PaperTwin):
     )
 
     def refusal(self, request: Request) -> Reply | None:
-        if request.path != "/works":
+        if request.path != "/works" and not request.path.startswith("/works/"):
             return Reply({"error": "Not Found", "message": "The requested URL was not found"}, status=404)
+        if re.search("[,&]", unquote(request.path)):
+            return Reply({"error": "Invalid query parameters error.", "message": "illegal ID"}, status=403)
         sent = request.param("api_key")
         if sent is not None and sent != self.key:
             return Reply({"error": "Forbidden", "message": f"Invalid API key {sent}"}, status=403)
@@ -173,6 +205,11 @@ class OpenAlexTwin(PaperTwin):
         return None
 
     def answer(self, request: Request) -> Reply:
+        if request.path != "/works":
+            wanted = unquote(request.path.removeprefix("/works/")).lower()
+            paper = next((each for each in self.papers() if wanted in self._names(each)), None)
+            missing = {"error": "Not Found", "message": "The requested work was not found"}
+            return Reply(missing, 404) if paper is None else Reply(self._row(paper))
         rows = [self._row(paper) for paper in self.papers()][: _number(request, "per_page", 25)]
         return Reply({"meta": {"count": 12, "page": 1, "per_page": 25, "cost_usd": 0.001}, "results": rows})
 
@@ -206,6 +243,11 @@ class OpenAlexTwin(PaperTwin):
         message = budget if kind == "quota" else "Too many requests: at most 100 per second"
         return Reply({"error": "Rate limit exceeded", "message": message}, status=429)
 
+    def _names(self, paper: Paper) -> set[str]:
+        arxiv = f"10.48550/arxiv.{paper.arxiv}" if paper.arxiv else None
+        names = (f"doi:{paper.doi}", f"doi:{arxiv}", f"pmid:{paper.pmid}", "W1")
+        return {name.lower() for name in names if not name.endswith("None")}
+
     def _row(self, paper: Paper) -> dict[str, Any]:
         index: dict[str, list[int]] = {}
         for place, word in enumerate((paper.abstract or "").split()):
@@ -221,7 +263,11 @@ class OpenAlexTwin(PaperTwin):
             "primary_location": {"source": {"display_name": paper.venue}, "landing_page_url": landing_page},
             "best_oa_location": {"pdf_url": paper.pdf, "landing_page_url": landing_page, "version": "submittedVersion"},
             "cited_by_count": paper.citations,
-            "is_retracted": paper.is_retracted,
+            "is_retracted": paper.is_marked_by("openalex"),
+            "type": paper.work_type,
+            "ids": {"openalex": "https://openalex.org/W1", "pmid": f"https://pubmed.ncbi.nlm.nih.gov/{paper.pmid}"}
+            if paper.pmid
+            else {"openalex": "https://openalex.org/W1"},
             "abstract_inverted_index": dict(sorted(index.items())) or None,
         }
 
@@ -232,24 +278,37 @@ class CrossrefTwin(PaperTwin):
     base_path = "/v1"
     fields = (
         "DOI URL title subtitle author container-title issued abstract is-referenced-by-count type update-to "
-        "updated-by score"
+        "updated-by score relation"
     )
+    filters = frozenset({"from-pub-date", "has-abstract", "type", "doi", "updates"})
 
     def refusal(self, request: Request) -> Reply | None:
-        if request.path != "/v1/works":
+        if request.path != "/v1/works" and not request.path.startswith("/v1/works/"):
             return Reply("Resource not found.", status=404, content_type="text/plain")
         unknown = set((request.param("select") or "DOI").split(",")) - set(self.fields.split())
         if unknown or not 0 <= _number(request, "rows", 20) <= 1000:
             problem = {"type": "parameter-not-allowed", "value": "x", "message": "Element is not selectable."}
             return Reply({"status": "failed", "message-type": "validation-failure", "message": [problem]}, status=400)
-        wanted = request.param("filter")
-        if wanted is not None and not re.fullmatch(r"([a-z-]+:[^,]+)(,[a-z-]+:[^,]+)*", wanted):
-            problem = {"type": "filter-not-available", "value": wanted, "message": "Filter is not available."}
+        strange = [name for name, _ in self._filters(request) if name not in self.filters]
+        if strange:
+            problem = {"type": "filter-not-available", "value": strange[0], "message": "Filter is not available."}
             return Reply({"status": "failed", "message-type": "validation-failure", "message": [problem]}, status=400)
         return None
 
     def answer(self, request: Request) -> Reply:
         with_doi = [paper for paper in self.papers() if paper.doi]
+        if request.path != "/v1/works":
+            wanted = unquote(request.path.removeprefix("/v1/works/")).lower()
+            paper = next((each for each in with_doi if (each.doi or "").lower() == wanted), None)
+            if paper is None:
+                return Reply("Resource not found.", status=404, content_type="text/plain")
+            work = {"status": "ok", "message-type": "work", "message-version": "1.0.0", "message": self._row(paper)}
+            return Reply(work)
+        for name, value in self._filters(request):
+            if name == "doi":
+                with_doi = [paper for paper in with_doi if (paper.doi or "").lower() == value.lower()]
+            if name == "updates":
+                with_doi = [paper for paper in with_doi if value.lower() in _updated(paper.update_to)]
         return self._list([self._row(paper) for paper in with_doi][: _number(request, "rows", 20)])
 
     def empty(self, _: Request) -> Reply:
@@ -277,6 +336,16 @@ class CrossrefTwin(PaperTwin):
             return Reply(f"Bad request from {request.param('mailto')}", status=400, content_type="text/plain")
         return Reply("Too Many Requests", status=429, content_type="text/plain")
 
+    def _filters(self, request: Request) -> list[tuple[str, str]]:
+        """The filters, as the service reads them: a part without a colon belongs to the one before it."""
+        parts: list[str] = []
+        for part in (request.param("filter") or "").split(","):
+            if ":" in part or not parts:
+                parts.append(part)
+            else:
+                parts[-1] += f",{part}"
+        return [(name, value) for name, _, value in (part.partition(":") for part in parts if part)]
+
     def _list(self, items: list[Any]) -> Reply:
         message = {"total-results": len(items), "items-per-page": 20, "items": items, "query": {"start-index": 0}}
         return Reply({"status": "ok", "message-type": "work-list", "message-version": "1.0.0", "message": message})
@@ -295,9 +364,16 @@ class CrossrefTwin(PaperTwin):
         if paper.abstract:
             text = paper.abstract.replace("<", "&lt;").replace("carbon", "<jats:italic>carbon</jats:italic>")
             row["abstract"] = f"<jats:title>Abstract</jats:title><jats:p>{text}</jats:p>"
-        if paper.is_retracted:
-            row["updated-by"] = [{"type": "retraction", "label": "Retraction", "DOI": "10.5555/notice"}]
-        return row
+        updates = list(paper.updated_by)
+        if paper.is_marked_by("crossref"):
+            updates.append({"type": "retraction", "label": "Retraction", "DOI": "10.5555/notice"})
+        parts = {"updated-by": updates, "update-to": list(paper.update_to), "relation": paper.relation}
+        return {**row, **{name: value for name, value in parts.items() if value}}
+
+
+def _updated(updates: Iterable[Mapping[str, Any]]) -> set[str]:
+    """The DOIs of the works that these updates are to."""
+    return {str(each["DOI"]).lower() for each in updates}
 
 
 class UnpaywallTwin(PaperTwin):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html import escape
 
 from tests.support.twins.base import Reply, Request
@@ -93,6 +94,13 @@ class PubMedTwin(PaperTwin):
         return Reply({"header": {"type": "esearch", "version": "0.3"}, "esearchresult": result})
 
 
+def _reference(kind: str, source: str, pmid: str | None) -> str:
+    number = f'<PMID Version="1">{pmid}</PMID>' if pmid else ""
+    return (
+        f'<CommentsCorrections RefType="{kind}"><RefSource>{escape(source)}</RefSource>{number}</CommentsCorrections>'
+    )
+
+
 def _record(paper: Paper) -> str:
     year, *rest = paper.day.split("-")
     month = f"<Month>{_MONTHS[int(rest[0]) - 1]}</Month><Day>{int(rest[1])}</Day>" if rest else ""
@@ -106,14 +114,20 @@ def _record(paper: Paper) -> str:
         if paper.abstract
         else ""
     )
-    kind = "Retracted Publication" if paper.is_retracted else "Journal Article"
+    types = "".join(
+        f'<PublicationType UI="D016428">{each}</PublicationType>'
+        for each in (*paper.types, *(["Retracted Publication"] if paper.is_marked_by("pubmed") else []))
+    )
+    comments = "".join(_reference(*each) for each in paper.references)
+    names = {"pubmed": paper.pmid, "doi": paper.doi, "pmc": paper.pmcid}
+    ids = "".join(f'<ArticleId IdType="{name}">{escape(value)}</ArticleId>' for name, value in names.items() if value)
     return f"""<PubmedArticle><MedlineCitation Status="MEDLINE" Owner="NLM"><PMID Version="1">{paper.pmid}</PMID>
       <Article PubModel="Print"><Journal><JournalIssue><PubDate><Year>{year}</Year>{month}</PubDate></JournalIssue>
       <Title>{paper.venue}</Title><ISOAbbreviation>J Inv Soils</ISOAbbreviation></Journal>
       <ArticleTitle>{escape(paper.title)}.</ArticleTitle>{parts}<AuthorList CompleteYN="Y">{authors}</AuthorList>
-      <PublicationTypeList><PublicationType UI="D016428">{kind}</PublicationType></PublicationTypeList></Article>
-      </MedlineCitation><PubmedData><ArticleIdList><ArticleId IdType="pubmed">{paper.pmid}</ArticleId>
-      <ArticleId IdType="doi">{paper.doi}</ArticleId></ArticleIdList><ReferenceList><Reference><ArticleIdList>
+      <PublicationTypeList>{types}</PublicationTypeList></Article>
+      {f"<CommentsCorrectionsList>{comments}</CommentsCorrectionsList>" if comments else ""}
+      </MedlineCitation><PubmedData><ArticleIdList>{ids}</ArticleIdList><ReferenceList><Reference><ArticleIdList>
       <ArticleId IdType="doi">10.5555/cited</ArticleId></ArticleIdList></Reference></ReferenceList></PubmedData>
       </PubmedArticle>"""
 
@@ -163,8 +177,22 @@ class ArxivTwin(PaperTwin):
         if " " in quoted.replace(" AND ", "&"):
             return arxiv_feed(_entry(Paper("Something else", arxiv="2301.09999")), total=900)
         most = int(request.param("max_results") or 10)
+        if request.param("id_list"):
+            entries = [self._version(name) for name in (request.param("id_list") or "").split(",")]
+            known = [entry for entry in entries if entry]
+            return arxiv_feed(*known[:most], total=len(known))
         entries = [_entry(paper) for paper in self.papers() if paper.arxiv]
         return arxiv_feed(*entries[:most], total=len(entries))
+
+    def _version(self, name: str) -> str | None:
+        """The entry of an id, of its newest version unless it names one; `None` for what there is not."""
+        value, _, version = name.partition("v")
+        paper = next((each for each in self.papers() if each.arxiv == value), None)
+        if paper is None or int(version or 1) > paper.versions:
+            return None
+        if version and int(version) < paper.versions:
+            return _entry(replace(paper, title=f"Draft of {paper.title}", note="9 pages", versions=int(version)))
+        return _entry(paper)
 
     def empty(self, _: Request) -> Reply:
         return arxiv_feed()
@@ -204,9 +232,10 @@ def arxiv_error(message: str, status: int = 400) -> Reply:
 
 def _entry(paper: Paper) -> str:
     authors = "".join(f"<author><name>{' '.join(name)}</name></author>" for name in paper.authors)
-    doi = f"<arxiv:doi>{paper.doi}</arxiv:doi>" if paper.doi else ""
+    doi = f"<arxiv:doi>{escape(paper.doi)}</arxiv:doi>" if paper.doi else ""
+    name = f"{paper.arxiv}v{paper.versions}"
     title = escape(paper.title).replace(" ", "\n  ", 1)
-    return f"""<entry><id>http://arxiv.org/abs/{paper.arxiv}v2</id><title>{title}</title><updated>2026-03-01T10:00:00Z</updated>
+    return f"""<entry><id>http://arxiv.org/abs/{name}</id><title>{title}</title><updated>2026-03-01T10:00:00Z</updated>
       <published>{paper.day}T10:00:00Z</published><summary>  {escape(paper.abstract or "")}
-      Over lines.</summary>{authors}<link title="pdf" href="https://arxiv.org/pdf/{paper.arxiv}v2" rel="related"/>{doi}
-      <arxiv:comment>9 pages</arxiv:comment><arxiv:primary_category term="physics.geo-ph"/></entry>"""
+      Over lines.</summary>{authors}<link title="pdf" href="https://arxiv.org/pdf/{name}" rel="related"/>{doi}
+      <arxiv:comment>{escape(paper.note)}</arxiv:comment><arxiv:primary_category term="physics.geo-ph"/></entry>"""

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asky.search.identifiers import Identifier, arxiv_id_of, doi_of, find_identifiers, work_keys
+from asky.search.identifiers import Identifier, arxiv_id_of, doi_field, doi_of, find_identifiers, work_keys
+from asky.search.papers import doi_url
 from asky.search.port import Candidate
 from tests.support.timing import check_linear
 
@@ -104,6 +105,35 @@ def test_a_doi_is_found_and_brought_to_one_form(text: str, doi: str) -> None:
 def test_what_only_looks_like_a_doi_is_none(text: str) -> None:
     assert find_identifiers(text) == ()
     assert doi_of(text) is None
+
+
+OLD = "10.1002/(sici)1099-0771(199806)11:2<107::aid-bdm292>3.0.co;2-y"
+
+
+@pytest.mark.parametrize(
+    ("value", "doi"),
+    [
+        (OLD, OLD),
+        (OLD.upper(), OLD),
+        ("https://doi.org/10.1002/(SICI)1099-0771(199806)11:2%3C107::AID-BDM292%3E3.0.CO;2-Y", OLD),
+        ("doi: 10.5555/X1", "10.5555/x1"),
+        ("10.1001/jama.251.19.2504,2509", "10.1001/jama.251.19.2504,2509"),
+        ("10.5555/x1.", "10.5555/x1"),
+        ("10.5555/x1, and 10.5555/x2", "10.5555/x1"),
+        ("a title", None),
+        ("10.5555/", None),
+        (None, None),
+        (7, None),
+    ],
+)
+def test_the_doi_in_a_field_of_its_own_is_whole(value: object, doi: str | None) -> None:
+    assert doi_field(value) == doi
+
+
+def test_two_papers_of_one_issue_are_two_although_their_dois_differ_in_angle_brackets_alone() -> None:
+    other = OLD.replace("<107", "<121")
+    first, second = (Candidate(doi_url(doi), doi=doi) for doi in (OLD, other))
+    assert (work_keys(first), work_keys(second)) == ((f"doi:{OLD}",), (f"doi:{other}",))
 
 
 @pytest.mark.parametrize(
