@@ -53,6 +53,15 @@ _DOI = re.compile(r"(?<![\w.])10\.\d{4,9}/[^\s\"'<>{}|\\^\[\]`]{1,500}")
 _DOI_HOST = re.compile(r"https?://(?:dx\.|www\.)?doi\.org/", re.IGNORECASE)
 _WHOLE_DOI = re.compile(r"(?:doi:\s?|https?://(?:dx\.|www\.)?doi\.org/)?(?P<doi>10\.\d{4,9}/\S{1,500})", re.IGNORECASE)
 _VIEW = re.compile(r"(?:/(?:full|fulltext|pdf|epdf|abstract|html|meta|summary)|\.full|\.pdf|/)+$", re.IGNORECASE)
+_WHOLE = re.compile(
+    r"""
+    (?: (?P<label>arxiv|doi|pmid|pmcid) \s{0,2}[:\s]\s{0,2} | (?:https?://)?(?:dx\.|www\.)?doi\.org/ )?
+    (?P<id> \d{4}\.\d{4,5}(?:v\d+)? | [a-z-]+(?:\.[a-z-]+)?/\d{7}(?:v\d+)? | (?:PMC)?\d+
+      | 10\.\d{4,9}(?:/|%2F)[^\s?\#]{1,500} )
+    (?: \s\[[\w.-]+\] )?
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
 _ARXIV_DOI = re.compile(rf"10\.48550/arxiv\.{_ARXIV}", re.VERBOSE | re.IGNORECASE)
 _TRAILING = ".,;:!?'\"*_\u2018\u2019\u201c\u201d\u00bb\u2026\u3001\u3002\uff0c\uff1b\uff09"
 _MIN_TITLE_CHARS = 12
@@ -128,6 +137,22 @@ def ids_of(candidate: Candidate, others: str = "") -> tuple[Identifier, ...]:
     doi = doi_field(candidate.doi)
     named = ((named_by_doi(doi),) if doi else ()) + find_identifiers(f"{candidate.url} {others}")
     return tuple({one.key: one for one in named}.values())
+
+
+def identifier_of(text: str) -> Identifier | None:
+    """Return the identifier that the whole of `text` is, as people and arXiv's own pages write it; else `None`.
+
+    Examples: `arXiv:2005.11401v4 [cs.CL]`, `hep-th/9711200`, `doi: 10.5555/x1`, `doi.org/10.5555/x1`, `PMID 123`.
+    Unlike in prose, a DOI may have angle brackets in it.
+    """
+    match = _WHOLE.fullmatch(scrub(text).strip())
+    if match is None:
+        return None
+    is_pmid = (match["label"] or "").lower() == "pmid"
+    if (doi := doi_field(unquote(match["id"]))) is not None:
+        return named_by_doi(doi)
+    found = find_identifiers(f"PMID:{match['id']}" if is_pmid else match["id"])
+    return found[0] if found else None
 
 
 def work_keys(candidate: Candidate) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ MODULES = sorted((ROOT / "asky").rglob("*.py"))
 
 HEAVY = frozenset(
     {
+        "bibtexparser",
         "charset_normalizer",
         "chromadb",
         "fitz",
@@ -34,6 +35,7 @@ HEAVY = frozenset(
         "playwright",
         "protego",
         "pydantic",
+        "pylatexenc",
         "pymupdf",
         "rich",
         "sentence_transformers",

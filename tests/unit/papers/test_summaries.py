@@ -29,7 +29,7 @@ def test_paragraphs_of_several_pages_say_each_its_own() -> None:
     model = ExtractiveModel(read_passages=parse_passages)
     made = anyio.run(summarize, model, PAPER, DOCUMENT, 1)
     assert made.text == (
-        "# On tides\n\n- Paper: 2101.00001v2\n- Summary: quoted from the paper, without a model\n\n"
+        "# On tides\n\n- Paper id: 2101.00001v2\n- Summary: quoted from the paper, without a model\n\n"
         "The moon raises two tides a day. We measured the water at nine harbours for forty years."
         " [2101.00001v2, page iv]\n\nWe found that the sun strengthens or weakens the tides by a third."
         " More harbours are needed. [2101.00001v2, page 2]\n"

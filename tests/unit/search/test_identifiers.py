@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asky.search.identifiers import Identifier, arxiv_id_of, doi_field, doi_of, find_identifiers, work_keys
+from asky.search.identifiers import (
+    Identifier,
+    arxiv_id_of,
+    doi_field,
+    doi_of,
+    find_identifiers,
+    identifier_of,
+    work_keys,
+)
 from asky.search.papers import doi_url
 from asky.search.port import Candidate
 from tests.support.timing import check_linear
@@ -183,9 +191,49 @@ def test_a_doi_survives_every_way_of_writing_it(registrant: str, suffix: str) ->
         assert keys(f"({written}).") == [f"doi:{doi}"]
 
 
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("2301.01234v2", "arxiv:2301.01234"),
+        ("arXiv:2301.01234 [cs.CL]", "arxiv:2301.01234"),
+        ("math.GT/0309136", "arxiv:math/0309136"),
+        ("doi: 10.5555/B.", "doi:10.5555/b"),
+        ("http://dx.doi.org/10.5555%2Fb", "doi:10.5555/b"),
+        ("10.5555/(a)17:15/16<1::AID>3", "doi:10.5555/(a)17:15/16<1::aid>3"),
+        ("https://doi.org/10.5555/(a)17:15/16%3C1::AID%3E3", "doi:10.5555/(a)17:15/16<1::aid>3"),
+        ("10.48550/arXiv.2301.01234", "arxiv:2301.01234"),
+        ("PMID 12", "pmid:12"),
+        ("pmcid: PMC34", "pmcid:PMC34"),
+    ],
+)
+def test_a_text_that_is_an_identifier_as_a_whole(text: str, key: str) -> None:
+    found = identifier_of(text)
+    assert found is not None
+    assert found.key == key
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "12",
+        "see 10.5555/b",
+        "10.5555/b and c",
+        "x/10.5555/b",
+        "a-2301.01234",
+        "2301.01234.pdf",
+        "2301.1234",
+        "PMID x",
+    ],
+)
+def test_a_text_around_an_identifier_is_none(text: str) -> None:
+    assert identifier_of(text) is None
+
+
 @given(st.text())
 def test_no_text_breaks_the_search_for_identifiers(text: str) -> None:
-    for one in find_identifiers(text):
+    whole = identifier_of(text)
+    for one in (*find_identifiers(text), *([whole] if whole else [])):
         assert one.value
 
 
