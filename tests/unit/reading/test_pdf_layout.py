@@ -78,6 +78,27 @@ def test_a_sentence_that_goes_on_overleaf_is_on_the_page_where_it_begins() -> No
     assert "Page 2" not in document.text
 
 
+def test_text_beside_the_repeated_head_of_a_table_is_no_running_head() -> None:
+    head: list[PrintedLine] = [(60, 60, "Mill", 8, "hebo"), (150, 60, "Wheels", 8, "hebo")]
+    rights = [
+        RIGHT,
+        RIGHT.replace("across", "across and along"),
+        RIGHT.replace("across", "across in the sun and along"),
+    ]
+    pages = [[*head, *column_of(LEFT, 60, 100, 44), *column_of(right, 330, 60, 44)] for right in rights]
+    document = read(printed_pdf(pages), "a.pdf")
+    check_document(document)
+    for right, text in zip(rights, page_texts(document), strict=True):
+        assert f"{LEFT} {right}" in text
+
+
+def test_an_address_in_a_note_ends_no_sentence_that_goes_on_overleaf() -> None:
+    note: list[PrintedLine] = [(60, 158, "3https://mill.org/", 6, "helv")]
+    pages = [[*column_of(LEFT, 60, 100, 90), *note], column_of(RIGHT, 60, 100, 90)]
+    document = read(printed_pdf(pages), "a.pdf")
+    assert page_texts(document)[0] == f"{LEFT} across on the stones.\n\n3https://mill.org/\n\f"
+
+
 def test_a_word_broken_at_the_end_of_a_page_is_whole() -> None:
     before = "It was a matter of normalization, they said, and of other things that they talked about,"
     pages = [
