@@ -231,6 +231,16 @@ def test_an_abstract_over_both_columns_is_read_before_them_with_its_short_last_l
     assert text == f"Summary of it all. {LEFT}.\n\n{LEFT} {RIGHT}"
 
 
+def test_two_columns_below_a_longer_text_over_the_whole_page_are_read_one_after_the_other() -> None:
+    thanks = [
+        line for number in range(5) for line in column_of(f"{LEFT} {number}.", 60, 60 + 48 * number, 108)
+    ]  # 15 lines over the page, and 8 and 8 below them
+    left = column_of(f"{LEFT} {LEFT}", 60, 340, 46)
+    right = column_of(f"{RIGHT} {RIGHT}", 330, 346, 46)
+    text = read(printed_pdf([[*thanks, *left, *right]]), "a.pdf").text
+    assert text.endswith(f"{LEFT} {LEFT} {RIGHT} {RIGHT}")
+
+
 @pytest.mark.parametrize(
     ("first", "second", "text"),
     [
