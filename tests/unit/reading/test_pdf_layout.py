@@ -241,6 +241,13 @@ def test_two_columns_below_a_longer_text_over_the_whole_page_are_read_one_after_
     assert text.endswith(f"{LEFT} {LEFT} {RIGHT} {RIGHT}")
 
 
+def test_a_figure_s_number_in_a_line_that_begins_with_an_index_is_no_mark_of_a_note() -> None:
+    index: list[PrintedLine] = [(60, 103, "i", 7, "helv")]
+    rest: list[PrintedLine] = [(64, 100, "is small. Figure", 10, "helv"), (136.5, 100, "2", 10, "hebo")]
+    rest += [(145, 100, "shows the details of what was found there.", 10, "helv")]
+    assert "Figure 2 shows" in read(printed_pdf([[*index, *rest]]), "a.pdf").text
+
+
 @pytest.mark.parametrize(
     ("first", "second", "text"),
     [
