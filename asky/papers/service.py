@@ -243,7 +243,7 @@ class PaperService:
         return Scope((self._parts.summaries(),))
 
     def _search(self, query: str, scope: Callable[[], Scope], limit: int, selection: Selection) -> list[PaperHit]:
-        if not self.papers():
+        if self._parts.table.is_empty():
             raise _no_papers()
         hits = self._store.search_content_chunks(query, scope(), limit=limit, selection=selection)
         papers = self._parts.table.with_source(each.source.id for each in hits)
