@@ -11,20 +11,19 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
 import pytest
 
-from asky.config.loader import load_config
 from asky.reading.process.pool import ReaderPool
 from asky.research.embedding.embedder import Progress
 from asky.research.embeddings import EmbeddingClient, EmbeddingSettings
-from asky.wiring import Services
 from tests.bench.measure import cpu_with_children_s
 from tests.bench.prose import real_text
+from tests.support.large_library import LibraryServices
 from tests.support.papers import paper_pdf
 
 if TYPE_CHECKING:
@@ -62,19 +61,6 @@ class TimedEmbedder(EmbeddingClient):
             vectors = super().embed(texts, progress=progress)
         self.spent += found[0]
         return vectors
-
-
-class PaperServices(Services):
-    """The product's parts over the store below `home`, with an embedder that is open already."""
-
-    def __init__(self, home: Path, embedder: EmbeddingClient) -> None:
-        environ = {"HOME": str(home), "ASKY_HOME": str(home / "asky")}
-        super().__init__(load_config(environ=environ, cwd=home), environ)
-        self._given = embedder
-
-    @cached_property
-    def embedder(self) -> EmbeddingClient:
-        return self._given
 
 
 @pytest.fixture
@@ -117,11 +103,11 @@ def test_adding_papers_takes_little_more_than_reading_and_embedding(
 def share_of_bare_work(pdfs: Path, embedder: TimedEmbedder, home: Path) -> float:
     """The part of the CPU time of adding `pdfs` that reading and embedding alone take."""
     embedder.spent = Spent()
-    with measured() as adding, PaperServices(home, embedder) as services:
+    with measured() as adding, LibraryServices(home, embedder) as services:
         outcome = anyio.run(partial(services.papers.add, [pdfs]))
     assert {each.outcome for each in outcome.outcomes} == {"added"}
     embedding = embedder.spent
-    with PaperServices(home, embedder) as services, measured() as adding_again:
+    with LibraryServices(home, embedder) as services, measured() as adding_again:
         known = anyio.run(partial(services.papers.add, [pdfs]))
     assert {each.outcome for each in known.outcomes} == {"known"}
     assert embedder.spent == embedding
