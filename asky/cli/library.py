@@ -14,9 +14,9 @@ import click
 
 from asky.app.requests import RunLimits
 from asky.app.schemas import paper_hits_object, paper_summary_object, papers_object, research_object, with_embedding
-from asky.cli.commands.search import wrapped_excerpt
 from asky.cli.papers_view import FAILED_SIGN, ResearchView, is_unicode, print_panel, shown
 from asky.cli.saving import save_text
+from asky.cli.terminal.excerpt import wrapped_excerpt
 from asky.cli.view import EventsView, JsonView, PrintedView, print_result, run_to_end
 from asky.errors import AskyError, SourceError, UsageError
 from asky.text.printable import one_line

@@ -157,7 +157,7 @@ class PaperCatalog:
         return Scope((self.summaries(),))
 
     def _search(self, query: str, scope: Callable[[], Scope], limit: int, selection: Selection) -> list[PaperHit]:
-        if not self.papers():
+        if self.table.is_empty():
             raise no_papers()
         hits = self._store.search_content_chunks(query, scope(), limit=limit, selection=selection)
         papers = self.table.with_source(each.source.id for each in hits)

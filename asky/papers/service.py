@@ -259,7 +259,7 @@ class PaperService(PaperCatalog):
             raise UsageError("the query is empty", hint="ask a question about the papers of the library")
         if len(query) + len(feedback) > _MAX_QUERY_CHARS:
             raise UsageError(f"the query is longer than {_MAX_QUERY_CHARS:,} characters", hint="ask a shorter question")
-        if not self.papers():
+        if self.table.is_empty():
             raise no_papers()
         sessions, runs = self._research.sessions, self._research.runs
         session = sessions.open(name, mode=_STANDARD)

@@ -58,6 +58,11 @@ class PaperTable:
         """Return all papers in order of their ids."""
         return self._select("1", ())
 
+    def is_empty(self) -> bool:
+        """Return whether there is no paper."""
+        with self._db.read() as connection:
+            return connection.execute("SELECT 1 FROM paper LIMIT 1").fetchone() is None
+
     def get(self, paper_id: str) -> Paper | None:
         """Return the paper with this id."""
         return next(iter(self._select("p.id = ?", (paper_id,))), None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -38,34 +38,56 @@ def build(folder: Path, sources: int, **options: object) -> SearchStore:
     store = SearchStore(folder, embedder=RandomEmbedder(), **options)  # type: ignore[arg-type]
     session = store.corpus.collection("session", create=True)
     space = store.vectors.space("random-384", DIM)
-    words = np.array([f"w{number:x}" for number in range(VOCABULARY)])
-    chance = 1.0 / np.arange(10, VOCABULARY + 10)
-    chance /= chance.sum()
-    draw = np.random.default_rng(11)
+    words = Words(11)
     for first in range(0, sources, 200):
         with store.database.write():
             for number in range(first, min(first + 200, sources)):
-                chosen = draw.choice(words, size=(CHUNKS_PER_SOURCE, WORDS_PER_CHUNK), p=chance)
-                _add(store, number, [" ".join(row) for row in chosen], space, session if number < 20 else None)
+                passages = words.passages(CHUNKS_PER_SOURCE)
+                _add(store, number, passages, space, session if number < 20 else None)
     return store
 
 
 def _add(store: SearchStore, number: int, passages: list[str], space: int, session: int | None) -> None:
+    uri = f"file:///large/{number}"
+    source = Source(source_id(uri), "file", uri, str(number), path=f"/large/{number}", fetched_at="now")
+    collections = [store.collection] if session is None else [store.collection, session]
+    put_passages(store, source, passages, _cluster(number, len(passages)), space, collections)
+
+
+def put_passages(
+    store: SearchStore,
+    source: Source,
+    passages: Sequence[str],
+    vectors: npt.NDArray[np.float32],
+    space: int,
+    collections: Iterable[int],
+) -> None:
+    """Store a document whose chunks are these passages, with their vectors, as the content of `source`."""
     text = "\n".join(passages)
-    length = len(passages[0]) + 1
     chunks, start = [], 0
     for ordinal, passage in enumerate(passages):
         length = len(passage) + (ordinal < len(passages) - 1)
         chunks.append(Chunk(ordinal, Span(start, start + length), 250))
         start += length
     stored = store.documents.put_document(Document(text, "text/plain"), chunks, [""] * len(chunks))
-    uri = f"file:///large/{number}"
-    source = Source(source_id(uri), "file", uri, str(number), path=f"/large/{number}", fetched_at="now")
-    store.corpus.put_source(source, store.collection, document_id=stored.id)
-    if session is not None:
-        store.corpus.put_source(source, session, document_id=stored.id)
-    vectors = _cluster(number, len(passages))
+    for collection in collections:
+        store.corpus.put_source(source, collection, document_id=stored.id)
     store.vectors.put(space, [Pack(stored.id, ids_to_bytes(stored.chunk_ids), vectors_to_bytes(vectors))])
+
+
+class Words:
+    """Draws words as often common and rare as words are."""
+
+    def __init__(self, seed: int) -> None:
+        self._words = np.array([f"w{number:x}" for number in range(VOCABULARY)])
+        chance = 1.0 / np.arange(10, VOCABULARY + 10)
+        self._chance = chance / chance.sum()
+        self._draw = np.random.default_rng(seed)
+
+    def passages(self, count: int) -> list[str]:
+        """Return so many passages of 200 words."""
+        chosen = self._draw.choice(self._words, size=(count, WORDS_PER_CHUNK), p=self._chance)
+        return [" ".join(row) for row in chosen]
 
 
 def _cluster(number: int, count: int) -> npt.NDArray[np.float32]:

@@ -14,6 +14,7 @@ from asky.app.schemas import hits_object, with_embedding
 from asky.app.search import describe_place
 from asky.cli.context import command_context
 from asky.cli.options import DocumentPath, json_option, verbosity_options
+from asky.cli.terminal.excerpt import wrapped_excerpt
 from asky.cli.terminal.terminal import Terminal
 from asky.errors import UsageError
 from asky.values import Hit
@@ -106,13 +107,3 @@ def _print(terminal: Terminal, hits: list[Hit]) -> None:
         for line in wrapped_excerpt(hit.text):
             terminal.line(f"   {line}")
         terminal.line()
-
-
-def wrapped_excerpt(text: str) -> list[str]:
-    """Return the beginning of a passage in lines of the width of the terminal."""
-    import shutil
-    import textwrap  # only for printing
-
-    width = min(shutil.get_terminal_size((100, 24)).columns, 110) - 4
-    lines = textwrap.wrap(" ".join(text.split()), max(width, 20))
-    return [*lines[:5], "…"] if len(lines) > 6 else lines

@@ -6,11 +6,13 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
 from asky.reading.pages.lines import Line
 
 _LONG_CHARS = 20  # shorter lines are cells, labels or formulas: they neither make nor deny a column
 _MIN_COLUMN_LINES = 5
+_MIN_PART_LINES = 10  # of a column that is not as high as its page: a table has long cells too
 _STEP = 7.0  # points: gaps between columns are 10 and more
 _OVERLAP = 2.0  # points by which a line may stick out of its column
 _CROSSES = 0.05  # of the text's width, on both sides: less is a line that sticks out
@@ -32,7 +34,7 @@ def columns_of(lines: Sequence[Line], depth: int = 0) -> list[list[Line]]:
     beside = _margin(lines) if depth == 0 else []
     if beside:
         return [*columns_of([line for line in lines if line not in beside], 1), _in_order(beside)]
-    gutter = _gutter(lines) if depth < _MAX_DEPTH else None
+    gutter = (_gutter(lines) or _gutter_of_part(lines)) if depth < _MAX_DEPTH else None
     if gutter is None:
         return [_in_order(lines)] if lines else []
     width = max(line.x1 for line in lines) - min(line.x0 for line in lines)
@@ -129,6 +131,29 @@ def _gutter(lines: Sequence[Line]) -> float | None:
     if len(left_lines) < _MIN_COLUMN_LINES or len(right_lines) < _MIN_COLUMN_LINES:
         return None
     return middle if _stand_beside(left_lines, right_lines) else None
+
+
+def _gutter_of_part(lines: Sequence[Line]) -> float | None:
+    """Return the x of the gap between two columns that stand below or above text as wide as the page."""
+    long = [line for line in lines if len(line.text) >= _LONG_CHARS]
+    if len(long) < 2 * _MIN_PART_LINES:
+        return None
+    span = max(line.x1 for line in long) - min(line.x0 for line in long)
+    wide = [float("-inf"), *sorted(line.base for line in long if line.width > 0.7 * span), float("inf")]
+    parts = [[line for line in long if upper < line.base < lower] for upper, lower in pairwise(wide)]
+    part = max(parts, key=len)
+    gutter = _gutter(part) if len(part) < len(long) else None
+    if gutter is None:
+        return None
+    halves = [[line for line in part if (line.x0 + line.x1 < 2 * gutter) == is_left] for is_left in (True, False)]
+    return gutter if all(_is_full(half) for half in halves) else None
+
+
+def _is_full(column: Sequence[Line]) -> bool:
+    """Return whether most lines fill the column, as those of a text do, and not of a table."""
+    width = max(line.x1 for line in column) - min(line.x0 for line in column)
+    full = sum(line.width > 0.8 * width for line in column)
+    return len(column) >= _MIN_PART_LINES and 2 * full > len(column)
 
 
 def _stand_beside(left: Sequence[Line], right: Sequence[Line]) -> bool:

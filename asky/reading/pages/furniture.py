@@ -12,6 +12,7 @@ from asky.reading.pages.lines import Line, PageLines
 _EDGE_ROWS = 3
 _MARGIN = 0.2  # of the page's height: no head or foot begins farther inside
 _SAME_PLACE = 5.0  # points
+_LEADING = 1.6  # times the size of the letters: lines of one text stand nearer
 _REPEATED = 3
 _REGULAR = 0.8  # of the pages; front matter and chapters may count for themselves
 _DIGITS = re.compile(r"(?<!\d)\d{1,9}(?!\d)")
@@ -60,6 +61,8 @@ def furniture(pages: Sequence[PageLines]) -> list[dict[int, bool]]:
                 if not _is_furniture(page, row, top, seen, places, least):
                     break
                 for index in row:
+                    if not _is_repeated(page, index, top, seen, least) and _is_in_text(page, index):
+                        continue  # text of a column beside the head of a table, say
                     key = (top, _key(page.upright[index].text))
                     marked[index] = key not in kept and _LONE_NUMBER.fullmatch(key[1]) is None
                     kept.add(key)
@@ -120,18 +123,28 @@ def _is_furniture(
     page: PageLines, row: Sequence[int], top: bool, seen: _Seen, places: set[tuple[bool, int]], least: int
 ) -> bool:
     """Return whether some line of the row is repeated at its place, or the row stands where others are repeated."""
-    for index in row:
-        line = page.upright[index]
-        if _near(seen[top, _key(line.text)], round(_place(page, line, top) / _SAME_PLACE)) >= least:
-            return True
+    if any(_is_repeated(page, index, top, seen, least) for index in row):
+        return True
     here = round(_place(page, page.upright[row[0]], top) / _SAME_PLACE)
     return (top, here) in places and len(row) <= _EDGE_ROWS and _stands_apart(page, row, top)
+
+
+def _is_repeated(page: PageLines, index: int, top: bool, seen: _Seen, least: int) -> bool:
+    line = page.upright[index]
+    return _near(seen[top, _key(line.text)], round(_place(page, line, top) / _SAME_PLACE)) >= least
+
+
+def _is_in_text(page: PageLines, index: int) -> bool:
+    """Return whether another line of the same block stands right above or below."""
+    line = page.upright[index]
+    gaps = (abs(other.base - line.base) for other in page.upright if other.block == line.block)
+    return any(3 < gap < _LEADING * line.size for gap in gaps)
 
 
 def _stands_apart(page: PageLines, row: Sequence[int], top: bool) -> bool:
     base, size = page.upright[row[0]].base, page.upright[row[0]].size
     inner = [line.base - base if top else base - line.base for line in page.upright]
-    return min((gap for gap in inner if gap > 3), default=size * 9) > 1.6 * size
+    return min((gap for gap in inner if gap > 3), default=size * 9) > _LEADING * size
 
 
 def _line_numbers(page: PageLines) -> list[int]:

@@ -21,8 +21,9 @@ _MONO = re.compile(r"mono|courier|consol|typewriter|cmtt|sftt|inconsol|menlo|cod
 _BOLD = re.compile(r"bold|black|heavy|medi(?:um)?$|cmbx|cmb\d|semibold|demi", re.IGNORECASE)
 _TAG = re.compile(r"<[^>]*>")
 _RAISED = re.compile(r"<sup>(?:<[^>]*>)*([^<>]{1,40})(?:</\w+>)*</sup>")
-# After two letters or the stop of a sentence only: what stands after a symbol is an exponent.
-_BEFORE_RAISED = re.compile(r"(?:[A-Za-z.,;:)'?!]{2}|;)(?:</\w+>)*$")
+# After two letters or the stop of a sentence only: what stands after a symbol is an exponent. A line that begins with
+# an index counts as raised from there on, so a mark does not follow what is raised itself.
+_BEFORE_RAISED = re.compile(r"(?:[A-Za-z.,;:)'?!]{2}|;)(?:</(?!sup)\w+>)*$")
 _MAY_BE_RAISED = re.compile(
     r"[\d*†‡§¶∥⋆∗♯](?:(?<=[a-z]{4}.)|(?<=[a-z)][.,;:?!].)|(?<=[.,?!]”.))\d?(?=[\s,.;:)]|$)", re.MULTILINE
 )

@@ -21,6 +21,7 @@ _BULLET = re.compile(r"[•‣◦▪●■□–—*∗⋄▸►✓-](?=\s|$)")
 NUMBERED = re.compile(r"(?:\(?\d{1,3}[.)]|\(?[a-zA-Z][.)]|\([ivx]{1,5}\)|\[[^\]\s]{1,8}\])\s+\S")
 # An address or a range of numbers that goes on.
 _UNSPACED = re.compile(r"https?://\S*[/_.?=&#%-]$|\d[–-]$")
+_LINK = re.compile(r"[\d*†‡§]{0,3}\s?https?://")
 _CAPTION = re.compile(r"(?:fig(?:ure|\.)|table|tab\.|algorithm|listing|scheme|chart)\s*[\dIVX]+", re.IGNORECASE)
 _SECTION = re.compile(r"(?:\d{1,2}(?:\.\d{1,2}){0,3}\.?|[IVX]{1,5}\.|[A-Z](?:\.\d{1,2})*\.?)\s+(?=[A-Z])")
 _SUBSECTION = re.compile(r"\d{1,2}(?:\.[1-9]\d?){1,3}\.?\s+[A-Z]")
@@ -239,7 +240,9 @@ def _stays_with(before: _Row, after: _Row, column: _Column) -> bool:
         return not indent and last.bold == first.bold and step < 1.6 * column.leading
     if _begins_item(text, following) or _ENDS.search(text):
         return False
-    if len(following) >= LONG_CHARS and abs(last.size - first.size) > _SAME_SIZE * last.size:
+    if abs(last.size - first.size) > _SAME_SIZE * last.size and (
+        len(following) >= LONG_CHARS or _LINK.match(following)
+    ):
         return False  # a note
     return not following[0].isupper()
 

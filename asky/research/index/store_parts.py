@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from asky.config.schema import Retrieval
 from asky.errors import AskyError
@@ -35,6 +35,11 @@ if TYPE_CHECKING:
 
 # Comparing a question with a mapped vector takes 0.15 to 0.2 microseconds, reading one from SQLite 2.6.
 _SHARED_PART = 0.1
+# Summaries, which every question is compared with, and the texts of some papers, which change with the question.
+_KEPT_MATRICES = 2
+_MatrixKey: TypeAlias = tuple[int, Scope, int]
+"""Identifies vectors: their space, their scope, and the version of the corpus."""
+
 _INDEX_STAGE = "building the vector index"
 
 
@@ -91,7 +96,7 @@ class StoreParts:
         self._index_folder = index_folder
         self._vector_files = vector_files
         self._index: ChromaIndex | None = None
-        self._matrix: tuple[tuple[int, Scope, int], Matrix] | None = None
+        self._matrices: tuple[tuple[_MatrixKey, Matrix], ...] = ()  # the last used first
         self._failed: dict[str, AskyError] = {}  # parts that could not be opened and are not tried again
         self._opening = threading.RLock()  # one thread loads the model and opens the index
 
@@ -161,22 +166,26 @@ class StoreParts:
                 self.listener(StageFinished(_INDEX_STAGE, time.monotonic() - started, passages))
 
     def matrix(self, embedder: Embedder, scope: Scope, embedded: int) -> Matrix:
-        """Return the vectors in scope, of which there are `embedded`; kept until one of both changes.
+        """Return the vectors in scope, of which there are `embedded`; those of two scopes are kept until they change.
 
         Many of them come from files that processes share, unless they are few of the store's.
         """
         space_id = self.space(embedder)
         key = (space_id, scope, self.tables.vectors.version())
-        kept = self._matrix
-        if kept is None or kept[0] != key:
-            if self._is_shared(space_id, scope, embedded):
-                documents = None if scope == Scope() else self.tables.chunks.documents_in(scope)
-                matrix = matrix_of(self._vector_files.blocks(space_id), embedder.dim, documents)
-            else:
-                ids, vectors = join_packs(self.tables.vectors.packs(space_id, scope), embedder.dim)
-                matrix = Matrix(ids, [vectors])
-            self._matrix = kept = (key, matrix)
-        return kept[1]
+        kept = self._matrices
+        matrix = dict(kept).get(key)
+        if matrix is None:
+            matrix = self._read_matrix(embedder, space_id, scope, embedded)
+        others = [(other, each) for other, each in kept if other != key and other[2] == key[2]]
+        self._matrices = ((key, matrix), *others)[:_KEPT_MATRICES]
+        return matrix
+
+    def _read_matrix(self, embedder: Embedder, space_id: int, scope: Scope, embedded: int) -> Matrix:
+        if self._is_shared(space_id, scope, embedded):
+            documents = None if scope == Scope() else self.tables.chunks.documents_in(scope)
+            return matrix_of(self._vector_files.blocks(space_id), embedder.dim, documents)
+        ids, vectors = join_packs(self.tables.vectors.packs(space_id, scope), embedder.dim)
+        return Matrix(ids, [vectors])
 
     def _is_shared(self, space_id: int, scope: Scope, embedded: int) -> bool:
         """Return whether the vectors of a scope are taken from files that hold those of the whole store."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import os
+import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -64,11 +67,26 @@ def test_a_folder_of_papers_is_added_with_ids_titles_and_files(asky: Asky, folde
     assert asky.papers.pdf(tides).stat().st_mode & 0o777 == 0o600
 
 
-def test_a_second_add_opens_no_file(asky: Asky, folder: Path) -> None:
-    (folder / "a.pdf").write_bytes(paper_pdf(arxiv="2101.00001v2"))
+def test_a_second_add_reads_no_file_and_reaches_nothing(asky: Asky, folder: Path) -> None:
+    file = folder / "a.pdf"
+    file.write_bytes(paper_pdf(arxiv="2101.00001v2"))
+    reached = _reached()
     add(asky, folder)
-    (folder / "a.pdf").chmod(0)
+    assert reached == ["subprocess.Popen"]
+    state = file.stat()
+    file.write_bytes(b"x" * state.st_size)  # which would be no PDF if anybody looked
+    os.utime(file, ns=(state.st_atime_ns, state.st_mtime_ns))
     assert outcomes(add(asky, folder)) == {"a.pdf": ("known", "2101.00001v2")}
+    assert reached == ["subprocess.Popen"]
+
+
+@functools.cache
+def _reached() -> list[str]:
+    """Every process that is started and address that is used here from now on: a hook stays for good."""
+    reached: list[str] = []
+    watched = ("subprocess.Popen", "socket.connect", "socket.getaddrinfo")
+    sys.addaudithook(lambda event, _: reached.append(event) if event in watched else None)
+    return reached
 
 
 def test_a_paper_is_kept_once_whatever_its_files_are_called(asky: Asky, folder: Path) -> None:

@@ -61,6 +61,16 @@ def test_statements_of_a_search_do_not_grow_with_the_sources(store: SearchStore)
     assert max(counts) - min(counts) <= 2  # a scope is first compared with the whole corpus
 
 
+def test_vectors_of_two_scopes_that_are_searched_in_turn_are_read_once(store: SearchStore) -> None:
+    first, second = (each.id for each in store.corpus.sources(Scope((store.collection,)))[:2])
+    scopes = [Scope(sources=(each,)) for each in (first, second)]
+    with statements(store) as seen:
+        for scope in scopes * 3:
+            store.found(queries(1)[0], scope=scope)
+    read = [each for each in seen if each.startswith("SELECT document_id, chunk_ids, vectors")]
+    assert len(read) == 2
+
+
 def test_hits_cost_at_most_one_statement_each(store: SearchStore) -> None:
     counts = {}
     for limit in (1, LIMIT):

@@ -78,6 +78,27 @@ def test_a_sentence_that_goes_on_overleaf_is_on_the_page_where_it_begins() -> No
     assert "Page 2" not in document.text
 
 
+def test_text_beside_the_repeated_head_of_a_table_is_no_running_head() -> None:
+    head: list[PrintedLine] = [(60, 60, "Mill", 8, "hebo"), (150, 60, "Wheels", 8, "hebo")]
+    rights = [
+        RIGHT,
+        RIGHT.replace("across", "across and along"),
+        RIGHT.replace("across", "across in the sun and along"),
+    ]
+    pages = [[*head, *column_of(LEFT, 60, 100, 44), *column_of(right, 330, 60, 44)] for right in rights]
+    document = read(printed_pdf(pages), "a.pdf")
+    check_document(document)
+    for right, text in zip(rights, page_texts(document), strict=True):
+        assert f"{LEFT} {right}" in text
+
+
+def test_an_address_in_a_note_ends_no_sentence_that_goes_on_overleaf() -> None:
+    note: list[PrintedLine] = [(60, 158, "3https://mill.org/", 6, "helv")]
+    pages = [[*column_of(LEFT, 60, 100, 90), *note], column_of(RIGHT, 60, 100, 90)]
+    document = read(printed_pdf(pages), "a.pdf")
+    assert page_texts(document)[0] == f"{LEFT} across on the stones.\n\n3https://mill.org/\n\f"
+
+
 def test_a_word_broken_at_the_end_of_a_page_is_whole() -> None:
     before = "It was a matter of normalization, they said, and of other things that they talked about,"
     pages = [
@@ -208,6 +229,23 @@ def test_an_abstract_over_both_columns_is_read_before_them_with_its_short_last_l
     left, right = column_of(LEFT, 60, 230, 44), column_of(RIGHT, 330, 230, 44)
     text = read(printed_pdf([[*abstract, *left, *right]]), "a.pdf").text
     assert text == f"Summary of it all. {LEFT}.\n\n{LEFT} {RIGHT}"
+
+
+def test_two_columns_below_a_longer_text_over_the_whole_page_are_read_one_after_the_other() -> None:
+    thanks = [
+        line for number in range(5) for line in column_of(f"{LEFT} {number}.", 60, 60 + 48 * number, 108)
+    ]  # 15 lines over the page, and 8 and 8 below them
+    left = column_of(f"{LEFT} {LEFT}", 60, 340, 46)
+    right = column_of(f"{RIGHT} {RIGHT}", 330, 346, 46)
+    text = read(printed_pdf([[*thanks, *left, *right]]), "a.pdf").text
+    assert text.endswith(f"{LEFT} {LEFT} {RIGHT} {RIGHT}")
+
+
+def test_a_figure_s_number_in_a_line_that_begins_with_an_index_is_no_mark_of_a_note() -> None:
+    index: list[PrintedLine] = [(60, 103, "i", 7, "helv")]
+    rest: list[PrintedLine] = [(64, 100, "is small. Figure", 10, "helv"), (136.5, 100, "2", 10, "hebo")]
+    rest += [(145, 100, "shows the details of what was found there.", 10, "helv")]
+    assert "Figure 2 shows" in read(printed_pdf([[*index, *rest]]), "a.pdf").text
 
 
 @pytest.mark.parametrize(
