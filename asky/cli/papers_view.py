@@ -57,8 +57,8 @@ def shown(terminal: Terminal, text: str) -> str:
     if is_unicode(terminal):
         return text
     for sign, plain in _PLAIN.items():
-        text = text.replace(sign, plain)
-    return text.strip(" ")
+        text = text.replace(f"{sign} ", f"{plain} " if plain else "")
+    return text
 
 
 def is_unicode(terminal: Terminal) -> bool:

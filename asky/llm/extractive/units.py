@@ -147,6 +147,10 @@ _NOT_PROSE = re.compile(
     r"|^(?:For more (?:information|details)|See also|Learn more|To learn more|Read more)\b"
 )
 _LEADS_IN = re.compile(r"[:：]\W*$|\b(?:below|as follows|(?:the|these) following(?: \w+){0,4})[.:]?\W*$", re.IGNORECASE)
+_BIBLIOGRAPHY = re.compile(
+    r"(?:^|› )(?:[\dIVX]+\.?\s+)?(?:references|bibliography|works cited|(?:cited )?literature|literature cited)$",
+    re.IGNORECASE,
+)
 _REFERENCE_NUMBER = re.compile(r"\s?\[\^?\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*\]")
 _KEY_LIKE = re.compile(r"\[\s*P[0-9a-fA-F]{4,8}\b")  # would read as a citation key
 _SYMBOLS = frozenset("{}<>=;|\\$#~^@")
@@ -170,12 +174,18 @@ def is_mail_head(unit: Unit) -> bool:
 
 
 def read_units(passages: Sequence[PassageText]) -> list[Unit]:
-    """Return the units of all passages in order. Only the first occurrence of a text is quotable."""
+    """Return the units of all passages in order.
+
+    Only the first occurrence of a text is quotable, and nothing in the bibliography of a paged document.
+    """
     seen: set[str] = set()
     found: list[Unit] = []
     for index, passage in enumerate(passages):
         title = terms_of(passage.title)
         section = terms_of(passage.location.section or "")
+        is_bibliography = passage.location.page is not None and bool(
+            _BIBLIOGRAPHY.search(passage.location.section or "")
+        )
         for position, unit in enumerate(_units_of(passage)):
             if unit.quote in seen:
                 continue
@@ -190,7 +200,7 @@ def read_units(passages: Sequence[PassageText]) -> list[Unit]:
                     passage=index,
                     position=position,
                     context=(context | related(unit.terms | context)) - unit.terms,
-                    quotable=unit.quotable and adds,
+                    quotable=unit.quotable and adds and not is_bibliography,
                 )
             )
     return found

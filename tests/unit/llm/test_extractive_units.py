@@ -294,3 +294,12 @@ def test_a_single_line_of_a_log_is_an_entry_and_a_failure_is_found_by_what_peopl
     assert (error.kind, note.kind) == ("entry", "entry")
     assert terms_of("went wrong") <= error.context
     assert not terms_of("went wrong") & note.context
+
+
+@pytest.mark.parametrize("section", ["References", "A title › 7. REFERENCES", "Bibliography", "Literature cited"])
+def test_entries_of_a_bibliography_are_not_quotable(section: str) -> None:
+    text = "A. Byrne (1911), The burning of wooden mills. B. Clare (1912), How mills are built again."
+    paged = Passage(text, location=Location(section, 12))
+    assert [unit.quote for unit in read_units([paged]) if unit.quotable] == []
+    for other in (Location("Mills › References to fire", 12), Location("References")):
+        assert [unit for unit in read_units([Passage(text, location=other)]) if unit.quotable]
