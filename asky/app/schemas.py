@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from asky.papers.catalog import PaperHit
     from asky.papers.service import AddedPapers as AddedPapers
     from asky.papers.service import QueryResult
+    from asky.papers.states import PaperState as PaperState
     from asky.papers.summaries import PaperSummary
     from asky.research.corpus.report import AcquireReport
     from asky.research.embeddings import EmbeddingUsage

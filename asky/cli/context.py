@@ -32,6 +32,7 @@ T = TypeVar("T")
 GRACE_S = 3.0
 _REASON_WARNED = "failed for the reason in the warning above"
 _TICK_S = 0.1
+_current: contextvars.ContextVar[CommandContext | None] = contextvars.ContextVar("command_context", default=None)
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -51,13 +52,15 @@ class Typing(Protocol):
 class CommandContext:
     """The use cases and the terminal of one command.
 
-    `typing`, if set, has the keyboard while asynchronous work runs.
+    `typing`, if set, has the keyboard while asynchronous work runs. `library_prefix` comes before the names of the
+    commands of the paper library in hints.
     """
 
     asky: Asky
     terminal: Terminal
     progress: Progress
     typing: Typing | None = None
+    library_prefix: str = "asky papers "
 
     def run(self, main: Callable[[], Awaitable[T]], *, unless: Callable[[], T | None] | None = None) -> T:
         """Run asynchronous work while the progress line is updated. Raises `Stopped` on Ctrl-C.
@@ -102,8 +105,12 @@ def command_context(
     """Open the use cases for one command and close them on exit.
 
     With `as_json`, stderr is silent too, so that it holds nothing but a possible error object. Notes that were `said`
-    before are not printed again. An error of the body that a warning has already explained gets a shorter message.
+    before are not printed again. An error of the body that a warning has already explained gets a shorter message. A
+    command inside another one has the context of that, see `as_current`.
     """
+    if (current := _current.get()) is not None:
+        yield current
+        return
     config = configured(flags)
     quiet = quiet or (as_json and not verbose)
     terminal, progress = open_terminal(os.environ, config.ui, quiet=quiet, verbose=verbose, said=said)
@@ -118,6 +125,16 @@ def command_context(
             raise
         if verbose and (usage := asky.embedding_usage()) is not None:
             terminal.note(usage.describe())
+
+
+@contextmanager
+def as_current(ctx: CommandContext) -> Iterator[None]:
+    """Give `ctx` to the commands that are run in the body."""
+    token = _current.set(ctx)
+    try:
+        yield
+    finally:
+        _current.reset(token)
 
 
 class Stopped(Interrupted):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -18,14 +18,14 @@ from asky.cli.papers_view import FAILED_SIGN, ResearchView, is_unicode, print_pa
 from asky.cli.saving import save_text
 from asky.cli.terminal.excerpt import wrapped_excerpt
 from asky.cli.view import EventsView, JsonView, PrintedView, print_result, run_to_end
-from asky.errors import AskyError, SourceError, UsageError
+from asky.errors import AskyError, SourceError, StorageError, UsageError
 from asky.text.printable import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from asky.app.asky import PaperService
-    from asky.app.schemas import Paper
+    from asky.app.schemas import Paper, PaperState
     from asky.cli.context import CommandContext
     from asky.cli.view import Format
     from asky.values import Answer
@@ -50,11 +50,10 @@ class ResearchOptions:
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """The library in one session, whose state the commands share; `prefix` comes before their names in hints."""
+    """The library in one session, whose state the commands share."""
 
     ctx: CommandContext
     session: str = DEFAULT_SESSION
-    prefix: str = "asky papers "
 
     @property
     def _papers(self) -> PaperService:
@@ -84,8 +83,7 @@ class Library:
             page = f", page {place.page_label or place.page}" if place.page is not None else ""
             lines.append(f"{hit.rank}. [{each.paper.name}{page}] {one_line(hit.source.title)}")
             lines += [f"   {line}" for line in wrapped_excerpt(hit.text)] + [""]
-        after = state.searched(query, [each.paper.id for each in found], "\n".join(lines))
-        papers.enter(after, self.session)
+        self._enter(state.searched(query, [each.paper.id for each in found], "\n".join(lines)))
         if as_json:
             ctx.terminal.json(with_embedding(paper_hits_object(query, found), ctx.asky.embedding_usage()))
             return
@@ -115,7 +113,9 @@ class Library:
     def improve(self, feedback: str, options: ResearchOptions) -> Answer:
         """Answer the last query again, as `feedback` asks. Raises `UsageError` if there is no answer yet."""
         if not feedback.strip():
-            raise UsageError("say what to improve", hint=f"for example: {self.prefix}improve explain the method")
+            raise UsageError(
+                "say what to improve", hint=f"for example: {self.ctx.library_prefix}improve explain the method"
+            )
         query = self._papers.state(self.session).require_answer()
         return self.research(query, options, feedback=feedback)
 
@@ -125,7 +125,7 @@ class Library:
         state = papers.state(self.session)
         found = papers.resolve(state.numbered(name))
         summary = papers.summary(found)
-        papers.enter(state.summarized(found.id, summary.text), self.session)
+        self._enter(state.summarized(found.id, summary.text))
         if as_json:
             self.ctx.terminal.json(paper_summary_object(found, summary))
         else:
@@ -139,7 +139,7 @@ class Library:
         path = papers.pdf(found)
         if not path.exists():
             raise SourceError(f"{path} does not exist", hint="`asky papers add FILE` adds the PDF again")
-        papers.enter(state.opened(found.id), self.session)
+        self._enter(state.opened(found.id))
         if not terminal.out.isatty():
             terminal.line(str(path))
             return
@@ -159,25 +159,13 @@ class Library:
             save_text(path, text if text.endswith("\n") else f"{text}\n")
         terminal.note(shown(terminal, f"✅ Research results saved to: {path}"))
 
-    def run_line(self, line: str, options: ResearchOptions) -> None:
-        """Run a line such as `research QUERY` or `open 2`. Raises `UsageError` for an unknown command."""
-        name, _, rest = line.strip().partition(" ")
-        rest = rest.strip()
-        if name in ("research", "improve"):
-            getattr(self, name)(rest, options)
-        elif name in ("search", "sem-search", "find", "summary", "open"):
-            if not rest:
-                raise UsageError(f"{name} needs a text after it", hint=HELP)
-            {"search": self.search, "sem-search": self.search}.get(name, getattr(self, name, self.search))(rest)
-        elif name == "list" and not rest:
-            self.list()
-        elif name == "save":
-            self.save(Path(rest).expanduser() if rest else None)
-        else:
-            raise UsageError(f"no command of the library: {one_line(name)[:40]}", hint=HELP)
-
     def _enter_selected(self, found: Sequence[Paper]) -> None:
-        self._papers.enter(self._papers.state(self.session).selected([each.id for each in found]), self.session)
+        self._enter(self._papers.state(self.session).selected([each.id for each in found]))
+
+    def _enter(self, state: PaperState) -> None:
+        """Keep a state for the next command; what was found is shown also where nothing can be written."""
+        with suppress(StorageError):
+            self._papers.enter(state, self.session)
 
     def _view(self, options: ResearchOptions, *, is_improvement: bool) -> PrintedView:
         ctx = self.ctx
@@ -185,7 +173,7 @@ class Library:
             return EventsView(ctx.terminal, ctx.progress, ctx.terminal.environ)
         if options.format == "json":
             return _JsonView(ctx.terminal, ctx.progress, self._papers)
-        return ResearchView(ctx, self._papers, prefix=self.prefix, is_improvement=is_improvement)
+        return ResearchView(ctx, self._papers, prefix=self.ctx.library_prefix, is_improvement=is_improvement)
 
     @contextmanager
     def _signed(self, format_: Format) -> Iterator[None]:
@@ -221,9 +209,6 @@ class _JsonView(JsonView):
 
     def show(self, answer: Answer) -> None:
         self._terminal.json(research_object(answer, self._papers.result(answer)))
-
-
-HELP = "research QUERY, improve FEEDBACK, save, search QUERY, find WORDS, list, summary PAPER, open PAPER"
 
 
 def _authors(names: Sequence[str]) -> str:

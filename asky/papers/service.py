@@ -216,11 +216,12 @@ class PaperService(PaperCatalog):
         finds nothing, and what the model raises.
         """
         limits = limits or RunLimits()
-        found, worker, access, chosen = await in_thread(self._prepare, query, feedback, session, model, limits, offline)
-        run_id = await in_thread(self._research.runs.new_id)
         parts = self._research
+        found, worker, access, chosen = await in_thread(self._prepare, query, feedback, session, model, limits, offline)
+        run_id = await in_thread(parts.runs.new_id)
+        scope = Scope((await in_thread(self.collection),))
         context = run_context(parts.events, parts.mask, run_id, found.id, access, limits, listen, notes)
-        question = Question(query, query, PAPERS, Scope((self.collection(),)), instructions=feedback)
+        question = Question(query, query, PAPERS, scope, instructions=feedback)
         worker = replace(worker, evidence=tuple(each.hit for each in evidence))
         async with running(context, partial(self._run, question, found, worker, context, chosen)) as run:
             yield run
@@ -231,9 +232,10 @@ class PaperService(PaperCatalog):
         return read_state(found.settings) if found is not None else INITIAL
 
     def enter(self, state: PaperState, session: str = _SESSION) -> None:
-        """Make `state` that of a session, which is created if necessary."""
+        """Make `state` that of a session, which is created if necessary; but not to be in the initial state."""
         sessions = self._research.sessions
-        sessions.put_setting(sessions.open(session, mode=_STANDARD).id, SETTING, encode_state(state))
+        if state != INITIAL or sessions.find(session) is not None:
+            sessions.put_setting(sessions.open(session, mode=_STANDARD).id, SETTING, encode_state(state))
 
     def keep_state(self, session: str, answer: Answer | None) -> None:
         """Make the state of a session that after `answer`, or the initial one after an error."""

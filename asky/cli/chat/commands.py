@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
@@ -27,8 +28,8 @@ from asky.cli.chat.views import (
     show_verdicts,
     show_why,
 )
+from asky.cli.context import as_current
 from asky.cli.export_forms import KNOWN_SUFFIXES
-from asky.cli.library import HELP, Library, ResearchOptions
 from asky.errors import UsageError
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ _KEYS = (
     "Put quotes around a path with spaces.",
 )
 _MODES = ("research", "lean", "standard")
+_LIBRARY_TEXTS = frozenset({"research", "improve", "search", "sem-search", "find", "summary", "open"})
 
 
 class QuitChat(Exception):
@@ -269,21 +271,48 @@ def _plan(screen: ChatScreen, reader: Reader, rest: str) -> str | None:
     return plan_question(screen, reader, rest, typed_question)
 
 
-def _papers(screen: ChatScreen, _reader: Reader, rest: str) -> None:
+def _papers(screen: ChatScreen, reader: Reader, rest: str) -> None:
     if rest:
-        run_library_command(screen, rest)
+        run_library_command(screen, reader, rest)
         return
     screen.in_library = not screen.in_library
-    note = f"the library: {HELP}; /papers leaves it" if screen.in_library else "back to questions"
+    names = ", ".join(sorted(screen.library.commands))
+    note = f"the paper library: {names}; /papers leaves it" if screen.in_library else "back to questions"
     screen.ctx.terminal.note(note)
 
 
-def run_library_command(screen: ChatScreen, line: str) -> None:
-    """Run a command of the library, such as `research QUERY`, in the session of the chat."""
-    conversation = screen.conversation
-    session, typed = conversation.open_session().name, conversation.typed
-    library = Library(screen.ctx, session, "" if screen.in_library else "/papers ")
-    library.run_line(line, ResearchOptions(typed.model, typed.limits, typed.offline))
+def run_library_command(screen: ChatScreen, reader: Reader, line: str) -> None:
+    """Run a command of `asky papers`, such as `research QUERY`, in the session and with the options of the chat.
+
+    The text after a command that takes a query or a paper is one argument. Raises `UsageError` for an unknown command,
+    and for one that names files if it comes from a pipe.
+    """
+    name, _, rest = line.strip().partition(" ")
+    command = screen.library.commands.get(name)
+    if command is None:
+        hint = f"the commands are: {', '.join(sorted(screen.library.commands))}"
+        raise UsageError(f"no command of the library: {_shorten(name)}", hint=hint)
+    if not reader.is_interactive and name not in _LIBRARY_TEXTS and (rest or name not in ("list", "save", "retry")):
+        raise UsageError(f"/papers {name} may name files and cannot come from a pipe", hint=f"use asky papers {name}")
+    typed, takes = screen.conversation.typed, {option for each in command.params for option in each.opts}
+    given: dict[str, object] = {
+        "--model": typed.model,
+        "--max-tokens": typed.limits.tokens,
+        "--max-cost": typed.limits.cost_usd,
+        "--max-time": typed.limits.time_s,
+    }
+    if "--session" in takes:
+        given["--session"] = screen.conversation.open_session().name
+    arguments = [part for key, value in given.items() if value is not None and key in takes for part in (key, value)]
+    if typed.offline and "--offline" in takes:
+        arguments.append("--offline")
+    try:
+        words = ["--", rest] if name in _LIBRARY_TEXTS and rest else shlex.split(rest)
+    except ValueError as error:
+        raise UsageError(f"{name}: {error}".lower(), hint=QUOTE_THEM) from error
+    prefix = "" if screen.in_library else "/papers "
+    with as_current(replace(screen.ctx, library_prefix=prefix)):
+        screen.library.main([name, *map(str, arguments), *words], prog_name="/papers", standalone_mode=False)
 
 
 def _quit(_screen: ChatScreen, _reader: Reader, _rest: str) -> None:
@@ -301,7 +330,7 @@ _TABLE = (
     Command("mode", "[research|standard|lean]", "show or change how questions are answered", _mode),
     Command("docs", "[PATH..]", "show the documents, or answer from these files and folders too", _docs, True),
     Command("web", "[on|off]", "say whether the web may be used", _web),
-    Command("papers", "[COMMAND]", "research, find, list, summary, open, improve, save: the paper library", _papers),
+    Command("papers", "[COMMAND]", "run a command of `asky papers`; alone, stay with them", _papers),
     Command("sources", "", "list the sources of the last answer", _sources),
     Command("why", "N", "show the passage behind citation N of the last answer", _why),
     Command("check", "", "show the verdict on each statement of the last answer", _check),

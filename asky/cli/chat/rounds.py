@@ -124,7 +124,7 @@ class Chat:
         try:
             if self._screen.in_library and not line.startswith("/"):
                 question = None
-                run_library_command(self._screen, line)
+                run_library_command(self._screen, self._reader, line)
             elif line.startswith("/"):
                 question = run_command(self._screen, self._reader, line)
             else:

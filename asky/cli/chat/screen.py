@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+import click
+
 from asky.cli.context import Stopped
 from asky.cli.view import open_view, run_to_end
 from asky.values import Answer
@@ -20,14 +22,22 @@ if TYPE_CHECKING:
 class ChatScreen:
     """The state of `asky chat` between two inputs. `keyboard` is set if notes can be typed during a turn.
 
-    `answer` is the last answer of this chat. While it is `in_library`, a line is a command of the paper library.
+    `answer` is the last answer of this chat. `library` has the commands of the paper library;
+    while the chat is `in_library`, a line is one of these.
     """
 
-    def __init__(self, ctx: CommandContext, conversation: Conversation, keyboard: TypeAhead | None = None) -> None:
+    def __init__(
+        self,
+        ctx: CommandContext,
+        conversation: Conversation,
+        keyboard: TypeAhead | None = None,
+        library: click.Group | None = None,
+    ) -> None:
         self.ctx = ctx
         self.conversation = conversation
         self.keyboard = keyboard
         self.answer: Answer | None = None
+        self.library = library or click.Group()
         self.in_library = False
         self._queries: tuple[str, ...] = ()
 

@@ -15,6 +15,7 @@ from asky.cli.chat.reader import WholeLines
 from asky.cli.chat.rounds import Chat
 from asky.cli.chat.screen import ChatScreen
 from asky.cli.chat.type_ahead import TypeAhead
+from asky.cli.commands.papers import papers
 from asky.cli.context import command_context
 from asky.cli.options import verbosity_options
 from asky.cli.terminal.terminal import is_smart
@@ -46,5 +47,5 @@ def chat(ctx: click.Context, /, quiet: bool, verbose: bool, **params: Any) -> No
         conversation = command.asky.converse(options.request(), command.terminal.note)
         conversation.check_documents()  # now, not at the first question
         with keyboard.capture() if keyboard is not None else nullcontext():
-            code = Chat(ChatScreen(command, conversation, keyboard)).run()
+            code = Chat(ChatScreen(command, conversation, keyboard, papers)).run()
     ctx.exit(code)

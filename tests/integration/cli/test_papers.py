@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from tests.support.asky_command import clean_environment
 from tests.support.files import pdf
+from tests.support.here import run_here
 from tests.support.in_process import InProcess
 from tests.support.papers import TEXT, paper_pdf
 
@@ -167,3 +169,72 @@ def test_two_processes_add_the_same_papers_once(asky: InProcess, folder: Path) -
     assert [each.returncode for each in running] == [0, 0], told
     assert len(asky("papers", "list", "--json").json["papers"]) == 2
     assert len(list((asky.home / "data" / "papers" / "pdfs").iterdir())) == 2
+
+
+def test_answers_numbers_and_saved_results_go_on_over_separate_commands(
+    asky: InProcess, folder: Path, tmp_path: Path
+) -> None:
+    asky("papers", "add", str(folder))
+    done = asky("papers", "research", "what raises smaller tides")
+    assert done.code == 0
+    assert done.out.startswith("The sun raises smaller tides. [2101.00001v2, page 2]")
+    assert "\n\n## References\n\n1. 2101.00001v2 - On the tides of nine harbours  \n   Authors: Ann Marsh" in done.out
+    assert [line for line in done.err.splitlines() if "Stage" in line or line.startswith("   ")] == [
+        "🔍 Stage 1: Searching summaries for relevant papers...",
+        "   Found 2 relevant papers",
+        "📚 Stage 2: Gathering detailed evidence from 2 papers...",
+        "   Retrieved 3 content chunks",
+        "✍️  Stage 3: Synthesizing answer from evidence...",
+    ]
+    assert asky("papers", "open", "1").out.endswith("2101.00001v2.pdf\n")
+    assert asky("papers", "summary", "1").out.startswith("# On the tides")
+    assert "answered" not in asky("papers", "save", str(tmp_path / "tides.md")).err
+    assert (tmp_path / "tides.md").read_text().startswith("The sun raises smaller tides. [2101.00001v2, page 2]")
+    improved = asky("papers", "improve", "measured", "for", "forty", "years")
+    assert (improved.code, "[2101.00001v2, page 1]" in improved.out) == (0, True)
+    why = asky("why", "2101.00001v2,", "page", "1")
+    assert (why.code, "for forty years" in why.out) == (0, True)
+    nothing = asky("papers", "research", "quantum chromodynamics")
+    assert (nothing.code, nothing.out) == (11, "")
+    assert nothing.err.endswith(
+        'asky: ❌ No papers found relevant to query: "quantum chromodynamics". Try refining your search terms.\n'
+    )
+    for gone in (("save",), ("improve", "more")):
+        assert asky("papers", *gone).code == 2
+    one = asky("papers", "open", "1")
+    assert (one.code, one.err.splitlines()[0]) == (2, "asky: no paper 1: nothing is listed yet")
+
+
+def test_research_as_json_has_markers_and_papers_and_events_come_as_lines(asky: InProcess, folder: Path) -> None:
+    asky("papers", "add", str(folder))
+    made = asky("papers", "research", "what raises smaller tides", "--json").json
+    assert (made["schema"], made["mode"], made["papers"]) == ("asky.answer/1", "papers", ["2101.00001v2"])
+    assert made["answer"].startswith("The sun raises smaller tides. [1]")
+    assert (made["citations"][0]["paper"], made["citations"][0]["page"]) == ("2101.00001v2", 2)
+    lines = asky("papers", "research", "what raises tides", "--json-stream").out.splitlines()
+    events = [json.loads(line) for line in lines]
+    stages = [each["stage"] for each in events if each.get("event") == "stage_finished"]
+    assert {"paper summaries", "paper content"} <= set(stages)
+    assert (events[-1]["type"], events[-1]["answer"]["mode"]) == ("answer", "papers")
+    both = asky("papers", "research", "tides", "--json", "--json-stream")
+    assert both.code == 2
+
+
+def test_a_chat_runs_the_commands_of_the_library_in_its_own_session(folder: Path, tmp_path: Path) -> None:
+    environ = {"ASKY_RESEARCH__EMBEDDING__MODEL": str(tmp_path / "no model")}
+    home = tmp_path / "home"
+    home.mkdir()
+    run_here("papers", "add", str(folder), home=home, environ=environ)
+    typed = "/papers research what raises smaller tides\n/papers\nopen 1\nsummary 1\nimprove what's measured\n/papers\n"
+    done = run_here("chat", "-s", "sea", home=home, environ=environ, stdin=typed)
+    assert done.returncode == 0, done.stderr
+    assert "The sun raises smaller tides. [2101.00001v2, page 2]" in done.stdout
+    assert "2101.00001v2.pdf" in done.stdout
+    assert "`/papers save`" in done.stderr
+    assert "Improving research answer with your feedback..." in done.stderr
+    assert "back to questions" in done.stderr
+    told = run_here("session", "list", home=home, environ=environ).stdout
+    assert ("sea" in told, "papers" in told) == (True, False)
+    refused = run_here("chat", home=home, environ=environ, stdin=f"/papers add {folder}\n/papers nothing\n")
+    assert "/papers add may name files and cannot come from a pipe" in refused.stderr
+    assert "no command of the library: nothing" in refused.stderr
