@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 from urllib.parse import quote
 
 from asky.evidence.export.citing import place_text, reference
@@ -15,15 +15,17 @@ from asky.evidence.plain_text import plain_text
 from asky.evidence.quotes import parts_of
 from asky.text.printable import json_document
 
-if TYPE_CHECKING:
-    from typing import Literal
-
-    from asky.app.forms import BibliographyForm
+BibliographyForm = Literal["bibtex", "csl", "ris"]
+Form = Literal["md", "html", "json", "bibtex", "csl", "ris"]
+FORMS: tuple[Form, ...] = ("md", "html", "json", "bibtex", "csl", "ris")
 
 __all__ = [
+    "FORMS",
     "MARKED",
     "WARNING_SIGN",
+    "BibliographyForm",
     "ExportedText",
+    "Form",
     "answer_text",
     "export_bibliography",
     "parts_of",

@@ -25,7 +25,7 @@ from asky.version import __version__
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from asky.app.forms import Form
+    from asky.app.answers import Form
     from asky.events import Envelope
     from asky.evidence.citation_lookup import OpenedCitation as OpenedCitation
     from asky.evidence.export.bundle_check import CheckedBundle as CheckedBundle

@@ -17,7 +17,7 @@ from asky.text.printable import json_document
 from asky.values import Unreadable
 
 if TYPE_CHECKING:
-    from asky.app.forms import Form
+    from asky.app.answers import Form
     from asky.storage.sessions import SessionStore
     from asky.wiring import Services
 

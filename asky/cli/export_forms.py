@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from asky.app.forms import FORMS as FORMS
-from asky.app.forms import Form as Form
+from asky.app.answers import FORMS as FORMS
+from asky.app.answers import Form as Form
 from asky.errors import UsageError
 
 FORMAT_HINT = "or choose a format with --format"

@@ -14,6 +14,7 @@ import click
 
 from asky.app.requests import RunLimits
 from asky.app.schemas import paper_hits_object, paper_summary_object, papers_object, research_object, with_embedding
+from asky.cli.evidence_view import print_evidence
 from asky.cli.papers_view import FAILED_SIGN, ResearchView, is_unicode, print_panel, shown
 from asky.cli.saving import save_text
 from asky.cli.terminal.excerpt import wrapped_excerpt
@@ -46,6 +47,7 @@ class ResearchOptions:
     output: Path | None = None
     format: Format = "text"
     strict: bool = False
+    evidence: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,14 @@ class Library:
         query = self._papers.state(self.session).require_answer()
         return self.research(query, options, feedback=feedback)
 
+    def evidence(self) -> None:
+        """Print what each statement of the last answer rests on. Raises `UsageError` if there is no answer yet."""
+        state = self._papers.state(self.session)
+        state.require_answer()
+        run = self.ctx.asky.runs.find(state.run)
+        if run.answer is not None:
+            print_evidence(self.ctx.terminal, run.answer)
+
     def summary(self, name: str, *, as_json: bool = False) -> None:
         """Print the summary of a paper, named as everywhere or by its number."""
         papers = self._papers
@@ -171,6 +181,8 @@ class Library:
             {"search": self.search, "sem-search": self.search}.get(name, getattr(self, name, self.search))(rest)
         elif name == "list" and not rest:
             self.list()
+        elif name == "evidence" and not rest:
+            self.evidence()
         elif name == "save":
             self.save(Path(rest).expanduser() if rest else None)
         else:
@@ -185,7 +197,8 @@ class Library:
             return EventsView(ctx.terminal, ctx.progress, ctx.terminal.environ)
         if options.format == "json":
             return _JsonView(ctx.terminal, ctx.progress, self._papers)
-        return ResearchView(ctx, self._papers, prefix=self.prefix, is_improvement=is_improvement)
+        papers, prefix = self._papers, self.prefix
+        return ResearchView(ctx, papers, prefix=prefix, is_improvement=is_improvement, shows_evidence=options.evidence)
 
     @contextmanager
     def _signed(self, format_: Format) -> Iterator[None]:
@@ -223,7 +236,7 @@ class _JsonView(JsonView):
         self._terminal.json(research_object(answer, self._papers.result(answer)))
 
 
-HELP = "research QUERY, improve FEEDBACK, save, search QUERY, find WORDS, list, summary PAPER, open PAPER"
+HELP = "research QUERY, improve FEEDBACK, evidence, save, search QUERY, find WORDS, list, summary PAPER, open PAPER"
 
 
 def _authors(names: Sequence[str]) -> str:

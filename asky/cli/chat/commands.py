@@ -301,7 +301,12 @@ _TABLE = (
     Command("mode", "[research|standard|lean]", "show or change how questions are answered", _mode),
     Command("docs", "[PATH..]", "show the documents, or answer from these files and folders too", _docs, True),
     Command("web", "[on|off]", "say whether the web may be used", _web),
-    Command("papers", "[COMMAND]", "research, find, list, summary, open, improve, save: the paper library", _papers),
+    Command(
+        "papers",
+        "[COMMAND]",
+        "research, find, list, summary, open, improve, evidence, save: the paper library",
+        _papers,
+    ),
     Command("sources", "", "list the sources of the last answer", _sources),
     Command("why", "N", "show the passage behind citation N of the last answer", _why),
     Command("check", "", "show the verdict on each statement of the last answer", _check),
