@@ -18,7 +18,7 @@ from asky.cli.evidence_view import print_evidence
 from asky.cli.papers_view import FAILED_SIGN, ResearchView, is_unicode, print_panel, shown
 from asky.cli.saving import save_text
 from asky.cli.terminal.excerpt import wrapped_excerpt
-from asky.cli.view import EventsView, JsonView, PrintedView, print_result, run_to_end
+from asky.cli.view import EventsView, JsonView, PrintedView, print_result, run_to_end, write_answer
 from asky.errors import AskyError, SourceError, UsageError
 from asky.text.printable import one_line
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 DEFAULT_SESSION = "papers"
 RESPONSE = "📝 Response"
+_OF_ANSWERS = (".html", ".tex", ".json", ".bib", ".ris")
 _VIEWERS = ("open", "xdg-open")
 EMPTY = "the library has no papers yet; `asky papers add FILE` adds a PDF"
 
@@ -159,12 +160,19 @@ class Library:
         print_panel(terminal, RESPONSE, f"# Paper Content: {found.name}\n\nPDF Location: {path}\n\n{opened}")
 
     def save(self, path: Path | None = None) -> None:
-        """Write what was printed last to `path`, by default to a new file in the folder `results` of the library."""
+        """Write what was printed last to `path`, by default to a new file in the folder `results` of the library.
+
+        An answer is written in the format of the suffix; what has another suffix, and all else, is Markdown.
+        """
         terminal, state = self.ctx.terminal, self._papers.state(self.session)
         text = state.require_draft()
         terminal.note(shown(terminal, "💾 Saving research results..."))
         if path is None:
             path = self._papers.save_result(state)
+        elif state.run is not None and path.suffix.lower() in _OF_ANSWERS:
+            answer = self.ctx.asky.runs.find(state.run).answer
+            assert answer is not None  # the state of a session with an answer
+            write_answer(path, answer, self.ctx.asky.runs)
         else:
             save_text(path, text if text.endswith("\n") else f"{text}\n")
         terminal.note(shown(terminal, f"✅ Research results saved to: {path}"))

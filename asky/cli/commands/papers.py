@@ -230,7 +230,10 @@ def improve(feedback: tuple[str, ...], **params: Any) -> None:
 @click.argument("path", required=False, type=click.Path(path_type=Path))
 @session_option
 def save(path: Path | None, session: str) -> None:
-    """Save the last answer, summary or search, to PATH or to a new file in the folder `results` of the library."""
+    """Save the last answer, summary or search, to PATH or to a new file in the folder `results` of the library.
+
+    It is Markdown; an answer is written as .html, .tex, .json, .bib, .csl.json or .ris if PATH ends in that.
+    """
     with command_context() as ctx:
         Library(ctx, session).save(path)
 
