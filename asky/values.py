@@ -177,7 +177,10 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A numbered reference to a passage; `quote == text[span.start:span.end]` of the text whose hash is `sha256`."""
+    """A numbered reference to a passage; `quote == text[span.start:span.end]` of the text whose hash is `sha256`.
+
+    `score` is how well the passage matched the query that found it, as `Hit.score` has it; `None` if no query did.
+    """
 
     n: int
     key: str
@@ -186,6 +189,7 @@ class Citation:
     span: Span
     quote: str
     sha256: str
+    score: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 from urllib.parse import quote
 
 from asky.evidence.export.citing import place_text, reference
@@ -15,17 +15,21 @@ from asky.evidence.plain_text import plain_text
 from asky.evidence.quotes import parts_of
 from asky.text.printable import json_document
 
-if TYPE_CHECKING:
-    from typing import Literal
-
-    from asky.app.forms import BibliographyForm
+BibliographyForm = Literal["bibtex", "csl", "ris"]
+CitingForm = Literal["tex", "bibtex", "csl", "ris"]
+Form = Literal["md", "html", "json", "tex", "bibtex", "csl", "ris"]
+FORMS: tuple[Form, ...] = ("md", "html", "json", "tex", "bibtex", "csl", "ris")
 
 __all__ = [
+    "FORMS",
     "MARKED",
     "WARNING_SIGN",
+    "BibliographyForm",
+    "CitingForm",
     "ExportedText",
+    "Form",
     "answer_text",
-    "export_bibliography",
+    "export_cited",
     "parts_of",
     "place_text",
     "plain_text",
@@ -44,11 +48,15 @@ class ExportedText:
 
 
 def answer_text(
-    answer: Mapping[str, Any], form: Literal["md", "json"] | BibliographyForm, folder: Path | None = None
+    answer: Mapping[str, Any],
+    form: Literal["md", "json"] | CitingForm,
+    folder: Path | None = None,
+    body: str | None = None,
 ) -> str:
-    """Return an `asky.answer/1` object as Markdown, indented JSON, or the bibliography of its cited sources.
+    """Return an `asky.answer/1` object as Markdown, indented JSON, LaTeX, or the bibliography of its cited sources.
 
     Markdown for a `folder` in a vault of Obsidian links to notes of that vault relatively, so that Obsidian opens them.
+    For `body` see `answer_markdown`.
     """
     if form == "json":
         return json_document(answer)
@@ -56,8 +64,8 @@ def answer_text(
         from asky.evidence.export.markdown import answer_markdown  # reads citations, 6 ms: not for a list of sessions
 
         vault = _vault_of(folder) if folder is not None else None
-        return answer_markdown(answer, file_link=lambda path: _file_link(path, folder, vault))
-    return export_bibliography([answer], form).text
+        return answer_markdown(answer, body=body, file_link=lambda path: _file_link(path, folder, vault))
+    return export_cited([answer], form).text
 
 
 def _vault_of(folder: Path) -> Path | None:
@@ -70,8 +78,8 @@ def _file_link(path: str, folder: Path | None, vault: Path | None) -> str:
     return Path(path).as_uri()
 
 
-def export_bibliography(answers: Sequence[Mapping[str, Any]], form: BibliographyForm) -> ExportedText:
-    """Return a bibliography of the sources that these `asky.answer/1` objects cite, each source once."""
-    from asky.evidence.export.bibliography import bibliography  # only for these formats
+def export_cited(answers: Sequence[Mapping[str, Any]], form: CitingForm) -> ExportedText:
+    """Return these `asky.answer/1` objects as LaTeX, or a bibliography of what they cite, each source once."""
+    from asky.evidence.export.cited_text import cited_text  # only for these formats
 
-    return ExportedText(bibliography(answers, form), cites_nothing=not any(each["citations"] for each in answers))
+    return ExportedText(cited_text(answers, form), cites_nothing=not any(each["citations"] for each in answers))

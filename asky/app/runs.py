@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from asky.app.answers import ExportedText, answer_text, export_bibliography
+from asky.app.answers import ExportedText, answer_text, export_cited
 from asky.app.records import RunDetails, RunSummary
 from asky.app.schemas import run_object
 from asky.app.sessions import find_session
 from asky.errors import StoreDamaged, UsageError
 from asky.evidence.citation_lookup import open_citation
 from asky.evidence.citations.markers import number_citations
-from asky.evidence.citations.page_citations import cites_page, read_page_citations
+from asky.evidence.citations.page_citations import cites_page, read_page_citations, with_pages
+from asky.papers.modes import PAPERS
 from asky.storage.corpus import DEFAULT_COLLECTION
 from asky.storage.runs import LedgerEntry, Run
 from asky.storage.stored_json import SEE_DOCTOR
@@ -25,7 +26,7 @@ from asky.version import __version__
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from asky.app.forms import Form
+    from asky.app.answers import Form
     from asky.events import Envelope
     from asky.evidence.citation_lookup import OpenedCitation as OpenedCitation
     from asky.evidence.export.bundle_check import CheckedBundle as CheckedBundle
@@ -167,15 +168,21 @@ class RunService:
                 hint="`asky runs list` shows how each run ended",
             )
         if form == "md":
-            return ExportedText(answer_text(run.answer, "md", folder))
-        return export_bibliography([run.answer], form)
+            return ExportedText(self.export_answer(run.answer, "md", folder))
+        return export_cited([run.answer], form)
 
     def export_answer(self, answer: Mapping[str, Any], form: Form, folder: Path | None = None) -> str:
         """Return an `asky.answer/1` object in a format, for a file in `folder` if that is known; see `answer_text`.
 
-        For `html`, its run has to be in the store.
+        Markdown of an answer from the paper library cites by page and lists the papers. For `html`, the run has to be
+        in the store.
         """
-        return self.page(self.find(answer["run"])) if form == "html" else answer_text(answer, form, folder)
+        if form == "html":
+            return self.page(self.find(answer["run"]))
+        papers = self._services.papers if form == "md" and answer["mode"] == PAPERS else None
+        cited_by_page = with_pages(answer["answer"], answer["citations"]) if papers is not None else ""
+        body = papers.format_research_result(cited_by_page)[0] if papers is not None else None
+        return answer_text(answer, form, folder, body)
 
     def evidence(self, run: Run) -> dict[str, Any]:
         """Return a run as an `asky.run/1` object, with the full text of every document shown in it."""

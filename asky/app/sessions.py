@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from asky.app.answers import ExportedText, export_bibliography
+from asky.app.answers import ExportedText, export_cited
 from asky.app.records import SessionDetails, SessionSummary
 from asky.app.schemas import session_export_object
 from asky.errors import UsageError
@@ -17,7 +17,7 @@ from asky.text.printable import json_document
 from asky.values import Unreadable
 
 if TYPE_CHECKING:
-    from asky.app.forms import Form
+    from asky.app.answers import Form
     from asky.storage.sessions import SessionStore
     from asky.wiring import Services
 
@@ -107,12 +107,12 @@ class SessionService:
     def export(self, session: Session, form: Form) -> ExportedText:
         """Return a session as text, its turns in the order in which they were asked.
 
-        `bibtex`, `csl` and `ris` list the sources that its answers cite, each once.
+        `tex` has its answers, and `bibtex`, `csl` and `ris` list the sources that these cite, each once.
         """
         services = self._services
         runs = services.runs.recent(session_id=session.id)[::-1]
-        if form in ("bibtex", "csl", "ris"):
-            return export_bibliography([each.answer for each in runs if each.answer is not None], form)
+        if form in ("tex", "bibtex", "csl", "ris"):
+            return export_cited([each.answer for each in runs if each.answer is not None], form)
         messages = services.sessions.messages(session.id)
         if form == "json":
             return ExportedText(self._json(session, runs, messages))

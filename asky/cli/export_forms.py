@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from asky.app.forms import FORMS as FORMS
-from asky.app.forms import Form as Form
+from asky.app.answers import FORMS as FORMS
+from asky.app.answers import Form as Form
 from asky.errors import UsageError
 
 FORMAT_HINT = "or choose a format with --format"
-KNOWN_SUFFIXES = ".md, .html, .json, .bib, .csl.json or .ris"
+KNOWN_SUFFIXES = ".md, .html, .json, .tex, .bib, .csl.json or .ris"
 
 _BY_SUFFIX: Mapping[str, Form] = MappingProxyType(
-    {".csl.json": "csl", ".bib": "bibtex", ".ris": "ris", ".html": "html", ".md": "md", ".json": "json"}
+    {".csl.json": "csl", ".bib": "bibtex", ".ris": "ris", ".html": "html", ".md": "md", ".tex": "tex", ".json": "json"}
 )
 
 

@@ -14,10 +14,11 @@ import click
 
 from asky.app.requests import RunLimits
 from asky.app.schemas import paper_hits_object, paper_summary_object, papers_object, research_object, with_embedding
+from asky.cli.evidence_view import print_evidence
 from asky.cli.papers_view import FAILED_SIGN, ResearchView, is_unicode, print_panel, shown
 from asky.cli.saving import save_text
 from asky.cli.terminal.excerpt import wrapped_excerpt
-from asky.cli.view import EventsView, JsonView, PrintedView, print_result, run_to_end
+from asky.cli.view import EventsView, JsonView, PrintedView, print_result, run_to_end, write_answer
 from asky.errors import AskyError, SourceError, StorageError, UsageError
 from asky.text.printable import one_line
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 DEFAULT_SESSION = "papers"
 RESPONSE = "📝 Response"
+_OF_ANSWERS = (".html", ".tex", ".json", ".bib", ".ris")
 _VIEWERS = ("open", "xdg-open")
 EMPTY = "the library has no papers yet; `asky papers add FILE` adds a PDF"
 
@@ -46,6 +48,7 @@ class ResearchOptions:
     output: Path | None = None
     format: Format = "text"
     strict: bool = False
+    evidence: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +122,14 @@ class Library:
         query = self._papers.state(self.session).require_answer()
         return self.research(query, options, feedback=feedback)
 
+    def evidence(self) -> None:
+        """Print what each statement of the last answer rests on. Raises `UsageError` if there is no answer yet."""
+        state = self._papers.state(self.session)
+        state.require_answer()
+        run = self.ctx.asky.runs.find(state.run)
+        if run.answer is not None:
+            print_evidence(self.ctx.terminal, run.answer)
+
     def summary(self, name: str, *, as_json: bool = False) -> None:
         """Print the summary of a paper, named as everywhere or by its number."""
         papers = self._papers
@@ -149,12 +160,19 @@ class Library:
         print_panel(terminal, RESPONSE, f"# Paper Content: {found.name}\n\nPDF Location: {path}\n\n{opened}")
 
     def save(self, path: Path | None = None) -> None:
-        """Write what was printed last to `path`, by default to a new file in the folder `results` of the library."""
+        """Write what was printed last to `path`, by default to a new file in the folder `results` of the library.
+
+        An answer is written in the format of the suffix; what has another suffix, and all else, is Markdown.
+        """
         terminal, state = self.ctx.terminal, self._papers.state(self.session)
         text = state.require_draft()
         terminal.note(shown(terminal, "💾 Saving research results..."))
         if path is None:
             path = self._papers.save_result(state)
+        elif state.run is not None and path.suffix.lower() in _OF_ANSWERS:
+            answer = self.ctx.asky.runs.find(state.run).answer
+            assert answer is not None  # the state of a session with an answer
+            write_answer(path, answer, self.ctx.asky.runs)
         else:
             save_text(path, text if text.endswith("\n") else f"{text}\n")
         terminal.note(shown(terminal, f"✅ Research results saved to: {path}"))
@@ -173,7 +191,8 @@ class Library:
             return EventsView(ctx.terminal, ctx.progress, ctx.terminal.environ)
         if options.format == "json":
             return _JsonView(ctx.terminal, ctx.progress, self._papers)
-        return ResearchView(ctx, self._papers, prefix=self.ctx.library_prefix, is_improvement=is_improvement)
+        papers, prefix = self._papers, self.ctx.library_prefix
+        return ResearchView(ctx, papers, prefix=prefix, is_improvement=is_improvement, shows_evidence=options.evidence)
 
     @contextmanager
     def _signed(self, format_: Format) -> Iterator[None]:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from asky.app.schemas import answer_object
+from asky.cli.evidence_view import print_evidence, print_relevance
 from asky.cli.terminal.cells import Row, text_cells
 from asky.cli.terminal.markdown_stream import MarkdownStream, print_markdown
 from asky.cli.terminal.terminal import terminal_columns
@@ -69,14 +71,18 @@ def is_unicode(terminal: Terminal) -> bool:
 class ResearchView(PrintedView):
     """Prints each stage of a run as it begins and ends, and the answer in a panel.
 
-    `prefix` comes before the commands that are named as next steps.
+    `prefix` comes before the commands that are named as next steps. What each statement rests on is shown if it
+    `shows_evidence`.
     """
 
-    def __init__(self, ctx: CommandContext, papers: PaperService, *, prefix: str, is_improvement: bool) -> None:
+    def __init__(
+        self, ctx: CommandContext, papers: PaperService, *, prefix: str, is_improvement: bool, shows_evidence: bool
+    ) -> None:
         super().__init__(ctx.terminal, ctx.progress)
         self._papers = papers
         self._prefix = prefix
         self._is_improvement = is_improvement
+        self._shows_evidence = shows_evidence
         self._clear = ctx.progress.clear
         self._relevant = "papers"
 
@@ -115,6 +121,11 @@ class ResearchView(PrintedView):
         print_verdicts(terminal, answer, terminal.line if terminal.out.isatty() else terminal.note, are_marked=True)
         if terminal.verbose:
             print_sources(terminal, answer)
+        if self._shows_evidence:
+            terminal.line()
+            print_evidence(terminal, answer_object(answer))
+        elif terminal.verbose:
+            print_relevance(terminal, answer_object(answer))
         if _STRUCK.search(answer.text):
             terminal.note(shown(terminal, _UNFORMATTED))
         if answer.stopped_by is None:

@@ -35,7 +35,7 @@ def verdict_summary(claims: Sequence[Mapping[str, Any]]) -> str:
 
 def unsupported_lines(claims: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield each statement that its passages do not support or contradict, once."""
-    doubtful = Counter((claim["verdict"], _shown(claim)) for claim in claims if claim["verdict"] in MARKED)
+    doubtful = Counter((claim["verdict"], statement_text(claim)) for claim in claims if claim["verdict"] in MARKED)
     for (verdict, text), times in doubtful.items():
         shown = text if len(text) <= _MAX_CLAIM_CHARS else text[:_MAX_CLAIM_CHARS] + "..."
         yield f"{WARNING_SIGN} {verdict}: “{shown}”" + (f" ({times} times)" if times > 1 else "")
@@ -48,9 +48,9 @@ def statement_lines(claims: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         has_score = claim["citations"] and verdict != "quoted"  # it says nothing about a quotation
         score = f"{claim['score']:.2f}" if has_score else "    "
         numbers = f"[{', '.join(map(str, claim['citations']))}] " if claim["citations"] else ""
-        yield f"  {verdict:<12} {score}  {numbers}{_shown(claim)}"
+        yield f"  {verdict:<12} {score}  {numbers}{statement_text(claim)}"
 
 
-def _shown(claim: Mapping[str, Any]) -> str:
+def statement_text(claim: Mapping[str, Any]) -> str:
     """Return the statement on one line, without markup and citations."""
     return _BLANK_BEFORE_STOP.sub("", one_line(plain_text(claim["text"].replace(" | ", "; "))))

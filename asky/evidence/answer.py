@@ -48,7 +48,8 @@ def answer_json(answer: Answer) -> dict[str, Any]:
 def _citation(n: int, passage: Evidence) -> Citation:
     if len(passage.text) != len(passage.span):
         raise ValueError(f"passage {passage.key} has {len(passage.text)} characters in a span of {len(passage.span)}")
-    return Citation(n, passage.key, passage.source, passage.location, passage.span, passage.text, passage.sha256)
+    key, source, place, span = passage.key, passage.source, passage.location, passage.span
+    return Citation(n, key, source, place, span, passage.text, passage.sha256, passage.score)
 
 
 def _citation_json(citation: Citation) -> dict[str, Any]:
@@ -73,7 +74,7 @@ def _citation_json(citation: Citation) -> dict[str, Any]:
         "published": source.published,
         "published_in": source.published_in,
         "doi": source.doi,
-        **({"paper": paper} if paper is not None else {}),
+        **({"paper": paper, "score": citation.score} if paper is not None else {}),
     }
 
 

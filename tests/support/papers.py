@@ -10,6 +10,8 @@ TEXT = (
     "The moon raises two tides a day in every sea that is open to the ocean, and the sun raises two smaller ones that"
     " strengthen or weaken them. We measured the water at nine harbours for forty years."
 )
+BREAD = "Bread rises because yeast makes gas from sugar. Warm dough rises faster than cold dough does."
+SUN = "The sun raises tides that are less than half as high as those of the moon."
 
 
 def paper_pdf(

@@ -45,6 +45,7 @@ _KEYS = (
 )
 _MODES = ("research", "lean", "standard")
 _LIBRARY_TEXTS = frozenset({"research", "improve", "search", "sem-search", "find", "summary", "open"})
+_LIBRARY_ALONE = frozenset({"list", "save", "evidence", "retry", "rebuild-index"})
 
 
 class QuitChat(Exception):
@@ -292,7 +293,7 @@ def run_library_command(screen: ChatScreen, reader: Reader, line: str) -> None:
     if command is None:
         hint = f"the commands are: {', '.join(sorted(screen.library.commands))}"
         raise UsageError(f"no command of the library: {_shorten(name)}", hint=hint)
-    if not reader.is_interactive and name not in _LIBRARY_TEXTS and (rest or name not in ("list", "save", "retry")):
+    if not reader.is_interactive and name not in _LIBRARY_TEXTS and (rest or name not in _LIBRARY_ALONE):
         raise UsageError(f"/papers {name} may name files and cannot come from a pipe", hint=f"use asky papers {name}")
     typed, takes = screen.conversation.typed, {option for each in command.params for option in each.opts}
     given: dict[str, object] = {

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from asky.app.forms import BibliographyForm
+from asky.app.answers import BibliographyForm
 from asky.app.requests import RunLimits
 from asky.app.schemas import added_papers_object, with_embedding
 from asky.cli.context import CommandContext, Stopped, command_context
@@ -57,6 +57,7 @@ _RESEARCH_OPTIONS = (
         "--max-time", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Maximum duration of the run."
     ),
     click.option("--strict", is_flag=True, help="Exit with code 12 if a sentence is not supported by its sources."),
+    click.option("--evidence", is_flag=True, help="Show the words of the papers behind each statement."),
     output_option,
     click.option("--json-stream", is_flag=True, help="Print events as JSON lines; the last line is the answer."),
     json_option,
@@ -84,6 +85,7 @@ class _Options:
     max_cost: float | None
     max_time: float | None
     strict: bool
+    evidence: bool
     output: Path | None
     json_stream: bool
     as_json: bool
@@ -103,7 +105,7 @@ class _Options:
         """Return how the query is answered."""
         limits = RunLimits(None, self.max_tokens, self.max_cost, self.max_time)
         form: Format = "json" if self.as_json else "events" if self.json_stream else "text"
-        return ResearchOptions(self.model, limits, self.offline, self.output, form, self.strict)
+        return ResearchOptions(self.model, limits, self.offline, self.output, form, self.strict, self.evidence)
 
 
 @click.group(cls=ListingGroup)
@@ -225,10 +227,21 @@ def improve(feedback: tuple[str, ...], **params: Any) -> None:
 
 
 @papers.command()
+@session_option
+def evidence(session: str) -> None:
+    """Show each statement of the last answer with its verdict and the words of the papers behind it."""
+    with command_context() as ctx:
+        Library(ctx, session).evidence()
+
+
+@papers.command()
 @click.argument("path", required=False, type=click.Path(path_type=Path))
 @session_option
 def save(path: Path | None, session: str) -> None:
-    """Save the last answer, summary or search, to PATH or to a new file in the folder `results` of the library."""
+    """Save the last answer, summary or search, to PATH or to a new file in the folder `results` of the library.
+
+    It is Markdown; an answer is written as .html, .tex, .json, .bib, .csl.json or .ris if PATH ends in that.
+    """
     with command_context() as ctx:
         Library(ctx, session).save(path)
 

@@ -77,8 +77,8 @@ def _bibtex_fields(work: Reference) -> Iterable[tuple[str, str]]:
         ("eprint", _braced(work.arxiv or "")),
         ("archiveprefix", "{arXiv}" if work.arxiv else ""),
         ("pmid", _braced(work.pmid or "")),
-        ("doi", _braced(_plain_url(work.doi or ""))),
-        ("url", _braced(_plain_url(work.url or ""))),
+        ("doi", _braced(plain_url(work.doi or ""))),
+        ("url", _braced(plain_url(work.url or ""))),
         ("urldate", _braced(_joined(work.accessed, "-")) if work.url else ""),
         ("note", _braced(_tex(work.note))),
     )
@@ -103,7 +103,7 @@ def _unsplit(part: str) -> str:
     return _braced(_tex(part)) if _SPLITS_NAMES.search(part) else _tex(part)
 
 
-def _plain_url(url: str) -> str:
+def plain_url(url: str) -> str:
     """Return an address unchanged, as styles typeset it verbatim, except for characters that no address may contain."""
     return _NO_URL.sub(lambda match: quote(match[0]), url)
 

@@ -30,6 +30,7 @@ def answer_markdown(
     level: int = 1,
     added: Sequence[str] = (),
     label: str = "",
+    body: str | None = None,
     file_link: Callable[[str], str] = lambda path: PurePath(path).as_uri(),
 ) -> str:
     """Render an `asky.answer/1` object: its question as a heading of that level, the answer, and a footnote a citation.
@@ -37,14 +38,15 @@ def answer_markdown(
     A document of level 1 begins with its properties as YAML. The notes that the user `added` during the run follow the
     question. A note below the answer says if its run ended early. `label` begins the names of the footnotes, which are
     unique in a document; `file_link` returns the target of a link to a local file, given its absolute path. The answer
-    is Markdown that was made harmless when it was checked; everything else is escaped.
+    is Markdown that was made harmless when it was checked; everything else is escaped. A `body` stands in place of the
+    answer and its footnotes.
     """
     head = _properties(answer, file_link) if level == 1 else ""
     lines = [head + question_markdown(answer["question"], level=level, added=added)]
-    lines += [_with_footnotes(answer["answer"], label), ""]
+    lines += [_with_footnotes(answer["answer"], label) if body is None else body.rstrip("\n"), ""]
     if ended := early_end(answer):
         lines += [f"{WARNING_SIGN} *{ended}*", ""]
-    for citation in answer["citations"]:
+    for citation in answer["citations"] if body is None else ():
         lines += [f"[^{label}{citation['n']}]: {_reference(citation, file_link)}"]
         lines += [f"    > {as_written(citation['quote'])}", ""]
     return "\n".join(lines)

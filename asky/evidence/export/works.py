@@ -72,12 +72,22 @@ def cited_works(answers: Iterable[Mapping[str, Any]]) -> list[Reference]:
     family name or the host, the year, and the first long word of the title; another work with the same key gets the
     suffix `a`, `b`, and so on, so that further answers never change an existing key.
     """
+    taken: dict[str, int] = {}
+    return [_work(citations, taken) for citations in _by_work(answers)]
+
+
+def keys_of_sources(answers: Iterable[Mapping[str, Any]], works: Sequence[Reference]) -> Mapping[str, str]:
+    """Return the key of each source that answers cite, by its id; `works` are those that `cited_works` returns."""
+    groups = zip(_by_work(answers), works, strict=True)
+    return {each["source_id"]: work.key for citations, work in groups for each in citations}
+
+
+def _by_work(answers: Iterable[Mapping[str, Any]]) -> Iterable[list[Mapping[str, Any]]]:
     groups: dict[str, list[Mapping[str, Any]]] = {}
     for answer in answers:
         for citation in answer["citations"]:
             groups.setdefault(_doi(citation) or f"source {citation['source_id']}", []).append(citation)
-    taken: dict[str, int] = {}
-    return [_work(citations, taken) for citations in groups.values()]
+    return groups.values()
 
 
 def citation_key(authors: Sequence[str], published: str | None, title: str) -> str:

@@ -19,10 +19,7 @@ from asky.papers.catalog import PaperHit
 from asky.values import Answer
 from tests.support.endpoint import Endpoint, Problem
 from tests.support.library import open_asky
-from tests.support.papers import TEXT, paper_pdf
-
-BREAD = "Bread rises because yeast makes gas from sugar. Warm dough rises faster than cold dough does."
-SUN = "The sun raises tides that are less than half as high as those of the moon."
+from tests.support.papers import BREAD, SUN, TEXT, paper_pdf
 
 
 @pytest.fixture
