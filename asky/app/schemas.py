@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from asky.evidence.citation_lookup import OpenedCitation
     from asky.evidence.export.bundle_check import CheckedBundle
     from asky.health.check import Check
-    from asky.papers.adding import AddedPaper as AddedPaper
     from asky.papers.catalog import PaperHit
+    from asky.papers.keeping import AddedPaper as AddedPaper
     from asky.papers.service import AddedPapers as AddedPapers
     from asky.papers.service import QueryResult
     from asky.papers.states import PaperState as PaperState
@@ -269,6 +269,8 @@ def _paper_object(paper: Paper) -> dict[str, Any]:
         "path": source.path,
         "source_id": source.id,
         "status": paper.status,
+        "notices": [asdict(each) for each in paper.notices],
+        "notices_checked_at": paper.notices_checked_at,
         "added_at": paper.added_at,
     }
 

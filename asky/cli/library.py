@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import click
@@ -34,6 +35,12 @@ if TYPE_CHECKING:
 DEFAULT_SESSION = "papers"
 RESPONSE = "📝 Response"
 _OF_ANSWERS = (".html", ".tex", ".json", ".bib", ".ris")
+_LACKS: Mapping[str, str] = MappingProxyType(
+    {
+        "no_text": "  (no text: `asky papers retry` reads it again)",
+        "no_pdf": "  (no PDF: `asky papers retry` tries to fetch it)",
+    }
+)
 _VIEWERS = ("open", "xdg-open")
 EMPTY = "the library has no papers yet; `asky papers add FILE` adds a PDF"
 
@@ -148,6 +155,8 @@ class Library:
         state = papers.state(self.session)
         found = papers.resolve(state.numbered(name))
         path = papers.pdf(found)
+        if found.status == "no_pdf":
+            raise SourceError(f"{found.name} has no PDF yet", hint="`asky papers retry` tries to fetch it again")
         if not path.exists():
             raise SourceError(f"{path} does not exist", hint="`asky papers add FILE` adds the PDF again")
         self._enter(state.opened(found.id))
@@ -216,7 +225,7 @@ class Library:
         for number, each in enumerate(found, start=1):
             year = (each.source.published or "")[:4] or "    "
             who = _authors(each.source.authors)
-            lacks = "" if each.status == "complete" else "  (no text: `asky papers retry` reads it again)"
+            lacks = _LACKS.get(each.status, "")
             head = f"{number:>{digits}}. {each.name:<{width}}  {year}  "
             terminal.line(f"{head}{who}{one_line(each.source.title)}{lacks}", hang=len(head))
 

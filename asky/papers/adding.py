@@ -1,119 +1,183 @@
-"""Adding PDFs to the library: read once, recognised as papers, and kept once whatever their files are called."""
+"""Adding papers to the library: PDFs of this machine, and papers by their ids and addresses."""
 
 from __future__ import annotations
 
 import hashlib
-import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, TypeVar
 
 from asky.concurrency import error_of, gather, in_thread
 from asky.errors import SourceError, SourceUnreadable
-from asky.events import Listener, StageAdvanced, StageFinished, StageStarted
-from asky.evidence.paper_names import PAPER_URI
-from asky.papers.catalog import CONTENT
-from asky.papers.files import PaperFiles
-from asky.papers.identity import Identity, free_id, identify, is_by_title, is_title_like, may_be_one
-from asky.papers.summaries import SUMMARIES
+from asky.events import StageAdvanced, StageFinished, StageStarted
+from asky.papers.identity import bears_title, identifier_in, identify, without_ids
+from asky.papers.keeping import PDF, AddedPaper, PaperKeeper, PaperParts, ReadPdf, reason
+from asky.papers.online import OpenPdf, entry_record
+from asky.papers.wanted import WantedPaper
 from asky.reading.formats import HEAD_BYTES, media_type_of
-from asky.research.corpus.ingest import FileFacts, read_with
+from asky.research.corpus.ingest import read_with
 from asky.research.local.discovery import DiscoveredFile, Unread, discover
-from asky.storage.papers import Paper, PaperFile, PaperStatus, PaperTable
-from asky.values import Document, Failure, Source, source_id
+from asky.search.identifiers import Identifier, find_identifiers
+from asky.search.lookup import UnknownPaper
+from asky.storage.papers import Paper, PaperFile
+from asky.text.urls import canonical_url
+from asky.values import Failure
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
     from pathlib import Path
 
-    from asky.reading.process.pool import ReaderPool
-    from asky.research.corpus.ingest import Ingester
+    from asky.errors import AskyError
+    from asky.papers.identity import Identity
+    from asky.papers.online import OnlinePapers, PaperRecord
     from asky.research.local.files import LocalRoots
-    from asky.storage.corpus import CorpusStore
-    from asky.storage.database import Database
 
-Outcome = Literal["added", "updated", "known", "unread"]
+_Item = TypeVar("_Item")
+_Outcome = TypeVar("_Outcome")
 
-_PDF = "application/pdf"
-_NO_TEXT = "no_text_layer"
-
-
-@dataclass(frozen=True, slots=True)
-class AddedPaper:
-    """The outcome for one file: its paper, and why it was `unread` or what it is `known` as."""
-
-    file: str
-    outcome: Outcome
-    paper: Paper | None = None
-    why: str | None = None
+_AT_ONCE = 4
+_OFFLINE = "not looked up: --offline"
+_RETRY = "`asky papers retry` tries again"
+_FRONT_CHARS = 6_000  # of a first page: as far as an id in its foot
 
 
 @dataclass(frozen=True, slots=True)
-class PaperParts:
-    """The shared parts that the library drives."""
+class PaperSources:
+    """Where papers are added from: `roots` with PDFs, and `papers` by id, address or the entry of an export."""
 
-    database: Database
-    corpus: CorpusStore
-    table: PaperTable
-    ingester: Ingester
-    readers: ReaderPool
-    files: PaperFiles
-    max_file_bytes: int
-    workers: int
-    listener: Listener
+    roots: LocalRoots
+    papers: Sequence[WantedPaper] = ()
 
-    def collection(self) -> int:
-        """Return the id of the collection with the texts of all papers."""
-        return self.corpus.collection(CONTENT, create=True)
-
-    def summaries(self) -> int:
-        """Return the id of the collection with the summaries of all papers."""
-        return self.corpus.collection(SUMMARIES, create=True)
+    def entries(self) -> Mapping[Path, WantedPaper]:
+        """Return the entries of exports by the PDFs that are theirs alone, links resolved."""
+        found: dict[Path, list[WantedPaper]] = {}
+        for each in self.papers:
+            for pdf in each.pdfs:
+                found.setdefault(pdf.resolve(), []).append(each)
+        return {pdf: entries[0] for pdf, entries in found.items() if len(entries) == 1}
 
 
 class PaperAdder:
     """Adds papers to the library. Each is on disk when its outcome is known: an interrupted add goes on from there."""
 
-    def __init__(self, parts: PaperParts) -> None:
+    def __init__(self, parts: PaperParts, keeper: PaperKeeper) -> None:
         self._parts = parts
-        self._keeping = threading.Lock()
+        self._keeper = keeper
 
-    async def add(self, roots: LocalRoots) -> list[AddedPaper]:
-        """Add the PDFs among `roots` and in the folders there; other files in folders are left out.
+    async def add(
+        self, sources: PaperSources, online: OnlinePapers | None, *, looks_up: bool = False
+    ) -> list[AddedPaper]:
+        """Add the PDFs among the roots and in the folders there, and then the papers that have none of these.
 
-        A file with the size and time that it had before is not opened.
+        Other files in folders are left out, and a file with the size and time that it had before is not opened. With
+        `looks_up`, the ids on first pages are looked up. Without `online`, nothing is sent.
         """
-        fresh, outcomes = await in_thread(self._find, roots)
-        started, listener = time.monotonic(), self._parts.listener
-        done = 0
+        files = await self._add_files(sources, online if looks_up else None)
+        read = await in_thread(self._parts.table.files)
+        missing = [each for each in sources.papers if not any(str(pdf.resolve()) in read for pdf in each.pdfs)]
+        findable = [each for each in missing if each.identifiers or each.url]
+        return [*files, *await self.fetch(findable, online)]
 
-        async def add_one(found: DiscoveredFile) -> AddedPaper:
-            nonlocal done
-            outcome = await in_thread(self._add_file, roots, found)
-            done += 1
-            listener(StageAdvanced("read", done, len(fresh)))
-            return outcome
+    async def fetch(self, papers: Sequence[WantedPaper], online: OnlinePapers | None) -> list[AddedPaper]:
+        """Add papers by their ids and addresses, in their order; those that the library has are not looked up."""
+        known = [await in_thread(self._known, each) for each in papers]
+        fresh = [each for each, outcome in zip(papers, known, strict=True) if outcome is None]
 
-        if fresh:
-            listener(StageStarted("read", len(fresh)))
-            for outcome in await gather(fresh, add_one, limit=self._parts.workers):
-                if isinstance(outcome, Failure):
-                    raise error_of(outcome)
-                outcomes.append(outcome)
-            listener(StageFinished("read", time.monotonic() - started, f"{len(fresh)} files"))
-        return sorted(outcomes, key=lambda each: each.file)
+        async def add_one(wanted: WantedPaper) -> AddedPaper:
+            if online is None:
+                return AddedPaper(wanted.name, "unread", why=_OFFLINE)
+            return await self._fetch(wanted, online)
+
+        found = iter(await self._staged("look up", "papers", fresh, add_one, _AT_ONCE))
+        return [outcome if outcome is not None else next(found) for outcome in known]
 
     def lacking(self) -> list[Paper]:
         """Return the papers without a text, and those that this version reads better."""
-        states, now = self._parts.corpus.files(self._parts.collection()), read_with(_PDF)
+        states, now = self._parts.corpus.files(self._parts.collection()), read_with(PDF)
         papers = self._parts.table.papers()
         return [each for each in papers if each.status != "complete" or states[each.source.uri].read_with != now]
 
-    async def retry(self, papers: Sequence[Paper]) -> list[AddedPaper]:
-        """Read the copies of papers again."""
-        return [await in_thread(self._read_again, each) for each in papers]
+    async def retry(
+        self, papers: Sequence[Paper], online: OnlinePapers | None, *, checks: Sequence[Paper] = ()
+    ) -> list[AddedPaper]:
+        """Read the copies of papers again, fetch those that there are none of, and look up the notices on `checks`."""
+        wanted = {each.id: await in_thread(self.wanted, each) for each in (*papers, *checks)}
+        again = [await in_thread(self._read_again, each) for each in papers if each.status != "no_pdf"]
 
-    # finding
+        async def complete(paper: Paper) -> AddedPaper:
+            if online is None:
+                return AddedPaper(paper.name, "unread", paper, _OFFLINE)
+            return await self._fetch(wanted[paper.id], online)
+
+        async def check(paper: Paper) -> AddedPaper | None:
+            return await self._check(paper, wanted[paper.id], online) if online is not None else None
+
+        fetched = await self._staged(
+            "look up", "papers", [e for e in papers if e.status == "no_pdf"], complete, _AT_ONCE
+        )
+        seen = {each.id for each in papers if each.status == "no_pdf"}
+        checked = await self._staged("look up", "papers", [e for e in checks if e.id not in seen], check, _AT_ONCE)
+        return [*again, *fetched, *(each for each in checked if each is not None)]
+
+    def wanted(self, paper: Paper) -> WantedPaper:
+        """Return a paper of the library as one to look up and fetch."""
+        ids = list(filter(None, map(identifier_in, self._parts.table.aliases(paper.id))))
+        own = (paper.id, paper.doi, paper.pmid)
+        named = [replace(each, version=paper.version) if each.value == paper.id else each for each in ids]
+        first = sorted(named, key=lambda each: each.value not in own)
+        url = paper.source.url
+        return WantedPaper(paper.name, tuple(first), url if not ids else None)
+
+    # PDFs of this machine
+
+    async def _add_files(self, sources: PaperSources, online: OnlinePapers | None) -> list[AddedPaper]:
+        roots, entries = sources.roots, sources.entries()
+        fresh, outcomes = await in_thread(self._find, roots)
+
+        async def add_one(found: DiscoveredFile) -> AddedPaper:
+            read = await in_thread(self._read_file, roots, found)
+            if isinstance(read, AddedPaper):
+                return read
+            identity = identify(read.document, found.file.path.stem)
+            entry = entries.get(found.file.path.resolve())
+            record = None
+            if entry is not None:
+                record = entry_record(entry, identity, has_title=bool(read.document.title))
+                identity = record.identity
+            why = None
+            if online is not None:
+                identity, record, why = await self._looked_up(read, identity, record, online)
+            kept = await in_thread(lambda: self._keeper.keep(read, identity, record=record))
+            return replace(kept, why="; ".join(filter(None, (kept.why, why))) or None)
+
+        return sorted(
+            [*outcomes, *await self._staged("read", "files", fresh, add_one, self._parts.workers)],
+            key=lambda each: each.file,
+        )
+
+    async def _looked_up(
+        self, read: ReadPdf, identity: Identity, record: PaperRecord | None, online: OnlinePapers
+    ) -> tuple[Identity, PaperRecord | None, str | None]:
+        """Return who a local PDF is by the id on its first page, and why that is not certain.
+
+        An id of a paper with another title is not taken.
+        """
+        ids = identity.identifiers or _pmids(read.first_page)
+        if not ids:
+            return identity, record, "its first page has no id to look up"
+        try:
+            found = await online.record(WantedPaper(read.shown, ids))
+        except UnknownPaper as error:
+            return identity, record, error.message
+        if not found.is_certain:
+            return identity, record, "; ".join(found.wrong)
+        if not bears_title(found.identity.title, identity, read.first_page):
+            said = f"its first page names {ids[0].value}, which is “{found.identity.title}”: added without that id"
+            return without_ids(identity), None, said
+        version = identity.version if identity.arxiv == found.identity.arxiv else None
+        known = replace(found.identity, version=version)
+        return known, replace(found, identity=known), _unchecked(found)
 
     def _find(self, roots: LocalRoots) -> tuple[list[DiscoveredFile], list[AddedPaper]]:
         known = self._parts.table.files()
@@ -133,152 +197,176 @@ class PaperAdder:
                 fresh.append(item)
         return fresh, outcomes
 
-    # reading
-
-    def _add_file(self, roots: LocalRoots, found: DiscoveredFile) -> AddedPaper:
+    def _read_file(self, roots: LocalRoots, found: DiscoveredFile) -> ReadPdf | AddedPaper:
         shown = found.file.shown
         try:
             with roots.open_file(found.file) as opened:
                 data = opened.read(self._parts.max_file_bytes)
-            if media_type_of(found.file.path.name, data[:HEAD_BYTES]) != _PDF:
+            if media_type_of(found.file.path.name, data[:HEAD_BYTES]) != PDF:
                 raise SourceUnreadable(f"{shown}: not a PDF", verdict="unsupported")
             digest = hashlib.sha256(data).hexdigest()
             file = PaperFile(str(found.file.path), found.stat.size, found.stat.mtime_ns, digest)
-            known = self._parts.table.with_content(digest)
+            known = self._keeper.with_content(shown, file, is_open=False)
             if known is not None:
-                self._parts.table.put_file(file, known.id)
-                return AddedPaper(shown, "known", known)
-            before = self._parts.ingester.read_before(digest, found.file.path.suffix, _PDF)
-            read = before[1] if before is not None else self._read(data, shown)
-            like = before[0] if before is not None else None
-            return self._keep(shown, file, data, read, found.file.path.stem, like=like)
+                return known
+            before = self._parts.ingester.read_before(digest, found.file.path.suffix, PDF)
+            read = before[1] if before is not None else self._keeper.read(data, shown)
+            return ReadPdf(shown, data, read, file, before[0] if before is not None else None)
         except SourceError as error:
             return AddedPaper(shown, "unread", why=error.message.removeprefix(f"{shown}: "))
-
-    def _read(self, data: bytes, shown: str) -> Document | SourceUnreadable:
-        """Return the text of a PDF, or why it has none because its pages are images. Raises for any other reason."""
-        try:
-            return self._parts.readers.read(data, name=shown, media_type=_PDF)
-        except SourceUnreadable as error:
-            if error.verdict != _NO_TEXT:
-                raise
-            return error
 
     def _read_again(self, paper: Paper) -> AddedPaper:
         path = self._parts.files.pdf(paper.name)
         try:
             data = path.read_bytes()
-            read = self._read(data, path.name)
+            read = self._keeper.read(data, path.name)
         except OSError as error:
             return AddedPaper(path.name, "unread", paper, f"its copy cannot be read: {error.strerror}")
         except SourceError as error:
             return AddedPaper(path.name, "unread", paper, error.message.removeprefix(f"{path.name}: "))
         if isinstance(read, SourceUnreadable):
-            return AddedPaper(path.name, "unread", paper, read.message.removeprefix(f"{path.name}: "))
-        return self._keep(path.name, None, data, read, path.stem, replaced=paper)
+            return AddedPaper(path.name, "unread", paper, reason(read, path.name))
+        pdf = ReadPdf(path.name, data, read, is_open=paper.source.kind == "paper")
+        identity = identify(read, path.stem)
+        if paper.is_described:  # its ids are known, whatever its first page says
+            identity = replace(without_ids(identity), keys=())
+        return self._keeper.keep(pdf, identity, replaced=paper)
 
-    # keeping
+    # papers by id and address
 
-    def _keep(
-        self,
-        shown: str,
-        file: PaperFile | None,
-        data: bytes,
-        read: Document | SourceUnreadable,
-        stem: str,
-        *,
-        like: int | None = None,
-        replaced: Paper | None = None,
-    ) -> AddedPaper:
-        """Store what was read as a paper, unless the library has that text of it.
-
-        `like` is the stored document that the same bytes gave before.
-        """
-        parts = self._parts
-        document = read if isinstance(read, Document) else Document("", _PDF)
-        identity = identify(document, stem)
-        cut = parts.ingester.cut(document) if document.text else ((), ())
-        with self._keeping, parts.database.write():
-            known = replaced or self._known(identity)
-            if known is not None and replaced is None and not _is_better(identity, document, known):
-                return self._leave(shown, file, identity, known)
-            paper = self._paper(identity, known, has_text=bool(document.text))
-            parts.files.put_pdf(paper.name, data)
-            if document.text:
-                facts = _facts(parts.files.pdf(paper.name), data)
-                parts.ingester.keep(paper.source, document, cut, parts.collection(), facts, like=like)
-            else:
-                why = str(read).removeprefix(f"{shown}: ")
-                parts.corpus.put_source(paper.source, parts.collection(), document_id=None, verdict=_NO_TEXT, why=why)
-            parts.table.put(paper, identity.keys)
-            if file is not None:
-                parts.table.put_file(file, paper.id)
-            stored = parts.table.get(paper.id) or paper
-            aliases = parts.table.aliases(paper.id)
-        if known is not None and known.name != stored.name:
-            parts.files.remove(known.name)
-        if document.text:
-            parts.files.put_text(stored, document)
-        parts.files.put_metadata(stored, aliases)
-        if isinstance(read, SourceUnreadable):
-            return AddedPaper(shown, "unread", stored, read.message.removeprefix(f"{shown}: "))
-        return AddedPaper(shown, "added" if known is None else "updated", stored)
-
-    def _leave(self, shown: str, file: PaperFile | None, identity: Identity, known: Paper) -> AddedPaper:
-        """Record a file of a paper that the library has; one with its id but another title is another paper."""
-        why = f"the paper {known.name}"
-        if not is_title_like(identity.title, known.source.title):
-            return AddedPaper(shown, "known", known, f"{why} by its id, but its title is “{identity.title}”: not added")
-        if file is not None:
-            self._parts.table.put_file(file, known.id)
-        self._parts.table.put(known, identity.keys)
-        return AddedPaper(shown, "known", known, why)
-
-    def _known(self, identity: Identity) -> Paper | None:
-        """Return the paper of the library that this text is of."""
+    def _known(self, wanted: WantedPaper) -> AddedPaper | None:
+        """Return the outcome for a paper that the library has, in that version or a newer one."""
         table = self._parts.table
-        found = table.known_as([each for each in identity.keys if not is_by_title(each)])
-        if found is not None:
-            return found
-        found = table.known_as([each for each in identity.keys if is_by_title(each)])
-        return found if found is not None and may_be_one(identity, table.aliases(found.id)) else None
+        known = table.known_as(each.key for each in wanted.identifiers)
+        if known is None and wanted.url is not None:
+            file = table.files().get(canonical_url(wanted.url))
+            known = table.with_content(file.content_sha256) if file is not None else None
+        if known is None:
+            return None
+        newest = max((each.version or 0 for each in wanted.identifiers if each.value == known.id), default=0)
+        if known.status == "complete" and newest > (known.version or 0):
+            return None
+        said = None if wanted.name in (known.id, known.name) else f"the paper {known.name}"
+        if known.status != "complete":
+            said = f"the paper {known.name}, which lacks its text: {_RETRY}"
+        return AddedPaper(wanted.name, "known", known, said)
 
-    def _paper(self, identity: Identity, known: Paper | None, *, has_text: bool) -> Paper:
-        if known is not None:
-            paper_id = known.id
-        elif identity.arxiv or identity.doi:
-            paper_id = identity.id
-        else:
-            paper_id = free_id(identity.own_name, lambda each: self._parts.table.get(each) is not None)
-        version = identity.version if paper_id == identity.arxiv else known.version if known is not None else None
-        uri = f"{PAPER_URI}{paper_id}"
-        name = paper_id if version is None else f"{paper_id}v{version}"
-        source = Source(
-            source_id(uri),
-            "file",
-            uri,
-            identity.title,
-            url=identity.url,
-            path=str(self._parts.files.pdf(name)),
-            authors=identity.authors,
-            published=identity.published,
-            doi=identity.doi,
-        )
-        status: PaperStatus = "complete" if has_text else "no_text"
-        paper = Paper(paper_id, version, identity.doi, None, status, source)
-        return replace(paper, added_at=known.added_at) if known is not None else paper
+    async def _fetch(self, wanted: WantedPaper, online: OnlinePapers) -> AddedPaper:
+        try:
+            record = await online.record(wanted)
+        except UnknownPaper as error:
+            return AddedPaper(wanted.name, "unread", why=error.message)
+        held = await in_thread(self._keeper.known, record.identity)
+        if held is not None and held.status == "complete" and not _is_newer(record.identity, held, wanted):
+            stored = await in_thread(self._keeper.note, held, record)
+            return AddedPaper(wanted.name, "known", stored, _joined(f"the paper {held.name}", _unchecked(record)))
+        whys: list[str] = []
+        async for found in online.pdfs(wanted, record):
+            if isinstance(found, OpenPdf):
+                outcome = await in_thread(self._keep, wanted, record, found)
+                if isinstance(outcome, AddedPaper):
+                    return replace(outcome, why=_joined(outcome.why, _unchecked(record)))
+                found = outcome
+            whys.append(found.message)
+        why = "; ".join(dict.fromkeys((*whys, *record.wrong))) or "no open copy of its PDF is known"
+        if not wanted.identifiers and not record.told:
+            return AddedPaper(wanted.name, "unread", why=why)
+        asked = next((each.version for each in wanted.identifiers if each.kind == "arxiv"), None)
+        return await in_thread(self._keeper.keep_without_pdf, wanted.name, record, why, asked)
+
+    def _keep(self, wanted: WantedPaper, record: PaperRecord, found: OpenPdf) -> AddedPaper | AskyError:
+        """Keep a PDF that was fetched as the paper that is wanted; return why it cannot be."""
+        digest = hashlib.sha256(found.data).hexdigest()
+        file = PaperFile(canonical_url(found.url), len(found.data), 0, digest)
+        known = self._keeper.with_content(wanted.name, file, is_open=True)
+        if known is not None and known.paper is not None:
+            stored = self._keeper.note(known.paper, record) if wanted.identifiers else known.paper
+            return replace(known, paper=stored, why=f"the paper {stored.name}")
+        try:
+            read = self._keeper.read(found.data, wanted.name)
+        except SourceError as error:
+            return SourceUnreadable(error.message.removeprefix(f"{wanted.name}: "))
+        pdf = ReadPdf(wanted.name, found.data, read, file, is_open=True)
+        page = identify(pdf.document, wanted.name.rpartition("/")[2].removesuffix(".pdf"))
+        if not record.is_certain:
+            return self._keep_uncertain(wanted, record, found, pdf, page)
+        told = record.identity
+        is_own = page.arxiv is not None and page.arxiv == told.arxiv
+        if pdf.document.text and not is_own and not bears_title(told.title, page, pdf.first_page):
+            return SourceUnreadable(f"the PDF at its address is titled “{page.title}”: not taken")
+        version = page.version if is_own else found.arxiv.version if found.arxiv is not None else None
+        return self._keeper.keep(pdf, replace(told, version=version), record=record)
+
+    def _keep_uncertain(
+        self, wanted: WantedPaper, record: PaperRecord, found: OpenPdf, pdf: ReadPdf, page: Identity
+    ) -> AddedPaper | AskyError:
+        """Keep a PDF of which no registry says whose it is, unless its first page bears another id of that kind."""
+        own = {each.kind: each.value for each in page.identifiers}
+        for each in wanted.identifiers:
+            if own.get(each.kind, each.value) != each.value:
+                return SourceUnreadable(f"the PDF at its address is that of {own[each.kind]}: not taken")
+        filled = entry_record(wanted, page, has_title=bool(pdf.document.title))
+        version = page.version or (found.arxiv.version if found.arxiv is not None else None)
+        identity = replace(filled.identity, address=found.url, version=version)
+        return self._keeper.keep(pdf, identity, record=replace(filled, identity=identity, wrong=record.wrong))
+
+    async def _check(self, paper: Paper, wanted: WantedPaper, online: OnlinePapers) -> AddedPaper | None:
+        """Look up a paper of the library again; return an outcome if something is wrong or new."""
+        try:
+            record = await online.record(wanted)
+        except UnknownPaper as error:
+            return AddedPaper(paper.name, "known", paper, error.message)
+        if not record.is_certain:
+            return AddedPaper(paper.name, "known", paper, "; ".join(record.wrong))
+        stored = await in_thread(self._keeper.note, paper, record)
+        if stored.notices == paper.notices and record.is_checked:
+            return None
+        return AddedPaper(paper.name, "known", stored, _joined(*stored.notice_texts, _unchecked(record)))
+
+    async def _staged(
+        self,
+        stage: str,
+        items: str,
+        fresh: Sequence[_Item],
+        work: Callable[[_Item], Awaitable[_Outcome]],
+        limit: int,
+    ) -> list[_Outcome]:
+        """Return the outcomes of `work` for each item, in their order, and tell how far it is."""
+        if not fresh:
+            return []
+        started, listener, done = time.monotonic(), self._parts.listener, 0
+
+        async def one(item: _Item) -> _Outcome:
+            nonlocal done
+            outcome = await work(item)
+            done += 1
+            listener(StageAdvanced(stage, done, len(fresh)))
+            return outcome
+
+        listener(StageStarted(stage, len(fresh)))
+        outcomes = []
+        for outcome in await gather(fresh, one, limit=limit):
+            if isinstance(outcome, Failure):
+                raise error_of(outcome)
+            outcomes.append(outcome)
+        listener(StageFinished(stage, time.monotonic() - started, f"{len(fresh)} {items}"))
+        return outcomes
 
 
-def _facts(copy: Path, data: bytes) -> FileFacts:
-    """Return the facts about the library's copy of a PDF."""
-    return FileFacts(len(data), copy.stat().st_mtime_ns, hashlib.sha256(data).hexdigest(), read_with(_PDF))
+def _is_newer(identity: Identity, held: Paper, wanted: WantedPaper) -> bool:
+    asked = next((each.version for each in wanted.identifiers if each.kind == "arxiv"), None)
+    return held.id == identity.arxiv and (asked or 0) > (held.version or 0)
 
 
-def _is_better(identity: Identity, document: Document, known: Paper) -> bool:
-    """Return whether a text should take the place of that of a known paper: a newer version, or the first text."""
-    if not document.text:
-        return False
-    if known.status != "complete":
-        return True
-    is_newer = known.id == identity.arxiv and (identity.version or 0) > (known.version or 0)
-    return is_newer and is_title_like(identity.title, known.source.title)
+def _unchecked(record: PaperRecord) -> str | None:
+    return f"notices could not be checked: {'; '.join(record.wrong)}" if record.wrong else None
+
+
+def _joined(*parts: str | None) -> str | None:
+    return "; ".join(filter(None, parts)) or None
+
+
+def _pmids(first_page: str) -> tuple[Identifier, ...]:
+    """Return the PMID on a first page, if there is one alone."""
+    found = tuple(each for each in find_identifiers(first_page[:_FRONT_CHARS]) if each.kind == "pmid")
+    return found if len(found) == 1 else ()

@@ -16,6 +16,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 
@@ -80,6 +81,8 @@ class PaperFiles:
             "url": source.url,
             "names": list(aliases),
             "status": paper.status,
+            "notices": [asdict(each) for each in paper.notices],
+            "notices_checked_at": paper.notices_checked_at,
             "added_at": paper.added_at,
         }
         self._write(self.metadata(paper.name), (json.dumps(facts, ensure_ascii=False, indent=2) + "\n").encode())

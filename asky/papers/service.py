@@ -14,19 +14,22 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from asky.concurrency import in_thread
+from asky.concurrency import error_of, in_thread
 from asky.config.limits import RunLimits
 from asky.errors import AskyError, SourceError, UsageError
 from asky.events import Listener, StageAdvanced, StageFinished, StageStarted, ignore
 from asky.evidence.export.bibliography import BibliographyFormat, bibliography
-from asky.papers.adding import AddedPaper, PaperAdder, PaperParts
+from asky.papers.adding import PaperAdder, PaperSources
 from asky.papers.catalog import PaperCatalog, PaperHit, no_papers
 from asky.papers.files import PaperFiles
 from asky.papers.identity import read_name, without_version
+from asky.papers.keeping import AddedPaper, PaperKeeper, PaperParts
 from asky.papers.modes import PAPERS
 from asky.papers.references import cited_by_page, cited_names, reference_list
 from asky.papers.states import INITIAL, SETTING, PaperState, encode_state, read_state
 from asky.papers.summaries import PaperSummary, read_summary, summarize, summary_document, summary_source
+from asky.papers.wanted import read_arguments
+from asky.research.local.names import show_name, show_target
 from asky.runs.access import BUILT_IN, Access
 from asky.runs.context import Question, run_context, running
 from asky.storage.papers import Paper, PaperTable
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from asky.llm.port import ChatModel
+    from asky.papers.online import OnlinePapers
     from asky.papers.research import PaperWorker
     from asky.reading.process.pool import ReaderPool
     from asky.research.corpus.ingest import Ingester
@@ -61,10 +65,15 @@ _ENDED: Mapping[str, str] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class AddedPapers:
-    """The outcomes of an add, one for each file in order of their names, and the number of passages embedded."""
+    """The outcomes of an add, and the number of passages embedded.
+
+    Files come first, in order of their names, then papers by id and address, as they were named. `named` are those that
+    an argument names itself, and not as part of a folder or an export.
+    """
 
     outcomes: tuple[AddedPaper, ...]
     embedded: int
+    named: tuple[AddedPaper, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +115,7 @@ class PaperService(PaperCatalog):
         *,
         folder: Path,
         roots: Callable[[Sequence[Path]], LocalRoots],
+        online: Callable[[], OnlinePapers],
         summarizer: Callable[[], ChatModel],
         max_file_bytes: int,
         workers: int,
@@ -126,8 +136,9 @@ class PaperService(PaperCatalog):
         )
         self._research = research
         self._roots = roots
+        self._online = online
         self._summarizer = summarizer
-        self._adder = PaperAdder(self._parts)
+        self._adder = PaperAdder(self._parts, PaperKeeper(self._parts))
 
     # reading
 
@@ -294,24 +305,57 @@ class PaperService(PaperCatalog):
 
     # changing
 
-    async def add(self, documents: Sequence[Path | str], *, embed: bool = True) -> AddedPapers:
-        """Add PDFs, and those in folders with everything below them. Nothing is sent anywhere.
+    async def add(
+        self,
+        documents: Sequence[Path | str],
+        *,
+        embed: bool = True,
+        looks_up: bool = False,
+        offline: bool = False,
+    ) -> AddedPapers:
+        """Add PDFs, those in folders with everything below them, and papers by ids, addresses and in exports.
 
-        A PDF that the library has, under whatever name, is not kept twice. Another version of a paper of arXiv replaces
-        an older one; cited passages of that stay readable. Raises `UsageError` if a path does not exist.
+        An id is looked up in the registries, and its open PDF is fetched; of local PDFs nothing is sent, or with
+        `looks_up` the id on their first page. With `offline` nothing is sent at all. A paper whose PDF cannot be had is
+        kept without, and one that the library has, under whatever name, is not kept twice. A newer version of a paper
+        of arXiv replaces an older one; cited passages of that stay readable.
+
+        Raises `UsageError`, before anything is sent, for an argument that is neither a file nor an id or an address.
         """
         if not documents:
-            raise UsageError("nothing to add", hint="name PDFs, or folders with PDFs")
-        roots = await in_thread(self._roots, [Path(each) for each in documents])
-        outcomes = await self._adder.add(roots)
-        return await self._completed(outcomes, embed=embed)
+            raise UsageError("nothing to add", hint="name PDFs, folders with PDFs, or ids of papers")
+        if looks_up and offline:
+            raise UsageError("--lookup and --offline exclude each other", hint="use one of them")
+        max_bytes = self._parts.max_file_bytes
+        wanted = await in_thread(lambda: read_arguments(documents, max_bytes=max_bytes))
+        wrong = [each for each in wanted.failures if each.code == UsageError.code]
+        if wrong:
+            raise error_of(wrong[0])
+        pdfs = [pdf for paper in wanted.papers for pdf in paper.pdfs]
+        sources = PaperSources(await in_thread(self._roots, [*wanted.files, *pdfs]), wanted.papers)
+        outcomes = await self._adder.add(sources, None if offline else self._online(), looks_up=looks_up)
+        broken = [
+            AddedPaper(each.subject, "unread", why=each.message.removeprefix(f"{each.subject}: "))
+            for each in wanted.failures
+        ]
+        added = await self._completed([*broken, *outcomes], embed=embed)
+        return replace(added, named=tuple(_named_among(documents, added.outcomes)))
 
-    async def retry(self) -> AddedPapers:
-        """Read papers again that have no text, such as scans: the extra `ocr` may have been installed since.
+    async def retry(self, *, looks_up: bool = False, offline: bool = False) -> AddedPapers:
+        """Complete papers: those without a PDF are fetched, and those without a text read again, such as scans.
 
-        So are those that an earlier version of asky read; and those without a summary or vectors get them.
+        So are those that an earlier version of asky read; and those without a summary or vectors get them. With
+        `looks_up`, the notices on all papers with an id are looked up.
         """
-        return await self._completed(await self._adder.retry(await in_thread(self._adder.lacking)), embed=True)
+        if looks_up and offline:
+            raise UsageError("--lookup and --offline exclude each other", hint="use one of them")
+        lacking = await in_thread(self._adder.lacking)
+        checks = [each for each in await in_thread(self.papers) if self._adder.wanted(each).identifiers]
+        needs = looks_up or any(each.status == "no_pdf" for each in lacking)
+        online = self._online() if needs and not offline else None
+        return await self._completed(
+            await self._adder.retry(lacking, online, checks=checks if looks_up else ()), embed=True
+        )
 
     async def remove(self, names: Sequence[str]) -> list[Paper]:
         """Remove papers with their files, and return them. Cited passages stay readable.
@@ -406,6 +450,13 @@ class PaperService(PaperCatalog):
                 parts.files.put_summary(each, self.summary(each).text)
             parts.files.put_metadata(each, parts.table.aliases(each.id))
         return store.rebuild_index()
+
+
+def _named_among(arguments: Sequence[Path | str], outcomes: Sequence[AddedPaper]) -> list[AddedPaper]:
+    """Return the outcomes for what the arguments name themselves."""
+    files = {show_name(Path(each).name) for each in arguments if not Path(each).is_dir()}
+    named = files | {show_target(str(each).strip()) for each in arguments}
+    return [each for each in outcomes if each.file in named]
 
 
 def _cited(paper: Paper) -> dict[str, Any]:

@@ -76,12 +76,12 @@ async def summarize(model: ChatModel, paper: Paper, document: Document, document
 
 
 def summary_source(paper: Paper, path: str) -> Source:
-    """Return the source of a paper's summary, a Markdown file at `path`."""
+    """Return the source of a paper's summary, a Markdown file at `path`, as private as the paper."""
     uri = f"{PAPER_URI}{paper.id}#summary"
     source = paper.source
     return Source(
         source_id(uri),
-        "file",
+        source.kind,
         uri,
         source.title,
         url=source.url,

@@ -369,6 +369,21 @@ CREATE INDEX paper_file_content ON paper_file(content_sha256);
 """
 
 
+# Notices on papers, such as retractions, in the order of their severity. `notices_checked_at` is when the registries
+# that list them last answered, null if they never did: without notices, only a paper that has been checked is clean.
+_NOTICES = """
+ALTER TABLE paper ADD COLUMN notices_checked_at TEXT;
+CREATE TABLE paper_notice (
+    paper_id TEXT NOT NULL REFERENCES paper(id) ON DELETE CASCADE,
+    kind TEXT NOT NULL,
+    date TEXT,
+    source TEXT NOT NULL,
+    identifier TEXT
+);
+CREATE INDEX paper_notice_paper ON paper_notice(paper_id);
+"""
+
+
 def _statements(script: str) -> list[str]:
     """Return the statements of `script`; a trigger's body stays with its trigger."""
     statements: list[str] = []
@@ -421,6 +436,11 @@ def _papers(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
+def _notices(connection: sqlite3.Connection) -> None:
+    for statement in _statements(_NOTICES):
+        connection.execute(statement)
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _first_schema,
     _spending,
@@ -430,4 +450,5 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _read_with,
     _vector_counts,
     _papers,
+    _notices,
 )

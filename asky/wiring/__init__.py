@@ -288,6 +288,7 @@ class Services:
             self.readers,
             folder=self.paths.data / "papers",
             roots=self.only,
+            online=lambda: self.web().papers,
             summarizer=self.models.built_in,
             research=ResearchParts(self.models.paper_worker, self.sessions, self.runs, self.events, self.mask),
             max_file_bytes=chosen.max_file_mb * _MIB,

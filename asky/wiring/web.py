@@ -7,12 +7,13 @@ from datetime import datetime, timezone
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from asky.errors import NotConfigured
+from asky.errors import NotConfigured, UsageError
 from asky.events import Warned
 from asky.net.breaker import Breaker
 from asky.net.fetcher import open_fetcher
 from asky.net.pace import Pace
 from asky.net.retry import RetryBudget
+from asky.papers.online import OnlinePapers
 from asky.research.cache import CacheSettings, ResearchCache
 from asky.research.source_policy import SourcePolicy
 from asky.research.source_shortlist import source_shortlist
@@ -118,6 +119,13 @@ class WebParts:
         ttl_s = services.config.research.cache.ttl_hours * _HOUR_S
         lookups = make_lookups(services.config.search, self.context)
         return PaperRegistries(CachedLookup(each, services.searches, ttl_s=ttl_s) for each in lookups)
+
+    @cached_property
+    def papers(self) -> OnlinePapers:
+        """Papers by their ids and addresses. Raises `UsageError` if `offline`."""
+        if self.registries is None:
+            raise UsageError("--offline excludes looking papers up", hint="leave out --offline")
+        return OnlinePapers(self.registries, self._fetcher(), self.finder, self.policy)
 
     @cached_property
     def cache(self) -> ResearchCache:

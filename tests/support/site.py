@@ -132,6 +132,7 @@ class Site:
         self.requests: list[Asked] = []
         self.reached: list[str] = []
         self._tls = tls
+        self._news = threading.Condition()
         self._answers: dict[str, Answer] = {}
         self._numbers = itertools.count(1)
         self._loop = asyncio.new_event_loop()
@@ -191,6 +192,11 @@ class Site:
         """The paths that were asked for, in order."""
         return [asked.path for asked in self.requests]
 
+    def wait_for(self, *paths: str) -> None:
+        """Wait until each of these paths has been asked for."""
+        with self._news:
+            assert self._news.wait_for(lambda: set(paths) <= set(self.paths()), timeout=120), self.paths()
+
     def __enter__(self) -> Site:
         self._thread.start()
         assert self._is_open.wait(timeout=60)
@@ -235,7 +241,9 @@ class Site:
 
     async def _answer(self, wire: Wire) -> None:
         asked = await self._read(wire.reader)
-        self.requests.append(asked)
+        with self._news:
+            self.requests.append(asked)
+            self._news.notify_all()
         answer = self._answers.get(asked.path) or _damage(asked.path)
         if answer is None:
             await wire.answer(404, b"nothing here", headers={"Content-Type": "text/plain"})

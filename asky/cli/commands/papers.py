@@ -117,40 +117,50 @@ def papers() -> None:
 
 
 @papers.command()
-@click.argument("files", metavar="[PDF|FOLDER]...", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("arguments", metavar="[PDF|FOLDER|ID|URL|EXPORT]...", nargs=-1)
+@click.option("--lookup", is_flag=True, help="Look up the ids on first pages of PDFs; nothing else of them is sent.")
+@click.option("--offline", is_flag=True, help="Never touch the network.")
 @click.option("--no-embed", is_flag=True, help="Index words only; the next add or question embeds.")
 @json_option
 @verbosity_options
-def add(files: tuple[Path, ...], no_embed: bool, as_json: bool, quiet: bool, verbose: bool) -> None:
-    """Add PDFs, and those in folders with everything below them.
+def add(
+    arguments: tuple[str, ...],
+    lookup: bool,
+    offline: bool,
+    no_embed: bool,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Add papers: PDFs, folders with everything below them, arXiv ids, DOIs, PMIDs, addresses, and exports.
 
-    Title, authors and ids are read from the first page; nothing is sent anywhere. A paper that the library has is not
-    kept twice, and a newer version of a paper of arXiv takes the place of the older one.
+    An id is looked up in registries and its open PDF fetched; exports are BibTeX, RIS and CSL-JSON, with the PDFs that
+    they name. Of PDFs on this machine nothing is sent. A paper that the library has is not kept twice, and a newer
+    version of a paper of arXiv takes the place of the older one.
     """
     with command_context(quiet=quiet, verbose=verbose, as_json=as_json) as ctx:
-        _add(ctx, files, embed=not no_embed, as_json=as_json)
-
-
-def _add(ctx: CommandContext, files: Sequence[Path], *, embed: bool, as_json: bool) -> None:
-    try:
-        added = ctx.run(lambda: ctx.asky.papers.add(files, embed=embed))
-    except Stopped as stop:
-        stop.hint = "papers read so far are kept; the same command goes on from there"
-        raise
-    _print_added(ctx, added, as_json=as_json)
-    named = {each.name for each in files if not each.is_dir()}
-    _raise_for_unread(added.outcomes, [each for each in added.outcomes if each.file in named])
+        try:
+            added = ctx.run(
+                lambda: ctx.asky.papers.add(arguments, embed=not no_embed, looks_up=lookup, offline=offline)
+            )
+        except Stopped as stop:
+            stop.hint = "papers read so far are kept; the same command goes on from there"
+            raise
+        _print_added(ctx, added, as_json=as_json)
+        _raise_for_unread(added.outcomes, added.named)
 
 
 @papers.command()
+@click.option("--lookup", is_flag=True, help="Look up the notices on all papers, such as retractions, again.")
+@click.option("--offline", is_flag=True, help="Never touch the network.")
 @json_option
 @verbosity_options
-def retry(as_json: bool, quiet: bool, verbose: bool) -> None:
-    """Read papers again that lack something: scans once `ocr` is installed, and those of an earlier version of asky."""
+def retry(lookup: bool, offline: bool, as_json: bool, quiet: bool, verbose: bool) -> None:
+    """Complete papers that lack something: fetch PDFs that could not be had, and read scans once `ocr` is installed."""
     with command_context(quiet=quiet, verbose=verbose, as_json=as_json) as ctx:
-        added = ctx.run(ctx.asky.papers.retry)
+        added = ctx.run(lambda: ctx.asky.papers.retry(looks_up=lookup, offline=offline))
         if not added.outcomes and not as_json:
-            ctx.terminal.note("no paper lacks anything")
+            ctx.terminal.note("nothing is new" if lookup else "no paper lacks anything")
             return
         _print_added(ctx, added, as_json=as_json)
         _raise_for_unread(added.outcomes, [])
@@ -329,7 +339,9 @@ def _print_added(ctx: CommandContext, added: AddedPapers, *, as_json: bool) -> N
             ctx.terminal.line(f"{each.outcome:<7}  {_outcome(each)}", hang=9)
     counts = Counter(each.outcome for each in added.outcomes)
     words = [f"{counts[name]:,} {name}" for name in ("added", "updated", "known", "unread") if counts[name]]
-    ctx.terminal.note(f"{counted(len(added.outcomes), 'PDF')}: {', '.join(words)}" if words else "no PDF was found")
+    is_all_pdf = all(each.file.lower().endswith(".pdf") for each in added.outcomes)
+    found = counted(len(added.outcomes), "PDF" if is_all_pdf else "paper")
+    ctx.terminal.note(f"{found}: {', '.join(words)}" if words else "no PDF was found")
     if added.embedded:
         ctx.terminal.note(f"embedded {counted(added.embedded, 'passage')}")
 
@@ -337,17 +349,23 @@ def _print_added(ctx: CommandContext, added: AddedPapers, *, as_json: bool) -> N
 def _outcome(added: AddedPaper) -> str:
     file = one_line(added.file)
     if added.outcome in ("unread", "known") or added.paper is None:
-        return f"{file}: {one_line(added.why or '')}"
-    return f"{added.paper.name}  {one_line(added.paper.source.title)}"
+        kept = "" if added.paper is None or added.paper.status != "no_pdf" else "kept without its PDF: "
+        return f"{file}: {kept if added.outcome == 'unread' else ''}{one_line(added.why or '')}"
+    notices = "".join(f"  {one_line(each)}" for each in added.paper.notice_texts)
+    why = f" ({one_line(added.why)})" if added.why else ""
+    return f"{added.paper.name}  {one_line(added.paper.source.title)}{notices}{why}"
 
 
 def _raise_for_unread(outcomes: Iterable[AddedPaper], named: Sequence[AddedPaper]) -> None:
-    """Raise `SourceError` if a file that was named, or every file, could not be read."""
+    """Raise `SourceError` if a file or paper that was named, or every one, could not be read."""
     unread = [each for each in outcomes if each.outcome == "unread"]
     failed = [each for each in named if each.outcome == "unread"]
+    if failed and all(each.paper is not None for each in failed):
+        names = one_line(", ".join(each.file for each in failed[:3]))
+        raise SourceError(f"added without a text: {names}", hint="the reason is above; `asky papers retry` tries again")
     if failed and len(failed) == len(named) == 1:
         raise SourceError(f"{failed[0].file} could not be added", hint="the reason is above")
     if failed:
-        raise SourceError(f"{len(failed)} of {len(named)} files could not be added", hint="the reasons are above")
+        raise SourceError(f"{len(failed)} of {len(named)} could not be added", hint="the reasons are above")
     if unread and all(each.outcome == "unread" for each in outcomes):
-        raise SourceError("no PDF could be added", hint="the reasons are above")
+        raise SourceError("no paper could be added", hint="the reasons are above")

@@ -120,9 +120,9 @@ def test_an_empty_library_says_how_to_begin(asky: InProcess) -> None:
     ("names", "code", "message"),
     [
         ([], 2, "nothing to add"),
-        (["gone.pdf"], 2, "no such file"),
+        (["gone.pdf"], 2, "gone.pdf: no file, and no arXiv id, DOI, PMID or address"),
         (["x.txt"], 1, "x.txt could not be added"),
-        (["x.txt", "y.pdf", "a.pdf"], 1, "2 of 3 files could not be added"),
+        (["x.txt", "y.pdf", "a.pdf"], 1, "2 of 3 could not be added"),
     ],
 )
 def test_a_named_file_that_cannot_be_added_is_an_error(

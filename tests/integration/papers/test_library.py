@@ -15,7 +15,7 @@ import pytest
 
 from asky.app.asky import Asky
 from asky.errors import SourceError, UsageError
-from asky.papers.adding import AddedPaper
+from asky.papers.keeping import AddedPaper
 from tests.support.files import pdf, scanned_pdf
 from tests.support.library import open_asky
 from tests.support.papers import TEXT, paper_pdf
@@ -323,7 +323,7 @@ def test_a_pdf_that_a_collection_has_read_is_not_parsed_again(asky: Asky, folder
 def test_nothing_and_what_does_not_exist_are_mistakes(asky: Asky, folder: Path) -> None:
     with pytest.raises(UsageError, match="nothing to add"):
         add(asky)
-    with pytest.raises(UsageError, match="no such file"):
+    with pytest.raises(UsageError, match="no file, and no arXiv id"):
         add(asky, folder / "gone.pdf")
     with pytest.raises(UsageError, match="no papers yet"):
         anyio.run(asky.papers.search, "moon")

@@ -1,0 +1,118 @@
+"""`asky papers add` with ids: what is printed, how it ends, and what is left when it is interrupted."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.asky_command import clean_environment
+from tests.support.in_process import InProcess
+from tests.support.paper_world import PaperWorld, paper_world
+from tests.support.papers import paper_pdf
+from tests.support.site import Asked, Wire
+from tests.support.twins.papers import Paper
+
+TIDES, BREAD = "On the tides of nine harbours", "Why bread rises in warm rooms"
+
+
+@pytest.fixture
+def world() -> Iterator[PaperWorld]:
+    with paper_world() as opened:
+        urls = [
+            opened.site.page("/tides.pdf", body=paper_pdf()),
+            opened.site.page("/bread.pdf", body=paper_pdf(BREAD, authors="Bo Li")),
+        ]
+        opened.know(Paper(TIDES, doi="10.5555/tides", pdf=urls[0]), Paper(BREAD, doi="10.5555/bread", pdf=urls[1]))
+        yield opened
+
+
+@pytest.fixture
+def asky(
+    world: PaperWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> InProcess:
+    home = tmp_path / "home"
+    home.mkdir()
+    command = InProcess(home, monkeypatch, capsys)
+    for name, value in world.environ(tmp_path).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "stdin", None)
+    return command
+
+
+def start(asky: InProcess, world: PaperWorld, *ids: str) -> subprocess.Popen[str]:
+    """`asky papers add` in a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "asky", "papers", "add", *ids],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=clean_environment(asky.home, {"ASKY_HOME": str(asky.home), **world.environ(asky.home)}),
+    )
+
+
+def test_ids_are_added_listed_and_known_when_the_network_is_down(asky: InProcess, world: PaperWorld) -> None:
+    done = asky("papers", "add", "10.5555/tides", "10.5555/bread")
+    assert (done.code, done.out) == (0, f"added    10.5555/tides  {TIDES}\nadded    10.5555/bread  {BREAD}\n"), done.err
+    assert done.err.endswith("2 papers: 2 added\n")
+    world.play("error500")
+    sent = world.sent
+    again = asky("papers", "add", "10.5555/tides", "10.5555/bread")
+    assert (again.code, again.out, world.sent) == (0, "", sent)
+    assert again.err.endswith("2 papers: 2 known\n")
+
+
+def test_ids_that_bring_nothing_are_errors_and_end_nothing(asky: InProcess, world: PaperWorld) -> None:
+    done = asky("papers", "add", "10.5555/nothing", "10.5555/tides")
+    assert (done.code, "added    10.5555/tides" in done.out) == (1, True)
+    assert "unread   10.5555/nothing: no registry knows 10.5555/nothing\n" in done.out
+    assert "1 of 2 could not be added" in done.err
+    offline = asky("papers", "add", "--offline", "10.5555/bread")
+    assert (offline.code, offline.out) == (1, "unread   10.5555/bread: not looked up: --offline\n")
+    assert asky("papers", "add", "--offline", "--lookup", "10.5555/bread").code == 2
+
+
+def test_a_paper_without_a_pdf_is_listed_as_such(asky: InProcess, world: PaperWorld) -> None:
+    world.know(Paper(TIDES, doi="10.5555/tides"))
+    done = asky("papers", "add", "10.5555/tides")
+    assert (done.code, done.out) == (
+        1,
+        "unread   10.5555/tides: kept without its PDF: no open copy of its PDF is known\n",
+    )
+    assert "added without a text: 10.5555/tides" in done.err
+    assert "no PDF: `asky papers retry`" in asky("papers", "list").out
+    assert asky("papers", "list", "--json").json["papers"][0]["status"] == "no_pdf"
+    opened = asky("papers", "open", "10.5555/tides")
+    assert (opened.code, "has no PDF yet" in opened.err) == (1, True)
+
+
+def test_an_interrupted_add_goes_on_with_the_same_command(asky: InProcess, world: PaperWorld) -> None:
+    async def hang(_: Asked, wire: Wire) -> None:
+        await wire.hang()
+
+    world.site.script("/bread.pdf", hang)
+    running = start(asky, world, "10.5555/tides", "10.5555/bread")
+    world.site.wait_for("/tides.pdf", "/bread.pdf")
+    while running.poll() is None and not list((asky.home / "data" / "papers").glob("pdfs/*.pdf")):
+        pass
+    running.send_signal(signal.SIGINT)
+    _, told = running.communicate(timeout=120)
+    assert running.returncode == 130, told
+    assert "the same command goes on from there" in told
+    assert [each["doi"] for each in asky("papers", "list", "--json").json["papers"]] == ["10.5555/tides"]
+    world.site.page("/bread.pdf", body=paper_pdf(BREAD, authors="Bo Li"))
+    done = asky("papers", "add", "10.5555/tides", "10.5555/bread")
+    assert (done.code, done.out) == (0, f"added    10.5555/bread  {BREAD}\n")
+    assert world.site.paths().count("/tides.pdf") == 1
+
+
+def test_two_processes_add_one_paper_once(asky: InProcess, world: PaperWorld) -> None:
+    running = [start(asky, world, "10.5555/tides") for _ in range(2)]
+    told = [each.communicate(timeout=300) for each in running]
+    assert [each.returncode for each in running] == [0, 0], told
+    assert len(asky("papers", "list", "--json").json["papers"]) == 1
+    assert len(list((asky.home / "data" / "papers" / "pdfs").iterdir())) == 1

@@ -1,0 +1,261 @@
+"""Papers added by ids and addresses: looked up in registries, fetched where they are open, and kept once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import anyio
+import pytest
+
+from asky.app.asky import Asky
+from asky.errors import UsageError
+from asky.papers.keeping import AddedPaper
+from tests.support.files import pdf
+from tests.support.paper_world import MirroredAsky, PaperWorld, paper_world
+from tests.support.papers import TEXT, paper_pdf
+from tests.support.twins.papers import Paper
+
+TITLE = "On the tides of nine harbours"
+NEW, OLD = "2101.00001", "hep-th/9901001"
+
+
+@pytest.fixture
+def world() -> Iterator[PaperWorld]:
+    with paper_world() as opened:
+        yield opened
+
+
+@pytest.fixture
+def asky(world: PaperWorld, tmp_path: Path) -> Iterator[Asky]:
+    with MirroredAsky(world, tmp_path) as opened:
+        yield opened
+
+
+def add(asky: Asky, *arguments: str | Path, **options: bool) -> list[AddedPaper]:
+    return list(anyio.run(partial(asky.papers.add, arguments, **options)).outcomes)
+
+
+def retry(asky: Asky, **options: bool) -> list[AddedPaper]:
+    return list(anyio.run(partial(asky.papers.retry, **options)).outcomes)
+
+
+def short(added: list[AddedPaper]) -> list[tuple[str, str, str | None]]:
+    return [(each.file, each.outcome, each.paper.name if each.paper is not None else None) for each in added]
+
+
+def tides(**facts: object) -> Paper:
+    return Paper(TITLE, authors=(("Ann", "Marsh"),), day="2021-02-03", **facts)  # type: ignore[arg-type]
+
+
+def test_an_arxiv_id_is_looked_up_and_its_own_pdf_is_kept_in_the_version_found(asky: Asky, world: PaperWorld) -> None:
+    world.know(tides(arxiv=NEW))
+    world.site.page(f"/arxiv/pdf/{NEW}v2", body=paper_pdf(arxiv=f"{NEW}v2"), media_type="application/pdf")
+    (added,) = add(asky, f"arXiv:{NEW}")
+    assert (added.outcome, added.paper and added.paper.name, added.why) == ("added", f"{NEW}v2", None)
+    (paper,) = asky.papers.papers()
+    assert (paper.source.kind, paper.source.url) == ("paper", f"https://arxiv.org/abs/{NEW}v2")
+    assert (paper.source.title, paper.source.authors, paper.source.published) == (TITLE, ("Ann Marsh",), "2021-02-03")
+    assert "tides" in anyio.run(asky.papers.search, "moon")[0].hit.text
+    before = world.sent
+    assert short(add(asky, NEW, f"https://arxiv.org/abs/{NEW}v1")) == [(NEW, "known", f"{NEW}v2")]
+    assert world.sent == before, "nothing is sent for what is known"
+
+
+def test_the_version_that_is_asked_for_is_read_and_a_newer_one_takes_its_place(asky: Asky, world: PaperWorld) -> None:
+    world.know(tides(arxiv=NEW, versions=3))
+    for number in (1, 3):
+        body = paper_pdf(f"Draft of {TITLE}" if number == 1 else TITLE, pages=[f"{TEXT} In words of {number}."])
+        world.site.page(f"/arxiv/pdf/{NEW}v{number}", body=body, media_type="application/pdf")
+    (added,) = add(asky, f"{NEW}v1")
+    assert added.paper is not None
+    assert (added.paper.name, added.paper.notice_texts) == (f"{NEW}v1", (f"newer version {NEW}v3 exists",))
+    (updated,) = add(asky, f"{NEW}v3")
+    assert updated.paper is not None
+    assert (updated.outcome, updated.paper.name, updated.paper.notice_texts) == ("updated", f"{NEW}v3", ())
+    (older,) = add(asky, f"{NEW}v1")
+    assert (older.outcome, older.why) == ("known", f"the paper {NEW}v3")
+
+
+@pytest.mark.parametrize(
+    "argument", ["10.5555/Tides.1", "PMID:41000001", "doi.org/10.5555/tides.1", "https://doi.org/10.5555/tides.1"]
+)
+def test_a_doi_and_a_pmid_are_read_at_the_open_copy_that_a_registry_knows(
+    asky: Asky, world: PaperWorld, argument: str
+) -> None:
+    url = world.site.page("/tides.pdf", body=paper_pdf())
+    world.know(tides(doi="10.5555/tides.1", pmid="41000001", pdf=url, venue="Tides Today"))
+    (added,) = add(asky, argument)
+    assert (added.outcome, added.why) == ("added", None)
+    (paper,) = asky.papers.papers()
+    assert (paper.id, paper.doi, paper.status) == ("10.5555/tides.1", "10.5555/tides.1", "complete")
+    assert (paper.source.published_in, paper.notices_checked_at is not None) == ("Tides Today", True)
+    before = world.sent
+    assert [each.outcome for each in add(asky, "10.5555/tides.1")] == ["known"]
+    assert world.sent == before
+
+
+def test_the_finder_is_asked_where_no_registry_knows_an_open_copy(asky: Asky, world: PaperWorld) -> None:
+    url = world.site.page("/tides.pdf", body=paper_pdf())
+    world.know(tides(doi="10.5555/tides.1"))
+    world.twins["unpaywall"].rows = (tides(doi="10.5555/tides.1", pdf=url),)
+    assert short(add(asky, "10.5555/tides.1")) == [("10.5555/tides.1", "added", "10.5555/tides.1")]
+
+
+def test_a_paper_without_an_open_pdf_is_kept_and_completed_later(asky: Asky, world: PaperWorld) -> None:
+    world.know(tides(doi="10.5555/tides.1", pdf=world.site.url("/tides.pdf")))
+    (added,) = add(asky, "10.5555/tides.1")
+    assert added.outcome == "unread"
+    assert added.why is not None
+    assert "127.0.0.1" in added.why
+    (paper,) = asky.papers.find("tides")
+    assert (paper.status, paper.source.title, paper.source.authors) == ("no_pdf", TITLE, ("Ann Marsh",))
+    before = world.sent
+    (again,) = add(asky, "10.5555/tides.1")
+    assert (again.outcome, "asky papers retry" in (again.why or ""), world.sent) == ("known", True, before)
+    (offline,) = retry(asky, offline=True)
+    assert (offline.outcome, world.sent) == ("unread", before)
+    world.site.page("/tides.pdf", body=paper_pdf())
+    assert short(retry(asky)) == [("10.5555/tides.1", "updated", "10.5555/tides.1")]
+    assert asky.papers.papers()[0].status == "complete"
+    assert retry(asky) == []
+
+
+def test_a_local_pdf_completes_a_paper_that_has_none(asky: Asky, world: PaperWorld, tmp_path: Path) -> None:
+    world.know(tides(doi="10.5555/tides.1"))
+    add(asky, "10.5555/tides.1")
+    (tmp_path / "a.pdf").write_bytes(paper_pdf(doi="10.5555/tides.1"))
+    before = world.sent
+    assert short(add(asky, tmp_path / "a.pdf")) == [("a.pdf", "updated", "10.5555/tides.1")]
+    (paper,) = asky.papers.papers()
+    assert (paper.status, paper.source.kind, world.sent) == ("complete", "file", before)
+
+
+@pytest.mark.parametrize("damage", ["locked", "cut", "page", "gone", "bomb"])
+def test_a_pdf_that_cannot_be_read_is_named_with_the_reason(asky: Asky, world: PaperWorld, damage: str) -> None:
+    site = world.site
+    url = {
+        "locked": site.page("/locked.pdf", body=pdf(["secret"], password="x")),
+        "cut": site.page("/cut.pdf", body=paper_pdf()[:400]),
+        "page": site.page("/page.pdf", html="<p>Please sign in.</p>"),
+        "gone": site.url("/gone.pdf"),
+        "bomb": site.url("/damage/bomb"),
+    }[damage]
+    fine = site.page("/fine.pdf", body=paper_pdf("Why bread rises in warm rooms"))
+    world.know(
+        tides(doi="10.5555/tides.1", pdf=url), Paper("Why bread rises in warm rooms", doi="10.5555/bread", pdf=fine)
+    )
+    added = add(asky, "10.5555/tides.1", "10.5555/bread")
+    assert [each.outcome for each in added] == ["unread", "added"], "one failure never ends the rest"
+    assert added[0].why
+    assert [each.status for each in asky.papers.papers()] == ["complete", "no_pdf"]
+
+
+def test_an_id_that_nobody_knows_is_named_and_not_kept(asky: Asky, world: PaperWorld) -> None:
+    (added,) = add(asky, "10.5555/nothing")
+    assert (added.outcome, added.why) == ("unread", "no registry knows 10.5555/nothing")
+    assert asky.papers.papers() == []
+
+
+def test_what_is_no_id_stops_an_add_before_anything_is_sent(asky: Asky, world: PaperWorld) -> None:
+    with pytest.raises(UsageError, match="no file, and no arXiv id"):
+        add(asky, "10.5555/tides.1", "tides")
+    assert world.sent == 0
+
+
+def test_with_registries_that_refuse_everything_papers_are_kept_by_their_ids(asky: Asky, world: PaperWorld) -> None:
+    world.play("throttle")
+    world.site.page(f"/arxiv/pdf/{NEW}", body=paper_pdf(arxiv=f"{NEW}v2"), media_type="application/pdf")
+    added = add(asky, NEW, "10.5555/tides.1")
+    assert short(added) == [(NEW, "added", f"{NEW}v2"), ("10.5555/tides.1", "unread", "10.5555/tides.1")]
+    assert all("could not" in (each.why or "") for each in added)
+    assert all(each.notices_checked_at is None for each in asky.papers.papers())
+    world.know(tides(doi="10.5555/tides.1", pdf=world.site.page("/t.pdf", body=paper_pdf(TITLE))))
+    (completed,) = retry(asky)
+    assert completed.paper is not None
+    assert (completed.outcome, completed.paper.source.title) == ("updated", TITLE)
+
+
+def test_an_address_is_fetched_and_identified_by_its_first_page(asky: Asky, world: PaperWorld) -> None:
+    url = world.site.page("/dir/tides.pdf", body=paper_pdf(doi="10.5555/tides.1"))
+    other = world.site.page("/plain.pdf", body=paper_pdf("Why bread rises in warm rooms", authors="Bo Li"))
+    added = add(asky, url, other)
+    assert [each.outcome for each in added] == ["added", "added"]
+    by_title = {each.source.title: each for each in asky.papers.papers()}
+    assert by_title[TITLE].id == "10.5555/tides.1"
+    assert by_title["Why bread rises in warm rooms"].source.url == other
+    before = world.sent
+    assert [each.outcome for each in add(asky, url, other)] == ["known", "known"]
+    assert world.sent == before
+
+
+def test_secrets_in_an_address_are_not_spoken_of(asky: Asky, world: PaperWorld) -> None:
+    (added,) = add(asky, world.site.url("/gone.pdf?token=tok-123456789"))
+    assert added.outcome == "unread"
+    assert "tok-123456789" not in f"{added.file} {added.why}"
+
+
+def test_a_pdf_of_another_paper_is_not_taken(asky: Asky, world: PaperWorld) -> None:
+    url = world.site.page("/bread.pdf", body=paper_pdf("Why bread rises in warm rooms", authors="Bo Li"))
+    world.know(tides(doi="10.5555/tides.1", pdf=url))
+    (added,) = add(asky, "10.5555/tides.1")
+    assert added.why == "the PDF at its address is titled “Why bread rises in warm rooms”: not taken"
+    assert [each.status for each in asky.papers.papers()] == ["no_pdf"]
+
+
+def test_offline_ids_are_refused_and_files_are_added(asky: Asky, world: PaperWorld, tmp_path: Path) -> None:
+    (tmp_path / "a.pdf").write_bytes(paper_pdf(arxiv=f"{NEW}v2"))
+    assert short(add(asky, tmp_path / "a.pdf", offline=True)) == [("a.pdf", "added", f"{NEW}v2")]
+    known, refused = add(asky, NEW, "10.5555/x1", offline=True)
+    assert (known.outcome, refused.outcome, refused.why) == ("known", "unread", "not looked up: --offline")
+    assert world.sent == 0
+    with pytest.raises(UsageError, match="exclude each other"):
+        add(asky, NEW, offline=True, looks_up=True)
+
+
+def test_preprint_and_print_that_a_registry_relates_are_one_paper(asky: Asky, world: PaperWorld) -> None:
+    relation = {"has-preprint": [{"id-type": "arxiv", "id": NEW, "asserted-by": "subject"}]}
+    world.site.page(f"/arxiv/pdf/{NEW}v2", body=paper_pdf(arxiv=f"{NEW}v2"), media_type="application/pdf")
+    world.know(tides(arxiv=NEW))
+    add(asky, NEW)
+    world.know(tides(doi="10.5555/tides.1", relation=relation))
+    (added,) = add(asky, "10.5555/tides.1")
+    assert (added.outcome, added.why) == ("known", f"the paper {NEW}v2")
+    assert asky.papers.resolve("10.5555/tides.1").id == NEW
+    assert len(asky.papers.papers()) == 1
+
+
+def test_two_dois_under_one_title_stay_two(asky: Asky, world: PaperWorld) -> None:
+    urls = [world.site.page(f"/{n}.pdf", body=paper_pdf(pages=[f"{TEXT} Part {n}."])) for n in (1, 2)]
+    world.know(*(tides(doi=f"10.5555/tides.{n}", pdf=url) for n, url in enumerate(urls, start=1)))
+    assert [each.outcome for each in add(asky, "10.5555/tides.1", "10.5555/tides.2")] == ["added", "added"]
+    assert len(asky.papers.papers()) == 2
+
+
+def test_an_export_brings_its_pdfs_and_what_they_lack_and_its_ids(
+    asky: Asky, world: PaperWorld, tmp_path: Path
+) -> None:
+    (tmp_path / "tides.pdf").write_bytes(paper_pdf(authors=""))
+    (tmp_path / "refs.bib").write_text(
+        "@article{marsh, title={On the tides of nine harbours}, author={Marsh, Ann}, year={2021},"
+        " journal={Tides Today}, doi={10.5555/tides.1}, file={tides.pdf}}\n"
+        "@article{li, title={Why bread rises in warm rooms}, author={Li, Bo}, doi={10.5555/bread}}\n"
+        "@misc{none, title={Nothing}}\n"
+    )
+    url = world.site.page("/bread.pdf", body=paper_pdf("Why bread rises in warm rooms", authors="Bo Li"))
+    world.know(Paper("Why bread rises in warm rooms", doi="10.5555/bread", pdf=url))
+    added = {each.file: each for each in add(asky, tmp_path / "refs.bib")}
+    assert {name: each.outcome for name, each in added.items()} == {
+        "refs.bib: none": "unread",
+        "tides.pdf": "added",
+        "refs.bib: li": "added",
+    }
+    paper = asky.papers.resolve("10.5555/tides.1")
+    assert (paper.source.authors, paper.source.published_in) == (("Ann Marsh",), "Tides Today")
+    assert paper.source.kind == "file"
+    asked = [request for twin in world.twins.values() for request in twin.requests]
+    assert not any("tides.1" in request.path or "tides.1" in str(request.params) for request in asked)
+    before = world.sent
+    again = [each.outcome for each in add(asky, tmp_path / "refs.bib")]
+    assert (sorted(again), world.sent) == (["known", "known", "unread"], before)
