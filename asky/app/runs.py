@@ -168,14 +168,17 @@ class RunService:
             )
         if form == "md":
             return ExportedText(answer_text(run.answer, "md", folder))
-        return export_bibliography([run.answer], form)
+        return export_bibliography([self._services.papers.noticed(run.answer)], form)
 
     def export_answer(self, answer: Mapping[str, Any], form: Form, folder: Path | None = None) -> str:
         """Return an `asky.answer/1` object in a format, for a file in `folder` if that is known; see `answer_text`.
 
         For `html`, its run has to be in the store.
         """
-        return self.page(self.find(answer["run"])) if form == "html" else answer_text(answer, form, folder)
+        if form == "html":
+            return self.page(self.find(answer["run"]))
+        is_list = form in ("bibtex", "csl", "ris")
+        return answer_text(self._services.papers.noticed(answer) if is_list else answer, form, folder)
 
     def evidence(self, run: Run) -> dict[str, Any]:
         """Return a run as an `asky.run/1` object, with the full text of every document shown in it."""

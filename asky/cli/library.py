@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from asky.app.asky import PaperService
     from asky.app.schemas import Paper
     from asky.cli.context import CommandContext
+    from asky.cli.terminal.terminal import Terminal
     from asky.cli.view import Format
     from asky.values import Answer
 
@@ -89,7 +90,7 @@ class Library:
         for each in found:
             hit, place = each.hit, each.hit.location
             page = f", page {place.page_label or place.page}" if place.page is not None else ""
-            lines.append(f"{hit.rank}. [{each.paper.name}{page}] {one_line(hit.source.title)}")
+            lines.append(f"{hit.rank}. [{each.paper.name}{page}] {one_line(hit.source.title)}{_noticed(each.paper)}")
             lines += [f"   {line}" for line in wrapped_excerpt(hit.text)] + [""]
         after = state.searched(query, [each.paper.id for each in found], "\n".join(lines))
         papers.enter(after, self.session)
@@ -136,6 +137,7 @@ class Library:
         if as_json:
             self.ctx.terminal.json(paper_summary_object(found, summary))
         else:
+            _warn(self.ctx.terminal, found)
             print_panel(self.ctx.terminal, RESPONSE, summary.text)
 
     def open(self, name: str) -> None:
@@ -149,6 +151,7 @@ class Library:
         if not path.exists():
             raise SourceError(f"{path} does not exist", hint="`asky papers add FILE` adds the PDF again")
         papers.enter(state.opened(found.id), self.session)
+        _warn(terminal, found)
         if not terminal.out.isatty():
             terminal.line(str(path))
             return
@@ -220,7 +223,7 @@ class Library:
             who = _authors(each.source.authors)
             lacks = _LACKS.get(each.status, "")
             head = f"{number:>{digits}}. {each.name:<{width}}  {year}  "
-            terminal.line(f"{head}{who}{one_line(each.source.title)}{lacks}", hang=len(head))
+            terminal.line(f"{head}{who}{one_line(each.source.title)}{_noticed(each)}{lacks}", hang=len(head))
 
 
 class _JsonView(JsonView):
@@ -233,6 +236,16 @@ class _JsonView(JsonView):
 
 
 HELP = "research QUERY, improve FEEDBACK, save, search QUERY, find WORDS, list, summary PAPER, open PAPER"
+
+
+def _noticed(paper: Paper) -> str:
+    """Return what is to be said of a paper, after its title."""
+    return "".join(f"  [{one_line(each)}]" for each in paper.notice_texts)
+
+
+def _warn(terminal: Terminal, paper: Paper) -> None:
+    for each in paper.notice_texts:
+        terminal.note(shown(terminal, f"⚠️  {paper.name}: {one_line(each)}"))
 
 
 def _authors(names: Sequence[str]) -> str:

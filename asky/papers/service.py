@@ -81,7 +81,7 @@ class QueryResult:
     """The result of a research query.
 
     `papers` are those that the answer `content` cites, in order of their ids, which are `paper_ids`. Without `success`,
-    `message` says why.
+    `message` says why. `warnings` name the cited papers that were taken back or are in doubt.
     """
 
     success: bool
@@ -89,6 +89,7 @@ class QueryResult:
     paper_ids: tuple[str, ...] = ()
     content: str = ""
     message: str = ""
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +185,9 @@ class PaperService(PaperCatalog):
         ended = None
         if answer.stopped_by is not None:
             ended = _ENDED.get(answer.stopped_by, f"the run ended early: {answer.stopped_by}")
-        return QueryResult(ended is None, papers, tuple(ids), content, ended or f"{counted(len(ids), 'paper')} cited")
+        message = ended or f"{counted(len(ids), 'paper')} cited"
+        warnings = tuple(f"the answer cites {each.name}: {each.warning}" for each in papers if each.warning)
+        return QueryResult(ended is None, papers, tuple(ids), content, message, warnings)
 
     async def synthesize_research_answer(
         self, query: str, evidence_chunks: Sequence[PaperHit], *, session: str = _SESSION, model: str | None = None
@@ -464,4 +467,5 @@ def _cited(paper: Paper) -> dict[str, Any]:
         "source_id": source.id, "kind": "paper", "url": source.url, "path": None, "title": source.title, "page": None,
         "page_label": None, "authors": list(source.authors), "published": source.published,
         "published_in": source.published_in, "doi": paper.doi, "fetched_at": None, "sha256": "",
+        "notices": list(paper.notice_texts),
     }  # fmt: skip
