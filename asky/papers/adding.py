@@ -258,8 +258,7 @@ class PaperAdder:
             return AddedPaper(wanted.name, "unread", why=error.message)
         held = await in_thread(self._keeper.known, record.identity)
         if held is not None and held.status == "complete" and not _is_newer(record.identity, held, wanted):
-            stored = await in_thread(self._keeper.note, held, record)
-            return AddedPaper(wanted.name, "known", stored, _joined(f"the paper {held.name}", _unchecked(record)))
+            return await in_thread(self._note, wanted.name, held, record)
         whys: list[str] = []
         async for found in online.pdfs(wanted, record):
             if isinstance(found, OpenPdf):
@@ -280,8 +279,7 @@ class PaperAdder:
         file = PaperFile(canonical_url(found.url), len(found.data), 0, digest)
         known = self._keeper.with_content(wanted.name, file, is_open=True)
         if known is not None and known.paper is not None:
-            stored = self._keeper.note(known.paper, record) if wanted.identifiers else known.paper
-            return replace(known, paper=stored, why=f"the paper {stored.name}")
+            return self._note(wanted.name, known.paper, record) if record.is_certain else known
         try:
             read = self._keeper.read(found.data, wanted.name)
         except SourceError as error:
@@ -296,6 +294,14 @@ class PaperAdder:
             return SourceUnreadable(f"the PDF at its address is titled “{page.title}”: not taken")
         version = page.version if is_own else found.arxiv.version if found.arxiv is not None else None
         return self._keeper.keep(pdf, replace(told, version=version), record=record)
+
+    def _note(self, shown: str, held: Paper, record: PaperRecord) -> AddedPaper:
+        """Store what a record says of a paper that the library has; one that is called otherwise is flagged."""
+        stored = self._keeper.note(held, record)
+        if stored is None:
+            said = f"the paper {held.name} bears its id, but “{record.identity.title}” is another title: not looked up"
+            return AddedPaper(shown, "known", held, said)
+        return AddedPaper(shown, "known", stored, _joined(f"the paper {held.name}", _unchecked(record)))
 
     def _keep_uncertain(
         self, wanted: WantedPaper, record: PaperRecord, found: OpenPdf, pdf: ReadPdf, page: Identity
@@ -318,10 +324,13 @@ class PaperAdder:
             return AddedPaper(paper.name, "known", paper, error.message)
         if not record.is_certain:
             return AddedPaper(paper.name, "known", paper, "; ".join(record.wrong))
-        stored = await in_thread(self._keeper.note, paper, record)
-        if stored.notices == paper.notices and record.is_checked:
+        noted = await in_thread(self._note, paper.name, paper, record)
+        stored = noted.paper
+        if stored is None or stored.notices_checked_at == paper.notices_checked_at:
+            return noted
+        if stored.notices == paper.notices:
             return None
-        return AddedPaper(paper.name, "known", stored, _joined(*stored.notice_texts, _unchecked(record)))
+        return replace(noted, why=_joined(*stored.notice_texts, _unchecked(record)) or "its notices are gone")
 
     async def _staged(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -334,7 +335,8 @@ class PaperService(PaperCatalog):
             raise error_of(wrong[0])
         pdfs = [pdf for paper in wanted.papers for pdf in paper.pdfs]
         sources = PaperSources(await in_thread(self._roots, [*wanted.files, *pdfs]), wanted.papers)
-        outcomes = await self._adder.add(sources, None if offline else self._online(), looks_up=looks_up)
+        online = self._online() if not offline and (wanted.papers or looks_up) else None
+        outcomes = await self._adder.add(sources, online, looks_up=looks_up)
         broken = [
             AddedPaper(each.subject, "unread", why=each.message.removeprefix(f"{each.subject}: "))
             for each in wanted.failures
@@ -455,7 +457,7 @@ class PaperService(PaperCatalog):
 
 def _named_among(arguments: Sequence[Path | str], outcomes: Sequence[AddedPaper]) -> list[AddedPaper]:
     """Return the outcomes for what the arguments name themselves."""
-    files = {show_name(Path(each).name) for each in arguments if not Path(each).is_dir()}
+    files = {show_name(Path(each).name) for each in arguments if not os.path.isdir(each)}  # noqa: PTH112 - Path's raises for long names
     named = files | {show_target(str(each).strip()) for each in arguments}
     return [each for each in outcomes if each.file in named]
 

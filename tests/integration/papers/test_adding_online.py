@@ -377,3 +377,30 @@ def test_a_session_over_fetched_papers_may_go_to_the_default_model(
     assert session is not None
     access = Access.of_session(session, None, services.corpus, services.runs, offline=False)
     assert access.only_built_in is is_kept_from_it
+
+
+def test_an_old_id_of_arxiv_is_read_too(asky: Asky, world: PaperWorld) -> None:
+    world.know(tides(arxiv=OLD, versions=1))
+    world.site.page(f"/arxiv/pdf/{OLD}v1", body=paper_pdf(), media_type="application/pdf")
+    assert short(add(asky, f"https://arxiv.org/pdf/{OLD}")) == [(f"https://arxiv.org/pdf/{OLD}", "added", f"{OLD}v1")]
+    assert asky.papers.pdf(asky.papers.papers()[0]).exists()
+
+
+def test_what_a_registry_says_of_an_id_is_not_taken_for_a_paper_that_only_bears_it(
+    asky: Asky, world: PaperWorld, tmp_path: Path
+) -> None:
+    world.know(tides(doi="10.5555/tides.1", is_retracted=True))
+    (tmp_path / "a.pdf").write_bytes(
+        paper_pdf("Why bread rises in warm rooms", authors="Bo Li", doi="10.5555/tides.1", pages=["Of yeast."])
+    )
+    add(asky, tmp_path / "a.pdf")
+    (flagged,) = retry(asky, looks_up=True)
+    assert flagged.why is not None
+    assert flagged.why.endswith(f"bears its id, but “{TITLE}” is another title: not looked up")
+    (paper,) = asky.papers.papers()
+    assert (paper.source.title, paper.notices, paper.notices_checked_at) == ("Why bread rises in warm rooms", (), None)
+
+
+def test_an_address_longer_than_any_file_name_is_an_address(asky: Asky, world: PaperWorld) -> None:
+    (added,) = add(asky, world.site.url(f"/{'a' * 300}.pdf"))
+    assert added.outcome == "unread"
