@@ -123,11 +123,9 @@ class PaperAdder:
     def wanted(self, paper: Paper) -> WantedPaper:
         """Return a paper of the library as one to look up and fetch."""
         ids = list(filter(None, map(identifier_in, self._parts.table.aliases(paper.id))))
-        own = (paper.id, paper.doi, paper.pmid)
-        named = [replace(each, version=paper.version) if each.value == paper.id else each for each in ids]
-        first = sorted(named, key=lambda each: each.value not in own)
-        url = paper.source.url
-        return WantedPaper(paper.name, tuple(first), url if not ids else None)
+        own = [each for each in ids if each.value in (paper.id, paper.doi, paper.pmid)] or ids  # not its preprint's
+        named = (replace(each, version=paper.version) if each.value == paper.id else each for each in own)
+        return WantedPaper(paper.name, tuple(named), None if ids else paper.source.url)
 
     # PDFs of this machine
 
@@ -279,7 +277,11 @@ class PaperAdder:
         file = PaperFile(canonical_url(found.url), len(found.data), 0, digest)
         known = self._keeper.with_content(wanted.name, file, is_open=True)
         if known is not None and known.paper is not None:
-            return self._note(wanted.name, known.paper, record) if record.is_certain else known
+            noted = self._keeper.note(known.paper, record) if record.is_certain else known.paper
+            if noted is None:
+                return SourceUnreadable(f"the PDF at its address is that of {known.paper.name}: not taken")
+            why = _joined(f"the paper {noted.name}", _unchecked(record) if record.is_certain else None)
+            return replace(known, paper=noted, why=why)
         try:
             read = self._keeper.read(found.data, wanted.name)
         except SourceError as error:

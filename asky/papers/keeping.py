@@ -174,9 +174,11 @@ class PaperKeeper:
     def note(self, paper: Paper, record: PaperRecord) -> Paper | None:
         """Store what a record says of a paper that the library has, and return it as it is now.
 
-        Return `None`, and store nothing, if the paper only bears the id of the record: the titles are not alike.
+        Return `None`, and store nothing, for another paper: the titles are not alike, and the id is not one that a
+        registry has told, but one on its first page.
         """
-        if not paper.is_described and not is_title_like(record.identity.title, paper.source.title):
+        shares = paper.is_described and set(record.identity.keys) & set(self._parts.table.aliases(paper.id))
+        if not shares and not is_title_like(record.identity.title, paper.source.title):
             return None
         with self._keeping, self._parts.database.write():
             stored = self._put(paper, record.identity, record)

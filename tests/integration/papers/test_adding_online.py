@@ -404,3 +404,26 @@ def test_what_a_registry_says_of_an_id_is_not_taken_for_a_paper_that_only_bears_
 def test_an_address_longer_than_any_file_name_is_an_address(asky: Asky, world: PaperWorld) -> None:
     (added,) = add(asky, world.site.url(f"/{'a' * 300}.pdf"))
     assert added.outcome == "unread"
+
+
+def test_one_pdf_at_the_addresses_of_two_papers_is_kept_for_one(asky: Asky, world: PaperWorld) -> None:
+    url = world.site.page("/volume.pdf", body=paper_pdf())
+    world.know(
+        tides(doi="10.5555/tides.1", pdf=url), Paper("Why bread rises in warm rooms", doi="10.5555/bread", pdf=url)
+    )
+    assert short(add(asky, "10.5555/tides.1")) == [("10.5555/tides.1", "added", "10.5555/tides.1")]
+    (other,) = add(asky, "10.5555/bread")
+    assert (other.outcome, other.why) == ("unread", "the PDF at its address is that of 10.5555/tides.1: not taken")
+    assert asky.papers.resolve("10.5555/tides.1").source.title == TITLE
+
+
+def test_a_paper_is_looked_up_again_by_its_own_ids_and_not_by_those_of_its_preprint(
+    asky: Asky, world: PaperWorld
+) -> None:
+    relation = {"has-preprint": [{"id-type": "arxiv", "id": NEW, "asserted-by": "subject"}]}
+    world.know(tides(doi="10.5555/tides.1", relation=relation))
+    add(asky, "10.5555/tides.1")
+    assert asky.papers.resolve(NEW).id == "10.5555/tides.1"
+    world.site.page(f"/arxiv/pdf/{NEW}", body=paper_pdf(arxiv=f"{NEW}v1"), media_type="application/pdf")
+    (again,) = retry(asky)
+    assert (again.outcome, asky.papers.papers()[0].status) == ("unread", "no_pdf")
