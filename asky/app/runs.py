@@ -169,7 +169,7 @@ class RunService:
             )
         if form == "md":
             return ExportedText(self.export_answer(run.answer, "md", folder))
-        return export_cited([run.answer], form)
+        return export_cited([self._services.papers.noticed(run.answer)], form)
 
     def export_answer(self, answer: Mapping[str, Any], form: Form, folder: Path | None = None) -> str:
         """Return an `asky.answer/1` object in a format, for a file in `folder` if that is known; see `answer_text`.
@@ -182,7 +182,8 @@ class RunService:
         papers = self._services.papers if form == "md" and answer["mode"] == PAPERS else None
         cited_by_page = with_pages(answer["answer"], answer["citations"]) if papers is not None else ""
         body = papers.format_research_result(cited_by_page)[0] if papers is not None else None
-        return answer_text(answer, form, folder, body)
+        noticed = self._services.papers.noticed(answer) if form in ("tex", "bibtex", "csl", "ris") else answer
+        return answer_text(noticed, form, folder, body)
 
     def evidence(self, run: Run) -> dict[str, Any]:
         """Return a run as an `asky.run/1` object, with the full text of every document shown in it."""

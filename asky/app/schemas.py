@@ -269,7 +269,7 @@ def _paper_object(paper: Paper) -> dict[str, Any]:
         "path": source.path,
         "source_id": source.id,
         "status": paper.status,
-        "notices": [asdict(each) for each in paper.notices],
+        "notices": _notices(paper),
         "notices_checked_at": paper.notices_checked_at,
         "added_at": paper.added_at,
     }
@@ -290,8 +290,18 @@ def added_papers_object(added: AddedPapers) -> dict[str, Any]:
 
 
 def research_object(answer: Answer, result: QueryResult) -> dict[str, Any]:
-    """Return an answer from the library as an `asky.answer/1` object, with the names of the papers that it cites."""
-    return {**answer_object(answer), "papers": [each.name for each in result.papers]}
+    """Return an answer from the library as an `asky.answer/1` object, with the papers it cites and their notices."""
+    made = answer_object(answer)
+    return {
+        **made,
+        "warnings": [*made["warnings"], *result.warnings],
+        "papers": [each.name for each in result.papers],
+        "notices": {each.name: _notices(each) for each in result.papers if each.notices},
+    }
+
+
+def _notices(paper: Paper) -> list[dict[str, Any]]:
+    return [asdict(each) for each in paper.notices]
 
 
 def paper_summary_object(paper: Paper, summary: PaperSummary) -> dict[str, Any]:
@@ -307,7 +317,7 @@ def paper_summary_object(paper: Paper, summary: PaperSummary) -> dict[str, Any]:
 
 def paper_hits_object(query: str, hits: Sequence[PaperHit]) -> dict[str, Any]:
     """Return the passages of papers for a query as an `asky.paper_hits/1` object."""
-    found = [{"paper": each.paper.name, **hit_object(each.hit)} for each in hits]
+    found = [{"paper": each.paper.name, "notices": _notices(each.paper), **hit_object(each.hit)} for each in hits]
     return {"schema": "asky.paper_hits/1", "query": query, "hits": found}
 
 

@@ -112,7 +112,8 @@ class SessionService:
         services = self._services
         runs = services.runs.recent(session_id=session.id)[::-1]
         if form in ("tex", "bibtex", "csl", "ris"):
-            return export_cited([each.answer for each in runs if each.answer is not None], form)
+            answers = [services.papers.noticed(each.answer) for each in runs if each.answer is not None]
+            return export_cited(answers, form)
         messages = services.sessions.messages(session.id)
         if form == "json":
             return ExportedText(self._json(session, runs, messages))

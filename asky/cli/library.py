@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from asky.app.asky import PaperService
     from asky.app.schemas import Paper, PaperState
     from asky.cli.context import CommandContext
+    from asky.cli.terminal.terminal import Terminal
     from asky.cli.view import Format
     from asky.values import Answer
 
@@ -91,7 +92,7 @@ class Library:
         for each in found:
             hit, place = each.hit, each.hit.location
             page = f", page {place.page_label or place.page}" if place.page is not None else ""
-            lines.append(f"{hit.rank}. [{each.paper.name}{page}] {one_line(hit.source.title)}")
+            lines.append(f"{hit.rank}. [{each.paper.name}{page}] {one_line(hit.source.title)}{_noticed(each.paper)}")
             lines += [f"   {line}" for line in wrapped_excerpt(hit.text)] + [""]
         self._enter(state.searched(query, [each.paper.id for each in found], "\n".join(lines)))
         if as_json:
@@ -147,6 +148,7 @@ class Library:
         if as_json:
             self.ctx.terminal.json(paper_summary_object(found, summary))
         else:
+            _warn(self.ctx.terminal, found)
             print_panel(self.ctx.terminal, RESPONSE, summary.text)
 
     def open(self, name: str) -> None:
@@ -160,6 +162,7 @@ class Library:
         if not path.exists():
             raise SourceError(f"{path} does not exist", hint="`asky papers add FILE` adds the PDF again")
         self._enter(state.opened(found.id))
+        _warn(terminal, found)
         if not terminal.out.isatty():
             terminal.line(str(path))
             return
@@ -227,7 +230,7 @@ class Library:
             who = _authors(each.source.authors)
             lacks = _LACKS.get(each.status, "")
             head = f"{number:>{digits}}. {each.name:<{width}}  {year}  "
-            terminal.line(f"{head}{who}{one_line(each.source.title)}{lacks}", hang=len(head))
+            terminal.line(f"{head}{who}{one_line(each.source.title)}{_noticed(each)}{lacks}", hang=len(head))
 
 
 class _JsonView(JsonView):
@@ -237,6 +240,16 @@ class _JsonView(JsonView):
 
     def show(self, answer: Answer) -> None:
         self._terminal.json(research_object(answer, self._papers.result(answer)))
+
+
+def _noticed(paper: Paper) -> str:
+    """Return what is to be said of a paper, after its title."""
+    return "".join(f"  [{one_line(each)}]" for each in paper.notice_texts)
+
+
+def _warn(terminal: Terminal, paper: Paper) -> None:
+    for each in paper.notice_texts:
+        terminal.note(shown(terminal, f"⚠️  {paper.name}: {one_line(each)}"))
 
 
 def _authors(names: Sequence[str]) -> str:

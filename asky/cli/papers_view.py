@@ -13,6 +13,7 @@ from asky.cli.terminal.markdown_stream import MarkdownStream, print_markdown
 from asky.cli.terminal.terminal import terminal_columns
 from asky.cli.view import PrintedView, print_sources, print_verdicts
 from asky.events import Event, StageFinished, StageStarted, TextDiscarded, TextStreamed
+from asky.text.printable import one_line
 
 if TYPE_CHECKING:
     from asky.app.asky import PaperService
@@ -117,7 +118,10 @@ class ResearchView(PrintedView):
         """Print the panel, the verdicts, the place of each citation, and the next steps."""
         terminal = self._terminal
         terminal.note("")
-        print_panel(terminal, "📝 Research Results", self._papers.result(answer).content)
+        result = self._papers.result(answer)
+        print_panel(terminal, "📝 Research Results", result.content)
+        for each in result.warnings:
+            terminal.note(shown(terminal, f"⚠️  {one_line(each)}"))
         print_verdicts(terminal, answer, terminal.line if terminal.out.isatty() else terminal.note, are_marked=True)
         if terminal.verbose:
             print_sources(terminal, answer)

@@ -123,11 +123,9 @@ class PaperAdder:
     def wanted(self, paper: Paper) -> WantedPaper:
         """Return a paper of the library as one to look up and fetch."""
         ids = list(filter(None, map(identifier_in, self._parts.table.aliases(paper.id))))
-        own = (paper.id, paper.doi, paper.pmid)
-        named = [replace(each, version=paper.version) if each.value == paper.id else each for each in ids]
-        first = sorted(named, key=lambda each: each.value not in own)
-        url = paper.source.url
-        return WantedPaper(paper.name, tuple(first), url if not ids else None)
+        own = [each for each in ids if each.value in (paper.id, paper.doi, paper.pmid)] or ids  # not its preprint's
+        named = (replace(each, version=paper.version) if each.value == paper.id else each for each in own)
+        return WantedPaper(paper.name, tuple(named), None if ids else paper.source.url)
 
     # PDFs of this machine
 
@@ -258,8 +256,7 @@ class PaperAdder:
             return AddedPaper(wanted.name, "unread", why=error.message)
         held = await in_thread(self._keeper.known, record.identity)
         if held is not None and held.status == "complete" and not _is_newer(record.identity, held, wanted):
-            stored = await in_thread(self._keeper.note, held, record)
-            return AddedPaper(wanted.name, "known", stored, _joined(f"the paper {held.name}", _unchecked(record)))
+            return await in_thread(self._note, wanted.name, held, record)
         whys: list[str] = []
         async for found in online.pdfs(wanted, record):
             if isinstance(found, OpenPdf):
@@ -280,8 +277,11 @@ class PaperAdder:
         file = PaperFile(canonical_url(found.url), len(found.data), 0, digest)
         known = self._keeper.with_content(wanted.name, file, is_open=True)
         if known is not None and known.paper is not None:
-            stored = self._keeper.note(known.paper, record) if wanted.identifiers else known.paper
-            return replace(known, paper=stored, why=f"the paper {stored.name}")
+            noted = self._keeper.note(known.paper, record) if record.is_certain else known.paper
+            if noted is None:
+                return SourceUnreadable(f"the PDF at its address is that of {known.paper.name}: not taken")
+            why = _joined(f"the paper {noted.name}", _unchecked(record) if record.is_certain else None)
+            return replace(known, paper=noted, why=why)
         try:
             read = self._keeper.read(found.data, wanted.name)
         except SourceError as error:
@@ -296,6 +296,14 @@ class PaperAdder:
             return SourceUnreadable(f"the PDF at its address is titled “{page.title}”: not taken")
         version = page.version if is_own else found.arxiv.version if found.arxiv is not None else None
         return self._keeper.keep(pdf, replace(told, version=version), record=record)
+
+    def _note(self, shown: str, held: Paper, record: PaperRecord) -> AddedPaper:
+        """Store what a record says of a paper that the library has; one that is called otherwise is flagged."""
+        stored = self._keeper.note(held, record)
+        if stored is None:
+            said = f"the paper {held.name} bears its id, but “{record.identity.title}” is another title: not looked up"
+            return AddedPaper(shown, "known", held, said)
+        return AddedPaper(shown, "known", stored, _joined(f"the paper {held.name}", _unchecked(record)))
 
     def _keep_uncertain(
         self, wanted: WantedPaper, record: PaperRecord, found: OpenPdf, pdf: ReadPdf, page: Identity
@@ -318,10 +326,13 @@ class PaperAdder:
             return AddedPaper(paper.name, "known", paper, error.message)
         if not record.is_certain:
             return AddedPaper(paper.name, "known", paper, "; ".join(record.wrong))
-        stored = await in_thread(self._keeper.note, paper, record)
-        if stored.notices == paper.notices and record.is_checked:
+        noted = await in_thread(self._note, paper.name, paper, record)
+        stored = noted.paper
+        if stored is None or stored.notices_checked_at == paper.notices_checked_at:
+            return noted
+        if stored.notices == paper.notices:
             return None
-        return AddedPaper(paper.name, "known", stored, _joined(*stored.notice_texts, _unchecked(record)))
+        return replace(noted, why=_joined(*stored.notice_texts, _unchecked(record)) or "its notices are gone")
 
     async def _staged(
         self,

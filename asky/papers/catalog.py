@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from asky.concurrency import in_thread
 from asky.errors import UsageError
@@ -80,6 +80,15 @@ class PaperCatalog:
         described = [(each, f" {_described(each)}") for each in self.papers()]
         beginning = [each for each, text in described if all(f" {word}" in text for word in wanted)]
         return beginning or [each for each, text in described if all(word in text for word in wanted)]
+
+    def noticed(self, answer: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return an `asky.answer/1` object whose citations of papers have `notices`, what is to be said of each."""
+        papers = self.table.with_source(each["source_id"] for each in answer["citations"])
+        said = {source: list(each.notice_texts) for source, each in papers.items() if each.notice_texts}
+        if not said:
+            return answer
+        cited = [{**each, "notices": said.get(each["source_id"], [])} for each in answer["citations"]]
+        return {**answer, "citations": cited}
 
     def resolve(self, name: str) -> Paper:
         """Return the paper that a user names: by its id, with or without version, a DOI, an address, or title words.

@@ -171,8 +171,15 @@ class PaperKeeper:
         self._put_metadata(stored)
         return AddedPaper(shown, "unread", stored, why)
 
-    def note(self, paper: Paper, record: PaperRecord) -> Paper:
-        """Store what a record says of a paper that the library has, and return it as it is now."""
+    def note(self, paper: Paper, record: PaperRecord) -> Paper | None:
+        """Store what a record says of a paper that the library has, and return it as it is now.
+
+        Return `None`, and store nothing, for another paper: the titles are not alike, and the id is not one that a
+        registry has told, but one on its first page.
+        """
+        shares = paper.is_described and set(record.identity.keys) & set(self._parts.table.aliases(paper.id))
+        if not shares and not is_title_like(record.identity.title, paper.source.title):
+            return None
         with self._keeping, self._parts.database.write():
             stored = self._put(paper, record.identity, record)
         self._put_metadata(stored)
@@ -201,7 +208,7 @@ class PaperKeeper:
     def _leave(self, pdf: ReadPdf, identity: Identity, known: Paper, record: PaperRecord | None) -> AddedPaper:
         """Record a file of a paper that the library has; one with its id but another title is another paper."""
         why = f"the paper {known.name}"
-        if record is None and not is_title_like(identity.title, known.source.title):
+        if not is_title_like(identity.title, known.source.title):
             said = f"{why} by its id, but its title is “{identity.title}”: not added"
             return AddedPaper(pdf.shown, "known", known, said)
         if pdf.file is not None:

@@ -84,6 +84,7 @@ class OnlinePapers:
         Raises `UnknownPaper` if no registry knows any of the ids, and `StorageError`.
         """
         unknown: UnknownPaper | None = None
+        wrong: list[str] = []
         for each in sorted(wanted.identifiers, key=lambda one: _ORDER.index(one.kind)):
             try:
                 return _record_of(await self._registries.look_up(each), wanted)
@@ -92,10 +93,12 @@ class OnlinePapers:
             except StorageError:
                 raise
             except AskyError as error:
-                return _own_record(wanted, (error.message,))
-        if unknown is not None and not wanted.url:
+                wrong.append(error.message)
+        if unknown is None or wrong:
+            return _own_record(wanted, tuple(wrong))
+        if not wanted.url:
             raise unknown
-        return _own_record(replace(wanted, identifiers=()), (unknown.message,) if unknown is not None else ())
+        return _own_record(replace(wanted, identifiers=()), (unknown.message,))
 
     async def pdfs(self, wanted: WantedPaper, record: PaperRecord) -> AsyncIterator[OpenPdf | AskyError]:
         """Yield what each address of the paper's PDF leads to: a PDF, or why there is none.

@@ -41,4 +41,6 @@ def _entries(papers: Iterable[Paper]) -> Iterable[str]:
             lines.append(f"Authors: {', '.join(paper.source.authors)}")
         if paper.source.published:
             lines.append(f"Published: {paper.source.published}")
+        if paper.notice_texts:
+            lines.append(f"Notices: {'; '.join(paper.notice_texts)}")
         yield f"{_LINE_BREAK}{' ' * (len(str(number)) + 2)}".join(lines)

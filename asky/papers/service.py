@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -81,7 +82,7 @@ class QueryResult:
     """The result of a research query.
 
     `papers` are those that the answer `content` cites, in order of their ids, which are `paper_ids`. Without `success`,
-    `message` says why.
+    `message` says why. `warnings` name the cited papers that were taken back or are in doubt.
     """
 
     success: bool
@@ -89,6 +90,7 @@ class QueryResult:
     paper_ids: tuple[str, ...] = ()
     content: str = ""
     message: str = ""
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +186,9 @@ class PaperService(PaperCatalog):
         ended = None
         if answer.stopped_by is not None:
             ended = _ENDED.get(answer.stopped_by, f"the run ended early: {answer.stopped_by}")
-        return QueryResult(ended is None, papers, tuple(ids), content, ended or f"{counted(len(ids), 'paper')} cited")
+        message = ended or f"{counted(len(ids), 'paper')} cited"
+        warnings = tuple(f"the answer cites {each.name}: {each.warning}" for each in papers if each.warning)
+        return QueryResult(ended is None, papers, tuple(ids), content, message, warnings)
 
     async def synthesize_research_answer(
         self, query: str, evidence_chunks: Sequence[PaperHit], *, session: str = _SESSION, model: str | None = None
@@ -333,7 +337,8 @@ class PaperService(PaperCatalog):
             raise error_of(wrong[0])
         pdfs = [pdf for paper in wanted.papers for pdf in paper.pdfs]
         sources = PaperSources(await in_thread(self._roots, [*wanted.files, *pdfs]), wanted.papers)
-        outcomes = await self._adder.add(sources, None if offline else self._online(), looks_up=looks_up)
+        online = self._online() if not offline and (wanted.papers or looks_up) else None
+        outcomes = await self._adder.add(sources, online, looks_up=looks_up)
         broken = [
             AddedPaper(each.subject, "unread", why=each.message.removeprefix(f"{each.subject}: "))
             for each in wanted.failures
@@ -454,7 +459,7 @@ class PaperService(PaperCatalog):
 
 def _named_among(arguments: Sequence[Path | str], outcomes: Sequence[AddedPaper]) -> list[AddedPaper]:
     """Return the outcomes for what the arguments name themselves."""
-    files = {show_name(Path(each).name) for each in arguments if not Path(each).is_dir()}
+    files = {show_name(Path(each).name) for each in arguments if not os.path.isdir(each)}  # noqa: PTH112 - Path's raises for long names
     named = files | {show_target(str(each).strip()) for each in arguments}
     return [each for each in outcomes if each.file in named]
 
@@ -466,4 +471,5 @@ def _cited(paper: Paper) -> dict[str, Any]:
         "source_id": source.id, "kind": "paper", "url": source.url, "path": None, "title": source.title, "page": None,
         "page_label": None, "authors": list(source.authors), "published": source.published,
         "published_in": source.published_in, "doi": paper.doi, "fetched_at": None, "sha256": "",
+        "notices": list(paper.notice_texts),
     }  # fmt: skip

@@ -351,7 +351,7 @@ def _outcome(added: AddedPaper) -> str:
     if added.outcome in ("unread", "known") or added.paper is None:
         kept = "" if added.paper is None or added.paper.status != "no_pdf" else "kept without its PDF: "
         return f"{file}: {kept if added.outcome == 'unread' else ''}{one_line(added.why or '')}"
-    notices = "".join(f"  {one_line(each)}" for each in added.paper.notice_texts)
+    notices = "".join(f"  [{one_line(each)}]" for each in added.paper.notice_texts)
     why = f" ({one_line(added.why)})" if added.why else ""
     return f"{added.paper.name}  {one_line(added.paper.source.title)}{notices}{why}"
 

@@ -36,7 +36,8 @@ class Reference:
     """A cited source. All texts are on one line, without control characters, and can be encoded as UTF-8.
 
     `key` consists of a to z and 0 to 9 and is unique. `issued` and `accessed` hold the year, month and day, as far as
-    known. `pages` are the cited pages, in words; `sha256` are the hashes of the cited texts.
+    known. `pages` are the cited pages, in words; `sha256` are the hashes of the cited texts; `notices` say in words
+    what is to be known of it, such as a retraction.
     """
 
     key: str
@@ -53,11 +54,13 @@ class Reference:
     pmid: str | None
     pages: tuple[str, ...]
     sha256: tuple[str, ...]
+    notices: tuple[str, ...] = ()
 
     @property
     def note(self) -> str:
         """Return the data for which no format has a field."""
         parts = [
+            *self.notices,
             f"cited: {', '.join(self.pages)}" if self.pages else "",
             f"file: {self.path}" if self.path else "",
             f"SHA-256 of the text that was read: {', '.join(self.sha256)}" if self.sha256 else "",
@@ -120,6 +123,7 @@ def _work(citations: Sequence[Mapping[str, Any]], taken: dict[str, int]) -> Refe
         pmid=named.get("pmid"),
         pages=tuple(dict.fromkeys(page for each in citations if (page := page_text(each)))),
         sha256=tuple(dict.fromkeys(each["sha256"] for each in citations if each["sha256"])),
+        notices=tuple(dict.fromkeys(_line(one) for each in citations for one in each.get("notices", ()))),
     )
 
 

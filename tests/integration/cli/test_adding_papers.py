@@ -116,3 +116,33 @@ def test_two_processes_add_one_paper_once(asky: InProcess, world: PaperWorld) ->
     assert [each.returncode for each in running] == [0, 0], told
     assert len(asky("papers", "list", "--json").json["papers"]) == 1
     assert len(list((asky.home / "data" / "papers" / "pdfs").iterdir())) == 1
+
+
+def test_notices_show_wherever_the_paper_does(asky: InProcess, world: PaperWorld) -> None:
+    notice = {"type": "retraction", "DOI": "10.5555/notice", "updated": {"date-parts": [[2021, 3, 1]]}}
+    world.know(Paper(TIDES, doi="10.5555/tides", pdf=world.site.url("/tides.pdf"), updated_by=(notice,)))
+    said = "RETRACTED (2021-03-01, Crossref)"
+    assert asky("papers", "add", "10.5555/tides").out == f"added    10.5555/tides  {TIDES}  [{said}]\n"
+    assert f"{TIDES}  [{said}]" in asky("papers", "list").out
+    assert f"{TIDES}  [{said}]" in asky("papers", "find", "tides").out
+    assert f"1. [10.5555/tides, page 1] {TIDES}  [{said}]\n" in asky("papers", "search", "moon").out
+    for name in ("summary", "open"):
+        assert f"10.5555/tides: {said}\n" in asky("papers", name, "tides").err
+    (listed,) = asky("papers", "list", "--json").json["papers"]
+    assert listed["notices"] == [
+        {"kind": "retraction", "date": "2021-03-01", "source": "crossref", "identifier": "10.5555/notice"}
+    ]
+    assert listed["notices_checked_at"]
+    assert asky("papers", "search", "moon", "--json").json["hits"][0]["notices"] == listed["notices"]
+    assert asky("papers", "summary", "tides", "--json").json["paper"]["notices"] == listed["notices"]
+    answered = asky("papers", "research", "How many tides does the moon raise in a day?")
+    assert (answered.code, f"Notices: {said}" in answered.out) == (0, True)
+    assert f"the answer cites 10.5555/tides: {said}\n" in answered.err
+    answer = asky("papers", "research", "How many tides does the moon raise in a day?", "--json").json
+    assert f"the answer cites 10.5555/tides: {said}" in answer["warnings"]
+    assert answer["notices"] == {"10.5555/tides": listed["notices"]}
+    assert f"note = {{{said}" in asky("papers", "export").out
+    assert f"N1  - {said}" in asky("papers", "export", "--format", "ris").out
+    assert asky("papers", "export", "--format", "csl").json[0]["note"].startswith(said)
+    assert f"note = {{{said}" in asky("runs", "export", "--format", "bibtex").out
+    assert asky("papers", "retry", "--lookup").err.endswith("nothing is new\n")

@@ -12,6 +12,9 @@ import pytest
 from asky.app.asky import Asky
 from asky.errors import UsageError
 from asky.papers.keeping import AddedPaper
+from asky.runs.access import Access
+from asky.storage.scope import Scope
+from asky.values import PRIVATE_KINDS
 from tests.support.files import pdf
 from tests.support.paper_world import MirroredAsky, PaperWorld, paper_world
 from tests.support.papers import TEXT, paper_pdf
@@ -259,3 +262,168 @@ def test_an_export_brings_its_pdfs_and_what_they_lack_and_its_ids(
     before = world.sent
     again = [each.outcome for each in add(asky, tmp_path / "refs.bib")]
     assert (sorted(again), world.sent) == (["known", "known", "unread"], before)
+
+
+def test_of_a_local_pdf_only_its_id_is_sent_and_only_if_it_may_be(
+    asky: Asky, world: PaperWorld, tmp_path: Path
+) -> None:
+    world.know(tides(doi="10.5555/tides.1", venue="Tides Today"))
+    (tmp_path / "a.pdf").write_bytes(paper_pdf(authors="", doi="10.5555/tides.1"))
+    (tmp_path / "b.pdf").write_bytes(paper_pdf("Why bread rises in warm rooms", authors="Bo Li"))
+    added = {each.file: each for each in add(asky, tmp_path / "a.pdf", tmp_path / "b.pdf", looks_up=True)}
+    assert (added["a.pdf"].outcome, added["a.pdf"].why) == ("added", None)
+    assert added["b.pdf"].why == "its first page has no id to look up"
+    paper = asky.papers.resolve("10.5555/tides.1")
+    assert (paper.source.authors, paper.source.published_in) == (("Ann Marsh",), "Tides Today")
+    assert (paper.source.kind, paper.notices_checked_at is not None) == ("file", True)
+    asked = [request for twin in world.twins.values() for request in twin.requests]
+    assert all("tides.1" in f"{request.path} {request.params}" for request in asked)
+    assert not any("bread" in f"{request.path} {request.params}".lower() for request in asked)
+
+
+def test_an_id_on_page_one_that_is_anothers_is_flagged_and_not_taken(
+    asky: Asky, world: PaperWorld, tmp_path: Path
+) -> None:
+    world.know(tides(doi="10.5555/tides.1"))
+    (tmp_path / "a.pdf").write_bytes(
+        paper_pdf("Why bread rises in warm rooms", authors="Bo Li", doi="10.5555/tides.1", pages=["Of yeast."])
+    )
+    (added,) = add(asky, tmp_path / "a.pdf", looks_up=True)
+    assert added.paper is not None
+    assert (added.outcome, added.paper.doi) == ("added", None)
+    assert added.why == f"its first page names 10.5555/tides.1, which is “{TITLE}”: added without that id"
+    with pytest.raises(UsageError, match="no paper of the library"):
+        asky.papers.resolve("10.5555/tides.1")
+
+
+def test_a_lookup_that_fails_leaves_a_local_pdf_as_its_first_page_says(
+    asky: Asky, world: PaperWorld, tmp_path: Path
+) -> None:
+    world.play("throttle")
+    (tmp_path / "a.pdf").write_bytes(paper_pdf(doi="10.5555/tides.1"))
+    (added,) = add(asky, tmp_path / "a.pdf", looks_up=True)
+    assert added.paper is not None
+    assert (added.outcome, added.paper.doi, added.paper.notices_checked_at) == ("added", "10.5555/tides.1", None)
+    assert "could not" in (added.why or "")
+
+
+def test_notices_are_stored_with_their_sources_and_checked_again(asky: Asky, world: PaperWorld, tmp_path: Path) -> None:
+    world.know(tides(doi="10.5555/tides.1"))
+    (tmp_path / "a.pdf").write_bytes(paper_pdf(doi="10.5555/tides.1"))
+    (added,) = add(asky, tmp_path / "a.pdf")
+    assert added.paper is not None
+    assert (added.paper.notices, added.paper.notices_checked_at) == ((), None)
+    world.know(tides(doi="10.5555/tides.1", is_retracted=True, marked_by=("crossref",)))
+    (checked,) = retry(asky, looks_up=True)
+    assert checked.paper is not None
+    assert checked.paper.warning == "RETRACTED (Crossref)"
+    assert checked.paper.notices_checked_at is not None
+    assert checked.paper.source.kind == "file"
+    (notice,) = checked.paper.notices
+    assert (notice.kind, notice.source, notice.identifier) == ("retraction", "crossref", "10.5555/notice")
+    facts = (tmp_path / "asky" / "data" / "papers" / "paper_metadata" / "10.5555_tides.1.json").read_text()
+    assert '"kind": "retraction"' in facts
+    sent = world.sent
+    assert retry(asky, looks_up=True) == []
+    assert world.sent == sent, "what registries said a moment ago is not asked again"
+
+
+def test_notices_that_could_not_be_checked_are_not_none(asky: Asky, world: PaperWorld) -> None:
+    url = world.site.page("/tides.pdf", body=paper_pdf())
+    world.know(tides(doi="10.5555/tides.1", pdf=url, is_retracted=True, marked_by=("openalex",)))
+    world.twins["crossref"].play("error500")
+    (added,) = add(asky, "10.5555/tides.1")
+    assert added.paper is not None
+    assert (added.outcome, added.paper.notices_checked_at) == ("added", None)
+    assert added.paper.notice_texts == ("RETRACTED (OpenAlex)",)
+    assert (added.why or "").startswith("notices could not be checked: crossref")
+
+
+def test_a_fetched_paper_is_public_and_a_local_one_is_not_unless_its_open_copy_is_known(
+    asky: Asky, world: PaperWorld, tmp_path: Path
+) -> None:
+    body = paper_pdf(doi="10.5555/tides.1")
+    (tmp_path / "a.pdf").write_bytes(body)
+    add(asky, tmp_path / "a.pdf")
+
+    def private() -> int:
+        services = asky.services
+        scope = Scope((asky.papers.collection(), asky.papers.summaries()))
+        return services.corpus.count_sources(scope, PRIVATE_KINDS)
+
+    assert private() == 2, "the text and the summary"
+    (found,) = add(asky, world.site.page("/tides.pdf", body=body))
+    assert found.outcome == "known"
+    assert private() == 0
+    bread = world.site.page("/bread.pdf", body=paper_pdf("Why bread rises in warm rooms", authors="Bo Li"))
+    add(asky, bread)
+    assert private() == 0
+    (tmp_path / "b.pdf").write_bytes(paper_pdf("A letter to nobody in particular", authors="Cy Ro"))
+    add(asky, tmp_path / "b.pdf")
+    assert private() == 2
+
+
+@pytest.mark.parametrize(("is_local", "is_kept_from_it"), [(False, False), (True, True)])
+def test_a_session_over_fetched_papers_may_go_to_the_default_model(
+    asky: Asky, world: PaperWorld, tmp_path: Path, is_local: bool, is_kept_from_it: bool
+) -> None:
+    (tmp_path / "a.pdf").write_bytes(paper_pdf(doi="10.5555/tides.1"))
+    url = world.site.page("/tides.pdf", body=(tmp_path / "a.pdf").read_bytes())
+    add(asky, tmp_path / "a.pdf" if is_local else url)
+    result = anyio.run(asky.papers.research_query, "How many tides does the moon raise in a day?")
+    assert result.success, result.message
+    services = asky.services
+    session = services.sessions.find("papers")
+    assert session is not None
+    access = Access.of_session(session, None, services.corpus, services.runs, offline=False)
+    assert access.only_built_in is is_kept_from_it
+
+
+def test_an_old_id_of_arxiv_is_read_too(asky: Asky, world: PaperWorld) -> None:
+    world.know(tides(arxiv=OLD, versions=1))
+    world.site.page(f"/arxiv/pdf/{OLD}v1", body=paper_pdf(), media_type="application/pdf")
+    assert short(add(asky, f"https://arxiv.org/pdf/{OLD}")) == [(f"https://arxiv.org/pdf/{OLD}", "added", f"{OLD}v1")]
+    assert asky.papers.pdf(asky.papers.papers()[0]).exists()
+
+
+def test_what_a_registry_says_of_an_id_is_not_taken_for_a_paper_that_only_bears_it(
+    asky: Asky, world: PaperWorld, tmp_path: Path
+) -> None:
+    world.know(tides(doi="10.5555/tides.1", is_retracted=True))
+    (tmp_path / "a.pdf").write_bytes(
+        paper_pdf("Why bread rises in warm rooms", authors="Bo Li", doi="10.5555/tides.1", pages=["Of yeast."])
+    )
+    add(asky, tmp_path / "a.pdf")
+    (flagged,) = retry(asky, looks_up=True)
+    assert flagged.why is not None
+    assert flagged.why.endswith(f"bears its id, but “{TITLE}” is another title: not looked up")
+    (paper,) = asky.papers.papers()
+    assert (paper.source.title, paper.notices, paper.notices_checked_at) == ("Why bread rises in warm rooms", (), None)
+
+
+def test_an_address_longer_than_any_file_name_is_an_address(asky: Asky, world: PaperWorld) -> None:
+    (added,) = add(asky, world.site.url(f"/{'a' * 300}.pdf"))
+    assert added.outcome == "unread"
+
+
+def test_one_pdf_at_the_addresses_of_two_papers_is_kept_for_one(asky: Asky, world: PaperWorld) -> None:
+    url = world.site.page("/volume.pdf", body=paper_pdf())
+    world.know(
+        tides(doi="10.5555/tides.1", pdf=url), Paper("Why bread rises in warm rooms", doi="10.5555/bread", pdf=url)
+    )
+    assert short(add(asky, "10.5555/tides.1")) == [("10.5555/tides.1", "added", "10.5555/tides.1")]
+    (other,) = add(asky, "10.5555/bread")
+    assert (other.outcome, other.why) == ("unread", "the PDF at its address is that of 10.5555/tides.1: not taken")
+    assert asky.papers.resolve("10.5555/tides.1").source.title == TITLE
+
+
+def test_a_paper_is_looked_up_again_by_its_own_ids_and_not_by_those_of_its_preprint(
+    asky: Asky, world: PaperWorld
+) -> None:
+    relation = {"has-preprint": [{"id-type": "arxiv", "id": NEW, "asserted-by": "subject"}]}
+    world.know(tides(doi="10.5555/tides.1", relation=relation))
+    add(asky, "10.5555/tides.1")
+    assert asky.papers.resolve(NEW).id == "10.5555/tides.1"
+    world.site.page(f"/arxiv/pdf/{NEW}", body=paper_pdf(arxiv=f"{NEW}v1"), media_type="application/pdf")
+    (again,) = retry(asky)
+    assert (again.outcome, asky.papers.papers()[0].status) == ("unread", "no_pdf")

@@ -5,7 +5,22 @@ from __future__ import annotations
 import pytest
 
 from asky.papers.files import file_name, page_name
-from asky.papers.identity import free_id, identify, is_title_like, may_be_one, read_name, without_version
+from asky.papers.identity import (
+    bears_title,
+    filled,
+    free_id,
+    identifier_in,
+    identify,
+    is_title_like,
+    may_be_one,
+    of_record,
+    read_name,
+    without_ids,
+    without_version,
+)
+from asky.search.identifiers import Identifier
+from asky.search.lookup import FoundPaper
+from asky.search.port import Candidate
 from asky.values import Document, Page
 
 
@@ -107,3 +122,48 @@ def test_no_two_papers_have_one_file() -> None:
 def test_a_printed_page_number_stands_before_that_in_the_file() -> None:
     assert page_name(Page(6, "iv", 0, 1)) == "page iv (PDF 6)"
     assert page_name(Page(6, "6", 0, 1)) == page_name(Page(6, None, 0, 1)) == "page 6"
+
+
+def test_a_record_names_a_paper_by_what_was_asked_and_all_forms_are_its_names() -> None:
+    candidate = Candidate(
+        "https://doi.org/10.5555/x1", "On the tides", published="2020", authors=("Ann Marsh",), venue="Tides Today"
+    )
+    newest, doi = Identifier("arxiv", "2101.00001", 3), Identifier("doi", "10.5555/x1")
+    found = FoundPaper(candidate, (doi, newest), same_as=(Identifier("doi", "10.5555/p1"),))
+    record = of_record(found, (Identifier("arxiv", "2101.00001", 1),))
+    assert (record.id, record.version, record.doi, record.published_in) == (
+        "2101.00001",
+        1,
+        "10.5555/x1",
+        "Tides Today",
+    )
+    assert record.keys[:3] == ("arxiv:2101.00001", "doi:10.5555/x1", "doi:10.5555/p1")
+    assert of_record(found).version == 3
+
+
+def test_an_entry_fills_only_what_the_first_page_lacks() -> None:
+    entry = Candidate("", "Tides", published="2019", authors=("Bo Li",), venue="Tides Today")
+    ids = (Identifier("doi", "10.5555/other"), Identifier("pmid", "7"))
+    page = identify(document(author="Ann Marsh", doi="10.5555/x1"), "scan")
+    made = filled(page, entry, ids)
+    assert (made.title, made.authors, made.published) == ("On the tides", ("Ann Marsh",), "2019")
+    assert (made.doi, made.pmid, made.published_in) == ("10.5555/x1", "7", "Tides Today")
+    assert "doi:10.5555/other" not in made.keys
+
+
+def test_what_is_anothers_id_leaves_no_name() -> None:
+    made = without_ids(identify(document(arxiv="2101.00001v2", doi="10.5555/x1"), "scan"))
+    assert (made.keys, made.identifiers, made.url) == ((), (), None)
+
+
+def test_names_are_identifiers_or_titles() -> None:
+    assert identifier_in("doi:10.48550/arxiv.2101.00001") == Identifier("arxiv", "2101.00001")
+    assert identifier_in("pmid:7") == Identifier("pmid", "7")
+    assert identifier_in("title:onthetides:2020:marsh") is None
+
+
+def test_a_text_bears_a_title_that_is_its_own_or_stands_on_its_first_page() -> None:
+    page = identify(document("Harbour studies"), "scan")
+    assert bears_title("Studies of one harbour", page, "")
+    assert bears_title("On the tides of nine bays", page, "ON THE TIDES\nof nine bays")
+    assert not bears_title("Why bread rises", page, "On the tides of nine bays")
