@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from asky.papers.service import AddedPapers as AddedPapers
     from asky.papers.service import QueryResult
     from asky.papers.summaries import PaperSummary
+    from asky.papers.table import CellQuote as CellQuote
+    from asky.papers.table import FilledTable as FilledTable
+    from asky.papers.table import TableCell as TableCell
+    from asky.papers.table import TableRow
     from asky.research.corpus.report import AcquireReport
     from asky.research.embeddings import EmbeddingUsage
     from asky.storage.findings import Finding
@@ -299,6 +303,30 @@ def paper_summary_object(paper: Paper, summary: PaperSummary) -> dict[str, Any]:
         "summary": summary.text,
         "made_by": summary.made_by,
         "passages": [asdict(each) for each in summary.passages],
+    }
+
+
+def paper_table_object(table: FilledTable) -> dict[str, Any]:
+    """Return a table of papers as an `asky.paper_table/1` object; cells are in the order of the columns."""
+    return {
+        "schema": "asky.paper_table/1",
+        "columns": list(table.columns),
+        "model": table.model,
+        "rows": [_table_row(each) for each in table.rows],
+        "left_out": table.left_out,
+    }
+
+
+def _table_row(row: TableRow) -> dict[str, Any]:
+    failed = asdict(row.failure) if row.failure is not None else None
+    return {
+        "paper": _paper_object(row.paper),
+        "cells": [
+            {"text": each.text, "verdict": each.verdict, "quotes": [asdict(quote) for quote in each.quotes]}
+            for each in row.cells
+        ],
+        "run": row.run,
+        "failure": failed,
     }
 
 

@@ -15,8 +15,9 @@ import click
 from asky.app.requests import RunLimits
 from asky.app.schemas import paper_hits_object, paper_summary_object, papers_object, research_object, with_embedding
 from asky.cli.evidence_view import print_evidence
+from asky.cli.papers_table import print_table
 from asky.cli.papers_view import FAILED_SIGN, ResearchView, is_unicode, print_panel, shown
-from asky.cli.saving import save_text
+from asky.cli.saving import require_writable, save_text
 from asky.cli.terminal.excerpt import wrapped_excerpt
 from asky.cli.view import EventsView, JsonView, PrintedView, print_result, run_to_end, write_answer
 from asky.errors import AskyError, SourceError, UsageError
@@ -130,6 +131,18 @@ class Library:
         if run.answer is not None:
             print_evidence(self.ctx.terminal, run.answer)
 
+    def table(
+        self, columns: str, names: Sequence[str], options: ResearchOptions, *, output: Path | None = None
+    ) -> None:
+        """Print a table of papers, or write it to `output`, in CSV if its name ends in that."""
+        ctx, papers = self.ctx, self._papers
+        if output is not None:
+            require_writable(output)
+        given = {"limits": options.limits, "offline": options.offline}
+        make = partial(papers.tabulate, columns, names, session=self.session, model=options.model, **given)
+        found = ctx.run(make)
+        print_table(ctx.terminal, found, output, as_json=options.format == "json")
+
     def summary(self, name: str, *, as_json: bool = False) -> None:
         """Print the summary of a paper, named as everywhere or by its number."""
         papers = self._papers
@@ -191,6 +204,8 @@ class Library:
             self.list()
         elif name == "evidence" and not rest:
             self.evidence()
+        elif name == "table" and rest:
+            self.table(rest, (), options)
         elif name == "save":
             self.save(Path(rest).expanduser() if rest else None)
         else:
@@ -244,7 +259,10 @@ class _JsonView(JsonView):
         self._terminal.json(research_object(answer, self._papers.result(answer)))
 
 
-HELP = "research QUERY, improve FEEDBACK, evidence, save, search QUERY, find WORDS, list, summary PAPER, open PAPER"
+HELP = (
+    "research QUERY, improve FEEDBACK, evidence, save, table COLUMNS, search QUERY, find WORDS, list, summary PAPER,"
+    " open PAPER"
+)
 
 
 def _authors(names: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from asky.errors import UsageError
 from asky.papers.identity import read_name, without_version
 from asky.papers.summaries import SUMMARIES
 from asky.research.ranking import DIVERSE, Selection
+from asky.search.identifiers import find_identifiers
 from asky.storage.papers import Paper, PaperTable
 from asky.storage.scope import Scope
 from asky.text.letters import fold
@@ -70,6 +71,31 @@ class PaperCatalog:
     def papers(self) -> list[Paper]:
         """Return all papers in order of their ids."""
         return self.table.papers()
+
+    def document_of(self, paper: Paper) -> int | None:
+        """Return the id of the document with the text of a paper, `None` for one without text."""
+        return self._corpus.current_document(paper.source.id)
+
+    async def named_or_about(self, names: Sequence[str]) -> list[Paper]:
+        """Return the papers with these names or, if none of them is the name of one, those that are about these words.
+
+        Raises `UsageError` if some, but not all, name a paper, or an id is not that of one, and without papers.
+        """
+        if await in_thread(self.table.is_empty):
+            raise no_papers()
+        known = [await in_thread(self._names_one, each) for each in names]
+        if any(known) or any(map(find_identifiers, names)):
+            found = [await in_thread(self.resolve, each) for each in names]
+        else:
+            found = [each.paper for each in await self.search_summary_index(" ".join(names))]
+        return list({each.id: each for each in found}.values())
+
+    def _names_one(self, name: str) -> bool:
+        try:
+            self.resolve(name)
+        except UsageError:
+            return False
+        return True
 
     def find(self, words: str) -> list[Paper]:
         """Return the papers whose id, title, authors or date have each of these words, in order of their ids.

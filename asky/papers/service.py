@@ -16,17 +16,18 @@ import anyio
 
 from asky.concurrency import in_thread
 from asky.config.limits import RunLimits
-from asky.errors import AskyError, SourceError, UsageError
+from asky.errors import AskyError, NotEnoughEvidence, SourceError, UsageError
 from asky.events import Listener, StageAdvanced, StageFinished, StageStarted, ignore
 from asky.evidence.export.bibliography import BibliographyFormat, bibliography
 from asky.papers.adding import AddedPaper, PaperAdder, PaperParts
 from asky.papers.catalog import PaperCatalog, PaperHit, no_papers
 from asky.papers.files import PaperFiles
 from asky.papers.identity import read_name, without_version
-from asky.papers.modes import PAPERS
+from asky.papers.modes import NOTHING_RELEVANT, PAPERS
 from asky.papers.references import cited_by_page, cited_names, reference_list
 from asky.papers.states import INITIAL, SETTING, PaperState, encode_state, read_state
 from asky.papers.summaries import PaperSummary, read_summary, summarize, summary_document, summary_source
+from asky.papers.table import MAX_PAPERS, FilledTable, TableMaker, raise_if_all_failed, read_columns
 from asky.runs.access import BUILT_IN, Access
 from asky.runs.context import Question, run_context, running
 from asky.storage.papers import Paper, PaperTable
@@ -224,6 +225,44 @@ class PaperService(PaperCatalog):
         worker = replace(worker, evidence=tuple(each.hit for each in evidence))
         async with running(context, partial(self._run, question, found, worker, context, chosen)) as run:
             yield run
+
+    async def tabulate(
+        self,
+        columns: str,
+        names: Sequence[str] = (),
+        *,
+        session: str = _SESSION,
+        model: str | None = None,
+        **options: Any,
+    ) -> FilledTable:
+        """Return a table with a row for each paper and these `columns`, which are separated by commas.
+
+        The papers are those with these names, or about these words, see `named_or_about`; without names those shown
+        last in the session, else the first 20. With `model`, it fills each row in a run of its own; `options` are those
+        of `start`. Without, the cells are quotations. A row that failed has a failure, unless all did: then the first
+        error is raised. Raises `UsageError` as `read_columns` and `named_or_about` do.
+        """
+        wanted = read_columns(columns)
+        state = await in_thread(self.state, session)
+        shown = [state.numbered(each) for each in names] or list(state.last_query_set)
+        papers = await self.named_or_about(shown) if shown else await in_thread(self.papers)
+        if not papers:
+            raise NotEnoughEvidence(NOTHING_RELEVANT.format(query=" ".join(names))) if names else no_papers()
+        chosen = papers if names else papers[:MAX_PAPERS]
+        worker = await in_thread(self._research.worker, model or BUILT_IN, RunLimits())
+        maker = TableMaker(self, self._store.tables.documents, self._parts.listener)
+        if worker.model.host is None:
+            rows = await maker.quoted(wanted, chosen, worker.model)
+        else:
+            rows = await maker.written(wanted, chosen, partial(self._row, f"{session} table", model, options))
+        raise_if_all_failed(rows)
+        return FilledTable(wanted, tuple(rows), worker.model.name, len(papers) - len(chosen))
+
+    async def _row(
+        self, session: str, model: str | None, options: Mapping[str, Any], question: str, hits: Sequence[PaperHit]
+    ) -> Answer:
+        async with self.start(question, evidence=hits, session=session, model=model, **options) as run:
+            return await run.result()
 
     def state(self, session: str = _SESSION) -> PaperState:
         """Return the state of a session with the library."""

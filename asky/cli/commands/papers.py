@@ -227,6 +227,40 @@ def improve(feedback: tuple[str, ...], **params: Any) -> None:
 
 
 @papers.command()
+@click.argument("names", metavar="[PAPER|QUERY]...", nargs=-1)
+@click.option("--columns", required=True, help='Columns, separated by commas: "method,dataset,n", or questions.')
+@click.option(
+    "-m", "--model", help="Model that fills the cells; without it they are quoted.", shell_complete=complete_model
+)
+@click.option("--offline", is_flag=True, help="Never touch the network.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the table to PATH, .md or .csv.")
+@session_option
+@json_option
+@verbosity_options
+def table(
+    names: tuple[str, ...],
+    columns: str,
+    model: str | None,
+    offline: bool,
+    output: Path | None,
+    session: str,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Make a table of papers: a row for each, and in each cell what it says, quoted, with the page.
+
+    The papers are named as for `summary`, or are those about QUERY; by default those of the last list or answer, else
+    the first 20. With a model, each cell is its own, checked against the passages that it cites.
+    """
+    if output is not None and output.suffix.lower() not in (".md", ".csv"):
+        raise UsageError(f"{output}: not .md or .csv", hint="for example: -o table.csv")
+    with command_context(quiet=quiet, verbose=verbose, as_json=as_json) as ctx:
+        options = ResearchOptions(model, offline=offline, format="json" if as_json else "text")
+        Library(ctx, session).table(columns, names, options, output=output)
+
+
+@papers.command()
 @click.argument("path", required=False, type=click.Path(path_type=Path))
 @session_option
 def save(path: Path | None, session: str) -> None:
