@@ -13,6 +13,8 @@ from asky.text.printable import one_line
 from asky.values import Unreadable
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from asky.app.cache import CachedPage, CacheStats
     from asky.app.corpus import AddedDocuments, CollectionSummary, IndexingStatus, ListedSource
     from asky.app.failures import ErrorReport
@@ -304,6 +306,11 @@ def paper_summary_object(paper: Paper, summary: PaperSummary) -> dict[str, Any]:
         "made_by": summary.made_by,
         "passages": [asdict(each) for each in summary.passages],
     }
+
+
+def paper_notes_object(paper: Paper, path: Path, notes: str) -> dict[str, Any]:
+    """Return the user's notes on a paper, and the file that has them, as an `asky.paper_notes/1` object."""
+    return {"schema": "asky.paper_notes/1", "paper": _paper_object(paper), "path": str(path), "notes": notes}
 
 
 def paper_table_object(table: FilledTable) -> dict[str, Any]:

@@ -13,11 +13,19 @@ from typing import TYPE_CHECKING
 import click
 
 from asky.app.requests import RunLimits
-from asky.app.schemas import paper_hits_object, paper_summary_object, papers_object, research_object, with_embedding
+from asky.app.schemas import (
+    paper_hits_object,
+    paper_notes_object,
+    paper_summary_object,
+    papers_object,
+    research_object,
+    with_embedding,
+)
 from asky.cli.evidence_view import print_evidence
 from asky.cli.papers_table import print_table
 from asky.cli.papers_view import FAILED_SIGN, ResearchView, is_unicode, print_panel, shown
 from asky.cli.saving import require_writable, save_text
+from asky.cli.terminal.editor import run_editor
 from asky.cli.terminal.excerpt import wrapped_excerpt
 from asky.cli.view import EventsView, JsonView, PrintedView, print_result, run_to_end, write_answer
 from asky.errors import AskyError, SourceError, UsageError
@@ -155,6 +163,25 @@ class Library:
         else:
             print_panel(self.ctx.terminal, RESPONSE, summary.text)
 
+    def notes(self, name: str, text: str | None, *, edits: bool = False, as_json: bool = False) -> None:
+        """Print the notes on a paper, with `text` added if it is given, or after the user has edited them."""
+        papers, terminal = self._papers, self.ctx.terminal
+        state = papers.state(self.session)
+        found = papers.resolve(state.numbered(name))
+        path = papers.notes_path(found)
+        if edits:
+            run_editor(self.ctx.run(lambda: papers.begin_notes(found)), terminal.environ)
+        notes = self.ctx.run(lambda: papers.notes(found, text))
+        papers.enter(state.opened(found.id), self.session)
+        if as_json:
+            terminal.json(paper_notes_object(found, path, notes))
+        elif text is not None or edits:
+            terminal.note(f"wrote {path}")
+        elif notes:
+            print_panel(terminal, RESPONSE, notes)
+        else:
+            terminal.note(f"no notes on {found.name} yet; they would be in {path}")
+
     def open(self, name: str) -> None:
         """Open the PDF of a paper, and print its path."""
         papers, terminal = self._papers, self.ctx.terminal
@@ -200,6 +227,9 @@ class Library:
             if not rest:
                 raise UsageError(f"{name} needs a text after it", hint=HELP)
             {"search": self.search, "sem-search": self.search}.get(name, getattr(self, name, self.search))(rest)
+        elif name == "notes" and rest:
+            paper, _, text = rest.partition(" ")
+            self.notes(paper, text.strip() or None)
         elif name == "list" and not rest:
             self.list()
         elif name == "evidence" and not rest:
@@ -261,7 +291,7 @@ class _JsonView(JsonView):
 
 HELP = (
     "research QUERY, improve FEEDBACK, evidence, save, table COLUMNS, search QUERY, find WORDS, list, summary PAPER,"
-    " open PAPER"
+    " notes PAPER [TEXT], open PAPER"
 )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from asky.concurrency import in_thread
 from asky.errors import UsageError
+from asky.evidence.paper_names import noted_paper
 from asky.papers.identity import read_name, without_version
 from asky.papers.summaries import SUMMARIES
 from asky.research.ranking import DIVERSE, Selection
@@ -140,7 +141,7 @@ class PaperCatalog:
         similarity_cutoff: float | None = None,
         mmr_alpha: float = 0.5,
     ) -> list[PaperHit]:
-        """Return the `k` passages of summaries that match `query` best, best first: which papers are about it.
+        """Return the `k` passages of summaries and notes that match `query` best, best first: what papers are about it.
 
         With `use_mmr`, `mmr_alpha` in [0, 1] weighs how well a passage matches against how much it differs from those
         before it. `similarity_cutoff` is the least cosine to the query, by default `SUMMARY_CUTOFF`. Without vectors
@@ -187,6 +188,10 @@ class PaperCatalog:
             raise no_papers()
         hits = self._store.search_content_chunks(query, scope(), limit=limit, selection=selection)
         papers = self.table.with_source(each.source.id for each in hits)
+        for source in {each.source.id: each.source for each in hits if each.source.id not in papers}.values():
+            noted = self.table.get(noted_paper(source) or "")
+            if noted is not None:
+                papers[source.id] = noted
         return [PaperHit(papers[each.source.id], each) for each in hits if each.source.id in papers]
 
 

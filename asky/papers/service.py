@@ -24,6 +24,7 @@ from asky.papers.catalog import PaperCatalog, PaperHit, no_papers
 from asky.papers.files import PaperFiles
 from asky.papers.identity import read_name, without_version
 from asky.papers.modes import NOTHING_RELEVANT, PAPERS
+from asky.papers.notes import PaperNotes
 from asky.papers.references import cited_by_page, cited_names, reference_list
 from asky.papers.states import INITIAL, SETTING, PaperState, encode_state, read_state
 from asky.papers.summaries import PaperSummary, read_summary, summarize, summary_document, summary_source
@@ -124,7 +125,9 @@ class PaperService(PaperCatalog):
             max_file_bytes=max_file_bytes,
             workers=workers,
             listener=listener,
+            documents=store.tables.documents,
         )
+        self._notes = PaperNotes(self._parts)
         self._research = research
         self._roots = roots
         self._summarizer = summarizer
@@ -350,12 +353,33 @@ class PaperService(PaperCatalog):
         """
         return await self._completed(await self._adder.retry(await in_thread(self._adder.lacking)), embed=True)
 
-    async def remove(self, names: Sequence[str]) -> list[Paper]:
-        """Remove papers with their files, and return them. Cited passages stay readable.
+    def notes_path(self, paper: Paper) -> Path:
+        """Return the path of the user's notes on a paper, whether they exist or not."""
+        return self._notes.path(paper)
+
+    async def begin_notes(self, paper: Paper) -> Path:
+        """Write a file for notes on a paper, with its title, unless there is one; return its path."""
+        await in_thread(self._notes.begin, paper)
+        return self._notes.path(paper)
+
+    async def notes(self, paper: Paper, text: str | None = None) -> str:
+        """Return the user's notes on a paper, with `text` added if it is given; they are indexed as they are now.
+
+        Raises as `PaperNotes.append` and `PaperNotes.read` do.
+        """
+        if text is not None:
+            await in_thread(self._notes.append, paper, text)
+        written = await in_thread(self._notes.read, paper)
+        await in_thread(self._notes.sync, [paper])
+        await self._embed()
+        return written
+
+    async def remove(self, names: Sequence[str], *, with_notes: bool = False) -> list[Paper]:
+        """Remove papers with their files, and return them. Cited passages stay readable, and notes unless `with_notes`.
 
         Raises `UsageError`, before anything is removed, if a name is not that of one paper.
         """
-        return await in_thread(self._remove, names)
+        return await in_thread(self._remove, names, with_notes)
 
     async def rebuild(self) -> int | None:
         """Rebuild the indexes from the stored texts and vectors, and write the files of all papers again.
@@ -372,6 +396,7 @@ class PaperService(PaperCatalog):
         if not await in_thread(self.papers):
             return AddedPapers(tuple(outcomes), 0)
         await self._summarize()
+        await in_thread(self._notes.sync_all)
         embedded = await self._embed() if embed else 0
         now = {each.id: each for each in await in_thread(self.papers)}
         return AddedPapers(
@@ -420,7 +445,7 @@ class PaperService(PaperCatalog):
         listener(StageFinished("embed", time.monotonic() - started, f"{done} passages"))
         return done
 
-    def _remove(self, names: Sequence[str]) -> list[Paper]:
+    def _remove(self, names: Sequence[str], with_notes: bool) -> list[Paper]:
         chosen = list({each.id: each for each in map(self.resolve, names)}.values())
         with self._parts.database.write():
             for each in chosen:
@@ -428,12 +453,16 @@ class PaperService(PaperCatalog):
             self._parts.corpus.remove_sources(self._parts.collection(), [each.source.id for each in chosen])
             summaries = [each.summary_source for each in chosen if each.summary_source is not None]
             self._parts.corpus.remove_sources(self._parts.summaries(), summaries)
+            self._notes.forget(chosen)
         for each in chosen:
+            if with_notes:
+                self._notes.path(each).unlink(missing_ok=True)
             self._parts.files.remove(each.name)
         return chosen
 
     def _rebuild(self) -> int | None:
         parts, store = self._parts, self._store
+        self._notes.sync_all()
         store.tables.lexical.rebuild()
         for each in self.papers():
             document_id = parts.corpus.current_document(each.source.id)

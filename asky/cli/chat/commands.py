@@ -304,7 +304,7 @@ _TABLE = (
     Command(
         "papers",
         "[COMMAND]",
-        "research, find, list, summary, open, improve, evidence, table, save: the paper library",
+        "research, find, list, summary, notes, open, improve, evidence, table, save: the paper library",
         _papers,
     ),
     Command("sources", "", "list the sources of the last answer", _sources),

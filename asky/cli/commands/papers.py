@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
@@ -24,6 +25,7 @@ from asky.cli.options import (
     complete_session,
     json_option,
     output_option,
+    piped_text,
     verbosity_options,
 )
 from asky.cli.saving import save_text
@@ -285,6 +287,27 @@ def summary(name: tuple[str, ...], session: str, as_json: bool) -> None:
         Library(ctx, session).summary(" ".join(name), as_json=as_json)
 
 
+@papers.command()
+@click.argument("name", metavar="PAPER")
+@click.argument("text", metavar="[TEXT|-]", nargs=-1)
+@click.option("--edit", "edits", is_flag=True, help="Edit the notes in $VISUAL or $EDITOR.")
+@session_option
+@json_option
+def notes(name: str, text: tuple[str, ...], edits: bool, session: str, as_json: bool) -> None:
+    """Show your notes on a paper, or add TEXT to them; `-` adds what is piped in.
+
+    They are a Markdown file in the folder `notes` of the library, which you may edit as you like. Questions find a
+    paper by its notes too.
+    """
+    if edits and (text or as_json):
+        raise UsageError("--edit cannot be combined with TEXT or --json", hint="use one of them")
+    if edits and not (sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()):
+        raise UsageError("--edit needs a terminal", hint="asky papers notes PAPER TEXT adds TEXT")
+    added = piped_text() if text == ("-",) else " ".join(text) if text else None
+    with command_context(as_json=as_json) as ctx:
+        Library(ctx, session).notes(name, added, edits=edits, as_json=as_json)
+
+
 @papers.command("open")
 @click.argument("name", nargs=-1, required=True)
 @session_option
@@ -296,14 +319,18 @@ def open_(name: tuple[str, ...], session: str) -> None:
 
 @papers.command()
 @click.argument("names", metavar="PAPER...", nargs=-1, required=True)
-def rm(names: tuple[str, ...]) -> None:
+@click.option("--with-notes", is_flag=True, help="Delete your notes on them too.")
+def rm(names: tuple[str, ...], with_notes: bool) -> None:
     """Remove papers and their files, named by id, DOI or words of the title.
 
-    Cited passages stay available to `asky why`.
+    Cited passages stay available to `asky why`, and your notes stay where they are.
     """
     with command_context() as ctx:
-        for each in ctx.run(lambda: ctx.asky.papers.remove(names)):
+        for each in ctx.run(lambda: ctx.asky.papers.remove(names, with_notes=with_notes)):
             ctx.terminal.note(f"removed {each.name}: {one_line(each.source.title)}")
+            notes = ctx.asky.papers.notes_path(each)
+            if notes.exists():
+                ctx.terminal.note(f"your notes stay in {notes}; if the paper is added again, they are found again")
 
 
 @papers.command()
