@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote
 
-from asky.evidence.export.citing import place_text, reference
+from asky.evidence.export.citing import as_written, place_text, reference
 from asky.evidence.marks import MARKED, WARNING_SIGN, shown_verdict, without_marks
 from asky.evidence.plain_text import plain_text
 from asky.evidence.quotes import parts_of
@@ -29,6 +29,7 @@ __all__ = [
     "ExportedText",
     "Form",
     "answer_text",
+    "as_written",
     "export_cited",
     "parts_of",
     "place_text",

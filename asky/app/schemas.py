@@ -13,6 +13,8 @@ from asky.text.printable import one_line
 from asky.values import Unreadable
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from asky.app.cache import CachedPage, CacheStats
     from asky.app.corpus import AddedDocuments, CollectionSummary, IndexingStatus, ListedSource
     from asky.app.failures import ErrorReport
@@ -33,6 +35,10 @@ if TYPE_CHECKING:
     from asky.papers.service import QueryResult
     from asky.papers.states import PaperState as PaperState
     from asky.papers.summaries import PaperSummary
+    from asky.papers.table import CellQuote as CellQuote
+    from asky.papers.table import FilledTable as FilledTable
+    from asky.papers.table import TableCell as TableCell
+    from asky.papers.table import TableRow
     from asky.research.corpus.report import AcquireReport
     from asky.research.embeddings import EmbeddingUsage
     from asky.storage.findings import Finding
@@ -312,6 +318,35 @@ def paper_summary_object(paper: Paper, summary: PaperSummary) -> dict[str, Any]:
         "summary": summary.text,
         "made_by": summary.made_by,
         "passages": [asdict(each) for each in summary.passages],
+    }
+
+
+def paper_notes_object(paper: Paper, path: Path, notes: str) -> dict[str, Any]:
+    """Return the user's notes on a paper, and the file that has them, as an `asky.paper_notes/1` object."""
+    return {"schema": "asky.paper_notes/1", "paper": _paper_object(paper), "path": str(path), "notes": notes}
+
+
+def paper_table_object(table: FilledTable) -> dict[str, Any]:
+    """Return a table of papers as an `asky.paper_table/1` object; cells are in the order of the columns."""
+    return {
+        "schema": "asky.paper_table/1",
+        "columns": list(table.columns),
+        "model": table.model,
+        "rows": [_table_row(each) for each in table.rows],
+        "left_out": table.left_out,
+    }
+
+
+def _table_row(row: TableRow) -> dict[str, Any]:
+    failed = asdict(row.failure) if row.failure is not None else None
+    return {
+        "paper": _paper_object(row.paper),
+        "cells": [
+            {"text": each.text, "verdict": each.verdict, "quotes": [asdict(quote) for quote in each.quotes]}
+            for each in row.cells
+        ],
+        "run": row.run,
+        "failure": failed,
     }
 
 

@@ -14,10 +14,19 @@ from typing import TYPE_CHECKING
 import click
 
 from asky.app.requests import RunLimits
-from asky.app.schemas import paper_hits_object, paper_summary_object, papers_object, research_object, with_embedding
+from asky.app.schemas import (
+    paper_hits_object,
+    paper_notes_object,
+    paper_summary_object,
+    papers_object,
+    research_object,
+    with_embedding,
+)
 from asky.cli.evidence_view import print_evidence
+from asky.cli.papers_table import print_table
 from asky.cli.papers_view import FAILED_SIGN, ResearchView, is_unicode, print_panel, shown
-from asky.cli.saving import save_text
+from asky.cli.saving import require_writable, save_text
+from asky.cli.terminal.editor import run_editor
 from asky.cli.terminal.excerpt import wrapped_excerpt
 from asky.cli.view import EventsView, JsonView, PrintedView, print_result, run_to_end, write_answer
 from asky.errors import AskyError, SourceError, StorageError, UsageError
@@ -138,6 +147,18 @@ class Library:
         if run.answer is not None:
             print_evidence(self.ctx.terminal, run.answer)
 
+    def table(
+        self, columns: str, names: Sequence[str], options: ResearchOptions, *, output: Path | None = None
+    ) -> None:
+        """Print a table of papers, or write it to `output`, in CSV if its name ends in that."""
+        ctx, papers = self.ctx, self._papers
+        if output is not None:
+            require_writable(output)
+        given = {"limits": options.limits, "offline": options.offline}
+        make = partial(papers.tabulate, columns, names, session=self.session, model=options.model, **given)
+        found = ctx.run(make)
+        print_table(ctx.terminal, found, output, as_json=options.format == "json")
+
     def summary(self, name: str, *, as_json: bool = False) -> None:
         """Print the summary of a paper, named as everywhere or by its number."""
         papers = self._papers
@@ -150,6 +171,25 @@ class Library:
         else:
             _warn(self.ctx.terminal, found)
             print_panel(self.ctx.terminal, RESPONSE, summary.text)
+
+    def notes(self, name: str, text: str | None, *, edits: bool = False, as_json: bool = False) -> None:
+        """Print the notes on a paper, with `text` added if it is given, or after the user has edited them."""
+        papers, terminal = self._papers, self.ctx.terminal
+        state = papers.state(self.session)
+        found = papers.resolve(state.numbered(name))
+        path = papers.notes_path(found)
+        if edits:
+            run_editor(self.ctx.run(lambda: papers.begin_notes(found)), terminal.environ)
+        notes = self.ctx.run(lambda: papers.notes(found, text))
+        self._enter(state.opened(found.id))
+        if as_json:
+            terminal.json(paper_notes_object(found, path, notes))
+        elif text is not None or edits:
+            terminal.note(f"wrote {path}")
+        elif notes:
+            print_panel(terminal, RESPONSE, notes)
+        else:
+            terminal.note(f"no notes on {found.name} yet; they would be in {path}")
 
     def open(self, name: str) -> None:
         """Open the PDF of a paper, and print its path."""

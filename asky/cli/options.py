@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,7 +12,7 @@ import click
 from asky.app.requests import document_name
 from asky.cli.export_forms import KNOWN_SUFFIXES, form_of
 from asky.cli.saving import require_writable
-from asky.errors import AskyError
+from asky.errors import AskyError, UsageError
 
 if TYPE_CHECKING:
     from asky.app.completion import CompletionService
@@ -53,6 +54,13 @@ def _require_single(ctx: click.Context, param: click.Parameter, paths: tuple[Pat
     if len(paths) > 1:
         raise click.BadParameter(f"one file, not {len(paths)}: `asky runs export` writes others", ctx, param)
     return next(iter(paths), None)
+
+
+def piped_text(max_bytes: int = 1_000_000) -> str:
+    """Return the text on standard input, at most `max_bytes` of it. Raises `UsageError` if there is none to read."""
+    if sys.stdin is None or sys.stdin.closed:
+        raise UsageError("there is no standard input to read from")
+    return sys.stdin.buffer.read(max_bytes + 1).decode("utf-8", "replace")
 
 
 def check_output(path: Path | None) -> None:

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from asky.concurrency import in_thread
 from asky.errors import UsageError
+from asky.evidence.paper_names import noted_paper
 from asky.papers.identity import read_name, without_version
 from asky.papers.summaries import SUMMARIES
 from asky.research.ranking import DIVERSE, Selection
+from asky.search.identifiers import find_identifiers
 from asky.storage.papers import Paper, PaperTable
 from asky.storage.scope import Scope
 from asky.text.letters import fold
@@ -71,6 +73,31 @@ class PaperCatalog:
         """Return all papers in order of their ids."""
         return self.table.papers()
 
+    def document_of(self, paper: Paper) -> int | None:
+        """Return the id of the document with the text of a paper, `None` for one without text."""
+        return self._corpus.current_document(paper.source.id)
+
+    async def named_or_about(self, names: Sequence[str]) -> list[Paper]:
+        """Return the papers with these names or, if none of them is the name of one, those that are about these words.
+
+        Raises `UsageError` if some, but not all, name a paper, or an id is not that of one, and without papers.
+        """
+        if await in_thread(self.table.is_empty):
+            raise no_papers()
+        known = [await in_thread(self._names_one, each) for each in names]
+        if any(known) or any(map(find_identifiers, names)):
+            found = [await in_thread(self.resolve, each) for each in names]
+        else:
+            found = [each.paper for each in await self.search_summary_index(" ".join(names))]
+        return list({each.id: each for each in found}.values())
+
+    def _names_one(self, name: str) -> bool:
+        try:
+            self.resolve(name)
+        except UsageError:
+            return False
+        return True
+
     def find(self, words: str) -> list[Paper]:
         """Return the papers whose id, title, authors or date have each of these words, in order of their ids.
 
@@ -123,7 +150,7 @@ class PaperCatalog:
         similarity_cutoff: float | None = None,
         mmr_alpha: float = 0.5,
     ) -> list[PaperHit]:
-        """Return the `k` passages of summaries that match `query` best, best first: which papers are about it.
+        """Return the `k` passages of summaries and notes that match `query` best, best first: what papers are about it.
 
         With `use_mmr`, `mmr_alpha` in [0, 1] weighs how well a passage matches against how much it differs from those
         before it. `similarity_cutoff` is the least cosine to the query, by default `SUMMARY_CUTOFF`. Without vectors
@@ -170,6 +197,10 @@ class PaperCatalog:
             raise no_papers()
         hits = self._store.search_content_chunks(query, scope(), limit=limit, selection=selection)
         papers = self.table.with_source(each.source.id for each in hits)
+        for source in {each.source.id: each.source for each in hits if each.source.id not in papers}.values():
+            noted = self.table.get(noted_paper(source) or "")
+            if noted is not None:
+                papers[source.id] = noted
         return [PaperHit(papers[each.source.id], each) for each in hits if each.source.id in papers]
 
 

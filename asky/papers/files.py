@@ -54,6 +54,19 @@ class PaperFiles:
         """Return the path of what is known about a paper."""
         return self.folder / "paper_metadata" / f"{file_name(name)}.json"
 
+    def notes(self, paper_id: str) -> Path:
+        """Return the path of the notes on a paper, which are called by its id: they stay when its version changes."""
+        return self.folder / "notes" / f"{file_name(paper_id)}.md"
+
+    def noted(self) -> set[str]:
+        """Return the names of the files with notes."""
+        folder = self.folder / "notes"
+        return {each.name for each in folder.iterdir() if each.is_file()} if folder.is_dir() else set()
+
+    def put_notes(self, paper_id: str, text: str) -> None:
+        """Write the notes on a paper. Raises `StorageError` if they cannot be written."""
+        self._write(self.notes(paper_id), text.encode("utf-8", "replace"))
+
     def put_pdf(self, name: str, data: bytes) -> None:
         """Write the copy of a PDF. Raises `StorageError` if it cannot be written."""
         self._write(self.pdf(name), data)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from asky.research.corpus.ingest import Ingester
     from asky.storage.corpus import CorpusStore
     from asky.storage.database import Database
+    from asky.storage.documents import DocumentStore
 
 Outcome = Literal["added", "updated", "known", "unread"]
 
@@ -57,6 +58,7 @@ class PaperParts:
     max_file_bytes: int
     workers: int
     listener: Listener
+    documents: DocumentStore
 
     def collection(self) -> int:
         """Return the id of the collection with the texts of all papers."""

@@ -18,6 +18,7 @@ from asky.evidence.citations.page_citations import PageCitations, PageCitationSt
 from asky.evidence.passages import render_passages
 from asky.llm.port import Message, ToolCall
 from asky.llm.tools import ToolRegistry
+from asky.papers.modes import NOTHING_RELEVANT
 from asky.papers.states import read_state
 from asky.research.excerpts.passages import interleave
 from asky.research.tool_specs import GET_RELEVANT_CONTENT
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
 SUMMARY_STAGE, CONTENT_STAGE, SYNTHESIS_STAGE = "paper summaries", "paper content", "synthesis"
 """The names of the stages in events."""
 
-_NOTHING_RELEVANT = 'No papers found relevant to query: "{query}". Try refining your search terms.'
 _NO_CONTENT = "No detailed content found in the selected papers. Papers may not be properly indexed."
 _KEY_FORMAT = "`[P7f3a]`, with the key of the passage, or `[P7f3a, P09c2]` for several"
 _VARIABLE = re.compile(r"\{\{([A-Z_]+)\}\}")
@@ -198,7 +198,7 @@ class PaperPrompt:
                 papers.setdefault(each.paper.id, each.paper.source.id)
         emit(StageFinished(SUMMARY_STAGE, time.monotonic() - started, counted(len(papers), "relevant paper")))
         if not papers:
-            raise NotEnoughEvidence(_NOTHING_RELEVANT.format(query=self._context.question.text))
+            raise NotEnoughEvidence(NOTHING_RELEVANT.format(query=self._context.question.text))
         return papers
 
     def _earlier(self) -> _Earlier:

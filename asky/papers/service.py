@@ -17,7 +17,7 @@ import anyio
 
 from asky.concurrency import error_of, in_thread
 from asky.config.limits import RunLimits
-from asky.errors import AskyError, SourceError, UsageError
+from asky.errors import AskyError, NotEnoughEvidence, SourceError, UsageError
 from asky.events import Listener, StageAdvanced, StageFinished, StageStarted, ignore
 from asky.evidence.export.bibliography import BibliographyFormat, bibliography
 from asky.papers.adding import PaperAdder, PaperSources
@@ -25,10 +25,12 @@ from asky.papers.catalog import PaperCatalog, PaperHit, no_papers
 from asky.papers.files import PaperFiles
 from asky.papers.identity import read_name, without_version
 from asky.papers.keeping import AddedPaper, PaperKeeper, PaperParts
-from asky.papers.modes import PAPERS
+from asky.papers.modes import NOTHING_RELEVANT, PAPERS
+from asky.papers.notes import PaperNotes
 from asky.papers.references import cited_by_page, cited_names, reference_list
 from asky.papers.states import INITIAL, SETTING, PaperState, encode_state, read_state
 from asky.papers.summaries import PaperSummary, read_summary, summarize, summary_document, summary_source
+from asky.papers.table import MAX_PAPERS, FilledTable, TableMaker, raise_if_all_failed, read_columns
 from asky.papers.wanted import read_arguments
 from asky.research.local.names import show_name, show_target
 from asky.runs.access import BUILT_IN, Access
@@ -135,7 +137,9 @@ class PaperService(PaperCatalog):
             max_file_bytes=max_file_bytes,
             workers=workers,
             listener=listener,
+            documents=store.tables.documents,
         )
+        self._notes = PaperNotes(self._parts)
         self._research = research
         self._roots = roots
         self._online = online
@@ -240,6 +244,44 @@ class PaperService(PaperCatalog):
         worker = replace(worker, evidence=tuple(each.hit for each in evidence))
         async with running(context, partial(self._run, question, found, worker, context, chosen)) as run:
             yield run
+
+    async def tabulate(
+        self,
+        columns: str,
+        names: Sequence[str] = (),
+        *,
+        session: str = _SESSION,
+        model: str | None = None,
+        **options: Any,
+    ) -> FilledTable:
+        """Return a table with a row for each paper and these `columns`, which are separated by commas.
+
+        The papers are those with these names, or about these words, see `named_or_about`; without names those shown
+        last in the session, else the first 20. With `model`, it fills each row in a run of its own; `options` are those
+        of `start`. Without, the cells are quotations. A row that failed has a failure, unless all did: then the first
+        error is raised. Raises `UsageError` as `read_columns` and `named_or_about` do.
+        """
+        wanted = read_columns(columns)
+        state = await in_thread(self.state, session)
+        shown = [state.numbered(each) for each in names] or list(state.last_query_set)
+        papers = await self.named_or_about(shown) if shown else await in_thread(self.papers)
+        if not papers:
+            raise NotEnoughEvidence(NOTHING_RELEVANT.format(query=" ".join(names))) if names else no_papers()
+        chosen = papers if names else papers[:MAX_PAPERS]
+        worker = await in_thread(self._research.worker, model or BUILT_IN, RunLimits())
+        maker = TableMaker(self, self._store.tables.documents, self._parts.listener)
+        if worker.model.host is None:
+            rows = await maker.quoted(wanted, chosen, worker.model)
+        else:
+            rows = await maker.written(wanted, chosen, partial(self._row, f"{session} table", model, options))
+        raise_if_all_failed(rows)
+        return FilledTable(wanted, tuple(rows), worker.model.name, len(papers) - len(chosen))
+
+    async def _row(
+        self, session: str, model: str | None, options: Mapping[str, Any], question: str, hits: Sequence[PaperHit]
+    ) -> Answer:
+        async with self.start(question, evidence=hits, session=session, model=model, **options) as run:
+            return await run.result()
 
     def state(self, session: str = _SESSION) -> PaperState:
         """Return the state of a session with the library."""
@@ -362,12 +404,33 @@ class PaperService(PaperCatalog):
             await self._adder.retry(lacking, online, checks=checks if looks_up else ()), embed=True
         )
 
-    async def remove(self, names: Sequence[str]) -> list[Paper]:
-        """Remove papers with their files, and return them. Cited passages stay readable.
+    def notes_path(self, paper: Paper) -> Path:
+        """Return the path of the user's notes on a paper, whether they exist or not."""
+        return self._notes.path(paper)
+
+    async def begin_notes(self, paper: Paper) -> Path:
+        """Write a file for notes on a paper, with its title, unless there is one; return its path."""
+        await in_thread(self._notes.begin, paper)
+        return self._notes.path(paper)
+
+    async def notes(self, paper: Paper, text: str | None = None) -> str:
+        """Return the user's notes on a paper, with `text` added if it is given; they are indexed as they are now.
+
+        Raises as `PaperNotes.append` and `PaperNotes.read` do.
+        """
+        if text is not None:
+            await in_thread(self._notes.append, paper, text)
+        written = await in_thread(self._notes.read, paper)
+        await in_thread(self._notes.sync, [paper])
+        await self._embed()
+        return written
+
+    async def remove(self, names: Sequence[str], *, with_notes: bool = False) -> list[Paper]:
+        """Remove papers with their files, and return them. Cited passages stay readable, and notes unless `with_notes`.
 
         Raises `UsageError`, before anything is removed, if a name is not that of one paper.
         """
-        return await in_thread(self._remove, names)
+        return await in_thread(self._remove, names, with_notes)
 
     async def rebuild(self) -> int | None:
         """Rebuild the indexes from the stored texts and vectors, and write the files of all papers again.
@@ -384,6 +447,7 @@ class PaperService(PaperCatalog):
         if not await in_thread(self.papers):
             return AddedPapers(tuple(outcomes), 0)
         await self._summarize()
+        await in_thread(self._notes.sync_all)
         embedded = await self._embed() if embed else 0
         now = {each.id: each for each in await in_thread(self.papers)}
         return AddedPapers(
@@ -432,7 +496,7 @@ class PaperService(PaperCatalog):
         listener(StageFinished("embed", time.monotonic() - started, f"{done} passages"))
         return done
 
-    def _remove(self, names: Sequence[str]) -> list[Paper]:
+    def _remove(self, names: Sequence[str], with_notes: bool) -> list[Paper]:
         chosen = list({each.id: each for each in map(self.resolve, names)}.values())
         with self._parts.database.write():
             for each in chosen:
@@ -440,12 +504,16 @@ class PaperService(PaperCatalog):
             self._parts.corpus.remove_sources(self._parts.collection(), [each.source.id for each in chosen])
             summaries = [each.summary_source for each in chosen if each.summary_source is not None]
             self._parts.corpus.remove_sources(self._parts.summaries(), summaries)
+            self._notes.forget(chosen)
         for each in chosen:
+            if with_notes:
+                self._notes.path(each).unlink(missing_ok=True)
             self._parts.files.remove(each.name)
         return chosen
 
     def _rebuild(self) -> int | None:
         parts, store = self._parts, self._store
+        self._notes.sync_all()
         store.tables.lexical.rebuild()
         for each in self.papers():
             document_id = parts.corpus.current_document(each.source.id)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Literal
 
 import click
@@ -13,12 +12,11 @@ from asky.cli.arguments import as_utf8
 from asky.cli.context import command_context
 from asky.cli.finding_views import as_markdown, print_findings
 from asky.cli.listing_group import ListingGroup
-from asky.cli.options import complete_session, json_option
+from asky.cli.options import complete_session, json_option, piped_text
 from asky.cli.terminal.confirm import is_confirmed
 from asky.cli.terminal.damaged import note_damaged
 from asky.errors import UsageError
 
-_MAX_PIPED_BYTES = 1 << 20  # far above the limit, so that the error can state the length
 _SEE_LIST = "`asky memory list` lists the findings"
 
 
@@ -89,7 +87,7 @@ def search(query: str, limit: int, session: str | None, all_sessions: bool, as_j
 @json_option
 def add(text: str, session: str | None, tags: tuple[str, ...], as_json: bool) -> None:
     """Save TEXT as a finding of your own; "-" reads it from standard input."""
-    finding = _piped() if text == "-" else as_utf8(text)
+    finding = piped_text() if text == "-" else as_utf8(text)
     words = [as_utf8(tag) for tag in tags]
     require_finding(finding, words)
     with command_context() as ctx:
@@ -154,10 +152,3 @@ def _check_scope(session: str | None, all_sessions: bool) -> None:
     """Raise `UsageError` if both one session and all sessions are requested."""
     if session is not None and all_sessions:
         raise UsageError("--session and --all-sessions cannot be combined", hint="use one of them")
-
-
-def _piped() -> str:
-    """Return the text on standard input."""
-    if sys.stdin is None or sys.stdin.closed:
-        raise UsageError("there is no standard input to read the finding from")
-    return sys.stdin.buffer.read(_MAX_PIPED_BYTES).decode("utf-8", "replace")

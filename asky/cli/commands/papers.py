@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
@@ -24,6 +25,7 @@ from asky.cli.options import (
     complete_session,
     json_option,
     output_option,
+    piped_text,
     verbosity_options,
 )
 from asky.cli.saving import save_text
@@ -245,6 +247,40 @@ def evidence(session: str) -> None:
 
 
 @papers.command()
+@click.argument("names", metavar="[PAPER|QUERY]...", nargs=-1)
+@click.option("--columns", required=True, help='Columns, separated by commas: "method,dataset,n", or questions.')
+@click.option(
+    "-m", "--model", help="Model that fills the cells; without it they are quoted.", shell_complete=complete_model
+)
+@click.option("--offline", is_flag=True, help="Never touch the network.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the table to PATH, .md or .csv.")
+@session_option
+@json_option
+@verbosity_options
+def table(
+    names: tuple[str, ...],
+    columns: str,
+    model: str | None,
+    offline: bool,
+    output: Path | None,
+    session: str,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Make a table of papers: a row for each, and in each cell what it says, quoted, with the page.
+
+    The papers are named as for `summary`, or are those about QUERY; by default those of the last list or answer, else
+    the first 20. With a model, each cell is its own, checked against the passages that it cites.
+    """
+    if output is not None and output.suffix.lower() not in (".md", ".csv"):
+        raise UsageError(f"{output}: not .md or .csv", hint="for example: -o table.csv")
+    with command_context(quiet=quiet, verbose=verbose, as_json=as_json) as ctx:
+        options = ResearchOptions(model, offline=offline, format="json" if as_json else "text")
+        Library(ctx, session).table(columns, names, options, output=output)
+
+
+@papers.command()
 @click.argument("path", required=False, type=click.Path(path_type=Path))
 @session_option
 def save(path: Path | None, session: str) -> None:
@@ -269,6 +305,27 @@ def summary(name: tuple[str, ...], session: str, as_json: bool) -> None:
         Library(ctx, session).summary(" ".join(name), as_json=as_json)
 
 
+@papers.command()
+@click.argument("name", metavar="PAPER")
+@click.argument("text", metavar="[TEXT|-]", nargs=-1)
+@click.option("--edit", "edits", is_flag=True, help="Edit the notes in $VISUAL or $EDITOR.")
+@session_option
+@json_option
+def notes(name: str, text: tuple[str, ...], edits: bool, session: str, as_json: bool) -> None:
+    """Show your notes on a paper, or add TEXT to them; `-` adds what is piped in.
+
+    They are a Markdown file in the folder `notes` of the library, which you may edit as you like. Questions find a
+    paper by its notes too.
+    """
+    if edits and (text or as_json):
+        raise UsageError("--edit cannot be combined with TEXT or --json", hint="use one of them")
+    if edits and not (sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()):
+        raise UsageError("--edit needs a terminal", hint="asky papers notes PAPER TEXT adds TEXT")
+    added = piped_text() if text == ("-",) else " ".join(text) if text else None
+    with command_context(as_json=as_json) as ctx:
+        Library(ctx, session).notes(name, added, edits=edits, as_json=as_json)
+
+
 @papers.command("open")
 @click.argument("name", nargs=-1, required=True)
 @session_option
@@ -280,14 +337,18 @@ def open_(name: tuple[str, ...], session: str) -> None:
 
 @papers.command()
 @click.argument("names", metavar="PAPER...", nargs=-1, required=True)
-def rm(names: tuple[str, ...]) -> None:
+@click.option("--with-notes", is_flag=True, help="Delete your notes on them too.")
+def rm(names: tuple[str, ...], with_notes: bool) -> None:
     """Remove papers and their files, named by id, DOI or words of the title.
 
-    Cited passages stay available to `asky why`.
+    Cited passages stay available to `asky why`, and your notes stay where they are.
     """
     with command_context() as ctx:
-        for each in ctx.run(lambda: ctx.asky.papers.remove(names)):
+        for each in ctx.run(lambda: ctx.asky.papers.remove(names, with_notes=with_notes)):
             ctx.terminal.note(f"removed {each.name}: {one_line(each.source.title)}")
+            notes = ctx.asky.papers.notes_path(each)
+            if notes.exists():
+                ctx.terminal.note(f"your notes stay in {notes}; if the paper is added again, they are found again")
 
 
 @papers.command()

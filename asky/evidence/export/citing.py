@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
+
+# Characters that can begin markup anywhere in a line. Those that do at its start only follow other text, except in a
+# quote.
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>&#|~!$])")
+_BLOCK = re.compile(r"^([-+=]|\d+[.)])")
 
 
 def page_text(citation: Mapping[str, Any]) -> str | None:
@@ -31,3 +37,9 @@ def reference(citation: Mapping[str, Any]) -> str:
     place = ", ".join(part for part in (citation["title"], section_text(citation), place_text(citation)) if part)
     where = citation["url"] or citation["path"]
     return f"{place} - {where}" if where else place
+
+
+def as_written(text: str) -> str:
+    """Return `text` on one line, escaped so that Markdown shows it literally."""
+    line = _MARKUP.sub(r"\\\1", " ".join(text.split()))
+    return _BLOCK.sub(lambda found: f"{found[1][:-1]}\\{found[1][-1]}", line)

@@ -9,19 +9,15 @@ from pathlib import PurePath
 from typing import Any
 
 from asky.evidence.citations.scanner import AnswerScanner
-from asky.evidence.export.citing import reference
+from asky.evidence.export.citing import as_written, reference
 from asky.evidence.marks import WARNING_SIGN, early_end
 
 ADDED = "Added while it was answered:"
 """Precedes a note that the user added during the run."""
 
-# Characters that can begin markup anywhere in a line. Those that do at its start only follow other text, except in a
-# quote.
-_MARKUP = re.compile(r"([\\`*_{}\[\]<>&#|~!$])")
 _LINKABLE = re.compile(r"https?://[^\s<>\\]+")
 _YAML_MARKUP = re.compile(r"!(?=\[)|\[(?=!)|\](?=[(:\[])|<")
 _RUN_DAY = re.compile(r"(\d{4})(\d\d)(\d\d)-")
-_BLOCK = re.compile(r"^([-+=]|\d+[.)])")
 
 
 def answer_markdown(
@@ -103,9 +99,3 @@ def _target(citation: Mapping[str, Any], file_link: Callable[[str], str]) -> str
     if citation["url"]:
         return str(citation["url"]) if _LINKABLE.fullmatch(str(citation["url"])) else None
     return file_link(str(citation["path"])) if str(citation["path"] or "").startswith("/") else None
-
-
-def as_written(text: str) -> str:
-    """Return `text` on one line, escaped so that Markdown shows it literally."""
-    line = _MARKUP.sub(r"\\\1", " ".join(text.split()))
-    return _BLOCK.sub(lambda found: f"{found[1][:-1]}\\{found[1][-1]}", line)

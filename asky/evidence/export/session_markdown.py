@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from asky.evidence.export.markdown import answer_markdown, as_written, question_markdown
+from asky.evidence.export.citing import as_written
+from asky.evidence.export.markdown import answer_markdown, question_markdown
 
 if TYPE_CHECKING:
     from asky.storage.runs import Run
