@@ -28,7 +28,7 @@ from asky.cli.papers_view import FAILED_SIGN, ResearchView, is_unicode, print_pa
 from asky.cli.saving import require_writable, save_text
 from asky.cli.terminal.editor import run_editor
 from asky.cli.terminal.excerpt import wrapped_excerpt
-from asky.cli.view import EventsView, JsonView, PrintedView, print_result, run_to_end, write_answer
+from asky.cli.view import EventsView, JsonView, PrintedView, print_result, print_verdicts, run_to_end, write_answer
 from asky.errors import AskyError, SourceError, StorageError, UsageError
 from asky.text.printable import one_line
 
@@ -159,11 +159,17 @@ class Library:
         found = ctx.run(make)
         print_table(ctx.terminal, found, output, as_json=options.format == "json")
 
-    def summary(self, name: str, *, as_json: bool = False) -> None:
-        """Print the summary of a paper, named as everywhere or by its number."""
-        papers = self._papers
+    def summary(self, name: str, *, model: str | None = None, offline: bool = False, as_json: bool = False) -> None:
+        """Print the summary of a paper, named as everywhere or by its number; `model` writes it anew."""
+        papers, ctx = self._papers, self.ctx
         state = papers.state(self.session)
         found = papers.resolve(state.numbered(name))
+        if model is not None:
+            write = partial(papers.summarize, found, model, offline=offline, listen=ctx.progress)
+            written = ctx.run(write)
+            found = papers.resolve(found.id)
+            if written is not None and not as_json:
+                print_verdicts(ctx.terminal, written, ctx.terminal.note, are_marked=True)
         summary = papers.summary(found)
         self._enter(state.summarized(found.id, summary.text))
         if as_json:

@@ -32,9 +32,10 @@ from asky.papers.states import INITIAL, SETTING, PaperState, encode_state, read_
 from asky.papers.summaries import PaperSummary, read_summary, summarize, summary_document, summary_source
 from asky.papers.table import MAX_PAPERS, FilledTable, TableMaker, raise_if_all_failed, read_columns
 from asky.papers.wanted import read_arguments
+from asky.papers.written_summaries import SUMMARY_QUESTION, summary_hits, written_summary
 from asky.research.local.names import show_name, show_target
 from asky.runs.access import BUILT_IN, Access
-from asky.runs.context import Question, run_context, running
+from asky.runs.context import Question, raise_for_outcome, run_context, running
 from asky.storage.papers import Paper, PaperTable
 from asky.storage.scope import Scope
 from asky.text.counting import counted
@@ -387,6 +388,37 @@ class PaperService(PaperCatalog):
         ]
         added = await self._completed([*broken, *outcomes], embed=embed)
         return replace(added, named=tuple(_named_among(documents, added.outcomes)))
+
+    async def summarize(
+        self, paper: Paper, model: str, *, offline: bool = False, listen: Listener = ignore
+    ) -> Answer | None:
+        """Have `model` write the summary of a paper anew, from passages of it, and embed only that.
+
+        It is the checked answer of a run in the session `papers summaries`, which is returned; `None` for the built-in
+        model, which quotes again. The text is sent to no other model. If that fails or cites nothing, the old summary
+        stays, and the error is raised; see `start`.
+        """
+        document_id = await in_thread(self.document_of, paper)
+        if document_id is None:
+            raise SourceError(f"{paper.name} has no text", hint="`asky papers retry` reads it again")
+        document = await in_thread(self._store.tables.documents.document, document_id)
+        worker = await in_thread(self._research.worker, model, RunLimits())
+        answer: Answer | None = None
+        if worker.model.host is None:
+            summary = await summarize(self._summarizer(), paper, document, document_id)
+        else:
+            shown = [PaperHit(paper, each) for each in summary_hits(paper, document, document_id)]
+            question = SUMMARY_QUESTION.format(title=paper.source.title)
+            session = f"{_SESSION} summaries"
+            async with self.start(
+                question, evidence=shown, session=session, model=model, offline=offline, listen=listen
+            ) as run:
+                answer = await run.result()
+            await in_thread(partial(raise_for_outcome, answer, self._research.runs, strict=False))
+            summary = written_summary(paper, answer)
+        await in_thread(self._keep_summary, paper, summary)
+        await self._embed()
+        return answer
 
     async def retry(self, *, looks_up: bool = False, offline: bool = False) -> AddedPapers:
         """Complete papers: those without a PDF are fetched, and those without a text read again, such as scans.

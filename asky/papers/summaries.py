@@ -66,7 +66,7 @@ async def summarize(model: ChatModel, paper: Paper, document: Document, document
     used = [by_key[key] for key in dict.fromkeys(KEY.findall(written)) if key in by_key]
     told = _with_pages(written, by_key, paper) if used else _NOTHING
     return PaperSummary(
-        f"{_head(paper)}{told}\n",
+        f"{summary_head(paper, EXTRACTIVE)}{told}\n",
         EXTRACTIVE,
         tuple(
             SummaryPassage(each.span.start, each.span.end, _page(each))
@@ -136,13 +136,16 @@ def _evidence(paper: Paper, document: Document, document_id: int) -> list[Eviden
     ]
 
 
-def _head(paper: Paper) -> str:
+def summary_head(paper: Paper, made_by: str) -> str:
+    """Return what stands above a summary: the facts about the paper, and what the summary was made by."""
     source = paper.source
     facts = {
         "Paper id": paper.name,
         "Authors": ", ".join(source.authors),
         "Published": source.published or "",
-        "Summary": "quoted from the paper, without a model",
+        "Summary": "quoted from the paper, without a model"
+        if made_by == EXTRACTIVE
+        else f"written by {made_by} from the passages that it cites",
     }
     return f"# {source.title}\n\n" + "".join(f"- {name}: {value}\n" for name, value in facts.items() if value) + "\n"
 

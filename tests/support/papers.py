@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from tests.support.files import column_of
@@ -45,3 +46,8 @@ def paper_pdf(
 def pages_with(texts: Mapping[int, str]) -> list[str]:
     """The texts of the pages of a paper: these by their numbers, and blank ones between them."""
     return [texts.get(number, "This page is intentionally left blank.") for number in range(1, max(texts) + 1)]
+
+
+def shown_keys(messages: object) -> list[str]:
+    """The keys of the passages in the messages of a request, in order."""
+    return re.findall(r"<passage [0-9a-f]+ (P[0-9a-f]+)", str(messages))

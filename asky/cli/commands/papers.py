@@ -294,15 +294,22 @@ def save(path: Path | None, session: str) -> None:
 
 @papers.command()
 @click.argument("name", nargs=-1, required=True)
+@click.option("-m", "--model", help="Model that writes the summary anew, and keeps it.", shell_complete=complete_model)
+@click.option("--offline", is_flag=True, help="Never touch the network.")
 @session_option
 @json_option
-def summary(name: tuple[str, ...], session: str, as_json: bool) -> None:
+@verbosity_options
+def summary(
+    name: tuple[str, ...], model: str | None, offline: bool, session: str, as_json: bool, quiet: bool, verbose: bool
+) -> None:
     """Show what a paper is about, in its own sentences with their pages.
 
-    NAME is an id, a DOI, words of the title, or the number in the last list or answer.
+    NAME is an id, a DOI, words of the title, or the number in the last list or answer. With -m, that model writes the
+    summary anew from passages of the paper, which are sent to it; each statement cites its page and is checked.
+    `-m extractive` quotes again.
     """
-    with command_context(as_json=as_json) as ctx:
-        Library(ctx, session).summary(" ".join(name), as_json=as_json)
+    with command_context(quiet=quiet, verbose=verbose, as_json=as_json) as ctx:
+        Library(ctx, session).summary(" ".join(name), model=model, offline=offline, as_json=as_json)
 
 
 @papers.command()

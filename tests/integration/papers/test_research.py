@@ -144,6 +144,29 @@ def test_an_answer_is_improved_with_its_own_passages_and_with_new_ones(asky: Ask
     assert asky.papers.state().original_query == "what raises tides"
 
 
+def test_contradictions_between_papers_are_a_section_that_cites_both(
+    asky: Asky, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    (tmp_path / "c.pdf").write_bytes(
+        paper_pdf("Tides of the sun", doi="10.5555/c1", pages=["The sun raises tides twice as high as the moon does."])
+    )
+    anyio.run(partial(asky.papers.add, [tmp_path / "c.pdf"]))
+    quoted = research(asky, "What tides does the sun raise?")
+    assert "Contradictions" not in quoted.text
+    endpoint.play(
+        "# Tides\n\nThe sun raises tides [2101.00001v2, page 3].\n\n## Contradictions\n\n- The tides of the sun are"
+        " less than half as high as those of the moon [2101.00001v2, page 3], or twice as high [10.5555/c1, page 1].",
+    )
+    answer = research(asky, "what tides does the sun raise", model="far")
+    assert "If two papers contradict each other, end with a section `## Contradictions`" in str(
+        endpoint.requests[0].messages
+    )
+    content = asky.papers.result(answer).content
+    assert "\n\n## Contradictions\n\n- The tides of the sun" in content
+    assert "[2101.00001v2, page 3], or twice as high [10.5555/c1, page 1]." in content
+    assert [each.verdict for each in answer.claims] == ["supported", "supported"]
+
+
 def test_given_passages_are_all_that_an_answer_rests_on(asky: Asky, endpoint: Endpoint) -> None:
     hits: list[PaperHit] = anyio.run(asky.papers.search, "yeast makes gas")
     endpoint.play("Yeast makes gas [10.5555/b1, page 1].")

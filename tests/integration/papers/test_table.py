@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from asky.evidence.keys import KEY
 from tests.support.endpoint import Endpoint, Problem, Request
 from tests.support.in_process import InProcess
+from tests.support.papers import shown_keys
 
 
 def rows_of(text: str) -> list[list[str]]:
@@ -46,7 +46,7 @@ def test_the_json_has_offsets_into_the_texts(command: InProcess) -> None:
 def test_a_model_fills_cells_that_are_checked(command: InProcess, model: Endpoint) -> None:
     def fill(request: Request) -> str:
         sent = str(request.messages)
-        key = KEY.findall(sent)[-1]
+        key = shown_keys(request.messages)[0]
         if "yeast" not in sent:
             return "I could not find an answer in the sources."
         return f"- Cause: gas made by yeast [{key}]\n- Flour: 900 grams of rye [{key}]\n- Baker: not stated"
@@ -63,9 +63,7 @@ def test_a_model_fills_cells_that_are_checked(command: InProcess, model: Endpoin
 
 
 def test_a_row_that_failed_ends_no_other(command: InProcess, model: Endpoint) -> None:
-    model.play(
-        Problem("bad_request"), lambda request: f"- sea: wet water [{KEY.findall(str(request.messages))[-1]}]", "x"
-    )
+    model.play(Problem("bad_request"), lambda request: f"- sea: wet water [{shown_keys(request.messages)[0]}]", "x")
     done = command("papers", "table", "--columns", "sea rises", "-m", "far", "--json")
     assert done.code == 0, done.err
     assert [each["failure"] is not None for each in done.json["rows"]] == [True, False]
