@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from asky.chat.context_builder import AnswerParts, ContextBuilder
 from asky.chat.plan import make_plan, offered_tools
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Answerer(AnswerParts):
     """Answers questions with one model, from the sources in a question's scope, or without sources."""
+
+    prompt_builder: ClassVar[Callable[[Any, PromptContext], PromptBuilder]] = ContextBuilder
 
     def plan(
         self,
@@ -53,9 +55,6 @@ class Answerer(AnswerParts):
 
     def _own_specs(self) -> list[ToolSpec]:
         return self.custom_tools.specs() if self.custom_tools is not None and self.model.host is not None else []
-
-    def prompt_builder(self, context: PromptContext) -> PromptBuilder:
-        return ContextBuilder(self, context)
 
     def for_replay(self, model: ChatModel) -> Answerer:
         """Return an answerer that replays runs with `model`, without a web, custom tools or a budget."""

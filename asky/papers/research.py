@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from asky.concurrency import in_thread
 from asky.errors import AskyError, NotEnoughEvidence
@@ -49,64 +49,14 @@ _MAX_PASSAGES = 15
 _CALL = "content"
 
 
-@dataclass(frozen=True, slots=True)
-class PaperWorker(BaseRunWorker):
-    """Answers research queries from the papers in `catalog`, or from the passages `evidence` if there are any.
-
-    `on_end` receives the name of the session and the answer of each run, `None` for one that failed.
-    """
-
-    catalog: PaperCatalog | None = None
-    evidence: tuple[Hit, ...] = ()
-    on_end: Callable[[str, Answer | None], None] | None = None
-
-    async def execute(
-        self,
-        spec: RunSpec,
-        session: Session,
-        run: Run,
-        context: RunContext,
-        on_answer: Callable[[Answer], None],
-        steps: Sequence[Step] = (),
-        *,
-        is_live: bool = True,
-    ) -> None:
-        """Execute a run as every product does, and pass its answer, or `None` after an error, to `on_end`."""
-        execute = partial(BaseRunWorker.execute, self, spec, session, run, context, steps=steps, is_live=is_live)
-        end = self.on_end if is_live else None
-        if end is None:
-            await execute(on_answer=on_answer)
-            return
-
-        def keep(answer: Answer) -> None:
-            end(session.name, answer)
-            on_answer(answer)
-
-        try:
-            await execute(on_answer=keep)
-        except AskyError:
-            await in_thread(end, session.name, None)
-            raise
-
-    def rewriter(self, shown: Mapping[str, Evidence]) -> MakeRewriter:
-        """Return what reads `[2509.10446v1, page 5]` where a model writes that in place of a key."""
-        citations = PageCitations(shown, lambda document_id: self.store().tables.documents.structure(document_id)[1])
-        return lambda: PageCitationStream(citations)
-
-    def prompt_builder(self, context: PromptContext) -> PromptBuilder:
-        assert self.catalog is not None
-        return PaperPrompt(self, self.catalog, context, self.evidence)
-
-
 class PaperPrompt:
     """Builds the prompt of a run with the passages that its first two stages find."""
 
-    def __init__(
-        self, worker: BaseRunWorker, catalog: PaperCatalog, context: PromptContext, given: Sequence[Hit]
-    ) -> None:
+    def __init__(self, worker: PaperWorker, context: PromptContext) -> None:
+        assert worker.catalog is not None
         self._worker = worker
-        self._given = given
-        self._catalog = catalog
+        self._catalog = worker.catalog
+        self._given = worker.evidence
         self._context = context
         self._research = context.journal.state.research
         self._tools = ResearchTools(self._research, worker.store(), worker.corpus, worker.runs)
@@ -215,6 +165,52 @@ class PaperPrompt:
         sources = {each.source.id for each in cited}
         papers = {each.id: each.source.id for each in self._catalog.table.with_source(sources).values()}
         return _Earlier(with_pages(run.answer["answer"], citations), shown_again(cited, documents), papers)
+
+
+@dataclass(frozen=True, slots=True)
+class PaperWorker(BaseRunWorker):
+    """Answers research queries from the papers in `catalog`, or from the passages `evidence` if there are any.
+
+    `on_end` receives the name of the session and the answer of each run, `None` for one that failed.
+    """
+
+    prompt_builder: ClassVar[Callable[[Any, PromptContext], PromptBuilder]] = PaperPrompt
+    catalog: PaperCatalog | None = None
+    evidence: tuple[Hit, ...] = ()
+    on_end: Callable[[str, Answer | None], None] | None = None
+
+    async def execute(
+        self,
+        spec: RunSpec,
+        session: Session,
+        run: Run,
+        context: RunContext,
+        on_answer: Callable[[Answer], None],
+        steps: Sequence[Step] = (),
+        *,
+        is_live: bool = True,
+    ) -> None:
+        """Execute a run as every product does, and pass its answer, or `None` after an error, to `on_end`."""
+        execute = partial(BaseRunWorker.execute, self, spec, session, run, context, steps=steps, is_live=is_live)
+        end = self.on_end if is_live else None
+        if end is None:
+            await execute(on_answer=on_answer)
+            return
+
+        def keep(answer: Answer) -> None:
+            end(session.name, answer)
+            on_answer(answer)
+
+        try:
+            await execute(on_answer=keep)
+        except AskyError:
+            await in_thread(end, session.name, None)
+            raise
+
+    def rewriter(self, shown: Mapping[str, Evidence]) -> MakeRewriter:
+        """Return what reads `[2509.10446v1, page 5]` where a model writes that in place of a key."""
+        citations = PageCitations(shown, lambda document_id: self.store().tables.documents.structure(document_id)[1])
+        return lambda: PageCitationStream(citations)
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ def read_arguments(arguments: Sequence[str | Path], *, max_bytes: int) -> Wanted
     papers: list[WantedPaper] = []
     failures: list[Failure] = []
     for argument in map(str, arguments):
-        path = Path(os.path.expanduser(uri_path(argument) or argument))  # noqa: PTH111 - Path's raises for `~nobody`
+        path = _expanded(uri_path(argument) or argument)
         if not argument.strip() or not os.path.exists(path):  # noqa: PTH110 - Path's raises for names that no file can have
             paper = _named(argument)
             papers += [paper] if paper else []
@@ -81,6 +81,14 @@ def read_arguments(arguments: Sequence[str | Path], *, max_bytes: int) -> Wanted
     merged = list(_merged(papers))
     attached = {pdf for paper in merged for pdf in paper.pdfs}
     return Wanted(tuple(path for real, path in files.items() if real not in attached), tuple(merged), tuple(failures))
+
+
+def _expanded(path: str) -> Path:
+    """Return `path` with `~` expanded, unless it is a name that no file can have."""
+    try:
+        return Path(os.path.expanduser(path))  # noqa: PTH111 - Path's raises for `~nobody`
+    except ValueError:  # a null byte, or a character that cannot be encoded
+        return Path(path)
 
 
 def _named(argument: str) -> WantedPaper | None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import anyio
 
@@ -91,9 +91,10 @@ class BaseRunWorker:
 
     `store` opens the vector store on first use. `settings` limits turns and passages, `budget` creates the budget of a
     run, and `counter` the token counter for its prompts. If `offers_tools` is false, the model receives passages
-    instead of tools.
+    instead of tools. `prompt_builder` makes the builder of the first prompt of a run, from the worker.
     """
 
+    prompt_builder: ClassVar[Callable[[Any, PromptContext], PromptBuilder]]
     model: ChatModel
     store: Callable[[], VectorStore]
     corpus: CorpusStore
@@ -112,10 +113,6 @@ class BaseRunWorker:
     def rewriter(self, shown: Mapping[str, Evidence]) -> MakeRewriter | None:  # noqa: ARG002 - products may need it
         """Return what turns citations of another form into the keys of passages `shown`; `None` for keys alone."""
         return None
-
-    def prompt_builder(self, context: PromptContext) -> PromptBuilder:
-        """Return the builder of the first prompt of a run."""
-        raise NotImplementedError
 
     async def answer(
         self, question: Question, session: Session, context: RunContext, *, on_answer: Callable[[Answer], None]
@@ -256,7 +253,8 @@ class RunDriver:
             may_revise=self._may_revise,
             rewriter=rewriter,
         )
-        self._builder = parts.prompt_builder(
+        self._builder = type(parts).prompt_builder(
+            parts,
             PromptContext(
                 question,
                 self._journal,
@@ -265,7 +263,7 @@ class RunDriver:
                 self._finalizer.warn,
                 self._finalizer.warnings,
                 self._side_calls.append,
-            )
+            ),
         )
 
     async def run(self) -> None:
