@@ -237,8 +237,7 @@ class PaperAdder:
         table = self._parts.table
         known = table.known_as(each.key for each in wanted.identifiers)
         if known is None and wanted.url is not None:
-            file = table.files().get(canonical_url(wanted.url))
-            known = table.with_content(file.content_sha256) if file is not None else None
+            known = table.with_file(canonical_url(wanted.url))
         if known is None:
             return None
         newest = max((each.version or 0 for each in wanted.identifiers if each.value == known.id), default=0)
