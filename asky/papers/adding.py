@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from asky.concurrency import error_of, gather, in_thread
 from asky.errors import SourceError, SourceUnreadable
 from asky.events import StageAdvanced, StageFinished, StageStarted
-from asky.papers.identity import bears_title, identifier_in, identify, without_ids
+from asky.papers.identity import as_printed, bears_title, identifier_in, identify, without_ids
 from asky.papers.keeping import PDF, AddedPaper, PaperKeeper, PaperParts, ReadPdf, reason
 from asky.papers.online import OpenPdf, entry_record
 from asky.papers.wanted import WantedPaper
@@ -173,8 +173,8 @@ class PaperAdder:
         if not bears_title(found.identity.title, identity, read.first_page):
             said = f"its first page names {ids[0].value}, which is “{found.identity.title}”: added without that id"
             return without_ids(identity), None, said
-        version = identity.version if identity.arxiv == found.identity.arxiv else None
-        known = replace(found.identity, version=version)
+        is_arxiv = identity.arxiv is not None and identity.arxiv == found.identity.arxiv
+        known = replace(found.identity, version=identity.version) if is_arxiv else as_printed(found.identity)
         return known, replace(found, identity=known), _unchecked(found)
 
     def _find(self, roots: LocalRoots) -> tuple[list[DiscoveredFile], list[AddedPaper]]:
@@ -237,8 +237,7 @@ class PaperAdder:
         table = self._parts.table
         known = table.known_as(each.key for each in wanted.identifiers)
         if known is None and wanted.url is not None:
-            file = table.files().get(canonical_url(wanted.url))
-            known = table.with_content(file.content_sha256) if file is not None else None
+            known = table.with_file(canonical_url(wanted.url))
         if known is None:
             return None
         newest = max((each.version or 0 for each in wanted.identifiers if each.value == known.id), default=0)
@@ -268,8 +267,10 @@ class PaperAdder:
         why = "; ".join(dict.fromkeys((*whys, *record.wrong))) or "no open copy of its PDF is known"
         if not wanted.identifiers and not record.told:
             return AddedPaper(wanted.name, "unread", why=why)
-        asked = next((each.version for each in wanted.identifiers if each.kind == "arxiv"), None)
-        return await in_thread(self._keeper.keep_without_pdf, wanted.name, record, why, asked)
+        asked = next((each for each in wanted.identifiers if each.kind == "arxiv"), None)
+        told = record.identity
+        named = as_printed(told) if asked is None else replace(told, version=asked.version)
+        return await in_thread(self._keeper.keep_without_pdf, wanted.name, replace(record, identity=named), why)
 
     def _keep(self, wanted: WantedPaper, record: PaperRecord, found: OpenPdf) -> AddedPaper | AskyError:
         """Keep a PDF that was fetched as the paper that is wanted; return why it cannot be."""
@@ -294,7 +295,9 @@ class PaperAdder:
         is_own = page.arxiv is not None and page.arxiv == told.arxiv
         if pdf.document.text and not is_own and not bears_title(told.title, page, pdf.first_page):
             return SourceUnreadable(f"the PDF at its address is titled “{page.title}”: not taken")
-        version = page.version if is_own else found.arxiv.version if found.arxiv is not None else None
+        if not is_own and found.arxiv is None:
+            return self._keeper.keep(pdf, as_printed(told), record=record)
+        version = page.version if is_own else told.version
         return self._keeper.keep(pdf, replace(told, version=version), record=record)
 
     def _note(self, shown: str, held: Paper, record: PaperRecord) -> AddedPaper:

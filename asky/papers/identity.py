@@ -157,6 +157,11 @@ def without_ids(identity: Identity) -> Identity:
     return replace(identity, keys=titled, arxiv=None, version=None, doi=None, pmid=None)
 
 
+def as_printed(identity: Identity) -> Identity:
+    """Return the identity of a paper whose text is not arXiv's: called by its DOI if it has one, arXiv's id a name."""
+    return replace(identity, arxiv=None, version=None) if identity.doi else replace(identity, version=None)
+
+
 def own_name_of(authors: Sequence[str], published: str | None, title: str) -> str:
     """Return an id for a paper without any, such as `lewis2020retrieval`; of its title if it has no author or date."""
     return citation_key(authors, published, title) if authors and published else _slug(title[:_MAX_SLUG_CHARS])

@@ -156,12 +156,9 @@ class PaperKeeper:
             return AddedPaper(pdf.shown, "unread", stored, pdf.why)
         return AddedPaper(pdf.shown, "added" if known is None else "updated", stored)
 
-    def keep_without_pdf(self, shown: str, record: PaperRecord, why: str, version: int | None) -> AddedPaper:
-        """Store a paper whose PDF cannot be had, and why; one that the library has stays as it is.
-
-        `version` is the version that was asked for.
-        """
-        parts, identity = self._parts, replace(record.identity, version=version)
+    def keep_without_pdf(self, shown: str, record: PaperRecord, why: str) -> AddedPaper:
+        """Store a paper whose PDF cannot be had, and why; one that the library has stays as it is."""
+        parts, identity = self._parts, record.identity
         with self._keeping, parts.database.write():
             known = self.known(identity)
             if known is not None and known.status != "no_pdf":

@@ -61,7 +61,7 @@ class PaperNotice:
 
 @dataclass(frozen=True, slots=True)
 class PaperFile:
-    """A file that a paper was read from, as it was then."""
+    """A file that a paper was read from, as it was then; for an address, `path` is that, and the time is 0."""
 
     path: str
     size: int
@@ -167,6 +167,11 @@ class PaperTable:
         found = self._select("p.id IN (SELECT paper_id FROM paper_file WHERE content_sha256 = ?)", (content_sha256,))
         return found[0] if found else None
 
+    def with_file(self, path: str) -> Paper | None:
+        """Return the paper that was read from the file or the address `path`."""
+        found = self._select("p.id IN (SELECT paper_id FROM paper_file WHERE path = ?)", (path,))
+        return found[0] if found else None
+
     def put(self, paper: Paper, aliases: Iterable[str] = ()) -> None:
         """Insert or update a paper, whose source is stored, and add to its names; those of other papers stay theirs."""
         with self._db.write() as connection:
@@ -244,6 +249,6 @@ def _paper_of(row: sqlite3.Row) -> Paper:
     return Paper(
         row["paper_id"], row["version"], row["doi"], row["pmid"], row["status"], source_of(row),
         row["summary_source"], row["added_at"],
-        tuple(PaperNotice(*each) for each in json.loads(row["notices"])),
+        tuple(PaperNotice(*each) for each in json.loads(row["notices"])) if row["notices"] != "[]" else (),
         row["notices_checked_at"], row["work"] is not None,
     )  # fmt: skip

@@ -427,3 +427,25 @@ def test_a_paper_is_looked_up_again_by_its_own_ids_and_not_by_those_of_its_prepr
     world.site.page(f"/arxiv/pdf/{NEW}", body=paper_pdf(arxiv=f"{NEW}v1"), media_type="application/pdf")
     (again,) = retry(asky)
     assert (again.outcome, asky.papers.papers()[0].status) == ("unread", "no_pdf")
+
+
+def test_a_paper_that_is_read_in_print_is_called_by_its_doi_and_known_by_its_arxiv_id(
+    asky: Asky, world: PaperWorld, tmp_path: Path
+) -> None:
+    world.know(tides(doi="10.5555/tides.1", arxiv=NEW, pdf=world.site.page("/print.pdf", body=paper_pdf())))
+    (added,) = add(asky, "10.5555/tides.1")
+    assert added.paper is not None
+    assert (added.outcome, added.paper.name) == ("added", "10.5555/tides.1")
+    assert added.paper.source.url == "https://doi.org/10.5555/tides.1"
+    before = world.sent
+    (known,) = add(asky, NEW)
+    assert (known.outcome, known.why, world.sent) == ("known", "the paper 10.5555/tides.1", before)
+
+
+def test_a_doi_whose_paper_is_open_at_arxiv_is_read_there_in_its_version(asky: Asky, world: PaperWorld) -> None:
+    world.know(tides(doi="10.5555/tides.1", arxiv=NEW))
+    for name in (NEW, f"{NEW}v2"):
+        world.site.page(f"/arxiv/pdf/{name}", body=paper_pdf(arxiv=f"{NEW}v2"), media_type="application/pdf")
+    (added,) = add(asky, "10.5555/tides.1")
+    assert added.paper is not None
+    assert (added.paper.name, added.paper.doi) == (f"{NEW}v2", "10.5555/tides.1")
