@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from asky.chat.context_builder import AnswerParts, ContextBuilder
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from asky.storage.sessions import StoredMessage
 
 
-@dataclass(frozen=True, slots=True)
 class Answerer(AnswerParts):
     """Answers questions with one model, from the sources in a question's scope, or without sources."""
 
+    __slots__ = ()
     prompt_builder: ClassVar[Callable[[Any, PromptContext], PromptBuilder]] = ContextBuilder
 
     def plan(

@@ -46,7 +46,7 @@ def test_one_question_over_a_folder_takes_few_hops(first: Counter[tuple[str, ...
     modules = {module for _, calling, _, called, _ in hops for module in (calling, called)}
     print(*(f"{calling}:{caller} -> {called}:{function}" for _, calling, caller, called, function in hops), sep="\n")
     print(len(hops), "hops over", len(modules), "modules")
-    assert {"asky.cli.main", "asky.app.ask", "asky.chat.answering", "asky.runs.finalize"} <= modules
+    assert {"asky.cli.main", "asky.app.ask", "asky.runs.driver", "asky.runs.finalize"} <= modules
     assert len(hops) <= MOST_HOPS
     assert len(modules) <= MOST_MODULES
 
