@@ -308,7 +308,8 @@ def run_library_command(screen: ChatScreen, reader: Reader, line: str) -> None:
     if typed.offline and "--offline" in takes:
         arguments.append("--offline")
     try:
-        words = ["--", rest] if name in _LIBRARY_TEXTS and rest else shlex.split(rest)
+        is_prose = name == "notes"  # with apostrophes
+        words = ["--", rest] if name in _LIBRARY_TEXTS and rest else rest.split() if is_prose else shlex.split(rest)
     except ValueError as error:
         raise UsageError(f"{name}: {error}".lower(), hint=QUOTE_THEM) from error
     prefix = "" if screen.in_library else "/papers "
