@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from asky.concurrency import error_of, gather, in_thread
-from asky.errors import SourceError, SourceUnreadable
+from asky.errors import AskyError, SourceError, SourceUnreadable, StorageError
 from asky.events import StageAdvanced, StageFinished, StageStarted
 from asky.papers.identity import as_printed, bears_title, identifier_in, identify, without_ids
 from asky.papers.keeping import PDF, AddedPaper, PaperKeeper, PaperParts, ReadPdf, reason
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
-    from asky.errors import AskyError
     from asky.papers.identity import Identity
     from asky.papers.online import OnlinePapers, PaperRecord
     from asky.research.local.files import LocalRoots
@@ -71,7 +70,7 @@ class PaperAdder:
         """Add the PDFs among the roots and in the folders there, and then the papers that have none of these.
 
         Other files in folders are left out, and a file with the size and time that it had before is not opened. With
-        `looks_up`, the ids on first pages are looked up. Without `online`, nothing is sent.
+        `looks_up`, the ids on first pages are looked up, or else their titles. Without `online`, nothing is sent.
         """
         files = await self._add_files(sources, online if looks_up else None)
         read = await in_thread(self._parts.table.files)
@@ -157,16 +156,20 @@ class PaperAdder:
     async def _looked_up(
         self, read: ReadPdf, identity: Identity, record: PaperRecord | None, online: OnlinePapers
     ) -> tuple[Identity, PaperRecord | None, str | None]:
-        """Return who a local PDF is by the id on its first page, and why that is not certain.
+        """Return who a local PDF is by the id on its first page, or else by its title, and why that is not certain.
 
         An id of a paper with another title is not taken.
         """
         ids = identity.identifiers or _pmids(read.first_page)
-        if not ids:
-            return identity, record, "its first page has no id to look up"
         try:
+            if not ids and read.document.title:
+                ids = await online.ids_of_title(identity.title, identity.authors)
+            if not ids:
+                return identity, record, "its first page has no id, and no registry was found to know its title"
             found = await online.record(WantedPaper(read.shown, ids))
-        except UnknownPaper as error:
+        except StorageError:
+            raise
+        except AskyError as error:
             return identity, record, error.message
         if not found.is_certain:
             return identity, record, "; ".join(found.wrong)

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from asky.errors import AskyError, SourceRefused, SourceUnreadable, StorageError
 from asky.papers.identity import Identity, filled, named, of_record
 from asky.reading.web_types import media_type_of_response
-from asky.search.identifiers import Identifier
+from asky.search.identifiers import Identifier, ids_of
 from asky.search.lookup import FoundPaper, LookedUp, UnknownPaper
 from asky.search.papers import arxiv_url
-from asky.search.port import Candidate
+from asky.search.port import Candidate, SearchRequest
 from asky.storage.papers import PaperNotice
+from asky.text.letters import fold
 from asky.text.urls import host_of
 
 if TYPE_CHECKING:
@@ -23,9 +24,11 @@ if TYPE_CHECKING:
     from asky.papers.wanted import WantedPaper
     from asky.research.source_policy import SourcePolicy
     from asky.research.web.open_copies import CopyFinder
+    from asky.research.web.search_cache import CachedSearch
     from asky.search.lookup import PaperRegistries
 
 PDF = "application/pdf"
+_TITLES_FOUND = 5
 _ORDER = ("arxiv", "doi", "pmid", "pmcid")
 
 
@@ -67,12 +70,21 @@ class _Address:
 
 
 class OnlinePapers:
-    """Looks papers up in `registries`, and fetches their PDFs with `fetcher`; `finder` knows open copies."""
+    """Looks papers up in `registries`, and fetches their PDFs with `fetcher`.
+
+    `finder` knows open copies, and `titles` searches the services that know papers by their titles.
+    """
 
     def __init__(
-        self, registries: PaperRegistries, fetcher: Fetcher, finder: CopyFinder | None, policy: SourcePolicy
+        self,
+        registries: PaperRegistries,
+        fetcher: Fetcher,
+        finder: CopyFinder | None,
+        policy: SourcePolicy,
+        titles: CachedSearch,
     ) -> None:
         self._registries = registries
+        self._titles = titles
         self._fetcher = fetcher
         self._finder = finder
         self._policy = policy
@@ -99,6 +111,19 @@ class OnlinePapers:
         if not wanted.url:
             raise unknown
         return _own_record(replace(wanted, identifiers=()), (unknown.message,))
+
+    async def ids_of_title(self, title: str, authors: Sequence[str]) -> tuple[Identifier, ...]:
+        """Return the ids of the first paper found that has just this title, and this first author if both are known.
+
+        Nothing but the title is sent. Titles are compared by their letters and digits. Empty if there is none; raises
+        as `Federation.search` does.
+        """
+        found = await self._titles.search([SearchRequest(title, max_results=_TITLES_FOUND)])
+        for each in found.candidates:
+            has_author = not authors or not each.authors or _family(each.authors[0]) == _family(authors[0])
+            if _letters(each.title) == _letters(title) and has_author and (ids := ids_of(each)):
+                return ids
+        return ()
 
     async def pdfs(self, wanted: WantedPaper, record: PaperRecord) -> AsyncIterator[OpenPdf | AskyError]:
         """Yield what each address of the paper's PDF leads to: a PDF, or why there is none.
@@ -151,6 +176,14 @@ class OnlinePapers:
             raise SourceRefused(str(error)) from None
         if reason:
             raise SourceRefused(f"{host_of(url)}: {reason}", hint="[research.sources] limits what is read")
+
+
+def _letters(text: str) -> str:
+    return "".join(character for character in fold(text) if character.isalnum())
+
+
+def _family(author: str) -> str:
+    return _letters(author.partition(",")[0] if "," in author else author.rpartition(" ")[2])
 
 
 def _record_of(looked_up: LookedUp, wanted: WantedPaper) -> PaperRecord:

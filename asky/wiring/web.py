@@ -23,7 +23,7 @@ from asky.research.web.purge import Purge
 from asky.research.web.run import WebRun
 from asky.research.web.search_cache import CachedSearch
 from asky.research.web.summaries import Summaries
-from asky.search.catalog import SearchContext, finders, make_lookups, make_providers, make_service
+from asky.search.catalog import SearchContext, finders, make_lookups, make_provider, make_providers, make_service
 from asky.search.federation import Federation
 from asky.search.lookup import PaperRegistries
 from asky.storage.pages import CACHE_COLLECTION
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 _MIB = 1024 * 1024
 _HOUR_S = 3600.0
+_TITLE_SERVICES = ("crossref", "openalex")
 
 
 class WebParts:
@@ -125,7 +126,15 @@ class WebParts:
         """Papers by their ids and addresses. Raises `UsageError` if `offline`."""
         if self.registries is None:
             raise UsageError("--offline excludes looking papers up", hint="leave out --offline")
-        return OnlinePapers(self.registries, self._fetcher(), self.finder, self.policy)
+        return OnlinePapers(self.registries, self._fetcher(), self.finder, self.policy, self.titles)
+
+    @cached_property
+    def titles(self) -> CachedSearch:
+        """The services that know papers by their titles."""
+        services = self._services
+        search, ttl_s = services.config.search, services.config.research.cache.search_ttl_hours * _HOUR_S
+        providers = [make_provider(name, search, self.context) for name in _TITLE_SERVICES]
+        return CachedSearch(Federation(providers), services.searches, ttl_s=ttl_s)
 
     @cached_property
     def cache(self) -> ResearchCache:

@@ -102,7 +102,8 @@ class _Web(WebParts):
     @cached_property
     def papers(self) -> OnlinePapers:
         assert self.registries is not None
-        return OnlinePapers(self.registries, _Mirror(self._fetcher(), self.site), self.finder, self.policy)
+        fetcher = _Mirror(self._fetcher(), self.site)
+        return OnlinePapers(self.registries, fetcher, self.finder, self.policy, self.titles)
 
 
 class _MirroredServices(Services):

@@ -269,16 +269,39 @@ def test_of_a_local_pdf_only_its_id_is_sent_and_only_if_it_may_be(
 ) -> None:
     world.know(tides(doi="10.5555/tides.1", venue="Tides Today"))
     (tmp_path / "a.pdf").write_bytes(paper_pdf(authors="", doi="10.5555/tides.1"))
-    (tmp_path / "b.pdf").write_bytes(paper_pdf("Why bread rises in warm rooms", authors="Bo Li"))
-    added = {each.file: each for each in add(asky, tmp_path / "a.pdf", tmp_path / "b.pdf", looks_up=True)}
-    assert (added["a.pdf"].outcome, added["a.pdf"].why) == ("added", None)
-    assert added["b.pdf"].why == "its first page has no id to look up"
+    (added,) = add(asky, tmp_path / "a.pdf", looks_up=True)
+    assert (added.outcome, added.why) == ("added", None)
     paper = asky.papers.resolve("10.5555/tides.1")
     assert (paper.source.authors, paper.source.published_in) == (("Ann Marsh",), "Tides Today")
     assert (paper.source.kind, paper.notices_checked_at is not None) == ("file", True)
     asked = [request for twin in world.twins.values() for request in twin.requests]
     assert all("tides.1" in f"{request.path} {request.params}" for request in asked)
-    assert not any("bread" in f"{request.path} {request.params}".lower() for request in asked)
+    assert not any("harbours" in f"{request.path} {request.params}".lower() for request in asked)
+
+
+def test_a_local_pdf_without_an_id_is_found_by_its_title_if_that_may_be_sent(
+    asky: Asky, world: PaperWorld, tmp_path: Path
+) -> None:
+    world.know(tides(doi="10.5555/tides.1", venue="Tides Today"))
+    (tmp_path / "a.pdf").write_bytes(paper_pdf(authors="Ann Marsh"))
+    (tmp_path / "b.pdf").write_bytes(paper_pdf("Why bread rises in warm rooms", authors="Bo Li"))
+    (tmp_path / "c.pdf").write_bytes(paper_pdf(authors="Bo Li", pages=[f"{TEXT} Another text of that title."]))
+    added = {each.file: each for each in add(asky, *sorted(tmp_path.glob("*.pdf")), looks_up=True)}
+    unknown = "its first page has no id, and no registry was found to know its title"
+    assert {name: each.why for name, each in added.items()} == {"a.pdf": None, "b.pdf": unknown, "c.pdf": unknown}
+    paper = asky.papers.resolve("10.5555/tides.1")
+    assert (paper.source.published_in, paper.source.kind) == ("Tides Today", "file")
+    assert added["a.pdf"].paper is not None
+    assert added["a.pdf"].paper.id == paper.id
+    searched = [name for name, twin in world.twins.items() for each in twin.requests if "bread" in str(each.params)]
+    assert sorted(searched) == ["crossref", "openalex"]
+
+
+def test_no_title_is_sent_unasked(asky: Asky, world: PaperWorld, tmp_path: Path) -> None:
+    world.know(tides(doi="10.5555/tides.1"))
+    (tmp_path / "a.pdf").write_bytes(paper_pdf(authors="Ann Marsh"))
+    add(asky, tmp_path / "a.pdf")
+    assert world.sent == 0
 
 
 def test_an_id_on_page_one_that_is_anothers_is_flagged_and_not_taken(
