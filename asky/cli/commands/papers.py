@@ -120,7 +120,9 @@ def papers() -> None:
 
 @papers.command()
 @click.argument("arguments", metavar="[PDF|FOLDER|ID|URL|EXPORT]...", nargs=-1)
-@click.option("--lookup", is_flag=True, help="Look PDFs up by the id on their first page, or their title; only that is sent.")
+@click.option(
+    "--lookup", is_flag=True, help="Look PDFs up by the id on their first page, or their title; only that is sent."
+)
 @click.option("--offline", is_flag=True, help="Never touch the network.")
 @click.option("--no-embed", is_flag=True, help="Index words only; the next add or question embeds.")
 @json_option
