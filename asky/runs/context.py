@@ -51,7 +51,8 @@ class Question:
 
     `rejected` holds paths and addresses that could not be read, each with the reason. `web` is `None` for a question
     that may not use the web. `memory` selects the findings to recall: those of the session, or of all sessions.
-    `instructions` of the user follow asky's own in the system prompt.
+    `instructions` of the user follow asky's own in the system prompt. `task` holds what a product needs beside the
+    question, as JSON.
     """
 
     text: str
@@ -62,6 +63,7 @@ class Question:
     web: WebAccess | None = None
     memory: MemoryScope = "session"
     instructions: str = ""
+    task: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,7 @@ class RunSpec:
             "web": encode_access(question.web),
             "memory": question.memory,
             "instructions": question.instructions,
+            "task": dict(question.task),
             "session": self.session,
             "model": self.model,
             "host": self.host,
@@ -113,7 +116,8 @@ def decode_spec(data: Mapping[str, Any]) -> RunSpec:
     rejected = tuple((url, why) for url, why in data["rejected"])
     access = decode_access(data["web"])
     question = Question(data["text"], data["shown"], data["mode"], scope, rejected, access, data["memory"])
-    question = replace(question, instructions=data.get("instructions", ""))  # missing from an earlier version
+    # both are missing from an earlier version
+    question = replace(question, instructions=data.get("instructions", ""), task=data.get("task", {}))
     names = ("session", "model", "host", "context_tokens", "offers_tools", "limits", "marker")
     return RunSpec(question, options=data["given"], **{name: data[name] for name in names})
 
