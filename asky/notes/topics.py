@@ -17,6 +17,7 @@ from asky.text.plain import plain
 from asky.text.scrub import one_line
 from asky.text.sentences import iter_sentences
 from asky.text.terms import terms_of, words
+from asky.text.wikilinks import visible
 
 if TYPE_CHECKING:
     from asky.llm.port import ChatModel
@@ -34,10 +35,6 @@ _MAX_LABEL_CHARS = 100
 _CANDIDATES = 40  # key phrases
 _MIN_WORDS = 4  # a shorter sentence is a label
 _ITEM = re.compile(r"^\s*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?")
-_HIDDEN = re.compile(
-    r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)|%%.*?(?:%%|\Z)|<!--.*?(?:-->|\Z)",
-    re.MULTILINE | re.DOTALL,
-)
 _NO_PROSE = re.compile(r"^[ \t]*(?:#{1,6}[ \t]|\||>[ \t]*\[!)[^\n]*$", re.MULTILINE)
 _SCHEMA: Mapping[str, Any] = {
     "type": "array",
@@ -144,7 +141,8 @@ def _phrases(sentences: Sequence[str]) -> tuple[str, ...]:
 
 def _prose(note: str) -> str:
     """Return a note without its properties, code, comments, tables and headings."""
-    return _NO_PROSE.sub("\n\n", _HIDDEN.sub("\n\n", note[front_matter(note).end :]))
+    start = front_matter(note).end
+    return _NO_PROSE.sub("\n\n", visible(note, start)[start:])
 
 
 def _sentences(text: str) -> list[str]:

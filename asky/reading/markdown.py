@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import islice
 
 from asky.reading.charset import decode
-from asky.reading.front_matter import PROPERTIES, front_matter
+from asky.reading.front_matter import BETWEEN, PROPERTIES, front_matter
+from asky.reading.limits import MAX_NOTE_LINKS
 from asky.reading.text_builder import Heading, invisible_metadata, nest
 from asky.text.headings import markdown_headings
 from asky.text.plain import plain
 from asky.text.scrub import one_line, scrub_counted, scrub_marked
+from asky.text.wikilinks import find_links, find_tags
 from asky.values import Document, Section
 
 _HEADING_CHARS = 2000
@@ -19,7 +22,7 @@ def read(data: bytes, name: str) -> Document:  # noqa: ARG001 - every reader has
     """Return the text of a Markdown file, only scrubbed, with a section for each heading of the document.
 
     The title is the front matter's, else the first heading of level 1. The front matter is metadata, and a section of
-    level 0: see `asky.reading.front_matter`.
+    level 0: see `asky.reading.front_matter`. `#tags` of the text are added to its tags.
     """
     source = decode(data)
     text, marked = scrub_marked(source)
@@ -32,8 +35,20 @@ def read(data: bytes, name: str) -> Document:  # noqa: ARG001 - every reader has
         media_type="text/markdown",
         title=(one_line(title) or None) if title else None,
         sections=properties + nest(headings, len(text)),
-        metadata={**front.metadata, **invisible_metadata(scrub_counted(source)[1])},
+        note_links=tuple(islice(find_links(marked, front.end), MAX_NOTE_LINKS)),
+        metadata={
+            **_tagged(front.metadata, find_tags(marked, front.end)),
+            **invisible_metadata(scrub_counted(source)[1]),
+        },
     )
+
+
+def _tagged(metadata: Mapping[str, str], tags: list[str]) -> dict[str, str]:
+    """Return the metadata with `tags` after those of the front matter, each once whatever its case."""
+    known = dict.fromkeys(metadata["tags"].split(BETWEEN)) if "tags" in metadata else {}
+    folded = {each.casefold() for each in known}
+    known.update(dict.fromkeys(each for each in tags if each.casefold() not in folded))
+    return {**metadata, "tags": BETWEEN.join(known)} if known else dict(metadata)
 
 
 def find_headings(text: str, start: int = 0) -> Iterator[Heading]:
