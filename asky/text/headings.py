@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 # A line that may be a heading or underline one. Nothing behind the last of them is parsed: most long lists, tables and
 # quotes of a text without headings cost nothing.
 _CANDIDATE = re.compile(r"^ {0,3}(?:#{1,6}(?:[ \t]|$)|(?:=+|-+)[ \t]*$)", re.MULTILINE)
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _RETURN = re.compile(r"\r\n?")
 _MARK = re.compile(r"(`+)|%%")
 _COMMENT = "%%"
@@ -41,29 +42,43 @@ def markdown_headings(text: str, start: int = 0) -> list[MarkdownHeading]:
     note-taking program (`%%` to the next `%%`, over any number of blocks) is no heading of the document. Any line ends
     will do. Time and memory are linear in the length of the text: 0.6 s/MB of notes.
     """
-    lines = _RETURN.sub(_as_line_feed, text) if "\r" in text else text
+    lines = _with_line_feeds(text)
     last = None
     for last in _CANDIDATE.finditer(lines, start):  # noqa: B007 - only the last one matters
         pass
     if last is None:
         return []
+    return _collect(lines, start, lines.find("\n", last.end()) + 1 or len(lines)).headings
+
+
+def paragraph_lines(text: str) -> list[tuple[int, str]]:
+    """Return each line of the paragraphs of the outermost level, in no list, quote, code or HTML, with its offset.
+
+    `text` begins where a block begins, as what follows a heading does. Of a comment, only the first paragraph counts.
+    """
+    lines = _with_line_feeds(text)
+    paragraphs = _collect(lines, 0, len(lines)).paragraphs
+    return [(start + line.start(), line[0]) for start, end in paragraphs for line in _LINE.finditer(lines[start:end])]
+
+
+def _collect(text: str, start: int, end: int) -> _Collector:
     from markdown_it import MarkdownIt  # 0.05 s: only if there may be a heading
 
-    end = lines.find("\n", last.end()) + 1 or len(lines)
     parser = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING}).enable("table")
-    collector = _Collector(lines, start)
+    collector = _Collector(text, start)
     parser.block.ruler.before("table", "collect", collector.begin_block)
     tokens: list[Token] = []
-    parser.block.parse(lines[start:end], parser, {}, tokens)
+    parser.block.parse(text[start:end], parser, {}, tokens)
     collector.take(tokens)
-    return collector.headings
+    return collector
 
 
 class _Collector:
-    """Collects the headings of the outermost level, block by block, and passes over comments."""
+    """Collects headings and paragraphs of the outermost level, block by block, and passes over comments."""
 
     def __init__(self, text: str, start: int) -> None:
         self.headings: list[MarkdownHeading] = []
+        self.paragraphs: list[tuple[int, int]] = []
         self._text = text
         self._start = start
         self._last_mark = text.rfind(_COMMENT)
@@ -91,16 +106,22 @@ class _Collector:
             if (token.type == "inline" or is_open) and _COMMENT in token.content:
                 is_open = _ends_in_comment(token.content, is_open)
         if tokens and tokens[0].type == "heading_open":
-            self._add(tokens[0], tokens[1].content, is_open)
+            self._add_heading(tokens[0], tokens[1].content, is_open)
+        elif tokens and tokens[0].type == "paragraph_open":
+            self.paragraphs.append(self._extent(tokens[0]))
         tokens.clear()  # so that memory does not grow with them
         return is_open
 
-    def _add(self, token: Token, source: str, is_open: bool) -> None:
-        assert token.map is not None  # each block has its lines
-        start, end = (self._start + self._starts[line] for line in token.map)
+    def _add_heading(self, token: Token, source: str, is_open: bool) -> None:
+        start, end = self._extent(token)
         is_underlined = token.markup in "=-"
         if not (is_open and is_underlined and self._comment_end(end) is not None):  # else the line is a comment's
             self.headings.append(MarkdownHeading(start, end, int(token.tag[1:]), source))
+
+    def _extent(self, token: Token) -> tuple[int, int]:
+        assert token.map is not None  # each block has its lines
+        first, end = token.map
+        return self._start + self._starts[first], self._start + self._starts[end]
 
     def _comment_end(self, offset: int) -> int | None:
         """Return the end of the line that closes the comment which is open at `offset`; `None` if none does."""
@@ -128,6 +149,11 @@ def _ends_in_comment(text: str, is_open: bool) -> bool:
         elif last[ticks] > mark.start():
             code = ticks
     return is_open
+
+
+def _with_line_feeds(text: str) -> str:
+    """Return `text` with LF for each line end, and the same offsets."""
+    return _RETURN.sub(_as_line_feed, text) if "\r" in text else text
 
 
 def _as_line_feed(found: re.Match[str]) -> str:
