@@ -52,14 +52,18 @@ class NoteFile(LocalFile):
         return self.relative.rpartition("/")[0]
 
 
-def is_note(relative: str) -> bool:
-    """Return whether `relative`, a path below the vault, is the name of a note.
+def reason_to_skip(relative: str) -> str | None:
+    """Return why the file at `relative`, a path below the vault, is no note; `None` for a note.
 
     Hidden files, files in hidden folders (`.obsidian`, `.trash`) and the copies that programs keep of a note that was
     edited in two places are none.
     """
     name = PurePosixPath(relative)
-    return name.suffix.lower() in NOTE_SUFFIXES and not is_hidden(name.parts) and not _CONFLICT.fullmatch(name.stem)
+    if name.suffix.lower() not in NOTE_SUFFIXES:
+        return "no notes"
+    if is_hidden(name.parts):
+        return "hidden"
+    return "copies of conflicting edits" if _CONFLICT.fullmatch(name.stem) else None
 
 
 def is_hidden(parts: Iterable[str]) -> bool:

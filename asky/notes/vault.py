@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from asky.errors import SourceRefused, SourceUnreadable, UsageError
-from asky.notes.names import NOTE_SUFFIXES, NoteFile, NoteNames, is_hidden, is_note
+from asky.notes.names import NOTE_SUFFIXES, NoteFile, NoteNames, is_hidden, reason_to_skip
 from asky.research.local.discovery import DiscoveredFile, discover
 from asky.research.local.files import LocalRoots
 from asky.research.local.names import OUTSIDE, parse_target, show_target
@@ -65,7 +65,7 @@ class Vault:
         found = [
             NoteFile(each.file.path, each.file.relative, each.file.root)
             for each in discover(self.roots, recursive=True)
-            if isinstance(each, DiscoveredFile) and is_note(each.file.relative)
+            if isinstance(each, DiscoveredFile) and reason_to_skip(each.file.relative) is None
         ]
         found.sort(key=lambda note: note.relative.encode("utf-8", "surrogateescape"))
         self._names = NoteNames(found)

@@ -22,7 +22,7 @@ from asky.research.web.access import decode_access, encode_access
 from asky.runs.access import Access
 from asky.runs.feed import RunFeed
 from asky.storage.scope import Scope
-from asky.values import Answer, Approve, Failure, StoppedBy, decline
+from asky.values import PRIVATE_KINDS, Answer, Approve, Failure, StoppedBy, decline
 
 if TYPE_CHECKING:
     from asky.research.memory import MemoryScope
@@ -333,7 +333,7 @@ def _no_evidence_error(answer: Answer, runs: RunStore) -> AskyError:
     ledger = runs.ledger(answer.run)
     missing = outage(ledger) or no_evidence(ledger, answer.warnings)
     if missing is None:
-        of_files = any(source.kind == "file" for source, _, _ in answer.sources)
+        of_files = any(source.kind in PRIVATE_KINDS for source, _, _ in answer.sources)
         hint = (
             f"`asky search`, with the same -d or --collection, shows what there is; {SEE_RUN}" if of_files else SEE_RUN
         )
