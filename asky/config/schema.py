@@ -310,6 +310,13 @@ class Ui:
 
 
 @dataclass(frozen=True, slots=True)
+class Mcp:
+    """Options for `asky mcp`."""
+
+    write: bool = _key(False, "Offer the tools that save something.")
+
+
+@dataclass(frozen=True, slots=True)
 class CustomTool:
     """A user's program that a model may call. It runs without a shell, in the folder `/`."""
 
@@ -433,6 +440,7 @@ class Settings:
     network: Network = _table(Network, "How pages are fetched.")
     budget: BudgetSettings = _table(BudgetSettings, "Spending limits.")
     ui: Ui = _table(Ui, "What the terminal shows.")
+    mcp: Mcp = _table(Mcp, "What the MCP server offers to its hosts.")
     prompts: Mapping[str, Any] = _free_table(
         "Saved prompts: /NAME at the start of a question expands to the text, or to the contents of its file://PATH."
     )
@@ -448,7 +456,7 @@ class Settings:
 
 FILES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "research.toml": ("research", "search", "network", "budget", "ui", "prompts", "tools"),
+        "research.toml": ("research", "search", "network", "budget", "ui", "mcp", "prompts", "tools"),
         "models.toml": ("default", "providers", "models"),
     }
 )
