@@ -17,7 +17,7 @@ TORCH := torch==2.13.0
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 # What Python has compiled is kept, even where the environment says otherwise: reading the tests takes half the time.
 export PYTHONDONTWRITEBYTECODE =
-DEV := citeproc-py hatchling hypothesis import-linter mypy pexpect playwright psutil pybtex pypdf pyte pytest pytest-timeout pytest-xdist rispy ruff trustme
+DEV := citeproc-py hatchling hypothesis import-linter mcp mypy pexpect playwright psutil pybtex pypdf pyte pytest pytest-timeout pytest-xdist rispy ruff trustme
 
 .PHONY: demo test check bench fuzz quality docs clean
 

@@ -1,4 +1,4 @@
-"""Cached web pages."""
+"""Web pages: those that are cached, and those that a program asks for."""
 
 from __future__ import annotations
 
@@ -10,17 +10,21 @@ from typing import TYPE_CHECKING, Literal
 
 from asky.app.records import Listing, split_damaged
 from asky.app.requests import as_tuple
-from asky.errors import UsageError
+from asky.concurrency import in_thread
+from asky.errors import SourceRefused, UsageError
+from asky.storage.scope import Scope
 from asky.text.scrub import one_line
-from asky.text.urls import canonical_url
+from asky.text.urls import canonical_url, host_of
+from asky.values import PRIVATE_KINDS, OutgoingQueries, decline
 
 if TYPE_CHECKING:
     from asky.storage.pages import PageRow
-    from asky.values import Link
+    from asky.values import Approve, Link
     from asky.wiring import Services
 
 _MAX_SHOWN_CHARS = 200
 _HOUR_S = 3600.0
+_MAY_CARRY = "an address can carry words of your private documents to its host"
 _SEE_LIST = "`asky cache list` lists the cached pages"
 
 
@@ -60,7 +64,7 @@ class CacheStats:
 
 
 class CacheService:
-    """Lists, shows and deletes cached web pages; no host is contacted."""
+    """Lists, shows and deletes cached web pages; only `fetch` contacts a host."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -80,6 +84,53 @@ class CacheService:
         document_id = services.corpus.current_document(page.source_id) if page.source_id is not None else None
         document = services.documents.document(document_id) if document_id is not None else None
         return document.text if document is not None else None
+
+    async def fetch(self, url: str, *, approve: Approve = decline) -> CachedPage:
+        """Return the page at `url`, which a program chose: fetched, unless it is cached and fresh.
+
+        Raises as `require_approved` does, `SourceRefused` for an address that the user's policy or the guard of the
+        network denies, and what fetching and reading raise.
+        """
+        await self.require_approved([url], approve)
+        web = self._services.web(offline=False)
+        self._require_wanted(url)
+        page = await web.cache.cache_url(url)
+        self._require_wanted(page.source.url or page.source.uri)  # it may have redirected
+        return await in_thread(self.find, page.source.uri)
+
+    async def require_approved(self, urls: Sequence[str], approve: Approve) -> None:
+        """Ask the user about addresses that a program chose, each of which could carry words of a private document.
+
+        Nothing is asked if asky keeps no private documents, nor about addresses in the cache. Raises `SourceRefused`
+        if the user declines, or an address is not valid.
+        """
+        unknown = await in_thread(self._unknown, urls)
+        if not unknown:
+            return
+        hosts = tuple((host, host) for host in dict.fromkeys(map(host_of, unknown)))
+        if not await approve(OutgoingQueries(tuple(unknown), hosts, _MAY_CARRY)):
+            raise SourceRefused(
+                f"{host_of(unknown[0])}: private documents are kept here, and the address was not approved by the user",
+                hint="ask for a page that is cached, or have the user run `asky corpus add URL`",
+            )
+
+    def _unknown(self, urls: Sequence[str]) -> list[str]:
+        """Return the canonical addresses that are not in the cache; none without private documents."""
+        services = self._services
+        try:
+            keys = list(dict.fromkeys(canonical_url(url) for url in urls))
+        except ValueError as error:
+            raise SourceRefused(str(error)) from None
+        if not services.corpus.count_sources(Scope(), PRIVATE_KINDS):
+            return []
+        return [key for key in keys if services.pages.get(key) is None]
+
+    def _require_wanted(self, url: str) -> None:
+        if reason := self._services.web(offline=False).policy.address_refusal(url):
+            raise SourceRefused(
+                f"{host_of(url)}: {reason}",
+                hint="[research.sources] in the configuration limits the pages that are read",
+            )
 
     def remove(self, urls: Sequence[str]) -> int:
         """Delete the pages at `urls` and return their number. Raises as `find` does; then none is deleted."""

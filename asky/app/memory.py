@@ -15,6 +15,7 @@ from asky.research.memory import clean_finding, clean_tags, host_of_passage, sou
 from asky.storage.findings import EVERY_FINDING, Finding, FindingScope
 
 if TYPE_CHECKING:
+    from asky.storage.findings import Trust
     from asky.wiring import Services
 
 _MAX_QUERY_CHARS = 20_000
@@ -88,16 +89,19 @@ class MemoryService:
             raise UsageError(f"no finding cites {source!r}", hint=_SEE_LIST)
         return self._saved(found)
 
-    def add(self, text: str, *, session: str | None = None, tags: Sequence[str] = ()) -> AddedFinding:
-        """Save `text` as a finding of the user, for all sessions or for one, which is created if it does not exist.
+    def add(
+        self, text: str, *, session: str | None = None, tags: Sequence[str] = (), trust: Trust = "user"
+    ) -> AddedFinding:
+        """Save `text` as a finding, for all sessions or for one, which is created if it does not exist.
 
-        A `Noted` event reports a new session. Raises `UsageError` if the text or a tag is empty or too long.
+        `trust` says who wrote it: `local` stands for a program that may have read private documents. A `Noted` event
+        reports a new session. Raises `UsageError` if the text or a tag is empty or too long.
         """
         cleaned, cleaned_tags = _clean(text, tags)
         findings, session_id = self._services.findings, self._open_session(session)
         existing = findings.same(cleaned, session_id=session_id)
         # The first search computes its vector: no model is loaded for this.
-        id_ = findings.add(cleaned, session_id=session_id, run_id=None, tags=cleaned_tags, trust="user")
+        id_ = findings.add(cleaned, session_id=session_id, run_id=None, tags=cleaned_tags, trust=trust)
         (saved,) = self._saved(list(findings.get([id_]).values()))
         return AddedFinding(saved, is_new=existing is None)
 

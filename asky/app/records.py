@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from asky.llm.tokens import token_bound as token_bound
 from asky.storage.sessions import own_collection
 from asky.storage.stored_json import SEE_DOCTOR
 from asky.values import Unreadable

@@ -108,6 +108,15 @@ class RunService:
         async for each in stored_events(self._services.events, run.id, after):
             yield each
 
+    async def events_since(self, run_id: str, after: int = 0, *, limit: int = 200) -> Sequence[Envelope]:
+        """Return at most `limit` stored events of a run with a number above `after`, in order; see `find`."""
+        found: list[Envelope] = []
+        async for each in self.events(run_id, after=after):
+            found.append(each)
+            if len(found) == limit:
+                break
+        return found
+
     def has_estimates(self, run_ids: Iterable[str]) -> bool:
         """Return whether the usage of any model call of these runs is only estimated."""
         ledgers = (self._services.runs.ledger(each) for each in run_ids)

@@ -124,6 +124,30 @@ def shown_run_object(details: RunDetails) -> dict[str, Any]:
     }
 
 
+def run_status_object(
+    run_id: str, details: RunDetails | None, events: Sequence[Envelope], mask: Callable[[str], str] = str
+) -> dict[str, Any]:
+    """Return how far a run is as an `asky.run_status/1` object; without `details`, it still reads its sources.
+
+    `events` follow the number that the caller knows; `next` is the number of the last one, to go on after. `answer` is
+    an `asky.answer/1` object once there is one, and `error` says why a run failed.
+    """
+    run = details.run if details is not None else None
+    ledger = details.ledger if details is not None else ()
+    failed = next((each.data for each in ledger if each.kind == "failed"), None)
+    return {
+        "schema": "asky.run_status/1",
+        "run": run_id,
+        "status": run.status if run is not None else "starting",
+        "question": run.question if run is not None else None,
+        "mode": run.mode if run is not None else None,
+        "events": [event_object(each, mask) for each in events],
+        "next": events[-1].seq if events else None,
+        "answer": run.answer if run is not None else None,
+        "error": None if failed is None else {"code": failed["code"], "message": one_line(str(failed["message"]))},
+    }
+
+
 def why_object(run: Run, opened: OpenedCitation) -> dict[str, Any]:
     """Return a citation of a run with its passage as an `asky.why/1` object."""
     context = opened.context

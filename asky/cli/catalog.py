@@ -23,6 +23,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "memory": "List, search and edit saved findings.",
         "cache": "List, show and delete cached web pages.",
         "models": "List, show and test models; set the default.",
+        "mcp": "Offer asky's tools to other programs (MCP server).",
         "setup": "Choose a model, documents and the web in four questions.",
         "config": "Show and change the configuration.",
         "doctor": "Check the installation, models and store.",

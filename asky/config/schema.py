@@ -320,6 +320,13 @@ class Notes:
 
 
 @dataclass(frozen=True, slots=True)
+class Mcp:
+    """Options for `asky mcp`."""
+
+    write: bool = _key(False, "Offer the tools that save something.")
+
+
+@dataclass(frozen=True, slots=True)
 class CustomTool:
     """A user's program that a model may call. It runs without a shell, in the folder `/`."""
 
@@ -444,6 +451,7 @@ class Settings:
     budget: BudgetSettings = _table(BudgetSettings, "Spending limits.")
     ui: Ui = _table(Ui, "What the terminal shows.")
     notes: Notes = _table(Notes, "Notes to search and research.")
+    mcp: Mcp = _table(Mcp, "What the MCP server offers to its hosts.")
     prompts: Mapping[str, Any] = _free_table(
         "Saved prompts: /NAME at the start of a question expands to the text, or to the contents of its file://PATH."
     )
@@ -459,7 +467,7 @@ class Settings:
 
 FILES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "research.toml": ("research", "search", "network", "budget", "ui", "notes", "prompts", "tools"),
+        "research.toml": ("research", "search", "network", "budget", "ui", "notes", "mcp", "prompts", "tools"),
         "models.toml": ("default", "providers", "models"),
     }
 )

@@ -26,6 +26,8 @@ HEAVY = frozenset(
         "httpx",
         "httpx2",
         "lxml",
+        "mcp",
+        "mcp_types",
         "networkx",
         "numpy",
         "onnx",
@@ -44,6 +46,7 @@ HEAVY = frozenset(
         "torch",
         "trafilatura",
         "transformers",
+        "uvicorn",
         "yake",
     }
 )
@@ -52,6 +55,7 @@ HEAVY = frozenset(
 LAZY = {
     "asky/research/embedding/": {"numpy"},
     "asky/research/embedding/export.py": {"torch"},  # runs as a process of its own
+    "asky/mcp/": {"mcp", "mcp_types", "uvicorn"},  # imported by its command alone
     "asky/net/located.py": {"httpcore2"},
     "asky/cli/terminal/markdown_render.py": {"rich"},
 }
