@@ -7,9 +7,10 @@ it needs; the host asks, and calls again with the answer and the token that it w
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from mcp import types
+from mcp import MCPError, types
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from asky.text.printable import one_line
@@ -62,8 +63,9 @@ class Consent:
             return False
         message = _question(queries)
         if self._ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
-            answer = await self._ctx.session.elicit_form(message, _SCHEMA, related_request_id=self._ctx.request_id)
-            return _is_yes(answer)
+            with suppress(MCPError):  # a host that cannot ask after all
+                return _is_yes(await self._ctx.session.elicit_form(message, _SCHEMA, self._ctx.request_id))
+            return False
         given = (self._params.input_responses or {}).get(_KEY) if self._params.request_state == token else None
         if given is None:
             request = types.ElicitRequest(

@@ -29,6 +29,7 @@ MAX_BODY = 4 * 1024 * 1024
 _MIN_TOKEN_CHARS = 16
 _TOKEN_BYTES = 32
 _GRACE_S = 1
+_MAX_SESSIONS = 100
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _EVERYWHERE = ("0.0.0.0", "::", "")  # noqa: S104 - they are compared with
 
@@ -152,6 +153,7 @@ async def serve_http(
     app = server.streamable_http_app(
         streamable_http_path=PATH,
         max_request_body_size=MAX_BODY,
+        max_sessions=_MAX_SESSIONS,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # `HttpGuard` does that
     )
     port = int(listening.getsockname()[1])

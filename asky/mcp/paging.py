@@ -12,6 +12,7 @@ MAX_TOKENS = 20_000
 """The most tokens of one result, as JSON; the estimate is hardly ever too low."""
 _TEXT_TOKENS = MAX_TOKENS * 3 // 4
 _CHARS_PER_TOKEN = 6  # more than prose has
+_SHORT_CHARS = 200  # a text that is not worth cutting
 
 
 def count_tokens(value: object) -> int:
@@ -62,3 +63,18 @@ def shortened(value: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
             left_out[key] = left_out.get(key, 0) + 1
             kept[key] = items
     return {**kept, "left_out": left_out} if left_out else kept
+
+
+def within_limit(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `value` with its longest texts cut to half until it fits; `left_out` counts their missing characters."""
+    kept = dict(value)
+    left_out: dict[str, int] = dict(kept.get("left_out", {}))
+    while count_tokens(kept) > MAX_TOKENS:
+        key = max((name for name, each in kept.items() if isinstance(each, str)), key=lambda name: len(kept[name]))
+        text = kept[key]
+        if len(text) < _SHORT_CHARS:
+            break
+        kept[key] = text[: len(text) // 2]
+        left_out[key] = left_out.get(key, 0) + len(text) - len(kept[key])
+        kept["left_out"] = left_out
+    return kept

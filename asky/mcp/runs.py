@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from asky.errors import Interrupted
+from asky.errors import Interrupted, UsageError
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 ANSWER_S = 300.0
 """Seconds that a run waits for the user's approval before it goes on without."""
+MAX_RUNS = 8
+"""The most runs of one server at once."""
 _STOP_S = 5.0
 
 OpenRun = Callable[["Approve"], AbstractAsyncContextManager["RunHandle"]]
@@ -47,12 +49,15 @@ class PendingApproval:
 
 
 class KeptRun:
-    """A run that this server keeps. `is_detached` says that the call that started it has returned."""
+    """A run that this server keeps. `is_detached` says that the call that started it has returned.
 
-    def __init__(self, *, can_ask: bool) -> None:
+    It waits `answer_s` seconds for the user's approval; 0 says that the user cannot be asked.
+    """
+
+    def __init__(self, answer_s: float) -> None:
         self.pending: PendingApproval | None = None
         self.is_detached = False
-        self._can_ask = can_ask
+        self._answer_s = answer_s
         self._followers = 0
         self._handle: RunHandle | None = None
         self._answer: Answer | None = None
@@ -146,11 +151,11 @@ class KeptRun:
                     await self._changed.wait()
 
     async def _approve(self, queries: OutgoingQueries) -> bool:
-        if not self._can_ask:
+        if not self._answer_s:
             return False
         pending = self.pending = PendingApproval(secrets.token_urlsafe(16), queries)
         self._wake()
-        with anyio.move_on_after(ANSWER_S):
+        with anyio.move_on_after(self._answer_s):
             await pending.answered.wait()
         self.pending = None
         self._wake()
@@ -170,9 +175,14 @@ class RunKeeper:
         self._group = group
         self._runs: dict[str, KeptRun] = {}
 
-    async def start(self, open_run: OpenRun, *, can_ask: bool, limit_s: float) -> KeptRun:
-        """Start a run and return it once it has an id. Raises what prevents its start."""
-        kept, started = KeptRun(can_ask=can_ask), anyio.Event()
+    async def start(self, open_run: OpenRun, *, answer_s: float, limit_s: float) -> KeptRun:
+        """Start a run and return it once it has an id. Raises what prevents its start.
+
+        See `KeptRun` for `answer_s`, and `KeptRun.live` for `limit_s`. Raises `UsageError` if too many are in progress.
+        """
+        if len(self._runs) >= MAX_RUNS:
+            raise UsageError(f"{MAX_RUNS} runs are in progress", hint="wait for one of them with run_status")
+        kept, started = KeptRun(answer_s), anyio.Event()
         self._group.start_soon(self._keep, kept, open_run, limit_s, started.set)
         try:
             await started.wait()

@@ -19,9 +19,9 @@ from asky.app.records import RunSummary
 from asky.app.schemas import error_object, event_object, run_status_object
 from asky.errors import AskyError, TimedOut, UsageError
 from asky.mcp.consent import Consent, InputNeeded
-from asky.mcp.paging import MAX_TOKENS, count_tokens, shortened
+from asky.mcp.paging import MAX_TOKENS, count_tokens, shortened, within_limit
 from asky.mcp.progress import progress_line
-from asky.mcp.runs import KeptRun, RunKeeper, keeping_runs
+from asky.mcp.runs import ANSWER_S, KeptRun, RunKeeper, keeping_runs
 from asky.mcp.tools import TOOLS, McpCall, McpTool, in_worker
 from asky.text.printable import json_text, one_line
 from asky.version import __version__
@@ -50,15 +50,25 @@ Result = types.CallToolResult | types.InputRequiredResult
 
 
 class McpServer:
-    """The tools over `asky`. A call with a run waits `wait_s` seconds for it, one without may take `limit_s`."""
+    """The tools over `asky`. A call with a run waits `wait_s` seconds for it, one without may take `limit_s`.
+
+    A run waits `answer_s` seconds for the user's approval.
+    """
 
     def __init__(
-        self, asky: Asky, environ: Mapping[str, str], *, wait_s: float = WAIT_S, limit_s: float = LIMIT_S
+        self,
+        asky: Asky,
+        environ: Mapping[str, str],
+        *,
+        wait_s: float = WAIT_S,
+        limit_s: float = LIMIT_S,
+        answer_s: float = ANSWER_S,
     ) -> None:
         self._asky = asky
         self._environ = environ
         self._wait_s = wait_s
         self._limit_s = limit_s
+        self._answer_s = answer_s
 
     def build(self) -> Server[RunKeeper]:
         """Return the server for a transport."""
@@ -144,7 +154,7 @@ class McpServer:
                 await tool.prepare(call)
             kept = await keeper.start(
                 lambda approve: tool.start(McpCall(self._asky, call.arguments, approve)),  # type: ignore[misc]
-                can_ask=consent.can_ask,
+                answer_s=self._answer_s if consent.can_ask else 0,
                 limit_s=tool.run_s,
             )
         try:
@@ -270,7 +280,7 @@ def _checked(tool: McpTool, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _result(value: Mapping[str, Any]) -> types.CallToolResult:
-    text = json_text(value)
+    text = json_text(within_limit(value))
     return types.CallToolResult(
         content=[types.TextContent(type="text", text=text)], structured_content=json.loads(text)
     )

@@ -192,3 +192,12 @@ def test_the_public_names_are_sorted_few_and_all_there() -> None:
 def test_the_version_is_that_of_the_distribution() -> None:
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     assert f'\nversion = "{asky.__version__}"\n' in project or 'dynamic = ["version"]' in project
+
+
+def test_only_its_command_imports_the_mcp_server() -> None:
+    def imports(module: Path) -> list[int]:
+        nodes = (node for node in ast.walk(parse(module)) if isinstance(node, ast.ImportFrom))
+        return [node.lineno for node in nodes if f"{node.module}.".startswith("asky.mcp.")]
+
+    others = [module for module in MODULES if not name_of(module).startswith(("asky/mcp/", "asky/cli/commands/mcp.py"))]
+    assert found_in(others, imports) == []

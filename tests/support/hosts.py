@@ -24,11 +24,12 @@ async def hosted(
     environ: Mapping[str, str] | None = None,
     wait_s: float = 50.0,
     limit_s: float = 60.0,
+    answer_s: float = 300.0,
     **options: Any,
 ) -> AsyncIterator[tuple[Client, Asky]]:
     """A client connected to a server over the lab, and the use cases behind it; `options` are the client's."""
     with lab.open(**(environ or {})) as asky:
-        server = McpServer(asky, lab.environ(), wait_s=wait_s, limit_s=limit_s).build()
+        server = McpServer(asky, lab.environ(), wait_s=wait_s, limit_s=limit_s, answer_s=answer_s).build()
         async with Client(server, mode=era, **options) as client:
             yield client, asky
 

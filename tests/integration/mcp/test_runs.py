@@ -15,6 +15,7 @@ import pytest
 from mcp import Client, types
 
 from asky import AskRequest
+from asky.mcp.runs import MAX_RUNS
 from tests.support.endpoint import Answer, Call, Endpoint, Wire
 from tests.support.hosts import ERAS, fault_of, hosted, value_of
 from tests.support.lab import ASKED, SECRET, Lab, open_lab
@@ -216,3 +217,35 @@ async def test_a_question_to_the_user_waits_for_who_follows_the_run(lab: Lab) ->
         while status["status"] != "finished":
             status = value_of(await client.call_tool("run_status", {"run": status["run"], "wait_s": 50}))
         assert QUERY in sent(twin)
+
+
+async def test_a_run_whose_host_does_not_come_back_with_an_answer_is_stopped(lab: Lab) -> None:
+    async def answer(context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
+        raise AssertionError("the client of this test does not ask")
+
+    async with searching(lab, "2026-07-28", elicitation_callback=answer, answer_s=0.2) as (client, twin):
+        given = {"question": ASKED, "web": True, "session": "harbour"}
+        needed = await client.session.call_tool("ask", given, allow_input_required=True)
+        assert isinstance(needed, types.InputRequiredResult)
+        assert needed.request_state is not None
+        await anyio.to_thread.run_sync(lab.endpoint.wait_for_requests, 2)
+    with lab.open() as asky:
+        assert asky.runs.find().status == "cancelled"
+    assert QUERY not in sent(twin)
+
+
+async def test_a_host_that_fails_to_ask_counts_as_a_refusal(lab: Lab) -> None:
+    async def answer(context: Any, params: types.ElicitRequestParams) -> types.ErrorData:
+        return types.ErrorData(code=types.INTERNAL_ERROR, message="no window")
+
+    async with searching(lab, "legacy", elicitation_callback=answer) as (client, twin):
+        value_of(await client.call_tool("ask", {"question": ASKED, "web": True}))
+        assert QUERY not in sent(twin)
+
+
+async def test_only_so_many_runs_go_on_at_once(silent: Lab) -> None:
+    async with hosted(silent, "legacy", environ=FAR, wait_s=0.01) as (client, _):
+        for _number in range(MAX_RUNS):
+            value_of(await client.call_tool("ask", {"question": "How deep is the harbour?"}))
+        fault = fault_of(await client.call_tool("ask", {"question": "How deep is the harbour?"}))
+    assert "runs are in progress" in fault["message"]

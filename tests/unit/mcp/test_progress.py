@@ -1,0 +1,52 @@
+"""What a host shows while it waits."""
+
+from __future__ import annotations
+
+import pytest
+
+from asky.app.schemas import event_object
+from asky.events import (
+    Envelope,
+    Event,
+    ModelCalled,
+    Noted,
+    PageRead,
+    StageAdvanced,
+    StageFinished,
+    StageStarted,
+    TextStreamed,
+    ToolCalled,
+    Warned,
+    WebSearched,
+)
+from asky.mcp.progress import progress_line
+
+
+def line_of(event: Event) -> str | None:
+    return progress_line(event_object(Envelope("run", 1, "2026-01-01T00:00:00.000000Z", event)))
+
+
+@pytest.mark.parametrize(
+    ("event", "line"),
+    [
+        (StageStarted("verify"), "verify"),
+        (StageAdvanced("read", 2, 5), "read: 2 of 5"),
+        (StageAdvanced("read", 2), "read: 2"),
+        (StageFinished("read", 1.0, "5 pages"), "read: 5 pages"),
+        (StageFinished("read", 1.0), None),
+        (WebSearched(("moon", "tides"), ("twin (127.0.0.1)",), 4), "searched for moon; tides: 4 found"),
+        (PageRead("https://example.org/", "fetched"), "https://example.org/: fetched"),
+        (ModelCalled("far", "127.0.0.1", 1), "calling far"),
+        (ToolCalled("1", "web_search", "moon"), "web_search moon"),
+        (Warned("no\nmodel"), "warning: no model"),
+        (Noted("now answering with far"), "now answering with far"),
+        (Noted("a detail", is_detail=True), None),
+        (TextStreamed("The moon"), None),
+    ],
+)
+def test_an_event_is_a_line(event: Event, line: str | None) -> None:
+    assert line_of(event) == line
+
+
+def test_a_line_is_short() -> None:
+    assert len(line_of(Noted("tide " * 100)) or "") == 200
