@@ -20,6 +20,7 @@ from asky.chat.entries import CHAT_ENTRIES
 from asky.config.paths import Paths, ensure_private_dir, model_folder, resolve_paths
 from asky.config.redaction import key_values
 from asky.config.secrets import MASK, scrubber
+from asky.errors import NotConfigured
 from asky.events import Event, Listener, Warned, emit, ignore
 from asky.research.local.running import RunningPrograms
 from asky.storage.corpus import CorpusStore
@@ -37,6 +38,7 @@ from asky.storage.vector_files import VectorFiles
 
 if TYPE_CHECKING:
     from asky.config.loader import Config
+    from asky.notes.catalog import NoteCatalog
     from asky.papers.service import PaperService
     from asky.reading.process.pool import ReaderPool
     from asky.research.adapters import SourceAdapters
@@ -295,6 +297,17 @@ class Services:
             workers=chosen.workers,
             listener=self.listener,
         )
+
+    @cached_property
+    def notes(self) -> NoteCatalog:
+        """The vault. Raises `NotConfigured` if there is none, and `UsageError` if it is not a folder."""
+        from asky.notes.catalog import NoteCatalog
+        from asky.notes.vault import Vault
+
+        if self.config.notes.vault is None:
+            raise NotConfigured("no vault is configured", hint="asky config set notes.vault PATH")
+        vault = Vault(self.config.notes.vault, denied=own_folders(self.paths))
+        return NoteCatalog(vault, self.corpus, self.vectors, self.acquirer, self.readers)
 
     def roots(self, granted: Sequence[Path] = ()) -> LocalRoots:
         """Return the folders that may be read: `granted` for this run, and the configured ones that exist."""
