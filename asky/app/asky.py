@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from asky.app.search import SearchService
     from asky.app.sessions import SessionService
     from asky.config.loader import Config
+    from asky.notes.service import NoteService as NoteService
     from asky.papers.service import PaperService as PaperService
     from asky.research.embeddings import EmbeddingUsage
     from asky.wiring import Services
@@ -210,6 +211,11 @@ class Asky:
     def papers(self) -> PaperService:
         """The paper library."""
         return self.services.papers
+
+    @property
+    def notes(self) -> NoteService:
+        """The vault. Raises `NotConfigured` if there is none."""
+        return self.services.notes
 
     @property
     def models(self) -> ModelService:

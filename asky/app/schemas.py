@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from asky.evidence.citation_lookup import OpenedCitation
     from asky.evidence.export.bundle_check import CheckedBundle
     from asky.health.check import Check
+    from asky.notes.catalog import IndexedNotes as IndexedNotes
+    from asky.notes.catalog import LinkedNote as LinkedNote
+    from asky.notes.catalog import NoteEntry as NoteEntry
+    from asky.notes.catalog import NoteHit as NoteHit
     from asky.papers.catalog import PaperHit
     from asky.papers.keeping import AddedPaper as AddedPaper
     from asky.papers.service import AddedPapers as AddedPapers
@@ -378,6 +382,43 @@ def paper_hits_object(query: str, hits: Sequence[PaperHit]) -> dict[str, Any]:
     """Return the passages of papers for a query as an `asky.paper_hits/1` object."""
     found = [{"paper": each.paper.name, "notices": _notices(each.paper), **hit_object(each.hit)} for each in hits]
     return {"schema": "asky.paper_hits/1", "query": query, "hits": found}
+
+
+def indexed_notes_object(indexed: IndexedNotes) -> dict[str, Any]:
+    """Return what was read of the vault as an `asky.added/1` object."""
+    return {
+        "schema": "asky.added/1",
+        "collection": indexed.collection,
+        "embedded": indexed.embedded,
+        "reports": [_report_object(indexed.report)],
+    }
+
+
+def notes_object(notes: Sequence[NoteEntry]) -> dict[str, Any]:
+    """Return a list of notes as an `asky.notes/1` object."""
+    return {"schema": "asky.notes/1", "notes": [asdict(each) for each in notes]}
+
+
+def note_hits_object(query: str, mode: str, hits: Sequence[NoteHit]) -> dict[str, Any]:
+    """Return the notes that match a query as an `asky.note_hits/1` object."""
+    fields = ("path", "title", "heading", "snippet")
+    found = [{**{name: getattr(each, name) for name in fields}, "score": round(each.score, 6)} for each in hits]
+    return {"schema": "asky.note_hits/1", "query": query, "mode": mode, "hits": found}
+
+
+def note_text_object(path: str, text: str) -> dict[str, Any]:
+    """Return a note with what it embeds as an `asky.note_text/1` object."""
+    return {"schema": "asky.note_text/1", "path": path, "text": text}
+
+
+def note_links_object(path: str, links: Sequence[LinkedNote], backlinks: Sequence[NoteEntry]) -> dict[str, Any]:
+    """Return the links of a note, and the notes that link to it, as an `asky.note_links/1` object."""
+    return {
+        "schema": "asky.note_links/1",
+        "path": path,
+        "links": [asdict(each) for each in links],
+        "backlinks": [asdict(each) for each in backlinks],
+    }
 
 
 def added_object(added: AddedDocuments) -> dict[str, Any]:

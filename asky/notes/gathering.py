@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
@@ -16,6 +16,7 @@ from asky.research.excerpts.passages import join_hits, read_passages
 from asky.storage.scope import Scope
 from asky.text.counting import counted
 from asky.text.urls import host_of
+from asky.values import Hit
 
 if TYPE_CHECKING:
     from asky.events import Listener
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from asky.search.port import Candidate
     from asky.storage.corpus import CorpusStore
     from asky.storage.runs import RunStore
-    from asky.values import Evidence, Hit, Source
+    from asky.values import Evidence, Source
 
 STAGE = "topics looked up"
 """The name of the stage in events."""
@@ -43,10 +44,8 @@ _SNIPPET_TOKENS = 400  # of what a service says of one result
 _MAX_RECORDED_CHARS = 300
 
 
-class FindNotes(Protocol):
-    """Finds notes of the vault: returns the best passage of each, best first."""
-
-    def __call__(self, query: str, *, limit: int) -> Sequence[Hit]: ...
+FindNotes = Callable[[Sequence[str], int], Sequence[Sequence[Hit]]]
+"""Finds, for each query, at most so many notes of the vault: returns the best passage of each, best first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +137,12 @@ class Gatherer:
         """
         started, done = time.monotonic(), 0
         self._emit(StageStarted(STAGE, len(topics)))
+        queries = [_query(each) for each in topics]
+        notes = dict(zip(queries, await in_thread(self._find_notes, queries, self._max_notes), strict=True))
 
         async def look_up(topic: Topic) -> TopicFindings:
             nonlocal done
-            found = await self._look_up(topic)
+            found = await self._look_up(topic, notes[_query(topic)])
             done += 1
             self._emit(StageAdvanced(STAGE, done, len(topics)))
             return found
@@ -158,13 +159,13 @@ class Gatherer:
             self._warn(message)
         return found
 
-    async def _look_up(self, topic: Topic) -> TopicFindings:
+    async def _look_up(self, topic: Topic, hits: Sequence[Hit]) -> TopicFindings:
         failures: list[AskyError] = []
         results = await self._search(topic, failures)
         sources = await self._read(results, failures) if self._depth == "deep" else []
         pages = await in_thread(self._passages_of_pages, topic, sources)
         snippets = await self._snippets(results, {each.source.url for each in pages})
-        notes = await in_thread(self._passages_of_notes, topic)
+        notes = await in_thread(self._passages_of_notes, hits)
         await in_thread(self._runs.show, self._research.run_id, [*pages, *snippets, *notes])
         self._research.shown |= {each.key: each for each in (*pages, *snippets, *notes)}
         return TopicFindings(topic, tuple(results), tuple(pages), tuple(snippets), tuple(notes), tuple(failures))
@@ -245,8 +246,7 @@ class Gatherer:
             limit=1,
         )[0]
 
-    def _passages_of_notes(self, topic: Topic) -> list[Evidence]:
-        hits = self._find_notes(_query(topic), limit=self._max_notes)
+    def _passages_of_notes(self, hits: Sequence[Hit]) -> list[Evidence]:
         return join_hits(hits, self._store.tables.documents, self._research.keys, limit=self._max_notes)
 
 

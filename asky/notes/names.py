@@ -18,14 +18,13 @@ from asky.research.local.opened import LocalFile
 NOTE_SUFFIXES = (".md", ".txt", ".markdown")
 """The suffixes of notes, in lower case."""
 
-ATTACHMENTS = frozenset(
+# Source: Obsidian's help, "Accepted file formats".
+_ATTACHMENTS = frozenset(
     """
     .avif .bmp .gif .jpeg .jpg .png .svg .webp .flac .m4a .mp3 .ogg .wav .3gp .mkv .mov .mp4 .ogv .webm .pdf .canvas
     .base
     """.split()  # noqa: SIM905 - names read better in lines
 )
-"""The suffixes of other files in a vault. Source: Obsidian's help, "Accepted file formats"."""
-
 _OBSIDIAN = ".md"  # a link to a note with this suffix leaves it out
 _CONFLICT = re.compile(
     r".* \(Conflicted copy .+ \d{12,14}\)"  # Obsidian Sync
@@ -64,6 +63,11 @@ def reason_to_skip(relative: str) -> str | None:
     if is_hidden(name.parts):
         return "hidden"
     return "copies of conflicting edits" if _CONFLICT.fullmatch(name.stem) else None
+
+
+def is_attachment(target: str) -> bool:
+    """Return whether a link with this target leads to a picture or another file that is no note, if to anything."""
+    return PurePosixPath(target).suffix.lower() in _ATTACHMENTS
 
 
 def is_hidden(parts: Iterable[str]) -> bool:
@@ -152,7 +156,7 @@ def _is_linkable(path: str) -> bool:
         path.isprintable()
         and path == path.strip()
         and not path.startswith(("./", "../"))
-        and PurePosixPath(path).suffix.lower() not in ATTACHMENTS
+        and not is_attachment(path)
         and not _UNLINKABLE.search(path)
     )
 

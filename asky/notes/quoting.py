@@ -19,9 +19,15 @@ _HEADING = "### {}"
 
 
 def quoting_messages(findings: Sequence[TopicFindings], marker: str) -> Iterator[Message]:
-    """Yield, for each topic with passages, its question, and a search with these passages as its result."""
+    """Yield, for each topic with passages, its question, and a search with these passages as its result.
+
+    A passage on several topics comes with the first of them, so that nothing is quoted twice.
+    """
+    seen: set[str] = set()
     for number, each in enumerate(findings, start=1):
-        if passages := each.passages():
+        passages = [passage for passage in each.passages() if passage.key not in seen]
+        seen.update(passage.key for passage in passages)
+        if passages:
             call = _CALL.format(number)
             yield Message("user", each.topic.label)
             yield Message("assistant", "", (ToolCall(call, GET_RELEVANT_CONTENT.name, "{}"),))
@@ -55,7 +61,9 @@ class TopicQuoter:
                 continue
             text = await self._on_topic([*messages[: at and 1], *messages[at : at + 3]])
             if text:
-                piece = ("\n\n" if written else "") + f"{_HEADING.format(message.content)}\n\n{text}"
+                piece = (
+                    "\n\n" if written else ""
+                ) + f"{_HEADING.format(message.content[:1].upper() + message.content[1:])}\n\n{text}"
                 written += piece
                 yield TextDelta(piece)
         if not written:

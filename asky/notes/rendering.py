@@ -1,48 +1,74 @@
-"""The answer of a run as the text of a note's section: each citation as a link to its source."""
+"""The answer of a run as the text of a note's section: harmless, with a link in place of each citation."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Iterator, Mapping
 from urllib.parse import quote
 
 from asky.evidence.citations.scanner import AnswerScanner
+from asky.notes.harmless import harmless
+from asky.text.wikilinks import visible
 from asky.values import Answer, Source
 
-_SPECIAL = re.compile(r"([\\\[\]`*_<>|])")
-_MAX_TITLE_CHARS = 120
 PREVIEW_CHARS = 500
+_MAX_TITLE_CHARS = 120
+_GROUP = re.compile(r"[ \t]*\[(\d{1,3}(?:, \d{1,3})*)\]")
+_NO_LABEL = re.compile(r"[^\w\s.,;:()'’&+/–—?!\"“”„‚‘-]|:(?=:)")  # could be markup, to Markdown or to a plugin
+_URL_SAFE = "/:?#@!&'*+,;=%-._~"  # not the brackets, which would end a link
+_BARE = re.compile(r"%(?![0-9A-Fa-f]{2})|(?<=:):")
 
 
-def render_section(answer: Answer, link_to: Callable[[Source], str]) -> str:
-    """Return the text of `answer` with a link in place of each `[n]`, as `link_to` writes it for the source of [n].
+def render_section(answer: Answer, links: Mapping[str, str]) -> str:
+    """Return the text of `answer`, made harmless, with links in place of `[n]`.
 
-    Of several links in a row to one source, one stays. Code is unchanged. Linear time.
+    `links` has the link to each cited source by its id. Links stand in parentheses, unless the sentence goes on around
+    them; of several in a row to one source, one stays. Code is unchanged.
     """
-    by_number = {each.n: each.source for each in answer.citations}
-    links = {source.id: link_to(source) for source in by_number.values()}
-    made, last = list[str](), ""
-    scanner = AnswerScanner(numbered=True)
-    for piece in scanner.feed(answer.text) + scanner.close():
-        source = by_number.get(int(piece.source[1:-1])) if piece.kind == "number" else None
-        if source is None:
-            made.append(piece.source)
-            last = last if not piece.source.strip() and "\n" not in piece.source else ""
-        elif source.id != last:
-            needs_space = bool(made) and not made[-1][-1:].isspace() and made[-1][-1:] not in "(“"
-            made.append(" " * needs_space + links[source.id])
-            last = source.id
-    return "".join(made).strip()
+    sources = {each.n: each.source.id for each in answer.citations}
+    text = harmless(_with_groups(answer.text), urls=(), wikilinks=())
+    pieces, end = list[str](), 0
+    for group in _GROUP.finditer(visible(text)):
+        numbers = [int(each) for each in group[1].split(", ")]
+        shown = list(dict.fromkeys(links[sources[each]] for each in numbers if each in sources))
+        if shown:
+            before, after = text[end : group.start()], text[group.end() :]
+            pieces += [before, " " if group.start() else "", _placed(", ".join(shown), text[: group.start()], after)]
+            end = group.end()
+    return "".join([*pieces, text[end:]]).strip()
+
+
+def _placed(links: str, before: str, after: str) -> str:
+    """Return links as they stand between two parts of a text: in parentheses, or as words of a sentence."""
+    is_word = before[-1:].isalnum() and re.match(r"[ \t]*[^\W_]|,", after) is not None
+    return links if is_word or before.endswith("(") else f"({links})"
+
+
+def _with_groups(text: str) -> str:
+    """Return an answer with `[1, 2]` in place of `[1][2]`: next to each other they would be a link."""
+    return "".join(_grouped(text))
+
+
+def _grouped(text: str) -> Iterator[str]:
+    scanner, numbers, gap = AnswerScanner(numbered=True), list[str](), ""
+    for piece in scanner.feed(text) + scanner.close():
+        if piece.kind == "number":
+            numbers.append(piece.source[1:-1])
+            gap = ""
+        elif numbers and not piece.source.strip() and "\n" not in piece.source:
+            gap += piece.source
+        else:
+            yield f"[{', '.join(numbers)}]{gap}" if numbers else ""
+            yield piece.source
+            numbers, gap = [], ""
+    yield f"[{', '.join(numbers)}]" if numbers else ""
 
 
 def web_link(source: Source) -> str:
-    """Return `[Title](URL)` for a web page or a paper."""
-    title = " ".join(source.title.split())[:_MAX_TITLE_CHARS] or "source"
-    shown = _SPECIAL.sub(r"\\\1", title)
-    return f"[{shown}]({quote(source.url or '', safe=_URL_SAFE)})"
-
-
-_URL_SAFE = "/:?#[]@!$&'*+,;=%-._~"  # all that an address may have but parentheses, which would end the link
+    """Return `[Title](URL)` for a web page or a paper; its title without what could be markup."""
+    title = " ".join(_NO_LABEL.sub(" ", source.title).split())[:_MAX_TITLE_CHARS].strip() or "source"
+    url = _BARE.sub(lambda match: quote(match[0], safe=""), source.url or "")
+    return f"[{title}]({quote(url, safe=_URL_SAFE)})"
 
 
 def preview(section: str) -> str:

@@ -28,7 +28,6 @@ from asky.research.writing.prompts import EVIDENCE_PROMPT, Prompt, decode_prompt
 from asky.research.writing.templates import fill, template_text
 from asky.runs.driver import BaseRunWorker
 from asky.runs.journal.web import REPLAYED, JournaledSummaries, attach_web
-from asky.storage.scope import Scope
 from asky.text.counting import counted
 
 if TYPE_CHECKING:
@@ -87,13 +86,12 @@ def decode_task(data: Mapping[str, Any]) -> NoteTask:
 class VaultSearch:
     """The vault as a run sees it.
 
-    `find` returns the best passage of each note that matches a query, best first, without the note at the given path;
-    `source_of` the source that the target of a wikilink leads to; `collection` its notes; and `is_linked` whether the
-    first note, by its path, links to the second.
+    `find` takes the path of a note, queries and a limit, and returns for each query the best passages of other notes;
+    `source_of` returns the source that the target of a wikilink leads to, and `is_linked` whether the note at a path
+    links to that of a passage.
     """
 
-    collection: Callable[[], int]
-    find: Callable[[str, str, int], Sequence[Hit]]
+    find: Callable[[str, Sequence[str], int], Sequence[Sequence[Hit]]]
     source_of: Callable[[str], str | None]
     is_linked: Callable[[str, Evidence], bool]
 
@@ -146,7 +144,7 @@ class NotePrompt:
             self._worker.runs,
             web=web if may_search else None,
             web_collection=self._context.question.web.collection_id if self._context.question.web else None,
-            find_notes=lambda query, limit: self._vault.find(self._task.path, query, limit),
+            find_notes=partial(self._vault.find, self._task.path),
             depth=self._task.depth,
             emit=self._context.run.emit,
             warn=self._context.warn,
@@ -293,8 +291,3 @@ class NoteWorker(BaseRunWorker):
 
 def _hint(has_web: bool) -> str:
     return "--focus names what to look for" if has_web else "with a search service, the web is searched too"
-
-
-def note_scope(vault: int, web: int | None) -> Scope:
-    """Return the scope of a run: the notes of the vault, and the pages of its session."""
-    return Scope((vault,) if web is None else (vault, web))

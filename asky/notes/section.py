@@ -103,6 +103,16 @@ def present_body(note: bytes) -> str | None:
     return _normal(section.part.body) if section and section.part and not section.part.is_edited else None
 
 
+def without_part(note: bytes) -> bytes:
+    """Return a note without what asky has written into its section; edited text stays. Raises as `present_body`."""
+    mark, text = _decode(note)
+    section = _find(text)[1]
+    part = section.part if section else None
+    if part is None or part.is_edited:
+        return note
+    return mark + (text[: part.start] + text[part.end :]).encode("utf-8")
+
+
 def _decode(note: bytes) -> tuple[bytes, str]:
     """Return the byte order mark of a note and its text."""
     mark = codecs.BOM_UTF8 if note.startswith(codecs.BOM_UTF8) else b""

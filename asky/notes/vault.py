@@ -9,7 +9,7 @@ from asky.errors import SourceRefused, SourceUnreadable, UsageError
 from asky.notes.names import NOTE_SUFFIXES, NoteFile, NoteNames, is_hidden, reason_to_skip
 from asky.research.local.discovery import DiscoveredFile, discover
 from asky.research.local.files import LocalRoots
-from asky.research.local.names import OUTSIDE, parse_target, show_target
+from asky.research.local.names import OUTSIDE, parse_target, show_name, show_target
 from asky.research.local.opened import LocalFile
 
 MAX_NOTE_BYTES = 64 << 20
@@ -20,9 +20,13 @@ class Vault:
 
     def __init__(self, root: Path, *, denied: Sequence[Path] = ()) -> None:
         """Raises `UsageError` unless `root` is a folder."""
-        self.roots = LocalRoots([root], denied=denied)
+        hint = "notes.vault is the folder of your notes: asky config set notes.vault PATH"
+        try:
+            self.roots = LocalRoots([root], denied=denied)
+        except UsageError as error:
+            raise UsageError(error.message, hint=hint) from error
         if not self.roots.folders:
-            raise UsageError(f"{root} is not a folder", hint="set notes.vault to the folder of your notes")
+            raise UsageError(f"{show_name(str(root))}: not a folder", hint=hint)
         self._names: NoteNames | None = None
 
     @property
@@ -45,7 +49,7 @@ class Vault:
             message = error.message
             if message.endswith(OUTSIDE):
                 message = f"{show_target(path)}: outside the vault"
-            raise SourceRefused(message, hint="notes are the text files in the vault, notes.vault") from error
+            raise SourceRefused(message, hint="only the notes in the vault, notes.vault, are read") from error
         except SourceUnreadable as error:
             if error.__cause__ is None:  # nothing failed: there is no such file
                 raise UsageError(f"{show_target(path)} not found", hint="`asky notes list` lists the notes") from error

@@ -81,14 +81,20 @@ class VectorStore(StoreParts):
         return chunk_ops.search_content_chunks(self, [query], scope, limit, (), selection)[0]
 
     def search_several(
-        self, queries: Sequence[str], scope: Scope, *, limit: int, first: Sequence[str] = ()
+        self,
+        queries: Sequence[str],
+        scope: Scope,
+        *,
+        limit: int,
+        first: Sequence[str] = (),
+        selection: Selection = DIVERSE,
     ) -> list[list[Hit]]:
         """Search like `search_content_chunks` for each of `queries`, which must differ; return the hits of each.
 
         If chunks in scope have no vector, at most `embed_at_once` are embedded for all queries together: their lexical
         hits, then chunks of the sources with the ids `first`, then others.
         """
-        return chunk_ops.search_content_chunks(self, queries, scope, limit, first)
+        return chunk_ops.search_content_chunks(self, queries, scope, limit, first, selection)
 
     def clear_cache_embeddings(self, scope: Scope) -> int:
         """Delete the vectors of all chunks in scope; return how many chunks had one."""

@@ -21,6 +21,7 @@ _MARKUP = re.compile(r"[*_`\[\]<>&\\^~%]|==|!\[|[ \t]\n")
 # .02 s for as many as fit into this.
 _PARSED_CHARS = 2_000
 _WIKILINK = re.compile(r"!?\[\[([^\[\]|\n]*)(?:\|([^\[\]\n]*))?\]\]")
+_PICTURE = re.compile(r"!\[\[[^|#\]]*\.(?:avif|bmp|gif|jpe?g|png|svg|webp)[ \t]*[|#\]]", re.IGNORECASE)
 _FOOTNOTE = re.compile(r"\[\^[^\[\]\s]+\]")
 _COMMENT = re.compile(r"%%.*?%%", re.DOTALL)
 _BLOCK_ID = re.compile(r"\^[A-Za-z0-9-]+[ \t]*(?=\n|$)")
@@ -34,8 +35,8 @@ def plain(markdown: str) -> str:
 
     Links, images and wikilinks become their text: `[[Page|alias]]` is "alias", `[[Page#Part]]` is "Page > Part",
     `[[#Part]]` is "Part". Emphasis, strikethrough and `==highlight==` lose their marks, code spans their backticks,
-    escapes their backslash; entities are decoded. Footnote marks, `%%comments%%`, HTML tags and block ids (` ^id` at
-    the end of a line) are removed. Line ends stay; white space around the text is removed. Block markup (lists, quotes,
+    escapes their backslash; entities are decoded. Footnote marks, `%%comments%%`, HTML tags, embedded pictures
+    (`![[icon.svg]]`) and block ids (` ^id` at the end of a line) are removed. Line ends stay; white space around the text is removed. Block markup (lists, quotes,
     tables, fences) is left as it is: pass what is inside of it. Linear in the length of the text, line by line.
     """
     if not _MARKUP.search(markdown):
@@ -100,6 +101,8 @@ def _wikilink(state: StateInline, silent: bool) -> bool:
     link = _WIKILINK.match(state.src, state.pos)
     if link is None:
         return False
+    if _PICTURE.match(link[0]):  # what would be its text is a size
+        return _replace(state, link.end(), "", silent)
     target, alias = link[1].strip(), (link[2] or "").strip()
     return _replace(state, link.end(), alias or _shown_target(target), silent)
 

@@ -136,7 +136,9 @@ def find_block(text: str, name: str, start: int = 0) -> tuple[int, int] | None:
     It is the list item or paragraph whose line ends in `^name`, or the one above if nothing else is on that line.
     """
     shown = visible(text, start)
-    found = re.compile(rf"(?:(?<=\s)|^)\^{re.escape(name)}[ \t]*$", re.IGNORECASE | re.MULTILINE).search(shown, start)
+    found = re.compile(rf"(?:(?<=[\s\])])|^)\^{re.escape(name)}[ \t]*$", re.IGNORECASE | re.MULTILINE).search(
+        shown, start
+    )
     if found is None:
         return None
     end = len(text[: found.start()].rstrip(" \t\n>"))

@@ -20,6 +20,7 @@ from asky.chat.entries import CHAT_ENTRIES
 from asky.config.paths import Paths, ensure_private_dir, model_folder, resolve_paths
 from asky.config.redaction import key_values
 from asky.config.secrets import MASK, scrubber
+from asky.errors import NotConfigured
 from asky.events import Event, Listener, Warned, emit, ignore
 from asky.research.local.running import RunningPrograms
 from asky.storage.corpus import CorpusStore
@@ -38,6 +39,7 @@ from asky.storage.vector_files import VectorFiles
 if TYPE_CHECKING:
     from asky.config.limits import RunLimits
     from asky.config.loader import Config
+    from asky.notes.service import NoteService
     from asky.papers.service import PaperService
     from asky.reading.process.pool import ReaderPool
     from asky.research.adapters import SourceAdapters
@@ -296,6 +298,27 @@ class Services:
             max_file_bytes=chosen.max_file_mb * _MIB,
             workers=chosen.workers,
             listener=self.listener,
+        )
+
+    @cached_property
+    def notes(self) -> NoteService:
+        """The vault. Raises `NotConfigured` if there is none, and `UsageError` if it is not a folder."""
+        from asky.notes.service import NoteService
+        from asky.notes.vault import Vault
+        from asky.notes.writer import NoteWriter
+
+        chosen = self.config.notes
+        if chosen.vault is None:
+            raise NotConfigured("no vault is configured", hint="`asky config set notes.vault PATH`")
+        return NoteService(
+            Vault(chosen.vault, denied=own_folders(self.paths)),
+            self.corpus,
+            self.vectors,
+            self.acquirer,
+            self.readers,
+            starter=self._starter(self.models.note_worker),
+            writer=NoteWriter(self.paths.data / "notes"),
+            model=chosen.model,
         )
 
     def _starter(self, worker: Callable[[str | None, RunLimits], Worker]) -> RunStarter[Worker]:

@@ -21,6 +21,7 @@ from asky.llm.spending import Budget, NoBudget
 from asky.llm.tokenizer import load_tokenizer
 from asky.llm.tokens import TokenCounter
 from asky.net.http import client_factory
+from asky.notes.modes import NOTES
 from asky.papers.modes import PAPERS
 from asky.storage.endpoints import EndpointFacts
 
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
     from asky.llm.endpoint.openai_compatible import OpenAICompatibleModel
     from asky.llm.endpoint.probe import Abilities
     from asky.llm.port import ChatModel
+    from asky.notes.research import NoteWorker
     from asky.papers.research import PaperWorker
+    from asky.runs.driver import BaseRunWorker
     from asky.wiring import Services
 
 
@@ -180,9 +183,22 @@ class ModelParts:
         library = self._services.papers
         return PaperWorker(**self._worker_parts(name, limits), catalog=library, on_end=library.keep_state)
 
-    def worker(self, mode: str, name: str | None, limits: RunLimits) -> Answerer | PaperWorker:
+    def note_worker(self, name: str | None, limits: RunLimits) -> NoteWorker:
+        """Return the worker that researches notes with the model `name`; see `answerer`."""
+        from asky.notes.research import NoteWorker
+
+        services = self._services
+        return NoteWorker(
+            **self._worker_parts(name, limits),
+            vault=services.notes.search(),
+            web=lambda access: services.web(offline=access.offline),
+            on_end=services.notes.keep,
+        )
+
+    def worker(self, mode: str, name: str | None, limits: RunLimits) -> BaseRunWorker:
         """Return what executes runs of `mode`; see `answerer`."""
-        return self.paper_worker(name, limits) if mode == PAPERS else self.answerer(name, limits)
+        makers = {PAPERS: self.paper_worker, NOTES: self.note_worker}
+        return makers.get(mode, self.answerer)(name, limits)
 
     def _worker_parts(self, name: str | None, limits: RunLimits) -> dict[str, Any]:
         self.budget(name, limits)  # raises for an unusable limit before anything is read

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -77,19 +78,41 @@ def answer(text: str) -> Answer:
     return Answer("r", "notes", "notes", "q", "m", text, citations, (), (), (), Usage())
 
 
-def link_to(source: Source) -> str:
-    return web_link(source) if source.url else "[[Neap]]"
+TIDES_LINK = f"[Tides of the sea]({SEA})"
+LINKS = {each.source.id: TIDES_LINK if each.source.url else "[[Neap]]" for each in SHOWN.values()}
 
 
-def test_numbers_become_links_and_one_link_stands_for_several_of_its_source() -> None:
-    section = render_section(answer("The moon raises it [1][2]. It is low.[3] `x[1]` (see [1])."), link_to)
-    link = f"[Tides \\[of\\] the sea]({SEA})"
-    assert section == f"The moon raises it {link}. It is low. [[Neap]] `x[1]` (see {link})."
+@pytest.mark.parametrize(
+    ("text", "section"),
+    [
+        ("The moon raises it. [1][2] Low.", f"The moon raises it. ({TIDES_LINK}) Low."),
+        ("The moon raises it [1] [3].", f"The moon raises it ({TIDES_LINK}, [[Neap]])."),
+        ("According to [1], it is low.[3]", f"According to {TIDES_LINK}, it is low. ([[Neap]])"),
+        ("- low [3]\n- high [1]", f"- low ([[Neap]])\n- high ({TIDES_LINK})"),
+        ("Code `x[1]` stays [3] `y`.", "Code `x[1]` stays ([[Neap]]) `y`."),
+        ("# Tides\n\nLow. [3]\n\n## Neap\n\nx", "### Tides\n\nLow. ([[Neap]])\n\n#### Neap\n\nx"),
+        ("See [[Elsewhere]] and <b>this</b> [9].", "See Elsewhere and &lt;b>this&lt;/b> [9]."),
+    ],
+    ids=["after a sentence", "two", "words", "items", "code", "headings", "foreign"],
+)
+def test_numbers_become_links_in_a_harmless_text(text: str, section: str) -> None:
+    assert render_section(answer(text), LINKS) == section
 
 
-def test_an_address_cannot_end_its_link_early() -> None:
-    source = Source("s", "web", "u", "a\nb", url="https://x.test/a_(b) c<d>\u202e")
-    assert web_link(source) == "[a b](https://x.test/a_%28b%29%20c%3Cd%3E%E2%80%AE)"
+@pytest.mark.parametrize(
+    ("title", "url", "link"),
+    [
+        ("a\nb", "https://x.test/a_(b) c<d>\u202e", "[a b](https://x.test/a_%28b%29%20c%3Cd%3E%E2%80%AE)"),
+        (
+            "<% tp.x %> %%c%% [x](y) `= 1` a:: b #tag",
+            "https://x.test/%%",
+            "[tp.x c x (y) 1 a : b tag](https://x.test/%25%25)",
+        ),
+        ("", "https://x.test/::1?a=%41", "[source](https://x.test/:%3A1?a=%41)"),
+    ],
+)
+def test_a_page_cannot_write_markup_into_its_link(title: str, url: str, link: str) -> None:
+    assert web_link(Source("s", "web", "u", title, url=url)) == link
 
 
 def test_a_preview_has_500_characters() -> None:

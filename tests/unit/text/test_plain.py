@@ -22,7 +22,7 @@ from tests.support.timing import check_linear
         ("Use `a * b * c` and `` x ` y `` and `[[Page]]`.", "Use a * b * c and x ` y and [[Page]]."),
         (r"\*not\* \[\[a\]\] 1\. C:\dir \_", r"*not* [[a]] 1. C:\dir _"),
         ("AT&amp;T &lt;b&gt; &copy; &nosuch;", "AT&T <b> © &nosuch;"),
-        ("[[Page]] [[Page|an alias]] ![[Other page.png]]", "Page an alias Other page.png"),
+        ("[[Page]] [[Page|an alias]] ![[Other page.png]] ![[icon.svg#icon|20]]", "Page an alias"),
         ("[[Page#Part]] [[#Part|x]] [[#Part]] [[Page#^37066d]] [[a/b/Page]]", "Page > Part x Part Page a/b/Page"),
         ("**[[Page_one_two|*alias*]]**", "*alias*"),
         ("It rains.[^1] It pours[^note].", "It rains. It pours."),

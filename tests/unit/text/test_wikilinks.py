@@ -76,6 +76,7 @@ BLOCKS = [
     ("- one\n- two\n\n^id\n", "- two"),
     ("> quote\n> more\n\n^id", "> quote\n> more"),
     ("a ^ID", "a"),
+    ("![[picture.png]]^id", "![[picture.png]]"),
     ("a ^idx `^id`", None),
     ("^id", ""),
 ]

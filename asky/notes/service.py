@@ -1,0 +1,259 @@
+"""Notes: found, read, and researched into a section of their own."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from asky.concurrency import in_thread
+from asky.config.limits import RunLimits
+from asky.errors import AskyError, SourceError, StorageError, UsageError
+from asky.events import Listener, ignore
+from asky.notes.catalog import NoteCatalog
+from asky.notes.embeds import expand
+from asky.notes.modes import DEPTHS, NO_CONTENT, NOT_WRITTEN, NOTES, Depth
+from asky.notes.rendering import preview, render_section, web_link
+from asky.notes.research import GATHERED, NoteTask, VaultSearch
+from asky.notes.section import HEADING, replace_section, without_part
+from asky.notes.writer import diff
+from asky.research.ranking import Selection
+from asky.research.web.access import WebAccess
+from asky.runs.context import Question, raise_for_outcome
+from asky.storage.scope import Scope
+from asky.storage.sessions import own_collection
+from asky.values import Approve, Document, decline, source_id
+
+if TYPE_CHECKING:
+    from asky.notes.names import NoteFile
+    from asky.notes.research import NoteWorker
+    from asky.notes.writer import NoteWriter, Undone
+    from asky.runs.context import RunHandle
+    from asky.runs.starter import OpenedSession, RunStarter
+    from asky.values import Answer, Evidence, Hit
+
+SESSION = "notes"
+
+PROPOSED, WRITTEN = "note_proposed", "note_written"
+"""The kinds of ledger entries with the section of a note, and with the file that it was written to."""
+
+_QUESTION = "Research the topics of the note {path}"
+_PASSAGES_PER_NOTE = 4  # ranked for each note that is wanted
+_RELATED = Selection(cutoff=0.3)
+
+
+@dataclass(frozen=True, slots=True)
+class NoteResult:
+    """The result of research into a note.
+
+    `path` is relative to the vault, and `preview` the first 500 characters of the section. `written_to` is the file
+    that holds the result, relative too: the note itself, or one beside it if the note has changed meanwhile; `None` if
+    nothing was written. `diff` is what writing changes in the note. Without `success`, `error` says why.
+    """
+
+    success: bool
+    path: str = ""
+    topics_researched: int = 0
+    preview: str = ""
+    error: str = ""
+    hint: str | None = None
+    run: str = ""
+    written_to: str | None = None
+    diff: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+class NoteService(NoteCatalog):
+    """Finds, reads and researches the notes of one vault. Synchronous methods read; the others are coroutines."""
+
+    def __init__(
+        self, *catalog: Any, starter: RunStarter[NoteWorker], writer: NoteWriter, model: str | None = None
+    ) -> None:
+        """`catalog` are the arguments of `NoteCatalog`, and `model` is the one that the configuration names."""
+        super().__init__(*catalog)
+        self._starter = starter
+        self._writer = writer
+        self._model = model
+
+    async def research_note(
+        self, path: str, depth: str = "shallow", focus: str | None = None, **options: Any
+    ) -> NoteResult:
+        """Research the topics of the note at `path`, and write the result into it as its section `## Research`.
+
+        `options` are those of `start`. An `AskyError` becomes the `error` of the result, and the note is unchanged.
+        """
+        try:
+            async with self.start(path, depth, focus, **options) as run:
+                answer = await run.result()
+                return await in_thread(self.result, answer)
+        except AskyError as error:
+            return NoteResult(success=False, path=path, error=error.message, hint=error.hint)
+
+    @asynccontextmanager
+    async def start(
+        self,
+        path: str,
+        depth: str = "shallow",
+        focus: str | None = None,
+        *,
+        model: str | None = None,
+        limits: RunLimits | None = None,
+        vault_only: bool = False,
+        offline: bool = False,
+        dry_run: bool = False,
+        listen: Listener = ignore,
+        notes: Callable[[], Sequence[str]] = tuple,
+        approve: Approve = decline,
+    ) -> AsyncIterator[RunHandle]:
+        """Research a note in the background of the body; leaving the body cancels the run if it has not finished.
+
+        `path` is relative to the vault, or absolute. With the depth `deep`, pages are read; `focus` narrows the topics.
+        `approve` is asked before words of the note are sent to a search service; if it declines, and with `vault_only`
+        or `offline`, only the vault is searched. With `dry_run` nothing is written until `write` is called.
+
+        Raises `UsageError` for an unknown depth and for a note that is not there, is no text or has no content, and
+        `SourceError` for what lies outside the vault or cannot be read. The run raises `NotEnoughEvidence` if the note
+        has no topics or nothing is found on them, what the model raises, and an error if the note cannot be written.
+        """
+        if depth not in DEPTHS:
+            raise UsageError(f"Invalid depth: {depth!r}. Must be 'shallow' or 'deep'.")
+        task = await in_thread(self._task, path, depth, focus, not dry_run)
+        await self.index(embed=False)
+        opened = await in_thread(self._open, model, limits or RunLimits(), offline)
+        question = await in_thread(self._question, task, opened, vault_only or offline)
+        async with self._starter.start(opened, question, listen=listen, notes=notes, approve=approve) as run:
+            yield run
+
+    def result(self, answer: Answer) -> NoteResult:
+        """Return what came of a run of `start`. Raises the error of a run that ended early."""
+        runs = self._starter.runs
+        raise_for_outcome(answer, runs, strict=False)
+        entries = {each.kind: each.data for each in runs.ledger(answer.run)}
+        proposed = entries[PROPOSED]
+        return NoteResult(
+            True,
+            proposed["path"],
+            len(entries[GATHERED]["topics"]),
+            preview(proposed["section"]),
+            run=answer.run,
+            written_to=entries.get(WRITTEN, {}).get("file"),
+            diff=proposed["diff"],
+            warnings=answer.warnings,
+        )
+
+    def write(self, run_id: str) -> str:
+        """Write what the run has proposed into its note; return the path of the file that holds it.
+
+        Raises `UsageError` if the run is none of a note or proposed nothing, and an error if it cannot be written.
+        """
+        run = self._starter.runs.find(run_id)
+        proposed = next((each.data for each in self._starter.runs.ledger(run.id) if each.kind == PROPOSED), None)
+        if proposed is None:
+            raise UsageError(f"run {run.id} has proposed nothing for a note", hint="`asky notes research NOTE` does")
+        return self._write(run.id, proposed["path"], proposed["sha256"], proposed["section"])
+
+    def undo(self, path: str) -> Undone:
+        """Take the last change of research to a note back; see `NoteWriter.undo`."""
+        return self._writer.undo(self.vault.resolve(path).path)
+
+    def _open(self, model: str | None, limits: RunLimits, offline: bool) -> OpenedSession[NoteWorker]:
+        return self._starter.open(SESSION, model or self._model, limits, offline=offline)
+
+    def _task(self, path: str, depth: Depth, focus: str | None, writes: bool) -> NoteTask:
+        note = self.note(path)
+        data = self.vault.read(note)
+        text = self._text(note, data)
+        if not text.strip():
+            raise UsageError(NO_CONTENT, hint=f"{note.shown} has no text")
+        focus = " ".join(focus.split()) or None if focus else None
+        return NoteTask(note.relative, hashlib.sha256(data).hexdigest(), note.stem, text, depth, focus, writes)
+
+    def _text(self, note: NoteFile, data: bytes) -> str:
+        """Return the text of a note with what it embeds, without what research has written into it."""
+
+        def read(each: NoteFile) -> Document:
+            return self.parse(each, without_part(data) if each == note else self.vault.read(each))
+
+        self.vault.notes()
+        return expand(note, read, self.vault.resolve_link)
+
+    def _question(self, task: NoteTask, opened: OpenedSession[NoteWorker], stays_local: bool) -> Question:
+        web = None
+        if not stays_local:
+            collection_id = self._corpus.collection(own_collection(opened.session.id), create=True)
+            web = WebAccess(collection_id, shortlist=False)
+        text = _QUESTION.format(path=task.path)
+        collections = (self._collection_id(), *((web.collection_id,) if web is not None else ()))
+        return Question(text, text, NOTES, Scope(collections), web=web, task=task.encode())
+
+    # for the worker of a run
+
+    def search(self) -> VaultSearch:
+        """Return the vault as runs see it."""
+        return VaultSearch(self._others, self._source_of, self._is_linked)
+
+    def keep(self, task: NoteTask, answer: Answer) -> None:
+        """Record the section that an answer is for a note and, if the task is to, write it. Raises as `write` does."""
+        section = render_section(answer, self._links(answer))
+        old, new = self._change(task.path, task.sha256, section)
+        proposed = {"path": task.path, "sha256": task.sha256, "section": section, "diff": diff(old, new, task.path)}
+        self._starter.runs.record(answer.run, PROPOSED, proposed)
+        if task.writes:
+            self._write(answer.run, task.path, task.sha256, section)
+
+    def _change(self, path: str, sha256: str, section: str) -> tuple[bytes, bytes]:
+        """Return a note before and after its section is written; without the note as it was read, the section alone."""
+        try:
+            data = self.vault.read(self.vault.resolve(path))
+        except (UsageError, SourceError):  # it was renamed or deleted
+            data = b""
+        old = data if hashlib.sha256(data).hexdigest() == sha256 else b""
+        return old, replace_section(old, section)
+
+    def _write(self, run_id: str, path: str, sha256: str, section: str) -> str:
+        """Write a section into the note that had the hash when it was read; return the path of the file that has it."""
+        try:
+            written = self._writer.write(
+                self.vault.folder / path, self._change(path, sha256, section)[1], sha256=sha256
+            )
+        except StorageError as error:
+            error.message = f"{NOT_WRITTEN}: {error.message}"
+            raise
+        file = written.path.relative_to(self.vault.folder).as_posix()
+        self._starter.runs.record(run_id, WRITTEN, {"path": path, "file": file})
+        return file
+
+    def _links(self, answer: Answer) -> dict[str, str]:
+        """Return the link to each cited source by its id."""
+        notes = {each.uri: each for each in self.vault.notes()}
+        sources = [each.source for each in answer.citations]
+        return {
+            each.id: self.vault.link_to(notes[each.uri]) if each.uri in notes else web_link(each) for each in sources
+        }
+
+    def _others(self, path: str, queries: Sequence[str], limit: int) -> list[list[Hit]]:
+        """Return, for each query, the best passages of other notes than that at `path`, one a note, best first.
+
+        What research has written into notes is left out: it is no source.
+        """
+        own, ranked = source_id(self.vault.resolve(path).uri), _PASSAGES_PER_NOTE * (limit + 1)
+        rankings = self._store.search_several(queries, self.scope(), limit=ranked, selection=_RELATED)
+        return [_of_each_note(hits, own)[:limit] for hits in rankings]
+
+    def _source_of(self, target: str) -> str | None:
+        note = self.vault.resolve_link(target)
+        return source_id(note.uri) if note is not None else None
+
+    def _is_linked(self, path: str, passage: Evidence) -> bool:
+        """Return whether the note at `path` links to the note of a passage."""
+        return any(each.path == self._path(passage.source.uri) for each in self.links(path))
+
+
+def _of_each_note(hits: Sequence[Hit], own: str) -> list[Hit]:
+    best: dict[str, Hit] = {}
+    for hit in hits:
+        if hit.source.id != own and HEADING not in (hit.location.section or "").split(" > "):
+            best.setdefault(hit.source.id, hit)
+    return list(best.values())
