@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from asky.config.layers import Origin
     from asky.config.listing import ConfigEntry
     from asky.config.schema import BudgetSettings
+    from asky.errors import AskyError
     from asky.events import Envelope
     from asky.evidence.citation_lookup import OpenedCitation
     from asky.evidence.export.bundle_check import CheckedBundle
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from asky.notes.catalog import LinkedNote as LinkedNote
     from asky.notes.catalog import NoteEntry as NoteEntry
     from asky.notes.catalog import NoteHit as NoteHit
+    from asky.notes.service import NoteResult as NoteResult
     from asky.papers.catalog import PaperHit
     from asky.papers.keeping import AddedPaper as AddedPaper
     from asky.papers.service import AddedPapers as AddedPapers
@@ -404,6 +406,31 @@ def note_hits_object(query: str, mode: str, hits: Sequence[NoteHit]) -> dict[str
     fields = ("path", "title", "heading", "snippet")
     found = [{**{name: getattr(each, name) for name in fields}, "score": round(each.score, 6)} for each in hits]
     return {"schema": "asky.note_hits/1", "query": query, "mode": mode, "hits": found}
+
+
+def note_object(result: NoteResult) -> dict[str, Any]:
+    """Return the result of research into a note as an `asky.note/1` object; `diff` if nothing was written."""
+    return {
+        "schema": "asky.note/1",
+        "success": True,
+        "path": result.path,
+        "topics_researched": result.topics_researched,
+        "preview": result.preview,
+        "run": result.run,
+        "written_to": result.written_to,
+        "diff": result.diff if result.written_to is None else None,
+        "warnings": list(result.warnings),
+    }
+
+
+def note_failure_object(path: str, error: AskyError) -> dict[str, Any]:
+    """Return research into a note that failed as an `asky.note/1` object."""
+    return {"schema": "asky.note/1", "success": False, "path": path, "error": error.message, "hint": error.hint}
+
+
+def note_undone_object(path: str) -> dict[str, Any]:
+    """Return a note whose last change was taken back as an `asky.note_undone/1` object."""
+    return {"schema": "asky.note_undone/1", "path": path}
 
 
 def note_text_object(path: str, text: str) -> dict[str, Any]:

@@ -213,7 +213,8 @@ class NotePrompt:
         share = room // max(1, len(findings))
         blocks = []
         for each in findings:
-            passages, spent = list[Evidence](), 0
+            spent = 0
+            passages: list[Evidence] = []
             for passage in each.passages():
                 spent += counter.count_text(passage.text)
                 if passages and spent > share:

@@ -36,8 +36,9 @@ def plain(markdown: str) -> str:
     Links, images and wikilinks become their text: `[[Page|alias]]` is "alias", `[[Page#Part]]` is "Page > Part",
     `[[#Part]]` is "Part". Emphasis, strikethrough and `==highlight==` lose their marks, code spans their backticks,
     escapes their backslash; entities are decoded. Footnote marks, `%%comments%%`, HTML tags, embedded pictures
-    (`![[icon.svg]]`) and block ids (` ^id` at the end of a line) are removed. Line ends stay; white space around the text is removed. Block markup (lists, quotes,
-    tables, fences) is left as it is: pass what is inside of it. Linear in the length of the text, line by line.
+    (`![[icon.svg]]`) and block ids (` ^id` at the end of a line) are removed. Line ends stay; white space around the
+    text is removed. Block markup (lists, quotes, tables, fences) is left as it is: pass what is inside of it. Linear in
+    the length of the text, line by line.
     """
     if not _MARKUP.search(markdown):
         return markdown.strip()

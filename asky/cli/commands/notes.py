@@ -2,36 +2,47 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
 from asky.app.inputs import report_notes
+from asky.app.requests import RunLimits
 from asky.app.schemas import (
     indexed_notes_object,
+    note_failure_object,
     note_hits_object,
     note_links_object,
+    note_object,
     note_text_object,
+    note_undone_object,
     notes_object,
     with_embedding,
 )
 from asky.cli.context import CommandContext, Stopped, command_context
 from asky.cli.listing_group import ListingGroup
-from asky.cli.options import json_option, verbosity_options
+from asky.cli.options import complete_model, json_option, verbosity_options
+from asky.cli.terminal.approval import approval
+from asky.cli.terminal.diff import print_diff
 from asky.cli.terminal.excerpt import wrapped_excerpt
+from asky.cli.view import PrintedView, open_view, print_result, run_to_end
+from asky.errors import AskyError, UsageError
 from asky.events import Noted
 from asky.text.counting import counted
 
 if TYPE_CHECKING:
-    from asky.app.schemas import IndexedNotes, NoteEntry, NoteHit
+    from asky.app.schemas import IndexedNotes, NoteEntry, NoteHit, NoteResult
+    from asky.cli.view import Start
 
 
 @click.group(cls=ListingGroup)
 def notes() -> None:
-    """List, find and read the notes of your vault.
+    """List, find and read the notes of your vault, and research them.
 
-    The vault is a folder of notes, `notes.vault`; none of these commands changes it.
+    The vault is a folder of notes, `notes.vault`. Only `research` and `undo` change a note.
     """
 
 
@@ -130,6 +141,126 @@ def links(name: str, as_json: bool, quiet: bool, verbose: bool) -> None:
             ctx.terminal.line(f"  {verb} {each.path or each.target}{missing}", hang=4)
         for entry in incoming:
             ctx.terminal.line(f"  linked from {_described(entry)}", hang=4)
+
+
+@notes.command()
+@click.argument("name", metavar="NOTE")
+@click.option(
+    "--depth",
+    default="shallow",
+    show_default=True,
+    metavar="shallow|deep",
+    help="Use what search services say of each result, or also read pages.",
+)
+@click.option("--focus", metavar="TEXT", help="What to look for above all.")
+@click.option(
+    "-m", "--model", help="Model to write with: an alias or PROVIDER:MODEL_ID.", shell_complete=complete_model
+)
+@click.option("--vault-only", is_flag=True, help="Search the vault alone; send nothing to search services.")
+@click.option("--offline", is_flag=True, help="Never touch the network.")
+@click.option("-y", "--yes", is_flag=True, help="Send the search queries without asking.")
+@click.option("--dry-run", is_flag=True, help="Print the change to the note, and write nothing.")
+@click.option("--max-tokens", type=click.IntRange(1), help="Maximum tokens, prompts and replies combined.")
+@click.option("--max-cost", type=click.FloatRange(0, min_open=True), metavar="USD", help="Maximum cost of the run.")
+@click.option(
+    "--max-time", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Maximum duration of the run."
+)
+@click.option("--json-stream", is_flag=True, help="Print events as JSON lines; the last line is the answer.")
+@json_option
+@verbosity_options
+def research(
+    name: str,
+    depth: str,
+    focus: str | None,
+    model: str | None,
+    vault_only: bool,
+    offline: bool,
+    yes: bool,
+    dry_run: bool,
+    max_tokens: int | None,
+    max_cost: float | None,
+    max_time: float | None,
+    json_stream: bool,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Look the topics of NOTE up, and write what is found into its section `## Research`.
+
+    Topics are chosen from the note; the web and the other notes are searched for each. Before a word of the note is
+    sent to a search service, the queries are shown and confirmed. The rest of the note stays as it is, byte for byte;
+    `asky notes undo` takes the change back. Without a model, sentences are quoted.
+    """
+    if as_json and json_stream:
+        raise UsageError("--json and --json-stream cannot be combined", hint="use one of them")
+    with command_context(quiet=quiet, verbose=verbose, as_json=as_json or json_stream) as ctx:
+        catalog = ctx.asky.notes
+        is_given = yes or ctx.asky.config.notes.approve_queries
+        start = partial(
+            catalog.start,
+            name,
+            depth,
+            focus,
+            model=model,
+            limits=RunLimits(None, max_tokens, max_cost, max_time),
+            vault_only=vault_only,
+            offline=offline,
+            dry_run=dry_run,
+            approve=approval(ctx.terminal, ctx.progress.clear, is_given=is_given),
+        )
+        if as_json:
+            _print_researched_json(ctx, name, start)
+            return
+        if dry_run and not json_stream:
+            answer = run_to_end(ctx, PrintedView(ctx.terminal, ctx.progress), start)
+            result = catalog.result(answer)
+            print_diff(ctx.terminal, result.diff)
+            ctx.terminal.note(f"nothing was written; `asky runs show {result.run}` shows the passages")
+            return
+        view = open_view(ctx, "events" if json_stream else "text", waits=False)
+        answer = print_result(ctx, view, None, lambda: run_to_end(ctx, view, start))
+        result = catalog.result(answer)
+        for line in _outcome(name, result):
+            ctx.terminal.note(line)
+
+
+@notes.command()
+@click.argument("name", metavar="NOTE")
+@json_option
+def undo(name: str, as_json: bool) -> None:
+    """Take the last change of `asky notes research` to NOTE back, byte for byte.
+
+    It is refused if the note has been changed since. Again, it takes back the change before that.
+    """
+    with command_context(as_json=as_json) as ctx:
+        note = ctx.asky.notes.note(name)
+        ctx.asky.notes.undo(note.relative)
+        if as_json:
+            ctx.terminal.json(note_undone_object(note.shown))
+        else:
+            ctx.terminal.note(f"{note.shown} is as it was before the research")
+
+
+def _print_researched_json(ctx: CommandContext, name: str, start: Start) -> None:
+    """Print the result as JSON; that of a failure too, whose error is raised again."""
+    try:
+        answer = run_to_end(ctx, PrintedView(ctx.terminal, ctx.progress), start)
+        result = ctx.asky.notes.result(answer)
+    except AskyError as error:
+        ctx.terminal.json(note_failure_object(name, error))
+        raise
+    ctx.terminal.json(note_object(result))
+
+
+def _outcome(name: str, result: NoteResult) -> Iterator[str]:
+    """Yield what came of research, as notes for the user."""
+    topics = counted(result.topics_researched, "topic")
+    if result.written_to is None:
+        yield f"\n{name} was not changed"
+    elif result.written_to != result.path:
+        yield f"\n{result.path} was changed, renamed or deleted meanwhile: the research is in {result.written_to}"
+    else:
+        yield f"\nwrote research on {topics} into {result.path}; `asky notes undo {shlex.quote(name)}` takes it back"
 
 
 def _update(ctx: CommandContext) -> None:
