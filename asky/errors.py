@@ -11,6 +11,7 @@
     +- ProviderError           8    an endpoint reported a failure
     |  +- ContextOverflow      8    the conversation exceeds the model's context
     |  +- ReplayMissed         8    a replay needs something that the run's record does not hold
+    |  +- EmptyReply           8    the model ended without an answer
     +- BudgetExceeded         10    a budget ended the run; a partial answer exists
     +- NotEnoughEvidence      11    the sources hold too little to answer
     +- UnsupportedClaim       12    `--strict`, and a sentence is not supported by its sources
@@ -121,6 +122,10 @@ class ReplayMissed(ProviderError):
     """A replay needs something its record does not hold: the code, a prompt or the record has changed since."""
 
     code = "replay_missed"
+
+
+class EmptyReply(ProviderError):
+    """The model ended without an answer, although no limit had stopped it."""
 
 
 class BudgetExceeded(AskyError):

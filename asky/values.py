@@ -73,12 +73,29 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
+class NoteLink:
+    """A link from one note to another, at `[start, end)` of the text of the note that it is written in.
+
+    `target` names the other note as it is written, "" for the note itself; `part` is what follows `#`: a heading or
+    several joined by `#`, or `^` and the id of a block; "" for the whole note. `alias` is the text shown instead, ""
+    without one. An embed shows what it leads to in its place.
+    """
+
+    target: str
+    part: str
+    alias: str
+    is_embed: bool
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """The text extracted from some bytes, with its structure.
 
     `text` is what is stored, indexed, cited and hashed; it is never rewritten. `sections` are ordered by start and may
     nest; `pages` are in order, do not overlap, and are empty for media without pages; `links` are in page order,
-    without duplicate URLs.
+    without duplicate URLs; `note_links` are in order and do not overlap.
     """
 
     text: str
@@ -87,6 +104,7 @@ class Document:
     sections: tuple[Section, ...] = ()
     pages: tuple[Page, ...] = ()
     links: tuple[Link, ...] = ()
+    note_links: tuple[NoteLink, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
 
     @property

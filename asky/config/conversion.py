@@ -15,7 +15,15 @@ from asky.config.documents import parse_toml
 from asky.config.keys import Leaf
 
 _NAMES: Mapping[type, str] = MappingProxyType(
-    {bool: "true or false", int: "a whole number", float: "a number", str: "text", list: "a list", dict: "a table"}
+    {
+        bool: "true or false",
+        int: "a whole number",
+        float: "a number",
+        str: "text",
+        Path: "a path",
+        list: "a list",
+        dict: "a table",
+    }
 )
 _TRUE = frozenset({"true", "1", "yes", "on"})
 _FALSE = frozenset({"false", "0", "no", "off"})
@@ -61,6 +69,8 @@ def convert(leaf: Leaf, raw: object, expand: Expand) -> Any:
         return _convert_table(leaf, raw)
     if leaf.type is float and type(raw) is int:
         raw = float(raw)
+    if leaf.type is Path and isinstance(raw, str):
+        return expand(_check_text(leaf, raw))
     if type(raw) is not leaf.type:
         raise WrongValue(expected(leaf), _kind(raw))
     if isinstance(raw, str):

@@ -126,6 +126,8 @@ def _read_layers(environ: Mapping[str, str], cwd: Path, flags: Mapping[str, obje
         reading.add_file("project", project, "research.toml")
     if address := environ.get(FOREIGN_BASE_URL, "").strip():
         reading.add_foreign_variable(FOREIGN_BASE_URL, ("providers", "openai", "base_url"), usable_base_url(address))
+    if model := environ.get("RESEARCH_MODEL", "").strip():
+        reading.add_foreign_variable("RESEARCH_MODEL", ("notes", "model"), model)
     for variable in sorted(environ):
         if variable.startswith("ASKY_") and environ[variable]:
             reading.add_variable(variable, environ[variable])

@@ -19,6 +19,7 @@ value, including a `Mapping` to `Any`: a table of the user's own making. `None` 
     +- network: Network                research.toml
     +- budget: Budget                  research.toml
     +- ui: Ui                          research.toml
+    +- notes: Notes                    research.toml
     +- prompts: NAME -> text           research.toml
     +- tools: NAME -> CustomTool       research.toml
     +- default: str                    models.toml
@@ -310,6 +311,15 @@ class Ui:
 
 
 @dataclass(frozen=True, slots=True)
+class Notes:
+    """The notes that asky searches and researches."""
+
+    vault: Path | None = _key(None, "Obsidian vault or folder of notes.")
+    model: str | None = _key(None, "Model for research into notes; defaults to the default model.")
+    approve_queries: bool = _key(False, "Send the search queries of a note without asking.")
+
+
+@dataclass(frozen=True, slots=True)
 class Mcp:
     """Options for `asky mcp`."""
 
@@ -440,6 +450,7 @@ class Settings:
     network: Network = _table(Network, "How pages are fetched.")
     budget: BudgetSettings = _table(BudgetSettings, "Spending limits.")
     ui: Ui = _table(Ui, "What the terminal shows.")
+    notes: Notes = _table(Notes, "Notes to search and research.")
     mcp: Mcp = _table(Mcp, "What the MCP server offers to its hosts.")
     prompts: Mapping[str, Any] = _free_table(
         "Saved prompts: /NAME at the start of a question expands to the text, or to the contents of its file://PATH."
@@ -456,7 +467,7 @@ class Settings:
 
 FILES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "research.toml": ("research", "search", "network", "budget", "ui", "mcp", "prompts", "tools"),
+        "research.toml": ("research", "search", "network", "budget", "ui", "notes", "mcp", "prompts", "tools"),
         "models.toml": ("default", "providers", "models"),
     }
 )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from asky.errors import StoreDamaged, UsageError
 from asky.evidence.passages import shown_title
 from asky.evidence.quotes import quoted_spans
-from asky.values import Citation, Source, Span
+from asky.values import PRIVATE_KINDS, Citation, Source, Span
 
 if TYPE_CHECKING:
     from asky.storage.corpus import CorpusStore, FileState
@@ -151,7 +151,7 @@ def changed_files(citations: Iterable[Citation], corpus: CorpusStore) -> list[st
     lines = []
     for source, cited in numbers.items():
         state = corpus.file(source.id)
-        if source.kind != "file" or source.path is None or state is None or state.size is None:
+        if source.kind not in PRIVATE_KINDS or source.path is None or state is None or state.size is None:
             continue
         now = _file_now(source.path, state)
         if now != "same":
@@ -170,7 +170,7 @@ def source_now(source: Source, sha256: str, documents: DocumentStore, corpus: Co
     current = corpus.current_document(source.id)
     if current is not None and documents.digest(current)[0] != sha256:
         return "changed"
-    file = _file_now(source.path, state) if source.kind == "file" and source.path is not None else "same"
+    file = _file_now(source.path, state) if source.kind in PRIVATE_KINDS and source.path else "same"
     if file != "same":
         return file
     return "same" if current is not None else "unreadable"

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import cache, partial
-from importlib import resources
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from asky.concurrency import in_thread
@@ -25,6 +23,7 @@ from asky.research.tool_specs import GET_RELEVANT_CONTENT
 from asky.research.tools import ResearchTools
 from asky.research.writing.history import hold_keys, shown_again
 from asky.research.writing.prompts import EVIDENCE_PROMPT, Prompt, decode_prompt, encode_prompt
+from asky.research.writing.templates import fill, template_text
 from asky.runs.driver import BaseRunWorker
 from asky.storage.scope import Scope
 from asky.text.counting import counted
@@ -44,7 +43,6 @@ SUMMARY_STAGE, CONTENT_STAGE, SYNTHESIS_STAGE = "paper summaries", "paper conten
 
 _NO_CONTENT = "No detailed content found in the selected papers. Papers may not be properly indexed."
 _KEY_FORMAT = "`[P7f3a]`, with the key of the passage, or `[P7f3a, P09c2]` for several"
-_VARIABLE = re.compile(r"\{\{([A-Z_]+)\}\}")
 _MAX_PASSAGES = 15
 _CALL = "content"
 
@@ -100,7 +98,7 @@ class PaperPrompt:
         if earlier is not None:
             values |= {"DRAFT": earlier.draft, "FEEDBACK": feedback}
         template = "research_synthesis_v1.md" if earlier is None else "research_improvement_v1.md"
-        user = fill(template_text(template), values)
+        user = fill(template_text("asky.papers", template), values)
         return Prompt([Message("system", EVIDENCE_PROMPT), Message("user", user)], ToolRegistry([]))
 
     def _for_built_in(self, query: str, evidence: Sequence[Evidence]) -> Prompt:
@@ -225,14 +223,3 @@ class _Earlier:
 def _holds(passage: StoredPassage, citation: Mapping[str, Any]) -> bool:
     is_of_source = passage.source.id == citation["source_id"]
     return is_of_source and bool(passage.start <= citation["start"] and citation["end"] <= passage.end)
-
-
-def fill(template: str, values: Mapping[str, str]) -> str:
-    """Return `template` with each `{{NAME}}` replaced once: what the values contain is left as it is."""
-    return _VARIABLE.sub(lambda match: values.get(match[1], match[0]), template)
-
-
-@cache
-def template_text(name: str) -> str:
-    """Return the text of a prompt template of this package."""
-    return (resources.files("asky.papers") / "prompts" / name).read_text(encoding="utf-8")

@@ -13,8 +13,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-import anyio
-
 from asky.concurrency import error_of, in_thread
 from asky.config.limits import RunLimits
 from asky.errors import AskyError, NotEnoughEvidence, SourceError, UsageError
@@ -34,8 +32,8 @@ from asky.papers.table import MAX_PAPERS, FilledTable, TableMaker, raise_if_all_
 from asky.papers.wanted import read_arguments
 from asky.papers.written_summaries import SUMMARY_QUESTION, summary_hits, written_summary
 from asky.research.local.names import show_name, show_target
-from asky.runs.access import BUILT_IN, Access
-from asky.runs.context import Question, raise_for_outcome, run_context, running
+from asky.runs.access import BUILT_IN
+from asky.runs.context import Question, raise_for_outcome
 from asky.storage.papers import Paper, PaperTable
 from asky.storage.scope import Scope
 from asky.text.counting import counted
@@ -50,12 +48,10 @@ if TYPE_CHECKING:
     from asky.research.corpus.ingest import Ingester
     from asky.research.local.files import LocalRoots
     from asky.research.vector_store import VectorStore
-    from asky.runs.context import RunContext, RunHandle
+    from asky.runs.context import RunHandle
+    from asky.runs.starter import OpenedSession, RunStarter
     from asky.storage.corpus import CorpusStore
     from asky.storage.database import Database
-    from asky.storage.events import EventStore
-    from asky.storage.runs import RunStore
-    from asky.storage.sessions import Session, SessionStore
     from asky.values import Answer
 
 _SESSION = "papers"
@@ -96,17 +92,6 @@ class QueryResult:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ResearchParts:
-    """What runs over the library need: the worker of a model, the stores, and what hides secrets in events."""
-
-    worker: Callable[[str | None, RunLimits], PaperWorker]
-    sessions: SessionStore
-    runs: RunStore
-    events: EventStore
-    mask: Callable[[str], str]
-
-
 class PaperService(PaperCatalog):
     """Keeps papers. Synchronous methods only read the store; the others are coroutines."""
 
@@ -125,7 +110,7 @@ class PaperService(PaperCatalog):
         max_file_bytes: int,
         workers: int,
         listener: Listener,
-        research: ResearchParts,
+        research: RunStarter[PaperWorker],
     ) -> None:
         super().__init__(PaperTable(database), corpus, store)
         self._parts = PaperParts(
@@ -235,15 +220,11 @@ class PaperService(PaperCatalog):
         `UsageError` for an empty or very long query, and without papers; the run raises `NotEnoughEvidence` if a stage
         finds nothing, and what the model raises.
         """
-        limits = limits or RunLimits()
-        parts = self._research
-        found, worker, access, chosen = await in_thread(self._prepare, query, feedback, session, model, limits, offline)
-        run_id = await in_thread(parts.runs.new_id)
+        opened = await in_thread(self._open, query, feedback, session, model, limits or RunLimits(), offline)
         scope = Scope((await in_thread(self.collection),))
-        context = run_context(parts.events, parts.mask, run_id, found.id, access, limits, listen, notes)
         question = Question(query, query, PAPERS, scope, instructions=feedback)
-        worker = replace(worker, evidence=tuple(each.hit for each in evidence))
-        async with running(context, partial(self._run, question, found, worker, context, chosen)) as run:
+        worker = replace(opened.worker, evidence=tuple(each.hit for each in evidence))
+        async with self._research.start(replace(opened, worker=worker), question, listen=listen, notes=notes) as run:
             yield run
 
     async def tabulate(
@@ -312,40 +293,16 @@ class PaperService(PaperCatalog):
         name = state.original_query or state.selected_paper or "papers"
         return self._parts.files.put_result(name, text, datetime.now())
 
-    def _prepare(
+    def _open(
         self, query: str, feedback: str, name: str, model: str | None, limits: RunLimits, offline: bool
-    ) -> tuple[Session, PaperWorker, Access, str | None]:
+    ) -> OpenedSession[PaperWorker]:
         if not query.strip():
             raise UsageError("the query is empty", hint="ask a question about the papers of the library")
         if len(query) + len(feedback) > _MAX_QUERY_CHARS:
             raise UsageError(f"the query is longer than {_MAX_QUERY_CHARS:,} characters", hint="ask a shorter question")
         if self.table.is_empty():
             raise no_papers()
-        sessions, runs = self._research.sessions, self._research.runs
-        session = sessions.open(name, mode=_STANDARD)
-        chosen = model or session.settings.get("model")
-        access = Access.of_session(session, chosen, self._parts.corpus, runs, offline=offline)
-        worker = self._research.worker(BUILT_IN if access.only_built_in else chosen, limits)
-        access.require_model(worker.model)
-        remembered = chosen or (worker.model.name if worker.model.host is not None else None)
-        return session, worker, access, remembered
-
-    async def _run(
-        self,
-        question: Question,
-        session: Session,
-        worker: PaperWorker,
-        context: RunContext,
-        model: str | None,
-        on_answer: Callable[[Answer], None],
-    ) -> None:
-        with anyio.CancelScope(shield=True):
-            await in_thread(self._remember, session, model)
-        await worker.answer(question, session, context, on_answer=on_answer)
-
-    def _remember(self, session: Session, model: str | None) -> None:
-        settings = {**session.settings, "model": model}
-        self._research.sessions.remember(session.id, mode=session.mode, settings=settings)
+        return self._research.open(name, model, limits, offline=offline)
 
     def _named(self, name: str) -> Paper | None:
         return self.table.get(name) or self.table.get(without_version(name)) or self.table.known_as(read_name(name))

@@ -50,7 +50,7 @@ FORMATS = (
         (".txt", ".text", ".log", ".srt", ".vtt", ".properties", ".bib"),
         "asky.reading.plain_text",
     ),
-    Format("text/markdown", (".md", ".markdown", ".mdx", ".qmd", ".rmd"), "asky.reading.markdown"),
+    Format("text/markdown", (".md", ".markdown", ".mdx", ".qmd", ".rmd"), "asky.reading.markdown", version=2),
     Format("text/html", (".html", ".htm", ".xhtml"), "asky.reading.html.page", links=True),
     Format("application/json", (".json", ".geojson", ".webmanifest"), "asky.reading.settings.json_tree"),
     Format("text/calendar", (".ics",), "asky.reading.calendar_events", version=2),

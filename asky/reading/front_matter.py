@@ -30,7 +30,8 @@ _MAX_PROPERTIES = 200
 _MAX_DEPTH = 4
 _REFUSED_DEPTH = 50  # such YAML was built to take time
 _VALUE_CHARS = 2_000
-_BETWEEN = "; "
+BETWEEN = "; "
+"""What stands between the members of a list in a property's value."""
 
 _BLOCK = re.compile(r"---[ \t]*\n(.*?\n)?(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
 _FIRST_LINE = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*(?!-[ \t])[^\s#:][^\n:]*:(?:\s|$)")
@@ -162,7 +163,7 @@ def _metadata(found: dict[str, list[str]]) -> dict[str, str]:
 
 
 def _joined(values: list[str]) -> str:
-    return one_line(_BETWEEN.join(value.replace(";", ",") if len(values) > 1 else value for value in values), None)
+    return one_line(BETWEEN.join(value.replace(";", ",") if len(values) > 1 else value for value in values), None)
 
 
 def _split_tags(values: list[str]) -> list[str]:

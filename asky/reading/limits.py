@@ -8,6 +8,7 @@ MIB = 1024 * 1024
 # Per page: stored addresses, and characters of each. Generous for people, small for a hostile page.
 MAX_LINKS = 2_000
 MAX_URL_CHARS = 2_048
+MAX_NOTE_LINKS = 20_000  # of one note
 OMITTED = "omitted_characters"
 """The metadata key with the number of characters of a document that were not kept."""
 MAX_SCANNED_PAGES = 2_000  # for which a file is given time

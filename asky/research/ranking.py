@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from asky.research.vector_store_common import Ids, Scores, Vectors
@@ -81,17 +81,23 @@ def diversify(scores: Scores, documents: Ids, vectors: Vectors | None) -> Ids:
     return order if vectors is None else _repetitions_last(order, vectors)
 
 
+SearchMode = Literal["hybrid", "semantic", "keyword"]
+"""What finds chunks: their meaning and their words, or one of the two."""
+
+
 @dataclass(frozen=True, slots=True)
 class Selection:
     """How candidates become hits.
 
     `cutoff` is the least cosine to the query, in [-1, 1]; a chunk without a vector has none to be judged by, and stays.
     `mmr_alpha`, in [0, 1], weighs the score of a candidate against its similarity to those chosen before it: 1 takes
-    the best, 0 the most different. Without it, `diversify` decides. Raises `ValueError` for other numbers.
+    the best, 0 the most different. Without it, `diversify` decides. `mode` says what finds candidates and scores them;
+    without an embedding model, words do whatever it says. Raises `ValueError` for other numbers.
     """
 
     cutoff: float | None = None
     mmr_alpha: float | None = None
+    mode: SearchMode = "hybrid"
 
     def __post_init__(self) -> None:
         if self.cutoff is not None and not -1 <= self.cutoff <= 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -44,13 +44,15 @@ def search_content_chunks(
     count = max(store.settings.candidates, limit)
     if store.tables.chunks.is_everything(scope):
         scope = Scope()
-    found = {query: store.tables.lexical.search(word_expression(query), scope, limit=count) for query in queries}
-    embedder = store.embedder()
+    embedder = store.embedder() if selection.mode != "keyword" else None
+    by_words = selection.mode != "semantic" or embedder is None
+    lexical = store.tables.lexical
+    found = {query: lexical.search(word_expression(query), scope, limit=count) if by_words else {} for query in queries}
     coverage = embed_for_queries(store, embedder, scope, found, first) if embedder else Coverage(0, 0)
     results: list[list[Hit]] = []
     for query in queries:
         leg = nearest(store, embedder, query, scope, coverage, count) if embedder and coverage.chunks else DenseLeg()
-        results.append(_ranked(store, query, scope, found[query], leg, limit, selection))
+        results.append(_ranked(store, query, scope, found[query] if by_words else None, leg, limit, selection))
     return results
 
 
@@ -58,27 +60,30 @@ def _ranked(
     store: StoreParts,
     query: str,
     scope: Scope,
-    found: dict[int, float],
+    found: dict[int, float] | None,
     leg: DenseLeg,
     limit: int,
     selection: Selection,
 ) -> list[Hit]:
-    """Rank the candidates of both legs by both scores; `found` has the lexical hits."""
+    """Rank the candidates of both legs by both scores; `found` has the lexical hits, `None` if words do not count."""
     import numpy as np  # here and below: see `asky.research.vector_store_common`
 
     lexical = store.tables.lexical
-    ids = np.array(sorted({*found, *leg.ids}), dtype=np.int64)
+    ids = np.array(sorted({*(found or ()), *leg.ids}), dtype=np.int64)
     if not len(ids):
         return []
-    words = found | lexical.scores(word_expression(query), [each for each in leg.ids if each not in found])
-    pairs = lexical.scores(pair_expression(query), ids.tolist())
+    words, pairs = dict[int, float](), dict[int, float]()
+    if found is not None:
+        words = found | lexical.scores(word_expression(query), [each for each in leg.ids if each not in found])
+        pairs = lexical.scores(pair_expression(query), ids.tolist())
     vectors = leg.rows(ids)
     scored = _Scored(ids, leg.cosines(len(ids), vectors), _filled(ids, words), _filled(ids, pairs))
     scores = fuse(scored.cosines, scored.words, scored.pairs, dense_weight=store.settings.dense_weight)
     owners = store.tables.chunks.documents_of(ids.tolist())
     documents = np.array([owners.get(each, -1) for each in ids.tolist()], dtype=np.int64)
     order = select(scores, scored.cosines, documents, vectors, selection=selection, limit=limit)
-    return _hits(store, scope, scored, order, scores)
+    hits = _hits(store, scope, scored, order, scores)
+    return hits if found is not None else [replace(each, lexical=None) for each in hits]
 
 
 @dataclass(frozen=True, slots=True)

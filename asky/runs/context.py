@@ -22,7 +22,7 @@ from asky.research.web.access import decode_access, encode_access
 from asky.runs.access import Access
 from asky.runs.feed import RunFeed
 from asky.storage.scope import Scope
-from asky.values import Answer, Approve, Failure, StoppedBy, decline
+from asky.values import PRIVATE_KINDS, Answer, Approve, Failure, StoppedBy, decline
 
 if TYPE_CHECKING:
     from asky.research.memory import MemoryScope
@@ -51,7 +51,8 @@ class Question:
 
     `rejected` holds paths and addresses that could not be read, each with the reason. `web` is `None` for a question
     that may not use the web. `memory` selects the findings to recall: those of the session, or of all sessions.
-    `instructions` of the user follow asky's own in the system prompt.
+    `instructions` of the user follow asky's own in the system prompt. `task` holds what a product needs beside the
+    question, as JSON.
     """
 
     text: str
@@ -62,6 +63,7 @@ class Question:
     web: WebAccess | None = None
     memory: MemoryScope = "session"
     instructions: str = ""
+    task: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,7 @@ class RunSpec:
             "web": encode_access(question.web),
             "memory": question.memory,
             "instructions": question.instructions,
+            "task": dict(question.task),
             "session": self.session,
             "model": self.model,
             "host": self.host,
@@ -113,7 +116,8 @@ def decode_spec(data: Mapping[str, Any]) -> RunSpec:
     rejected = tuple((url, why) for url, why in data["rejected"])
     access = decode_access(data["web"])
     question = Question(data["text"], data["shown"], data["mode"], scope, rejected, access, data["memory"])
-    question = replace(question, instructions=data.get("instructions", ""))  # missing from an earlier version
+    # both are missing from an earlier version
+    question = replace(question, instructions=data.get("instructions", ""), task=data.get("task", {}))
     names = ("session", "model", "host", "context_tokens", "offers_tools", "limits", "marker")
     return RunSpec(question, options=data["given"], **{name: data[name] for name in names})
 
@@ -329,7 +333,7 @@ def _no_evidence_error(answer: Answer, runs: RunStore) -> AskyError:
     ledger = runs.ledger(answer.run)
     missing = outage(ledger) or no_evidence(ledger, answer.warnings)
     if missing is None:
-        of_files = any(source.kind == "file" for source, _, _ in answer.sources)
+        of_files = any(source.kind in PRIVATE_KINDS for source, _, _ in answer.sources)
         hint = (
             f"`asky search`, with the same -d or --collection, shows what there is; {SEE_RUN}" if of_files else SEE_RUN
         )

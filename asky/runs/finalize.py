@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import anyio
 
 from asky.concurrency import in_thread
-from asky.errors import AskyError, ProviderError, StorageError
+from asky.errors import AskyError, EmptyReply, StorageError
 from asky.events import StageFinished, StageStarted, Warned
 from asky.evidence.answer import answer_json
 from asky.evidence.citation_lookup import changed_files
@@ -109,7 +109,7 @@ class Finalizer:
     async def finish(self, text: str, tools: Sequence[ToolSpec], stopped_by: StoppedBy | None) -> None:
         """Check `text`, have it revised if that is worth a call, then store the answer and pass it to `on_answer`.
 
-        `tools` are the tools declared when it was written. Raises `ProviderError` if the model gave no answer although
+        `tools` are the tools declared when it was written. Raises `EmptyReply` if the model gave no answer although
         no limit had stopped it.
         """
         await self.journal.enter("checking")
@@ -117,7 +117,7 @@ class Finalizer:
         abstains = not text.strip() or (self.journal.state.has_sources and is_abstention(text))
         if not text.strip() and stopped_by is None:
             why = self.warnings[-1] if self.warnings else "its reply was empty"
-            raise ProviderError(
+            raise EmptyReply(
                 f"{self.model.name} gave no answer: {why}", hint="ask again, or choose another model with -m"
             )
         if not text.strip():

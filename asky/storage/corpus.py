@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from asky.errors import UsageError
 from asky.storage.database import Database
@@ -190,7 +191,8 @@ class CorpusStore:
         """Insert or update a source, add it to the collection, and drop its previous document.
 
         `read_with` is the version of what read a file: another one might find another text in the same bytes.
-        In `metadata`, the name under which `describe` stores its values is ignored.
+        A note stays one if it is also read as a file. In `metadata`, the name under which `describe` stores its values
+        is ignored.
         """
         own = {name: value for name, value in (metadata or {}).items() if name != OF_THE_WORK}
         with self._db.write() as connection:
@@ -199,9 +201,11 @@ class CorpusStore:
                 "INSERT INTO source(id, kind, uri, title, url, path, external_id, document_id, size, mtime_ns,"
                 " content_sha256, read_with, verdict, why, metadata, fetched_at)"
                 " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
-                " ON CONFLICT(id) DO UPDATE SET kind=excluded.kind, title=excluded.title, url=excluded.url,"
-                " path=excluded.path, document_id=excluded.document_id, size=excluded.size, mtime_ns=excluded.mtime_ns,"
-                " content_sha256=excluded.content_sha256, read_with=excluded.read_with,"
+                " ON CONFLICT(id) DO UPDATE SET"
+                " kind=iif(source.kind='note' AND excluded.kind='file', 'note', excluded.kind),"
+                " title=excluded.title, url=excluded.url, path=excluded.path, document_id=excluded.document_id,"
+                " size=excluded.size, mtime_ns=excluded.mtime_ns, content_sha256=excluded.content_sha256,"
+                " read_with=excluded.read_with,"
                 " verdict=excluded.verdict, why=excluded.why, metadata=json_patch(excluded.metadata,"
                 f" json_object('{OF_THE_WORK}', json_extract(source.metadata, '$.{OF_THE_WORK}'))),"
                 " fetched_at=excluded.fetched_at",
@@ -215,9 +219,17 @@ class CorpusStore:
             if before is not None and before["document_id"] not in (None, document_id):
                 self._documents.release(connection, before["document_id"])
 
-    def hold(self, collection_id: int, source_ids: Iterable[str]) -> None:
-        """Add existing sources to one more collection; unknown ids are ignored."""
+    def hold(self, collection_id: int, source_ids: Sequence[str], kind: SourceKind = "file") -> None:
+        """Add existing sources to one more collection; unknown ids are ignored. With the kind "note" they become notes.
+
+        Others keep their kind.
+        """
         with self._db.write() as connection:
+            if kind == "note":
+                marked = (json.dumps(list(source_ids)),)
+                connection.execute(
+                    "UPDATE source SET kind = 'note' WHERE id IN (SELECT value FROM json_each(?))", marked
+                )
             connection.executemany(
                 "INSERT OR IGNORE INTO collection_source SELECT ?, id FROM source WHERE id = ?",
                 [(collection_id, each) for each in source_ids],
@@ -299,6 +311,19 @@ class CorpusStore:
                 (collection_id,),
             )
             return {uri: FileState(*state) for uri, *state in rows}
+
+    def metadata(self, collection_id: int) -> dict[str, Mapping[str, Any]]:
+        """Return the metadata of the collection's sources as they were read, by URI, in order of URI."""
+        with self._db.read() as connection:
+            rows = connection.execute(
+                "SELECT id, uri, metadata FROM source JOIN collection_source ON source_id = id"
+                " WHERE collection_id = ? ORDER BY uri",
+                (collection_id,),
+            )
+            return {
+                row["uri"]: stored_json(row["metadata"], SOURCE_METADATA, f"the metadata of the source {row['id']}")
+                for row in rows
+            }
 
     def file(self, source_id: str) -> FileState | None:
         """Return the stored facts about one source, in whatever collection."""

@@ -17,7 +17,7 @@ from asky.errors import StorageError
 from asky.storage.database import Database
 from asky.storage.migrations import BLOCK_CHARACTERS
 from asky.storage.stored_json import stored_json, template_of
-from asky.values import Chunk, Document, Page, Section, Span
+from asky.values import Chunk, Document, NoteLink, Page, Section, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class DocumentStore:
     def put_document(self, document: Document, chunks: Sequence[Chunk], contexts: Sequence[str]) -> StoredDocument:
         """Store a text with its structure and chunks, with full-text index; `contexts[i]` belongs to `chunks[i]`.
 
-        An equal document is used again, with the metadata of this one.
+        An equal document is used again, with the metadata and the links of this one.
         """
         fingerprint = _fingerprint(document, chunks, contexts)
         with self._db.write() as connection:
@@ -46,9 +46,10 @@ class DocumentStore:
                 "UPDATE document SET metadata = ? WHERE fingerprint = ? RETURNING id",
                 (_metadata(document), fingerprint),
             ).fetchone()
-            if row is not None and (known := self.chunk_ids(row["id"])):
-                return StoredDocument(row["id"], tuple(known), False)
             document_id = row["id"] if row is not None else self._insert_document(connection, document, fingerprint)
+            _put_note_links(connection, document_id, document.note_links)
+            if row is not None and (known := self.chunk_ids(document_id)):
+                return StoredDocument(document_id, tuple(known), False)
             ids = _next_ids(connection, len(chunks))
             connection.executemany(
                 "INSERT INTO chunk(id, document_id, ordinal, start, end, tokens, context) VALUES (?,?,?,?,?,?,?)",
@@ -98,8 +99,25 @@ class DocumentStore:
             title=row["title"],
             sections=sections,
             pages=pages,
+            note_links=self.note_links(document_id),
             metadata=_stored(row, "metadata"),
         )
+
+    def note_links(self, document_id: int) -> tuple[NoteLink, ...]:
+        """Return the document's links to other notes, in order."""
+        with self._db.read() as connection:
+            rows = connection.execute(f"{_NOTE_LINKS} WHERE document_id = ? ORDER BY start", (document_id,))
+            return tuple(_note_link(row) for row in rows)
+
+    def note_links_in(self, collection_id: int) -> Iterator[tuple[str, NoteLink]]:
+        """Yield the links to other notes of every source in the collection, with its URI, in order of both."""
+        with self._db.read() as connection:
+            rows = connection.execute(
+                f"{_NOTE_LINKS} JOIN source USING (document_id) JOIN collection_source ON source_id = source.id"
+                " WHERE collection_id = ? ORDER BY uri, start",
+                (collection_id,),
+            )
+            yield from ((row["uri"], _note_link(row)) for row in rows)
 
     def structure(self, document_id: int) -> tuple[tuple[Section, ...], tuple[Page, ...]]:
         """Return the document's sections and pages, without its text. Raises as `digest` does."""
@@ -195,6 +213,21 @@ class DocumentStore:
             "DELETE FROM document WHERE id = ? AND NOT EXISTS (SELECT 1 FROM passage WHERE document_id = ?)",
             (document_id, document_id),
         )
+
+
+_NOTE_LINKS = "SELECT * FROM note_link"
+
+
+def _put_note_links(connection: sqlite3.Connection, document_id: int, links: Sequence[NoteLink]) -> None:
+    connection.execute("DELETE FROM note_link WHERE document_id = ?", (document_id,))
+    connection.executemany(
+        "INSERT INTO note_link(document_id, start, end, target, part, alias, is_embed) VALUES (?,?,?,?,?,?,?)",
+        [(document_id, it.start, it.end, it.target, it.part, it.alias, it.is_embed) for it in links],
+    )
+
+
+def _note_link(row: sqlite3.Row) -> NoteLink:
+    return NoteLink(row["target"], row["part"], row["alias"], bool(row["is_embed"]), row["start"], row["end"])
 
 
 def _metadata(document: Document) -> str:

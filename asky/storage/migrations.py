@@ -384,6 +384,21 @@ CREATE INDEX paper_notice_paper ON paper_notice(paper_id);
 """
 
 
+# The links of a document to other notes, by their place in its text: see `NoteLink`.
+_NOTE_LINKS = """
+CREATE TABLE note_link (
+    document_id INTEGER NOT NULL REFERENCES document(id) ON DELETE CASCADE,
+    start INTEGER NOT NULL,
+    end INTEGER NOT NULL,
+    target TEXT NOT NULL,
+    part TEXT NOT NULL,
+    alias TEXT NOT NULL,
+    is_embed INTEGER NOT NULL,
+    PRIMARY KEY (document_id, start)
+) WITHOUT ROWID
+"""
+
+
 def _statements(script: str) -> list[str]:
     """Return the statements of `script`; a trigger's body stays with its trigger."""
     statements: list[str] = []
@@ -441,6 +456,10 @@ def _notices(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
+def _note_links(connection: sqlite3.Connection) -> None:
+    connection.execute(_NOTE_LINKS)
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _first_schema,
     _spending,
@@ -451,4 +470,5 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _vector_counts,
     _papers,
     _notices,
+    _note_links,
 )

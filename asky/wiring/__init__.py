@@ -36,6 +36,7 @@ from asky.storage.text_vectors import TextVectorTable
 from asky.storage.vector_files import VectorFiles
 
 if TYPE_CHECKING:
+    from asky.config.limits import RunLimits
     from asky.config.loader import Config
     from asky.papers.service import PaperService
     from asky.reading.process.pool import ReaderPool
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from asky.research.local.files import LocalRoots
     from asky.research.run import ResearchRun
     from asky.research.vector_store import VectorStore
+    from asky.runs.starter import RunStarter, Worker
     from asky.wiring.models import ModelParts
     from asky.wiring.web import WebParts
 
@@ -277,7 +279,7 @@ class Services:
     @cached_property
     def papers(self) -> PaperService:
         """The paper library."""
-        from asky.papers.service import PaperService, ResearchParts
+        from asky.papers.service import PaperService
 
         chosen = self.config.research.reading
         return PaperService(
@@ -290,11 +292,16 @@ class Services:
             roots=self.only,
             online=lambda: self.web().papers,
             summarizer=self.models.built_in,
-            research=ResearchParts(self.models.paper_worker, self.sessions, self.runs, self.events, self.mask),
+            research=self._starter(self.models.paper_worker),
             max_file_bytes=chosen.max_file_mb * _MIB,
             workers=chosen.workers,
             listener=self.listener,
         )
+
+    def _starter(self, worker: Callable[[str | None, RunLimits], Worker]) -> RunStarter[Worker]:
+        from asky.runs.starter import RunStarter
+
+        return RunStarter(worker, self.corpus, self.sessions, self.runs, self.events, self.mask)
 
     def roots(self, granted: Sequence[Path] = ()) -> LocalRoots:
         """Return the folders that may be read: `granted` for this run, and the configured ones that exist."""

@@ -1,17 +1,15 @@
-"""What the first keystroke costs: the modules that the light commands load, and their CPU time in ratios of one run."""
+"""What the first keystroke costs, in modules loaded. `tests/bench/test_startup_speed.py` measures the time."""
 
 from __future__ import annotations
 
 import json
-import resource
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from tests.support.asky_command import clean_environment, run_python
+from tests.support.asky_command import run_python
 from tests.support.chatting import CTRL_D, Chatting
 
 HEAVY = frozenset(
@@ -141,50 +139,37 @@ def test_importing_asky_imports_nothing_else(tmp_path: Path) -> None:
     assert [name for name in done.stdout.split("'") if name.startswith("asky")] == ["asky"]
 
 
-def cpu_s(command: Sequence[str], environ: dict[str, str]) -> float:
-    """CPU seconds, user and system, of one run of `command`."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, env=environ, stdin=subprocess.DEVNULL, capture_output=True, check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
 @pytest.mark.parametrize(
     ("arguments", "most"),
-    [
-        (["--help"], 2.0),
-        (["--version"], 2.0),
-        # 200 ms where `import click` takes 62 ms, which is where the limit was set
-        (["config", "show"], 3.2),
-    ],
-    ids=["help", "version", "config show"],
+    [(["--version"], 14), (["--help"], 28), (["config", "show"], 150)],  # 11, 21 and 123 as measured
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_cpu_is_a_small_multiple_of_importing_click(arguments: list[str], most: float, tmp_path: Path) -> None:
-    environ = clean_environment(tmp_path)
-    command = [sys.executable, "-m", "asky", *arguments]
-    floor = [sys.executable, "-c", "import click"]
-    for warming_up in (command, floor):  # compiles what is not compiled yet
-        cpu_s(warming_up, environ)
-    pairs = [(cpu_s(command, environ), cpu_s(floor, environ)) for _ in range(9)]
-    cost, base = (min(side) for side in zip(*pairs, strict=True))  # what else the machine does only adds to them
-    print(f"asky {' '.join(arguments)}: {cost * 1000:.0f} ms of CPU, import click: {base * 1000:.0f} ms")
-    assert cost <= most * base
+def test_light_commands_load_few_modules_besides_those_of_click(
+    arguments: list[str], most: int, tmp_path: Path
+) -> None:
+    done = run_python(("-c", "import json, sys, click; print(json.dumps(sorted(sys.modules)))"), home=tmp_path)
+    loaded = modules_of(arguments, tmp_path) - set(json.loads(done.stdout))
+    print(f"asky {' '.join(arguments)}: {len(loaded)} modules")
+    assert len(loaded) <= most
 
 
-def test_a_chat_shows_its_prompt_within_a_small_multiple_of_importing_click(tmp_path: Path) -> None:
-    def chat_cpu_s() -> float:
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        with Chatting(home=tmp_path) as chatting:
-            chatting.see("| web on")
-            chatting.type(CTRL_D)
-            assert chatting.end() == 0
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+RECORDED = """
+import json, sys
+from asky.__main__ import run
+code = run(["chat"])
+open(sys.argv[1], "w").write(json.dumps(sorted(sys.modules)))
+sys.exit(code)
+"""
 
-    floor = [sys.executable, "-c", "import click"]
-    environ = clean_environment(tmp_path)
-    chat_cpu_s()  # compiles what is not compiled yet, and makes the store
-    pairs = [(chat_cpu_s(), cpu_s(floor, environ)) for _ in range(5)]
-    cost, base = (min(side) for side in zip(*pairs, strict=True))  # what else the machine does only adds to them
-    print(f"asky chat: {cost * 1000:.0f} ms of CPU, import click: {base * 1000:.0f} ms")
-    assert cost <= 9 * base  # 6.6 to 7.3 times as measured; 400 ms, where click takes 45, is the limit that was set
+
+def test_a_chat_in_a_terminal_loads_the_editing_prompt_and_not_the_research_stack(tmp_path: Path) -> None:
+    file = tmp_path / "modules.json"
+    with Chatting(str(file), home=tmp_path, command=(), program=(sys.executable, "-c", RECORDED)) as chatting:
+        chatting.see("| web on")
+        chatting.type(CTRL_D)
+        assert chatting.end() == 0
+    loaded = set(json.loads(file.read_text()))
+    print(f"asky chat: {len(loaded)} modules")
+    assert "prompt_toolkit" in loaded
+    assert not (HEAVY - {"asyncio", "sqlite3"}) & loaded
+    assert len(loaded) <= 650  # 559 as measured

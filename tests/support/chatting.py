@@ -35,17 +35,18 @@ class Chatting:
         rows: int = 40,
         columns: int = 100,
         command: Sequence[str] = ("chat",),
+        program: Sequence[str] = ASKY,
         in_shell: bool = False,
     ) -> None:
         self.screen = pyte.HistoryScreen(columns, rows, history=10_000, ratio=1)
         self.sent = ""
         self._feed = pyte.Stream(self.screen)
         environment = {"TERM": "xterm-256color", "PS1": "$ ", **(environ or {})}
-        line = [*ASKY, *command, *arguments]
-        program = list(SHELL) if in_shell else line
+        line = [*program, *command, *arguments]
+        started = list(SHELL) if in_shell else line
         self.child = pexpect.spawn(
-            program[0],
-            program[1:],
+            started[0],
+            started[1:],
             env=clean_environment(home, environment),
             encoding="utf-8",
             codec_errors="replace",

@@ -9,8 +9,8 @@ import json
 import struct
 from typing import Any
 
-from asky.reading.limits import MAX_LINKS, MAX_URL_CHARS
-from asky.values import Document, Link, Page, Section
+from asky.reading.limits import MAX_LINKS, MAX_NOTE_LINKS, MAX_URL_CHARS
+from asky.values import Document, Link, NoteLink, Page, Section
 
 PREFIX = struct.Struct(">IQ")
 # Far above any valid header: 1,000,000 sections take 60 MB.
@@ -35,6 +35,9 @@ def pack_document(document: Document) -> tuple[dict[str, Any], bytes]:
         "sections": [(part.heading, part.level, part.start, part.end) for part in document.sections],
         "pages": [(page.label, page.start, page.end) for page in document.pages],
         "links": [(link.url, link.text, link.start) for link in document.links],
+        "note_links": [
+            (link.target, link.part, link.alias, link.is_embed, link.start, link.end) for link in document.note_links
+        ],
         "metadata": dict(document.metadata),
     }
     return header, document.text.encode("utf-8")
@@ -61,6 +64,10 @@ def unpack_document(header: dict[str, Any], payload: bytes) -> Document:
                 for index, (label, start, end) in enumerate(header["pages"], start=1)
             ),
             links=tuple(Link(_address(url), _text(label), _number(start)) for url, label, start in header["links"]),
+            note_links=tuple(
+                NoteLink(_text(target), _text(part), _text(alias), bool(is_embed), _number(start), _number(end))
+                for target, part, alias, is_embed, start, end in header["note_links"]
+            ),
             metadata={_text(key): _text(value) for key, value in header["metadata"].items()},
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -68,6 +75,9 @@ def unpack_document(header: dict[str, Any], payload: bytes) -> Document:
     _check_spans([(part.start, part.end) for part in document.sections], len(text), nested=True)
     _check_spans([(page.start, page.end) for page in document.pages], len(text), nested=False)
     _check_links(document.links, len(text))
+    if len(document.note_links) > MAX_NOTE_LINKS:
+        raise BadFrame("too many links to notes")
+    _check_spans([(link.start, link.end) for link in document.note_links], len(text), nested=False)
     return document
 
 

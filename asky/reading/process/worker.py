@@ -173,6 +173,7 @@ def _beginning(document: Document, chars: int) -> Document:
         sections=tuple(replace(each, end=min(each.end, end)) for each in document.sections if each.start < end),
         pages=tuple(replace(each, end=min(each.end, end)) for each in document.pages if each.start < end),
         links=tuple(replace(each, start=min(each.start, end)) for each in document.links),
+        note_links=tuple(each for each in document.note_links if each.end <= end),
         metadata={**document.metadata, OMITTED: str(len(document.text) - end)},
     )
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from asky.concurrency import in_thread
 from asky.events import Listener, StageAdvanced, StageFinished, StageStarted
 from asky.research.corpus.add_records import RecordAcquirer
-from asky.research.corpus.files import FileAcquirer
+from asky.research.corpus.files import EVERY_FILE, FileAcquirer, FileSelection
 from asky.research.corpus.ingest import Ingester
 from asky.research.corpus.report import AcquireReport, DiskChanges
 from asky.research.local.files import LocalRoots
@@ -49,16 +49,19 @@ class Acquirer:
         )
         self._records = RecordAcquirer(database, ingester, listener)
 
-    async def sync(self, collection_id: int, roots: LocalRoots) -> AcquireReport:
+    async def sync(self, collection_id: int, roots: LocalRoots, selection: FileSelection = EVERY_FILE) -> AcquireReport:
         """Synchronize the collection with what is under `roots` now; sources from elsewhere are left alone.
 
-        Deleted files are removed, unless they lie in a folder that could not be read.
+        Deleted files, and those that `selection` leaves out, are removed, unless they lie in a folder that could not be
+        read.
         """
-        return await self._files.sync(collection_id, roots)
+        return await self._files.sync(collection_id, roots, selection)
 
-    def sync_unchanged(self, collection_id: int, roots: LocalRoots) -> AcquireReport | None:
+    def sync_unchanged(
+        self, collection_id: int, roots: LocalRoots, selection: FileSelection = EVERY_FILE
+    ) -> AcquireReport | None:
         """Return what `sync` would if it had nothing to do, or else `None`. Nothing is stored."""
-        return self._files.sync_unchanged(collection_id, roots)
+        return self._files.sync_unchanged(collection_id, roots, selection)
 
     def compare(self, collection_id: int, roots: LocalRoots) -> DiskChanges:
         """Return what has changed on disk since the last sync; no file is opened and nothing is stored."""

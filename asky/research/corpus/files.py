@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ from asky.research.corpus.report import OTHER_CONTENT, AcquireCounts, AcquireRep
 from asky.research.local.discovery import DiscoveredFile, Unread, discover
 from asky.research.local.files import LocalRoots
 from asky.research.local.names import show_name, source_title
-from asky.values import Chunk, Document, Failure, Source, source_id
+from asky.values import Chunk, Document, Failure, Source, SourceKind, source_id
 
 if TYPE_CHECKING:
     from asky.reading.process.pool import ReaderPool
@@ -66,6 +66,29 @@ class _Scan:
     blind: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """Where files are kept: the id of the collection, and the kind of source that they are."""
+
+    collection_id: int
+    kind: SourceKind
+
+
+@dataclass(frozen=True, slots=True)
+class FileSelection:
+    """Which files of a folder a collection has, and the kind of source that they are.
+
+    `reason_to_skip` returns why a file is left out, given its path below the root, or `None`.
+    """
+
+    kind: SourceKind = "file"
+    reason_to_skip: Callable[[str], str | None] = lambda relative: None  # noqa: ARG005 - nothing is left out
+
+
+EVERY_FILE = FileSelection()
+"""Every file that a reader supports."""
+
+
 class FileAcquirer:
     """Ingests files into collections."""
 
@@ -88,31 +111,33 @@ class FileAcquirer:
         self._workers = workers
         self._listener = listener
 
-    async def sync(self, collection_id: int, roots: LocalRoots) -> AcquireReport:
+    async def sync(self, collection_id: int, roots: LocalRoots, selection: FileSelection = EVERY_FILE) -> AcquireReport:
         """See `asky.research.corpus.acquire.Acquirer.sync`."""
         counts = AcquireCounts(self._listener)
         known = self._corpus.files(collection_id)
         self._listener(StageStarted("find"))
-        scan = await in_thread(self._scan, roots, known, counts)
+        scan = await in_thread(self._scan, roots, known, counts, selection)
         self._listener(StageFinished("find", time.monotonic() - counts.started, f"{len(scan.seen)} files"))
         if scan.held:
-            await in_thread(self._corpus.hold, collection_id, scan.held)
+            await in_thread(self._corpus.hold, collection_id, scan.held, selection.kind)
         if scan.outdated:
             files = "1 file" if scan.outdated == 1 else f"{scan.outdated:,} files"
             self._listener(Noted(f"reading {files} again: this version reads them better"))
         if scan.fresh:
-            await self._read_all(roots, scan.fresh, collection_id, counts)
+            await self._read_all(roots, scan.fresh, _Target(collection_id, selection.kind), counts)
         gone = _gone(known, scan, roots)
         counts.removed = await in_thread(self._corpus.remove_sources, collection_id, gone) if gone else 0
         return counts.report()
 
-    def sync_unchanged(self, collection_id: int, roots: LocalRoots) -> AcquireReport | None:
+    def sync_unchanged(
+        self, collection_id: int, roots: LocalRoots, selection: FileSelection = EVERY_FILE
+    ) -> AcquireReport | None:
         """See `asky.research.corpus.acquire.Acquirer.sync_unchanged`."""
         events: list[Event] = []
         counts = AcquireCounts(events.append)
         known = self._corpus.files(collection_id)
         self._listener(StageStarted("find"))
-        scan = self._scan(roots, known, counts)
+        scan = self._scan(roots, known, counts, selection)
         if scan.fresh or scan.held or _gone(known, scan, roots):
             return None
         for each in events:
@@ -123,7 +148,7 @@ class FileAcquirer:
     def compare(self, collection_id: int, roots: LocalRoots) -> DiskChanges:
         """See `asky.research.corpus.acquire.Acquirer.compare`."""
         known = self._corpus.files(collection_id)
-        scan = self._scan(roots, known, AcquireCounts(ignore))
+        scan = self._scan(roots, known, AcquireCounts(ignore), EVERY_FILE)
         facts = [(known.get(each.file.uri), each.stat) for each in scan.fresh]
         changed = sum(
             state is not None and (state.size, state.mtime_ns) != (stat.size, stat.mtime_ns) for state, stat in facts
@@ -133,15 +158,21 @@ class FileAcquirer:
 
     # scanning
 
-    def _scan(self, roots: LocalRoots, known: dict[str, FileState], counts: AcquireCounts) -> _Scan:
+    def _scan(
+        self, roots: LocalRoots, known: dict[str, FileState], counts: AcquireCounts, selection: FileSelection
+    ) -> _Scan:
         scan = _Scan()
+        skipped: dict[str, list[str]] = {}
         for item in discover(roots, recursive=True):
             if isinstance(item, Unread):
                 note_unread(item, counts)
                 if item.verdict == "failed":
                     scan.blind.append(item.path.as_uri())
+            elif reason := selection.reason_to_skip(item.file.relative):
+                skipped.setdefault(reason, []).append(item.file.shown)
             else:
                 self._scan_file(item, known, scan, counts)
+        counts.skipped += [(names[0], reason, len(names)) for reason, names in skipped.items()]
         return scan
 
     def _scan_file(self, item: DiscoveredFile, known: dict[str, FileState], scan: _Scan, counts: AcquireCounts) -> None:
@@ -163,7 +194,7 @@ class FileAcquirer:
     # reading
 
     async def _read_all(
-        self, roots: LocalRoots, fresh: Sequence[DiscoveredFile], collection_id: int, counts: AcquireCounts
+        self, roots: LocalRoots, fresh: Sequence[DiscoveredFile], target: _Target, counts: AcquireCounts
     ) -> None:
         started, done = time.monotonic(), 0
         lacking: list[str] = []
@@ -174,7 +205,7 @@ class FileAcquirer:
         self._listener(StageStarted("read", len(fresh)))
         for batch in _batches(fresh):
             read = await gather(batch, read_one, limit=self._workers)
-            await in_thread(self._keep_files, read, collection_id, counts)
+            await in_thread(self._keep_files, read, target, counts)
             done += len(batch)
             lacking += [each.found.file.shown for each in read if isinstance(each, _ReadFile) and _lacks_scans(each)]
             self._listener(StageAdvanced("read", done, len(fresh)))
@@ -204,7 +235,7 @@ class FileAcquirer:
 
     # storing
 
-    def _keep_files(self, outcomes: Sequence[_ReadFile | Failure], collection_id: int, counts: AcquireCounts) -> None:
+    def _keep_files(self, outcomes: Sequence[_ReadFile | Failure], target: _Target, counts: AcquireCounts) -> None:
         """Store what was read."""
         read = [each for each in outcomes if isinstance(each, _ReadFile)]
         assert len(read) == len(outcomes)  # _read turns every AskyError into a value
@@ -218,7 +249,7 @@ class FileAcquirer:
         ordered = sorted(zip(read, chunked, strict=True), key=lambda pair: pair[0].like is None)
         with self._database.write():
             for each, cut in ordered:
-                self._keep_file(each, cut, collection_id, counts)
+                self._keep_file(each, cut, target, counts)
         for each in read:
             if each.error is None:
                 counts.record(each.found.file.shown, "indexed")
@@ -226,21 +257,21 @@ class FileAcquirer:
                 counts.record(each.found.file.shown, verdict_of(each.error), _reason(each.error, each.found.file.shown))
 
     def _keep_file(
-        self, read: _ReadFile, cut: tuple[list[Chunk], list[str]] | None, collection_id: int, counts: AcquireCounts
+        self, read: _ReadFile, cut: tuple[list[Chunk], list[str]] | None, target: _Target, counts: AcquireCounts
     ) -> None:
         file, state = read.found.file, read.found.stat
         title = source_title(read.document, file.relative)
-        source = Source(source_id(file.uri), "file", file.uri, title, path=show_name(str(file.path)))
+        source = Source(source_id(file.uri), target.kind, file.uri, title, path=show_name(str(file.path)))
         media_type = _type_by_name(file.path.name) or (read.document.media_type if read.document else None)
         version = read_without_ocr(media_type) if _lacks_scans(read) else read_with(media_type)
         facts = FileFacts(state.size, state.mtime_ns, read.content_sha256, version)
         if read.document is not None and cut is not None:
-            stored = self._ingester.keep(source, read.document, cut, collection_id, facts, like=read.like)
+            stored = self._ingester.keep(source, read.document, cut, target.collection_id, facts, like=read.like)
             counts.chunks += len(stored.chunk_ids) if stored.is_new else 0
             return
         self._corpus.put_source(
             source,
-            collection_id,
+            target.collection_id,
             document_id=None,
             verdict=verdict_of(read.error) if read.error else "indexed",
             why=_reason(read.error, file.shown) if read.error else None,

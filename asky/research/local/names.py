@@ -23,6 +23,9 @@ MAX_TARGET_CHARACTERS = 4096  # the longest path that Linux opens
 MAX_SHOWN_CHARACTERS = 200
 MAX_DECODINGS = 4  # a name that still changes after this many percent-decodings was built to mislead
 
+OUTSIDE = "outside the configured folders"
+"""The end of the message for everything that is not beneath a configured folder."""
+
 _SECRET_FOLDERS = frozenset({".git", ".ssh", ".obsidian"})
 _SECRET_FILE = re.compile(r".*\.(?:pem|key|db|sqlite.*)", re.DOTALL)
 _SSH_KEY = re.compile(r"id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?:\..*)?", re.DOTALL)
@@ -71,7 +74,7 @@ def uri_path(text: str) -> str | None:
 def refuse_outside(target: str) -> SourceRefused:
     """Return the one error for everything that is not beneath a configured folder."""
     return SourceRefused(
-        f"{show_target(target)}: outside the configured folders",
+        f"{show_target(target)}: {OUTSIDE}",
         hint="grant its folder with -d PATH or research.local_document_roots",
     )
 

@@ -41,6 +41,10 @@ class QueryLeakGuard:
         self._approved += queries
         self._sent += queries
 
+    def has_sent(self, queries: Sequence[str]) -> bool:
+        """Return whether all `queries` were sent or approved before, in this form."""
+        return set(queries) <= set(self._sent)
+
     def require(
         self,
         queries: Sequence[str],

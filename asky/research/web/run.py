@@ -287,6 +287,11 @@ class WebRun:
         ]
         return sources
 
+    async def keep_snippets(self, candidates: Sequence[Candidate]) -> list[Source]:
+        """Make what services say of each candidate a source of the session; those without text are left out."""
+        told = [each for each in candidates if each.snippet.strip()]
+        return await in_thread(lambda: [self._sources.of_snippet(each) for each in told])
+
     def lines(self, sources: Sequence[Source], chosen: Shortlist) -> list[str]:
         """Return the list of the kept sources for a model; see `chosen_lines`."""
         return chosen_lines(sources, chosen.selected)

@@ -98,11 +98,7 @@ class WebSearches:
         """
         if self._searcher is None:
             raise NotConfigured("no search service is set up", hint="`asky config set search.searxng.base_url URL`")
-        # one form of the text is checked, recorded and sent; characters can carry data too, except those of the user
-        usual = [
-            with_usual_characters(plain_query(await self.searchable(each)), also=self._run.question) for each in queries
-        ]
-        wanted = [each for each in dict.fromkeys(" ".join(each.split()) for each in usual) if each]
+        wanted = await self._sendable(queries)
         if not wanted:
             raise UsageError("the query is empty")
         await self._require_harmless(wanted, self._searcher.services)
@@ -123,6 +119,31 @@ class WebSearches:
         urls = [each.url for each in found.candidates]
         await self._ledger.note_search(wanted, tuple(hosts.items()), urls, found.failures)
         return found
+
+    async def request_approval(self, queries: Sequence[str], reason: str) -> bool:
+        """Return whether the user lets `queries`, made from private text for this `reason`, be sent as they are.
+
+        Queries that this run has sent before are not asked about again. Without a service there is nothing to ask.
+        """
+        wanted = await self._sendable(queries)
+        if self._searcher is None or not wanted:
+            return False
+        if self.leak_guard.has_sent(wanted):
+            return True
+        if not await self.approve(OutgoingQueries(tuple(wanted), tuple(self._searcher.services), reason)):
+            return False
+        self.leak_guard.approve(wanted)
+        return True
+
+    async def _sendable(self, queries: Sequence[str]) -> list[str]:
+        """Return the one form of `queries` that is checked, recorded and sent, each once, without empty ones.
+
+        Characters can carry data too, except those of the user.
+        """
+        usual = [
+            with_usual_characters(plain_query(await self.searchable(each)), also=self._run.question) for each in queries
+        ]
+        return [each for each in dict.fromkeys(" ".join(each.split()) for each in usual) if each]
 
     async def _private_file_names(self) -> Sequence[str]:
         if not self.has_secrets:

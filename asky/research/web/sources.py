@@ -56,10 +56,18 @@ class WebSources:
         candidate = chosen.candidate
         if chosen.page is not None:
             return self.describe(chosen.page, candidate if candidate.kind == "paper" else named_paper(candidate.url))
-        uri = f"abstract:{candidate.url}"
-        source = Source(source_id(uri), "paper", uri, candidate.title or candidate.url, url=candidate.url)
+        return self.of_snippet(candidate)
+
+    def of_snippet(self, candidate: Candidate) -> Source:
+        """Return the source of what a service says of a result: the abstract of a paper, or the snippet of a page.
+
+        It is stored now, apart from the page itself.
+        """
+        part = "abstract" if candidate.kind == "paper" else "snippet"
+        uri = f"{part}:{candidate.url}"
+        source = Source(source_id(uri), candidate.kind, uri, candidate.title or candidate.url, url=candidate.url)
         work = {"published": candidate.published, "published_in": candidate.venue, "doi": candidate.doi}
-        facts = {"author": "; ".join(candidate.authors), "part": "abstract", **work}
+        facts = {"author": "; ".join(candidate.authors), "part": part, **work}
         known = {name: fact for name, fact in facts.items() if fact}
         document = Document(candidate.snippet, "text/plain", candidate.title or None, metadata=known)
         self._acquirer.add_text(source, document, self._collection_id)

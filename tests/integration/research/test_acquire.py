@@ -19,6 +19,7 @@ from asky.reading import scanned_pages
 from asky.reading.limits import ReadLimits
 from asky.reading.process.pool import ReaderPool
 from asky.research.corpus.acquire import Acquirer
+from asky.research.corpus.files import FileSelection
 from asky.research.corpus.ingest import Ingester
 from asky.research.corpus.records import open_lines
 from asky.research.corpus.report import AcquireReport
@@ -357,3 +358,26 @@ def test_offsets_of_every_hit_are_those_of_the_stored_text(library: Library) -> 
     for hit in hits:
         assert library.store.documents.text(hit.document_id)[hit.span.start : hit.span.end] == hit.text
         assert hit.location.section is not None
+
+
+def test_a_selection_says_which_files_are_kept_and_as_what(library: Library) -> None:
+    for name in ("a.md", "b.md", "c.csv"):
+        library.write(name, "name,value\nAda,1\n")
+    library.sync()
+    notes = library.store.corpus.collection("notes", create=True)
+    chosen = FileSelection("note", lambda relative: None if relative.endswith(".md") else "no note")
+    roots = LocalRoots([library.docs])
+    report = library.run(lambda: library.acquirer.sync(notes, roots, chosen))
+    assert report.verdicts == {"indexed": 2}
+    assert report.skipped == (("c.csv", "no note", 1),)
+    kinds = {each.path: each.kind for each in library.store.corpus.sources(Scope())}
+    assert sorted(kinds.values()) == ["file", "note", "note"]
+    library.write("a.md", "changed")
+    library.sync()  # as files, too: a note stays one
+    assert kinds == {each.path: each.kind for each in library.store.corpus.sources(Scope())}
+    unchanged = library.acquirer.sync_unchanged(notes, roots, chosen)
+    assert unchanged is not None
+    assert unchanged.verdicts == {"unchanged": 2}
+    nothing = FileSelection("note", "{} is no note".format)
+    assert library.run(lambda: library.acquirer.sync(notes, roots, nothing)).verdicts == {}
+    assert library.store.corpus.sources(Scope((notes,))) == []

@@ -85,6 +85,22 @@ def test_a_variable_holds_a_list_as_json_or_toml(home: Path, written: str) -> No
     assert config.research.local_document_roots == (Path("/a"), Path("/b"))
 
 
+def test_a_path_is_absolute_or_relative_to_the_folder_of_the_variable(home: Path) -> None:
+    assert load(home).notes.vault is None
+    write_user(home, "[notes]\nvault = '~/vault'\n")
+    assert load(home).notes.vault == home / "vault"
+    assert load(home, {"ASKY_NOTES__VAULT": "here"}).notes.vault == home / "project" / "sub" / "here"
+
+
+def test_the_model_of_notes_has_a_variable_of_its_own(home: Path) -> None:
+    write_user(home, "[notes]\nmodel = 'mine'\n")
+    assert load(home, {"RESEARCH_MODEL": " "}).notes.model == "mine"
+    config = load(home, {"RESEARCH_MODEL": "theirs"})
+    assert config.notes.model == "theirs"
+    assert str(config.origins["notes.model"]) == "environment RESEARCH_MODEL"
+    assert load(home, {"RESEARCH_MODEL": "theirs", "ASKY_NOTES__MODEL": "last"}).notes.model == "last"
+
+
 def test_variables_are_read_by_the_type_of_their_key(home: Path) -> None:
     config = load(
         home,
@@ -144,6 +160,9 @@ def test_asky_model_names_the_default_model(home: Path) -> None:
         ('[research.embedding]\nmodel = "a\\u0000b"\n', "got text with control characters", ""),
         ("[research]\nlocal_document_roots = '/a'\n", "expected a list of paths, got text", 'write it as ["..."]'),
         ("[research]\nlocal_document_roots = [1]\n", "got a list with a whole number in it", ""),
+        ("[notes]\nvault = 'notes'\n", "expected an absolute path, or one that starts with ~/", ""),
+        ("[notes]\nvault = ['/notes']\n", "expected a path, got a list", ""),
+        ("[notes]\nvault = ' '\n", "expected a path, got empty text", ""),
         ("[research]\nlocal_document_roots = ['docs']\n", "expected an absolute path, or one that starts with ~/", ""),
         ('[search]\nproviders = ["searxng", "searxgn"]\n', ":2: search.providers: one of these", ""),
         ('[search]\nproviders = ["SearXNG"]\n', "is not a search service; did you mean searxng?", ""),

@@ -46,7 +46,7 @@ def test_paths_programs_hosts_and_limits_are_closed_to_project_files() -> None:
     open_to_projects = {dotted(path) for path, leaf in leaves() if leaf.project}
     guarded = ("research.local_document_roots", "research.embedding.", "research.reading.")
     assert not any(
-        key.startswith((*guarded, "budget.", "providers.", "models.", "default")) for key in open_to_projects
+        key.startswith((*guarded, "notes.", "budget.", "providers.", "models.", "default")) for key in open_to_projects
     )
     assert not any("source_adapters" in key for key in open_to_projects)
     assert not open_to_projects & {"research.max_turns", "research.passage_tokens", "research.max_passages"}

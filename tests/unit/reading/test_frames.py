@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asky.reading.process.frames import BadFrame, pack_document, unpack_document
-from asky.values import Document, Link, Page, Section
+from asky.values import Document, Link, NoteLink, Page, Section
 
-FIELDS = st.sampled_from(["media_type", "title", "sections", "pages", "links", "metadata"])
+FIELDS = st.sampled_from(["media_type", "title", "sections", "pages", "links", "note_links", "metadata"])
 LEAVES = st.none() | st.integers() | st.text(max_size=3)
 VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=4), max_leaves=8)
 GOOD = Document(
@@ -20,6 +20,7 @@ GOOD = Document(
     sections=(Section("One", 1, 0, 16), Section("two", 2, 6, 9)),
     pages=(Page(1, "i", 0, 10), Page(2, None, 10, 16)),
     links=(Link("https://a.example/1", "One", 0), Link("http://a.example/2", "", 16)),
+    note_links=(NoteLink("a", "b#c", "d", False, 0, 5), NoteLink("", "^e", "", True, 5, 9)),
     metadata={"author": "A"},
 )
 
@@ -55,6 +56,10 @@ def test_a_document_comes_back_as_it_went() -> None:
         {"links": [["https://a.example/", "a", 1], ["https://a.example/", "b", 2]]},
         {"links": [[f"https://a.example/{n}", "a", 1] for n in range(2001)]},
         {"links": None},
+        {"note_links": [["a", "", "", False, 0, 5], ["a", "", "", False, 4, 9]]},
+        {"note_links": [["a", "", "", False, 10, 18]]},
+        {"note_links": [["a", "", None, False, 0, 5]]},
+        {"note_links": [["a", "", "", False, n, n] for n in [0] * 20_001]},
         {"title": 5},
         {"title": "\ud800"},
         {"media_type": None},

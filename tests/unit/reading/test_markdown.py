@@ -153,3 +153,17 @@ def test_every_heading_stands_at_the_start_of_a_line(lines: list[str]) -> None:
         assert heading.start == 0 or text[heading.start - 1] == "\n"
         assert heading.text.split()[:1] == text[heading.start :].lstrip("# ").split()[:1] or heading.text == ""
     check_document(read(text.encode(), "a.md"))
+
+
+def test_links_and_tags_of_a_note_are_found_with_their_places() -> None:
+    text = (
+        '\ufeff---\r\ntags: [Bread]\r\nup: "[[Index]]"\r\n---\r\n'
+        "# Rye #grain\r\n> [!tip] See [[Sourdough#Flour|flour]]\r\n\r\n#bread #starter `[[code]] #code`\r\n"
+    )
+    document = read(text.encode(), "rye.md")
+    assert [document.text[each.start : each.end] for each in document.note_links] == [
+        "[[Index]]",
+        "[[Sourdough#Flour|flour]]",
+    ]
+    assert document.metadata["tags"] == "Bread; grain; starter"
+    assert [each.heading for each in document.sections] == ["Properties", "Rye #grain"]

@@ -15,6 +15,7 @@ from asky.config.schema import Retrieval
 from asky.errors import NotConfigured
 from asky.events import StageAdvanced, StageFinished, StageStarted, Warned
 from asky.research.index.background import BackgroundEmbedding, Job
+from asky.research.ranking import Selection
 from asky.storage.scope import Scope
 from tests.support.embedding import FakeEmbedder
 from tests.support.search_store import SearchStore
@@ -47,6 +48,30 @@ def test_without_a_model_search_is_lexical_and_says_so_of_one_topic(tmp_path: Pa
     assert store.found("moon") == ["/tides"]
     assert store.search.store_chunk_embeddings(store.scope) == 0
     assert warnings_of(store) == ["no embedding model is installed; searching by keywords only"]
+    store.close()
+
+
+def test_meaning_and_words_can_be_searched_alone(store: SearchStore) -> None:
+    store.add("tides", "The moon pulls the sea and makes the tides.")
+    store.add("bread", "Bread rises because yeast makes gas.")
+    store.search.store_chunk_embeddings(store.scope)
+    query = "what makes the tides"
+    by_words = store.search.search_content_chunks(query, store.scope, limit=9, selection=Selection(mode="keyword"))
+    assert [(each.source.path, each.semantic) for each in by_words] == [("/tides", None), ("/bread", None)]
+    by_meaning = store.search.search_content_chunks(query, store.scope, limit=9, selection=Selection(mode="semantic"))
+    assert [(each.source.path, each.lexical) for each in by_meaning] == [("/tides", None), ("/bread", None)]
+    assert all(each.score == each.semantic for each in by_meaning)
+    nothing = store.search.search_content_chunks("zebra", store.scope, limit=9, selection=Selection(mode="keyword"))
+    assert nothing == []
+
+
+def test_without_a_model_words_stand_in_for_meaning(tmp_path: Path) -> None:
+    store = SearchStore(tmp_path, embedder=NotConfigured("no embedding model is installed", hint="install one"))
+    store.add("tides", "The moon makes the tides.")
+    hits = store.search.search_content_chunks("moon", store.scope, limit=9, selection=Selection(mode="semantic"))
+    assert [each.source.path for each in hits] == ["/tides"]
+    assert warnings_of(store) == ["no embedding model is installed; searching by keywords only"]
+    store.search.search_content_chunks("moon", store.scope, limit=9, selection=Selection(mode="keyword"))
     store.close()
 
 

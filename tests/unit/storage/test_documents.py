@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from asky.storage.migrations import BLOCK_CHARACTERS
 from asky.storage.runs import RunStore
 from asky.storage.scope import Scope
 from asky.storage.vectors import Pack, VectorTable
-from asky.values import Chunk, Document, Evidence, Location, Section, Source, Span, source_id
+from asky.values import Chunk, Document, Evidence, Location, NoteLink, Section, Source, Span, source_id
 
 
 class Store:
@@ -102,6 +103,23 @@ def test_structure_makes_a_different_document(store: Store) -> None:
     plain = store.documents.put_document(Document("x", "text/plain"), [], [])
     structured = store.documents.put_document(Document("x", "text/plain", sections=(Section("x", 1, 0, 1),)), [], [])
     assert plain.id != structured.id
+
+
+def test_links_to_notes_come_back_and_go_with_their_text(store: Store) -> None:
+    links = (NoteLink("Other", "A#B", "alias", False, 0, 21), NoteLink("", "^id", "", True, 30, 39))
+    document = Document("[[Other#A#B|alias]] ...", "text/markdown")
+    before = store.documents.put_document(document, [], [])
+    assert store.documents.document(before.id).note_links == ()
+    linked = replace(document, note_links=links)
+    assert store.documents.put_document(linked, [], []).id == before.id  # links are no part of what makes it equal
+    assert store.documents.document(before.id) == linked
+    assert store.documents.put_document(linked, [], []).id == before.id
+    for uri in ("b", "a"):
+        store.corpus.put_source(Source(source_id(uri), "note", uri, uri), store.collection, document_id=before.id)
+    assert list(store.documents.note_links_in(store.collection)) == [(uri, link) for uri in "ab" for link in links]
+    store.corpus.remove_sources(store.collection, [source_id("a"), source_id("b")])
+    with store.database.read() as connection:
+        assert connection.execute("SELECT count(*) FROM note_link").fetchone()[0] == 0
 
 
 def test_a_changed_source_drops_its_old_text_from_the_index(store: Store) -> None:

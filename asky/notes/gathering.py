@@ -1,0 +1,254 @@
+"""What the web and the vault say on the topics of a note: all topics at once, four at a time, in one run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+import anyio
+
+from asky.concurrency import gather, in_thread
+from asky.errors import AskyError, StorageError, TimedOut
+from asky.events import StageAdvanced, StageFinished, StageStarted
+from asky.research.excerpts.passages import join_hits, read_passages
+from asky.storage.scope import Scope
+from asky.text.counting import counted
+from asky.text.urls import host_of
+
+if TYPE_CHECKING:
+    from asky.events import Listener
+    from asky.notes.modes import Depth
+    from asky.notes.topics import Topic
+    from asky.research.run import ResearchRun
+    from asky.research.vector_store import VectorStore
+    from asky.research.web.run import WebRun
+    from asky.runs.driver import Warn
+    from asky.search.port import Candidate
+    from asky.storage.corpus import CorpusStore
+    from asky.storage.runs import RunStore
+    from asky.values import Evidence, Hit, Source
+
+STAGE = "topics looked up"
+"""The name of the stage in events."""
+
+_AT_ONCE = 4
+_WEB_RESULTS = 5
+_PAGES = 2
+_PAGE_S = 10.0
+_PAGE_CHARS = 50_000
+_PAGE_PASSAGES = 3
+_SNIPPET_TOKENS = 400  # of what a service says of one result
+_MAX_RECORDED_CHARS = 300
+
+
+class FindNotes(Protocol):
+    """Finds notes of the vault: returns the best passage of each, best first."""
+
+    def __call__(self, query: str, *, limit: int) -> Sequence[Hit]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class TopicFindings:
+    """What was found on a topic; passages by origin, best first, each citable in the run.
+
+    `failures` say what could not be looked up. `results` is what search services returned, also without a snippet.
+    """
+
+    topic: Topic
+    results: tuple[Candidate, ...] = ()
+    pages: tuple[Evidence, ...] = ()
+    snippets: tuple[Evidence, ...] = ()
+    notes: tuple[Evidence, ...] = ()
+    failures: tuple[AskyError, ...] = ()
+
+    def passages(self) -> list[Evidence]:
+        """Return all passages: of pages, of what services say, and of the vault."""
+        return [*self.pages, *self.snippets, *self.notes]
+
+    def as_record(self) -> dict[str, Any]:
+        """Return what the ledger of the run keeps of this topic."""
+        return {
+            "topic": self.topic.label,
+            "context": self.topic.context,
+            "type": self.topic.type,
+            "web_results": [
+                {"title": each.title, "url": each.url, "snippet": each.snippet[:_MAX_RECORDED_CHARS]}
+                for each in self.results
+            ],
+            "vault_results": [_recorded(each, "path", each.source.path) for each in self.notes],
+            "page_extracts": [_recorded(each, "url", each.source.url) for each in self.pages],
+        }
+
+
+def _recorded(passage: Evidence, name: str, where: str | None) -> Mapping[str, Any]:
+    return {name: where, "key": passage.key, "content": passage.text[:_MAX_RECORDED_CHARS]}
+
+
+@dataclass(slots=True)
+class _Page:
+    """A page that several topics may want: read once."""
+
+    done: anyio.Event = field(default_factory=anyio.Event)
+    source: Source | None = None
+    error: AskyError | None = None
+
+
+class Gatherer:
+    """Looks topics up in one run. `web` is `None` if nothing may be sent or no service is set up.
+
+    `find_notes` searches the vault. Passages become citable in `research` before they are returned.
+    """
+
+    def __init__(
+        self,
+        research: ResearchRun,
+        store: VectorStore,
+        corpus: CorpusStore,
+        runs: RunStore,
+        *,
+        web: WebRun | None,
+        web_collection: int | None,
+        find_notes: FindNotes,
+        depth: Depth,
+        max_notes: int = 5,
+        page_s: float = _PAGE_S,
+        emit: Listener,
+        warn: Warn,
+    ) -> None:
+        self._research = research
+        self._store = store
+        self._corpus = corpus
+        self._runs = runs
+        self._web = web
+        self._web_collection = web_collection
+        self._find_notes = find_notes
+        self._depth = depth
+        self._max_notes = max_notes
+        self._page_s = page_s
+        self._emit = emit
+        self._warn = warn
+        self._pages: dict[str, _Page] = {}
+
+    async def gather(self, topics: Sequence[Topic]) -> list[TopicFindings]:
+        """Return what was found on each topic, in their order. A source that fails is named in a warning and left out.
+
+        Raises the first error if nothing was found at all and something could not be looked up.
+        """
+        started, done = time.monotonic(), 0
+        self._emit(StageStarted(STAGE, len(topics)))
+
+        async def look_up(topic: Topic) -> TopicFindings:
+            nonlocal done
+            found = await self._look_up(topic)
+            done += 1
+            self._emit(StageAdvanced(STAGE, done, len(topics)))
+            return found
+
+        outcomes = await gather(topics, look_up, limit=_AT_ONCE, subject=lambda topic: topic.label)
+        found = [each for each in outcomes if isinstance(each, TopicFindings)]
+        assert len(found) == len(outcomes)  # `_look_up` keeps the errors that may be survived
+        total = sum(len(each.passages()) for each in found)
+        self._emit(StageFinished(STAGE, time.monotonic() - started, counted(total, "passage")))
+        errors = [error for each in found for error in each.failures]
+        if errors and not total:
+            raise errors[0]
+        for message in dict.fromkeys(each.message for each in errors):
+            self._warn(message)
+        return found
+
+    async def _look_up(self, topic: Topic) -> TopicFindings:
+        failures: list[AskyError] = []
+        results = await self._search(topic, failures)
+        sources = await self._read(results, failures) if self._depth == "deep" else []
+        pages = await in_thread(self._passages_of_pages, topic, sources)
+        snippets = await self._snippets(results, {each.source.url for each in pages})
+        notes = await in_thread(self._passages_of_notes, topic)
+        await in_thread(self._runs.show, self._research.run_id, [*pages, *snippets, *notes])
+        self._research.shown |= {each.key: each for each in (*pages, *snippets, *notes)}
+        return TopicFindings(topic, tuple(results), tuple(pages), tuple(snippets), tuple(notes), tuple(failures))
+
+    async def _search(self, topic: Topic, failures: list[AskyError]) -> Sequence[Candidate]:
+        if self._web is None:
+            return ()
+        try:
+            found = await self._web.find([topic.label])
+        except StorageError:
+            raise
+        except AskyError as error:
+            error.message = f"“{topic.label}” could not be searched on the web: {error.message}"
+            failures.append(error)
+            return ()
+        return found.candidates[:_WEB_RESULTS]
+
+    async def _read(self, results: Sequence[Candidate], failures: list[AskyError]) -> list[Source]:
+        """Return the sources of the first pages of `results` that can be read, read together."""
+
+        async def read(url: str) -> _Page:
+            return await self._read_once(url)
+
+        outcomes = await gather([each.url for each in results[:_PAGES]], read, limit=_PAGES)
+        pages = [each for each in outcomes if isinstance(each, _Page)]
+        failures += [each.error for each in pages if each.error is not None and each.error not in failures]
+        return [each.source for each in pages if each.source is not None]
+
+    async def _read_once(self, url: str) -> _Page:
+        """Return the page at `url`, which is read by the first topic that wants it."""
+        assert self._web is not None
+        if url in self._pages:
+            await self._pages[url].done.wait()
+            return self._pages[url]
+        page = self._pages[url] = _Page()
+        try:
+            with anyio.fail_after(self._page_s):
+                page.source = (await self._web.read_offered(url)).source
+        except TimeoutError:
+            page.error = TimedOut(f"{host_of(url)} was not read: it took longer than {self._page_s:.3g} s")
+        except StorageError:
+            raise
+        except AskyError as error:
+            error.message = f"{host_of(url)} was not read: {error.message}"
+            page.error = error
+        finally:
+            page.done.set()
+        return page
+
+    def _passages_of_pages(self, topic: Topic, sources: Sequence[Source]) -> list[Evidence]:
+        """Return the passages of each page that are nearest to the topic."""
+        found: list[Evidence] = []
+        for source in sources:
+            scope = Scope((self._web_collection,) if self._web_collection is not None else None, (source.id,))
+            hits = self._store.search_content_chunks(_query(topic), scope, limit=2 * _PAGE_PASSAGES)
+            near = [each for each in hits if each.span.end <= _PAGE_CHARS]
+            found += join_hits(near, self._store.tables.documents, self._research.keys, limit=_PAGE_PASSAGES)
+        return found
+
+    async def _snippets(self, results: Sequence[Candidate], read: set[str | None]) -> list[Evidence]:
+        """Return what services say of the results whose pages are not `read`."""
+        if self._web is None:
+            return []
+        sources = await self._web.keep_snippets([each for each in results if each.url not in read])
+        return await in_thread(lambda: [passage for each in sources for passage in self._whole(each)])
+
+    def _whole(self, source: Source) -> list[Evidence]:
+        document_id = self._corpus.current_document(source.id)
+        assert document_id is not None  # it was just stored
+        return read_passages(
+            source,
+            document_id,
+            0,
+            self._store.tables.documents,
+            self._research.keys,
+            budget=_SNIPPET_TOKENS,
+            fitting=lambda texts, _: len(texts),
+            limit=1,
+        )[0]
+
+    def _passages_of_notes(self, topic: Topic) -> list[Evidence]:
+        hits = self._find_notes(_query(topic), limit=self._max_notes)
+        return join_hits(hits, self._store.tables.documents, self._research.keys, limit=self._max_notes)
+
+
+def _query(topic: Topic) -> str:
+    return f"{topic.label}. {topic.context}" if topic.context else topic.label

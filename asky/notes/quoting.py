@@ -1,0 +1,72 @@
+"""What the built-in model writes about a note: for each topic, the sentences that it quotes from its passages."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+
+from asky.evidence.passages import render_passages
+from asky.llm.port import ABSTENTION, Message, ModelUsage, Reply, TextDelta, ToolCall, is_abstention
+from asky.research.tool_specs import GET_RELEVANT_CONTENT
+
+if TYPE_CHECKING:
+    from asky.llm.port import ChatModel, ToolChoice, ToolSpec
+    from asky.notes.gathering import TopicFindings
+
+_CALL = "topic {}"
+_HEADING = "### {}"
+
+
+def quoting_messages(findings: Sequence[TopicFindings], marker: str) -> Iterator[Message]:
+    """Yield, for each topic with passages, its question, and a search with these passages as its result."""
+    for number, each in enumerate(findings, start=1):
+        if passages := each.passages():
+            call = _CALL.format(number)
+            yield Message("user", each.topic.label)
+            yield Message("assistant", "", (ToolCall(call, GET_RELEVANT_CONTENT.name, "{}"),))
+            yield Message("tool", render_passages(passages, marker=marker), tool_call_id=call)
+
+
+class TopicQuoter:
+    """A chat model that has `inner`, which only quotes, answer on each topic of `quoting_messages`.
+
+    Its reply has a heading for each topic on which `inner` did not abstain; it abstains if there is none.
+    """
+
+    def __init__(self, inner: ChatModel) -> None:
+        self.name = inner.name
+        self.host = inner.host
+        self.context_tokens = inner.context_tokens
+        self._inner = inner
+
+    async def stream(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],  # noqa: ARG002 - the port's parameters: nothing is called
+        *,
+        tool_choice: ToolChoice = "auto",  # noqa: ARG002
+        schema: Mapping[str, Any] | None = None,  # noqa: ARG002
+    ) -> AsyncGenerator[TextDelta | Reply, None]:
+        """Yield the text on each topic as one piece, then the reply."""
+        written = ""
+        for at, message in enumerate(messages):
+            if message.role != "user" or len(messages) <= at + 2:
+                continue
+            text = await self._on_topic([*messages[: at and 1], *messages[at : at + 3]])
+            if text:
+                piece = ("\n\n" if written else "") + f"{_HEADING.format(message.content)}\n\n{text}"
+                written += piece
+                yield TextDelta(piece)
+        if not written:
+            written = ABSTENTION
+            yield TextDelta(written)
+        yield Reply(Message("assistant", written), "stop", ModelUsage(cost_usd=0.0))
+
+    async def _on_topic(self, messages: Sequence[Message]) -> str:
+        async with aclosing(self._inner.stream(messages, (), tool_choice="none")) as stream:
+            async for item in stream:
+                if isinstance(item, Reply):
+                    text = item.message.content.strip()
+                    return "" if is_abstention(text) else text
+        return ""

@@ -1,0 +1,197 @@
+"""What Obsidian adds to Markdown: links between notes, embeds, tags, ids of blocks, and comments.
+
+Nothing of it counts inside of code, formulas and comments. Linear in the length of the text.
+Source: Obsidian's help, "Internal links", "Embed files", "Tags" and "Basic formatting syntax".
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from urllib.parse import unquote
+
+from asky.values import NoteLink
+
+MAX_TAGS = 200
+"""Maximum number of tags of one note; later ones are left out."""
+
+_MAX_CHARS = 500  # of a target or an alias: no file name is longer
+# What may open something that hides what is inside of it; whatever opens first counts. Escaped characters open nothing.
+_OPENING = re.compile(
+    r"""
+      \\[^\n]
+    | ^ (?P<quote> (?: [ \t]* (?: > | [-+*][ \t] | \d{1,9}[.)][ \t] ) )* ) [ \t]*
+        (?P<fence> `{3,} (?= [^`\n]* $ ) | ~{3,} ) .*
+    | `+ | %% | <!-- | \$\$
+    """,
+    re.MULTILINE | re.VERBOSE,
+)
+_CLOSING = re.compile(r"`+|%%|-->|\$\$")
+_BLANK_LINE = re.compile(r"\n[ \t>]*(?=\n)")
+_NOT_LINE_END = re.compile(r"[^\n]")
+_WIKILINK = re.compile(rf"(!?)\[\[([^\[\]|\n]{{1,{_MAX_CHARS}}})(?:\|((?:(?!\]\]|\[\[)[^\n]){{0,{_MAX_CHARS}}}))?\]\]")
+_MARKDOWN_LINK = re.compile(
+    rf"(!?)\[((?:\\.|[^\[\]\\\n]){{0,{_MAX_CHARS}}})\]"
+    rf"\((?:<([^<>\n]{{1,{_MAX_CHARS}}})>|([^\s()<>]{{1,{_MAX_CHARS}}}))(?:[ \t]+\"[^\"\n]*\")?\)"
+)
+_LINK = re.compile(rf"(?:{_WIKILINK.pattern})|(?:{_MARKDOWN_LINK.pattern})")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
+_NOTE = re.compile(r"\.(?:md|markdown|txt)\Z", re.IGNORECASE)
+# White space and punctuation end a tag, all but `_`, `-` and `/`; letters of any script and emoji belong to it.
+_TAG = re.compile(r"(?<!\S)#([^\s!-,.:-@\[-^`{-~\u2000-\u206f\u2e00-\u2e7f\x7f]{1,200})(?![^\s!-,.:-@\[-^`{-~])")
+_ITEM = re.compile(r"[ \t>]*(?:[-+*]|\d{1,9}[.)])[ \t]")
+_ENDS_BLOCK = re.compile(r"[ \t>]*$| {0,3}#{1,6}[ \t]", re.MULTILINE)
+
+
+def visible(text: str, start: int = 0) -> str:
+    """Return `text` with a space for each character that is code, a formula or a comment, from offset `start` on.
+
+    Line ends stay, so offsets and lines do too. Escaped characters are spaces as well.
+    """
+    closing = _Closing(text)
+    pieces, end = [text[:start]], start
+    while found := _OPENING.search(text, end):
+        stop = found.end() if found[0][0] == "\\" else closing.end_of(found)
+        pieces.append(text[end : found.start()])
+        end = stop or found.end()
+        hidden = text[found.start() : end]
+        pieces.append(_NOT_LINE_END.sub(" ", hidden) if stop else hidden)
+    return "".join([*pieces, text[end:]])
+
+
+class _Closing:
+    """The places in a text where code, formulas and comments may end."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._ends: dict[str, list[int]] = {}
+        for found in _CLOSING.finditer(text):
+            self._ends.setdefault(found[0], []).append(found.end())
+        self._blank_lines = [found.start() for found in _BLANK_LINE.finditer(text)]
+
+    def end_of(self, opening: re.Match[str]) -> int | None:
+        """Return where the thing ends that `opening` begins, `None` if it begins nothing.
+
+        Code, formulas and comments within a line end in the same paragraph; a comment that begins a line may be left
+        open, and has the rest of the text then.
+        """
+        if opening["fence"]:
+            return _end_of_fence(self._text, opening)
+        mark = opening[0]
+        end = self._next("-->" if mark == "<!--" else mark, opening.end())
+        if mark in ("%%", "<!--") and _begins_line(self._text, opening.start()):
+            return end or len(self._text)
+        if end is None or (mark != "<!--" and end > self._end_of_paragraph(opening.end())):
+            return None
+        return end
+
+    def _next(self, mark: str, start: int) -> int | None:
+        ends = self._ends.get(mark, [])
+        index = bisect_right(ends, start + len(mark) - 1)
+        return ends[index] if index < len(ends) else None
+
+    def _end_of_paragraph(self, start: int) -> int:
+        index = bisect_right(self._blank_lines, start - 1)
+        return self._blank_lines[index] if index < len(self._blank_lines) else len(self._text)
+
+
+def find_links(text: str, start: int = 0) -> Iterator[NoteLink]:
+    """Yield the links to notes, in order: `[[wikilinks]]`, embeds, and Markdown links to files with a note's suffix.
+
+    Before `start`, in the front matter, nothing is code. A pipe may be escaped, as it is in tables.
+    """
+    if "[" not in text:
+        return
+    end = 0
+    for found in _LINK.finditer(visible(text, start)):
+        written = _LINK.match(text, found.start()) or found  # with the code in an alias, and an escaped pipe
+        link = _markdown_link(written) if written[2] is None else _wikilink(written)
+        if link is not None and link.start >= end:
+            end = link.end
+            yield link
+
+
+def find_tags(text: str, start: int = 0) -> list[str]:
+    """Return the `#tags` from offset `start` on, without `#`, each once and in order.
+
+    A tag begins a word and has a character that is no digit; case does not distinguish tags.
+    """
+    if "#" not in text:
+        return []
+    shown = _LINK.sub(lambda link: " " * len(link[0]), visible(text, start)[start:])
+    found: dict[str, str] = {}
+    for tag in _TAG.finditer(shown):
+        name = tag[1].rstrip("/")
+        if name and not name.isdecimal():
+            found.setdefault(name.casefold(), name)
+            if len(found) >= MAX_TAGS:
+                break
+    return list(found.values())
+
+
+def find_block(text: str, name: str, start: int = 0) -> tuple[int, int] | None:
+    """Return the place of the block with the id `name`, from offset `start` on, or `None`.
+
+    It is the list item or paragraph whose line ends in `^name`, or the one above if nothing else is on that line.
+    """
+    shown = visible(text, start)
+    found = re.compile(rf"(?:(?<=\s)|^)\^{re.escape(name)}[ \t]*$", re.IGNORECASE | re.MULTILINE).search(shown, start)
+    if found is None:
+        return None
+    end = len(text[: found.start()].rstrip(" \t\n>"))
+    begin = _line_start(text, end)
+    while begin > start and not _ITEM.match(text, begin):
+        above = _line_start(text, begin - 1)
+        if _ENDS_BLOCK.match(text, above):
+            break
+        begin = above
+    return max(begin, start), max(end, start)
+
+
+def _wikilink(found: re.Match[str]) -> NoteLink | None:
+    target, alias = found[2], (found[3] or "").strip()
+    if found[3] is not None:
+        target = target.removesuffix("\\")  # `\|` in a table
+    name, _, part = target.strip().partition("#")
+    if not name.strip() and not part.strip():
+        return None
+    return NoteLink(name.strip(), part.strip(), alias, bool(found[1]), *found.span())
+
+
+def _markdown_link(found: re.Match[str]) -> NoteLink | None:
+    written = found[6] or found[7]
+    path, _, part = written.partition("#")
+    if _SCHEME.match(path) or not (_NOTE.search(path) or (not path and part)):
+        return None
+    alias = re.sub(r"\\([^\w\s])", r"\1", found[5]).strip()
+    return NoteLink(unquote(path), unquote(part), alias, bool(found[4]), *found.span())
+
+
+def _end_of_fence(text: str, opening: re.Match[str]) -> int:
+    """Return where the code ends that a fence opens: with the line that closes it, or the quote around it."""
+    quoted = ">" in opening["quote"]
+    mark = opening["fence"]
+    closing = re.compile(rf"[ \t>]*{mark[0]}{{{len(mark)},}}[ \t]*$", re.MULTILINE)
+    end = opening.end()
+    while end < len(text):
+        line = end + 1
+        if quoted and ">" not in text[line : _line_end(text, line)].partition(mark[0])[0]:
+            return end
+        if found := closing.match(text, line):
+            return found.end()
+        end = _line_end(text, line)
+    return end
+
+
+def _begins_line(text: str, start: int) -> bool:
+    return not text[_line_start(text, start) : start].strip()
+
+
+def _line_start(text: str, position: int) -> int:
+    return text.rfind("\n", 0, position) + 1
+
+
+def _line_end(text: str, start: int) -> int:
+    end = text.find("\n", start)
+    return len(text) if end < 0 else end
