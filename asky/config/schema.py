@@ -20,6 +20,7 @@ value, including a `Mapping` to `Any`: a table of the user's own making. `None` 
     +- budget: Budget                  research.toml
     +- ui: Ui                          research.toml
     +- notes: Notes                    research.toml
+    +- mcp: Mcp                        research.toml
     +- prompts: NAME -> text           research.toml
     +- tools: NAME -> CustomTool       research.toml
     +- default: str                    models.toml

@@ -112,7 +112,8 @@ async def _search_corpus(call: McpCall) -> Mapping[str, Any]:
 
 
 async def _approve_addresses(call: McpCall) -> None:
-    await call.asky.cache.require_approved(split_addresses(call.get("question"))[0], call.approve)
+    if call.get("web") is not False and not call.get("offline"):
+        await call.asky.cache.require_approved(split_addresses(call.get("question"))[0], call.approve)
 
 
 def _start_question(call: McpCall) -> AbstractAsyncContextManager[RunHandle]:

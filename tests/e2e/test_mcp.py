@@ -166,6 +166,20 @@ def test_a_signal_ends_the_server_in_good_order(lab: Lab, number: signal.Signals
         assert [each["status"] for each in listed["runs"]] == ["cancelled"]
 
 
+def test_a_host_that_closes_standard_input_ends_the_server_and_its_runs(lab: Lab) -> None:
+    lab.endpoint.play(Answer("The harbour is deep. And wide.", delta_chars=4, wire=Wire(silent_after=1500)))
+    with server(lab, ASKY_MODEL="far") as process:
+        initialize(process)
+        call = {"name": "ask", "arguments": {"question": "How deep is the harbour?"}}
+        send(process, json.dumps({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}).encode())
+        lab.endpoint.wait_for_bytes(1500)
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.wait(ENDS_S) == 0
+    listed = json.loads(run_asky("runs", "list", "--json", home=lab.home, environ=lab.environ()).stdout)
+    assert [each["status"] for each in listed["runs"]] == ["cancelled"]
+
+
 def initialize(process: subprocess.Popen[bytes]) -> None:
     given = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
     send(process, json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": given}).encode())

@@ -157,6 +157,24 @@ async def test_a_cancelled_call_closes_its_connection_within_a_second(lab: Lab, 
             await anyio.to_thread.run_sync(lab.endpoint.wait_for_abandoned, abandon_on_cancel=True)
 
 
+async def test_a_host_that_goes_away_stops_what_only_it_waited_for(lab: Lab) -> None:
+    era = "2026-07-28"  # before, a lost connection is no cancellation
+    lab.endpoint.play(Answer("The harbour is deep.", wire=Wire(silent_before_headers=True)))
+    async with serving(lab, ASKY_MODEL="far") as served:
+        async with anyio.create_task_group() as group:
+
+            async def go_away() -> None:
+                async with served.host(era) as client, anyio.create_task_group() as calls:
+                    calls.start_soon(client.call_tool, "ask", {"question": "How deep is the harbour?"})
+                    await anyio.sleep_forever()
+
+            group.start_soon(go_away)
+            await anyio.to_thread.run_sync(lab.endpoint.wait_for_requests, 1)
+            group.cancel_scope.cancel()
+        with anyio.fail_after(2.0):
+            await anyio.to_thread.run_sync(lab.endpoint.wait_for_abandoned, abandon_on_cancel=True)
+
+
 @pytest.mark.parametrize("is_approved", [True, False])
 async def test_the_user_is_asked_over_http(lab: Lab, era: str, is_approved: bool) -> None:
     (lab.private / "ketter.md").write_text("# Harbours\n\nThe harbour of Ketter has a code and tides.\n")
