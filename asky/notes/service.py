@@ -13,12 +13,12 @@ from asky.config.limits import RunLimits
 from asky.errors import AskyError, SourceError, StorageError, UsageError
 from asky.events import Listener, ignore
 from asky.notes.catalog import NoteCatalog
+from asky.notes.diff import unified_diff
 from asky.notes.embeds import expand
 from asky.notes.modes import DEPTHS, NO_CONTENT, NOT_WRITTEN, NOTES, Depth
 from asky.notes.rendering import preview, render_section, web_link
 from asky.notes.research import GATHERED, NoteTask, VaultSearch
 from asky.notes.section import HEADING, replace_section, without_part
-from asky.notes.writer import diff
 from asky.research.ranking import Selection
 from asky.research.web.access import WebAccess
 from asky.runs.context import Question, raise_for_outcome
@@ -29,7 +29,7 @@ from asky.values import Approve, Document, decline, source_id
 if TYPE_CHECKING:
     from asky.notes.names import NoteFile
     from asky.notes.research import NoteWorker
-    from asky.notes.writer import NoteWriter, Undone
+    from asky.notes.writer import NoteWriter
     from asky.runs.context import RunHandle
     from asky.runs.starter import OpenedSession, RunStarter
     from asky.values import Answer, Evidence, Hit
@@ -42,6 +42,16 @@ PROPOSED, WRITTEN = "note_proposed", "note_written"
 _QUESTION = "Research the topics of the note {path}"
 _PASSAGES_PER_NOTE = 4  # ranked for each note that is wanted
 _RELATED = Selection(cutoff=0.3)
+_CHANGED = b"\0"  # what no note consists of: stands for one that is no longer what was read
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """The bytes of a note before and after its section is written, and those of the section `alone`."""
+
+    old: bytes
+    new: bytes
+    alone: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +162,12 @@ class NoteService(NoteCatalog):
         proposed = next((each.data for each in self._starter.runs.ledger(run.id) if each.kind == PROPOSED), None)
         if proposed is None:
             raise UsageError(f"run {run.id} has proposed nothing for a note", hint="`asky notes research NOTE` does")
-        return self._write(run.id, proposed["path"], proposed["sha256"], proposed["section"])
+        change = self._change(proposed["path"], proposed["sha256"], proposed["section"])
+        return self._write(run.id, proposed["path"], change)
 
-    def undo(self, path: str) -> Undone:
-        """Take the last change of research to a note back; see `NoteWriter.undo`."""
-        return self._writer.undo(self.vault.resolve(path).path)
+    def undo(self, path: str) -> None:
+        """Take the last change of research to a note back. Raises as `NoteWriter.undo` does."""
+        self._writer.undo(self.note(path).path)
 
     def _open(self, model: str | None, limits: RunLimits, offline: bool) -> OpenedSession[NoteWorker]:
         return self._starter.open(SESSION, model or self._model, limits, offline=offline)
@@ -197,32 +208,33 @@ class NoteService(NoteCatalog):
     def keep(self, task: NoteTask, answer: Answer) -> None:
         """Record the section that an answer is for a note and, if the task is to, write it. Raises as `write` does."""
         section = render_section(answer, self._links(answer))
-        old, new = self._change(task.path, task.sha256, section)
-        proposed = {"path": task.path, "sha256": task.sha256, "section": section, "diff": diff(old, new, task.path)}
+        change = self._change(task.path, task.sha256, section)
+        shown = unified_diff(b"" if change.old is _CHANGED else change.old, change.new, task.path)
+        proposed = {"path": task.path, "sha256": task.sha256, "section": section, "diff": shown}
         self._starter.runs.record(answer.run, PROPOSED, proposed)
         if task.writes:
-            self._write(answer.run, task.path, task.sha256, section)
+            self._write(answer.run, task.path, change)
 
-    def _change(self, path: str, sha256: str, section: str) -> tuple[bytes, bytes]:
-        """Return a note before and after its section is written; without the note as it was read, the section alone."""
+    def _change(self, path: str, sha256: str, section: str) -> _Change:
+        """Return what writing a section does to the note that had this hash when it was read."""
+        alone = replace_section(b"", section)
         try:
             data = self.vault.read(self.vault.resolve(path))
         except (UsageError, SourceError):  # it was renamed or deleted
-            data = b""
-        old = data if hashlib.sha256(data).hexdigest() == sha256 else b""
-        return old, replace_section(old, section)
+            return _Change(_CHANGED, alone, alone)
+        if hashlib.sha256(data).hexdigest() != sha256:
+            return _Change(_CHANGED, alone, alone)
+        return _Change(data, replace_section(data, section), alone)
 
-    def _write(self, run_id: str, path: str, sha256: str, section: str) -> str:
-        """Write a section into the note that had the hash when it was read; return the path of the file that has it."""
+    def _write(self, run_id: str, path: str, change: _Change) -> str:
+        """Write a change to a note; return the path of the file that has it, below the vault."""
         try:
-            written = self._writer.write(
-                self.vault.folder / path, self._change(path, sha256, section)[1], sha256=sha256
-            )
+            written = self._writer.write(self.vault.folder / path, change.old, change.new, aside=change.alone)
         except StorageError as error:
             error.message = f"{NOT_WRITTEN}: {error.message}"
             raise
         file = written.path.relative_to(self.vault.folder).as_posix()
-        self._starter.runs.record(run_id, WRITTEN, {"path": path, "file": file})
+        self._starter.runs.record(run_id, WRITTEN, {"path": path, "file": file, "why": written.why})
         return file
 
     def _links(self, answer: Answer) -> dict[str, str]:

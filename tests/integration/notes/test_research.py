@@ -75,7 +75,7 @@ def test_deep_research_reads_pages_and_quotes_their_passages(lab: NoteLab) -> No
     lab.endpoint.play(CHOSEN, written)
     result = lab.research(model="far", depth="deep")
     assert result.success, result.error
-    assert [each.path for each in lab.site.requests if "robots" not in each.path] == ["/rance", "/moon"]
+    assert sorted(each.path for each in lab.site.requests if "robots" not in each.path) == ["/moon", "/rance"]
     assert "twenty four turbines" in str(lab.endpoint.requests[1].messages)
     assert any("/moon" in each or "was not read" in each for each in result.warnings)
     assert len(lab.endpoint.requests) == 2
@@ -88,8 +88,9 @@ def test_without_a_model_sentences_are_quoted(lab: NoteLab) -> None:
     assert result.success, result.error
     assert lab.endpoint.requests == []
     note = lab.note()
-    assert "### Tidal barrage" in note
-    assert "([[Neap]])" in note or "([The Rance](" in note
+    assert "### Tidal power" in note
+    assert "([Moon & tide](http" in note
+    assert "([[Harbour]])" in note or "([[Neap]])" in note
 
 
 def test_nothing_is_sent_if_the_user_refuses_or_there_is_nobody_to_ask(lab: NoteLab) -> None:
