@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from asky.concurrency import in_thread
 from asky.errors import SourceRefused, SourceUnreadable, UsageError
 from asky.notes.embeds import expand
-from asky.notes.names import NoteFile, is_attachment, reason_to_skip
+from asky.notes.names import NoteFile, NoteNames, is_attachment, reason_to_skip
 from asky.notes.vault import MAX_NOTE_BYTES, Vault
 from asky.reading.formats import HEAD_BYTES, media_type_of
 from asky.reading.front_matter import BETWEEN
@@ -20,7 +20,7 @@ from asky.research.ranking import SearchMode, Selection
 from asky.storage.scope import Scope
 from asky.text.plain import plain
 from asky.text.scrub import one_line
-from asky.values import Document, Hit, NoteLink
+from asky.values import Document, Hit, NoteLink, source_id
 
 if TYPE_CHECKING:
     from asky.reading.process.pool import ReaderPool
@@ -193,26 +193,26 @@ class NoteCatalog:
 
     def links(self, name: str) -> list[LinkedNote]:
         """Return where the links of a note lead, each once, in the order of the note, as it was indexed."""
-        note, names = self.note(name), self._known()
-        found: dict[tuple[str, str | None, bool], LinkedNote] = {}
-        for uri, link in self._store.tables.documents.note_links_in(self._collection_id()):
-            if uri == note.uri and link.target:
-                to = self.vault.resolve_link(link.target, names[uri])
-                entry = _linked(link, to)
-                found.setdefault((link.target, entry.path, link.is_embed), entry)
-        return list(found.values())
+        self._collection_id()
+        note = self.note(name)
+        document = self._corpus.current_document(source_id(note.uri))
+        links = self._store.tables.documents.note_links(document) if document is not None else ()
+        self.vault.notes()
+        return list(dict.fromkeys(self._linked(each, note) for each in links if each.target))
+
+    def _linked(self, link: NoteLink, source: NoteFile) -> LinkedNote:
+        to = self.vault.resolve_link(link.target, source)
+        if to is not None:
+            return LinkedNote(link.target, to.shown, "note", link.is_embed)
+        return LinkedNote(link.target, None, "file" if is_attachment(link.target) else "missing", link.is_embed)
 
     def backlinks(self, path: str) -> list[NoteEntry]:
         """Return the notes with a link to a note, in order of their paths, as they were indexed."""
-        note, names = self.note(path), self._known()
-        found = set()
-        for uri, link in self._store.tables.documents.note_links_in(self._collection_id()):
-            source = names.get(uri)
-            if source is not None and source != note and link.target:
-                to = self.vault.resolve_link(link.target, source)
-                if to == note:
-                    found.add(source.shown)
-        return [each for each in self._entries() if each.path in found]
+        note, notes = self.note(path), {each.uri: each for each in self.vault.notes()}
+        targets = self._store.tables.documents.link_targets(self._collection_id())
+        links = ((notes[uri], target) for uri, target in targets if uri in notes)
+        sources = {each.shown for each in self.vault.names().linking_to(note, links)}
+        return [each for each in self._entries() if each.path in sources]
 
     # reading
 
@@ -224,9 +224,11 @@ class NoteCatalog:
         return await in_thread(self._read_note, path)
 
     def _read_note(self, path: str) -> str:
-        note = self.note(path)
+        return expand(self.note(path), self.read_document, self._names_now)
+
+    def _names_now(self) -> NoteNames:
         self.vault.notes()
-        return expand(note, self.read_document, self.vault.resolve_link)
+        return self.vault.names()
 
     def read_document(self, note: NoteFile) -> Document:
         """Return a note as it is on disk now; one without text has an empty document. Raises `SourceError`."""
@@ -240,10 +242,6 @@ class NoteCatalog:
             if error.verdict != "empty":
                 raise
             return Document("", media_type)
-
-    def _known(self) -> dict[str, NoteFile]:
-        """Return the notes on disk now by their URIs."""
-        return {each.uri: each for each in self.vault.notes()}
 
     def _entries(self) -> list[NoteEntry]:
         collection_id = self._collection_id()
@@ -266,12 +264,6 @@ class NoteCatalog:
         if self.collection not in self._corpus.collections():
             raise UsageError("the notes are not indexed yet", hint="`asky notes index` indexes them")
         return self._corpus.collection(self.collection)
-
-
-def _linked(link: NoteLink, to: NoteFile | None) -> LinkedNote:
-    if to is not None:
-        return LinkedNote(link.target, to.shown, "note", link.is_embed)
-    return LinkedNote(link.target, None, "file" if is_attachment(link.target) else "missing", link.is_embed)
 
 
 def _listed(value: object) -> tuple[str, ...]:

@@ -104,6 +104,15 @@ class NoteNames:
         at = self._at(target.lstrip("/"))
         return at if at is not None or target.startswith("/") else self._ending_in(target, folder)
 
+    def linking_to(self, note: NoteFile, links: Iterable[tuple[NoteFile, str]]) -> set[NoteFile]:
+        """Return the other notes among `links`, pairs of a note and a target in it, that have a link to `note`."""
+        names = {_fold(path.rpartition("/")[2]) for path in _spellings(note.relative)}
+        return {
+            source
+            for source, target in links
+            if _fold(target.rpartition("/")[2]) in names and source != note and self.resolve(target, source) == note
+        }
+
     def link_to(self, note: NoteFile) -> str:
         """Return a link that leads to `note` alone, wherever it is written.
 

@@ -106,18 +106,21 @@ class DocumentStore:
     def note_links(self, document_id: int) -> tuple[NoteLink, ...]:
         """Return the document's links to other notes, in order."""
         with self._db.read() as connection:
-            rows = connection.execute(f"{_NOTE_LINKS} WHERE document_id = ? ORDER BY start", (document_id,))
-            return tuple(_note_link(row) for row in rows)
+            rows = connection.execute("SELECT * FROM note_link WHERE document_id = ? ORDER BY start", (document_id,))
+            return tuple(
+                NoteLink(row["target"], row["part"], row["alias"], bool(row["is_embed"]), row["start"], row["end"])
+                for row in rows
+            )
 
-    def note_links_in(self, collection_id: int) -> Iterator[tuple[str, NoteLink]]:
-        """Yield the links to other notes of every source in the collection, with its URI, in order of both."""
+    def link_targets(self, collection_id: int) -> Iterator[tuple[str, str]]:
+        """Yield the URI of each source in the collection with each target of its links to notes, once."""
         with self._db.read() as connection:
             rows = connection.execute(
-                f"{_NOTE_LINKS} JOIN source USING (document_id) JOIN collection_source ON source_id = source.id"
-                " WHERE collection_id = ? ORDER BY uri, start",
+                "SELECT DISTINCT uri, target FROM note_link JOIN source USING (document_id)"
+                " JOIN collection_source ON source_id = source.id WHERE collection_id = ?",
                 (collection_id,),
             )
-            yield from ((row["uri"], _note_link(row)) for row in rows)
+            yield from ((row["uri"], row["target"]) for row in rows)
 
     def structure(self, document_id: int) -> tuple[tuple[Section, ...], tuple[Page, ...]]:
         """Return the document's sections and pages, without its text. Raises as `digest` does."""
@@ -215,19 +218,12 @@ class DocumentStore:
         )
 
 
-_NOTE_LINKS = "SELECT * FROM note_link"
-
-
 def _put_note_links(connection: sqlite3.Connection, document_id: int, links: Sequence[NoteLink]) -> None:
     connection.execute("DELETE FROM note_link WHERE document_id = ?", (document_id,))
     connection.executemany(
         "INSERT INTO note_link(document_id, start, end, target, part, alias, is_embed) VALUES (?,?,?,?,?,?,?)",
         [(document_id, it.start, it.end, it.target, it.part, it.alias, it.is_embed) for it in links],
     )
-
-
-def _note_link(row: sqlite3.Row) -> NoteLink:
-    return NoteLink(row["target"], row["part"], row["alias"], bool(row["is_embed"]), row["start"], row["end"])
 
 
 def _metadata(document: Document) -> str:
