@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Literal, cast, get_args
 from urllib.parse import unquote
 
@@ -225,12 +224,11 @@ class NoteCatalog:
         return await in_thread(self._read_note, path)
 
     def _read_note(self, path: str) -> str:
-        @cache  # a note without embeds needs no list of all notes
-        def names() -> NoteNames:
-            self.vault.notes()
-            return self.vault.names()
+        return expand(self.note(path), self.read_document, self._names_now)
 
-        return expand(self.note(path), self.read_document, lambda target, source: names().resolve(target, source))
+    def _names_now(self) -> NoteNames:
+        self.vault.notes()
+        return self.vault.names()
 
     def read_document(self, note: NoteFile) -> Document:
         """Return a note as it is on disk now; one without text has an empty document. Raises `SourceError`."""

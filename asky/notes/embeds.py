@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from asky.errors import SourceError
-from asky.notes.names import NoteFile, is_attachment
+from asky.notes.names import NoteFile, NoteNames, is_attachment
 from asky.text.wikilinks import find_block
 from asky.values import Document, NoteLink
 
@@ -35,28 +35,23 @@ class _Part:
     end: int
 
 
-def expand(
-    note: NoteFile,
-    read: Callable[[NoteFile], Document],
-    resolve: Callable[[str, NoteFile], NoteFile | None],
-) -> str:
+def expand(note: NoteFile, read: Callable[[NoteFile], Document], names: Callable[[], NoteNames]) -> str:
     """Return the text of `note` with what it embeds; the embeds of pictures and other files stay as they are.
 
     Of an embed with a heading or a block only that part is shown. In place of an embed that leads nowhere, to a note
-    that cannot be read, back to where it came from, or too deep, the reason is said. Raises what `read` does for `note`
-    itself.
+    that cannot be read, back to where it came from, or too deep, the reason is said. `names` is called once, if
+    there is an embed. Raises what `read` does for `note` itself.
     """
-    return _Expansion(read, resolve).expand(note)
+    return _Expansion(read, names).expand(note)
 
 
 class _Expansion:
     """One expansion: the documents read, and how much may still be shown."""
 
-    def __init__(
-        self, read: Callable[[NoteFile], Document], resolve: Callable[[str, NoteFile], NoteFile | None]
-    ) -> None:
+    def __init__(self, read: Callable[[NoteFile], Document], names: Callable[[], NoteNames]) -> None:
         self._read = read
-        self._resolve = resolve
+        self._list_names = names
+        self._names: NoteNames | None = None
         self._documents: dict[str, Document] = {}
         self._characters = MAX_CHARACTERS
         self._embeds = MAX_EMBEDS
@@ -87,7 +82,8 @@ class _Expansion:
 
     def _embedded(self, link: NoteLink, source: NoteFile, chain: _Chain) -> str | None:
         """Return what is shown in place of an embed, `None` for one that stays as it is."""
-        note = self._resolve(link.target, source)
+        self._names = self._names or self._list_names()
+        note = self._names.resolve(link.target, source)
         name = f"{link.target}#{link.part}" if link.part else link.target
         if note is None:
             is_file = is_attachment(link.target)

@@ -187,8 +187,7 @@ class NoteService(NoteCatalog):
         def read(each: NoteFile) -> Document:
             return self.parse(each, without_part(data) if each == note else self.vault.read(each))
 
-        self.vault.notes()
-        return expand(note, read, self.vault.resolve_link)
+        return expand(note, read, self._names_now)
 
     def _question(self, task: NoteTask, opened: OpenedSession[NoteWorker], stays_local: bool) -> Question:
         web = None
