@@ -12,6 +12,7 @@ from asky.app.records import Listing, split_damaged
 from asky.app.requests import as_tuple
 from asky.concurrency import in_thread
 from asky.errors import SourceRefused, UsageError
+from asky.research.memory import is_private
 from asky.storage.scope import Scope
 from asky.text.scrub import one_line
 from asky.text.urls import canonical_url, host_of
@@ -101,8 +102,8 @@ class CacheService:
     async def require_approved(self, urls: Sequence[str], approve: Approve) -> None:
         """Ask the user about addresses that a program chose, each of which could carry words of a private document.
 
-        Nothing is asked if asky keeps no private documents, nor about addresses in the cache. Raises `SourceRefused`
-        if the user declines, or an address is not valid.
+        Nothing is asked without private documents, findings and vault, nor about addresses in the cache. Raises
+        `SourceRefused` if the user declines, or an address is not valid.
         """
         unknown = await in_thread(self._unknown, urls)
         if not unknown:
@@ -121,9 +122,16 @@ class CacheService:
             keys = list(dict.fromkeys(canonical_url(url) for url in urls))
         except ValueError as error:
             raise SourceRefused(str(error)) from None
-        if not services.corpus.count_sources(Scope(), PRIVATE_KINDS):
+        if not self._has_secrets():
             return []
         return [key for key in keys if services.pages.get(key) is None]
+
+    def _has_secrets(self) -> bool:
+        """Return whether a program may have read private text here: of documents, of findings, or of a vault."""
+        services = self._services
+        if services.config.notes.vault is not None or services.corpus.count_sources(Scope(), PRIVATE_KINDS):
+            return True
+        return any(map(is_private, services.findings.recent()))
 
     def _require_wanted(self, url: str) -> None:
         if reason := self._services.web(offline=False).policy.address_refusal(url):

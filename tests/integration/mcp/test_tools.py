@@ -176,6 +176,20 @@ async def test_with_private_documents_an_unknown_address_is_opened_only_with_con
         assert all(url in message for message in asked)
 
 
+@pytest.mark.parametrize("secret", ["document", "finding", "vault"])
+async def test_whatever_is_private_keeps_addresses_back(lab: Lab, secret: str) -> None:
+    environ = {"ASKY_NOTES__VAULT": str(lab.private)} if secret == "vault" else {}
+    with Site() as site:
+        site.page("/tides", html="<p>The sea rises twice a day in the harbour.</p>")
+        async with hosted(lab, "legacy", environ=web_of(site) | environ) as (client, asky):
+            if secret == "document":
+                await asky.corpus.add([lab.private])
+            if secret == "finding":
+                asky.memory.add(f"The code is {SECRET}.", trust="local")
+            assert (await client.call_tool("fetch_page", {"url": site.url("/tides")})).is_error
+        assert site.requests == []
+
+
 @pytest.mark.parametrize(
     "url",
     ["http://127.0.0.1:1/", "http://169.254.169.254/latest", "file:///etc/passwd", "http://localhost/", "x", ""],
