@@ -95,6 +95,18 @@ FINDINGS = result(
     next_offset=MAYBE_INTEGER,
 )
 FINDING = result("asky.finding/1", "id text", id=INTEGER, text=TEXT, tags=TEXTS, session=MAYBE_TEXT)
+NOTE_HITS = result(
+    "asky.note_hits/1",
+    "hits",
+    hits=items(path=TEXT, title=TEXT, heading=MAYBE_TEXT, snippet=TEXT, score=NUMBER),
+)
+NOTE_TEXT = result("asky.note_text/1", "path text next_offset", path=TEXT, text=TEXT, next_offset=MAYBE_INTEGER)
+NOTES = result(
+    "asky.notes/1",
+    "notes next_offset",
+    notes=items(path=TEXT, title=TEXT, aliases=TEXTS, tags=TEXTS),
+    next_offset=MAYBE_INTEGER,
+)
 RUN_STATUS = result(
     "asky.run_status/1",
     "run status events next answer error",

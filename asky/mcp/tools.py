@@ -18,6 +18,9 @@ from asky.app.schemas import (
     answer_object,
     finding_object,
     hits_object,
+    note_hits_object,
+    note_text_object,
+    notes_object,
     page_object,
     research_object,
     scored_findings_object,
@@ -31,6 +34,9 @@ from asky.mcp.schemas import (
     FLAG,
     HITS,
     INTEGER,
+    NOTE_HITS,
+    NOTE_TEXT,
+    NOTES,
     PAGE,
     RUN_STATUS,
     TEXT,
@@ -49,6 +55,7 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value")
 _ORIGIN = "mcp"
+_LISTED_NOTES = 200
 _ANSWER_LISTS = ("rejected", "sources", "claims", "citations", "warnings")
 
 
@@ -176,6 +183,32 @@ async def _save_finding(call: McpCall) -> Mapping[str, Any]:
     return finding_object(added.finding)
 
 
+async def _find_notes(call: McpCall) -> Mapping[str, Any]:
+    query, mode = call.get("query"), call.get("mode", "hybrid")
+    notes = call.asky.notes
+    await notes.index(embed=False)
+    hits = await notes.find_notes(query, mode, call.get("n_results", 5))
+    return shortened(note_hits_object(query, mode, hits), ("hits",))
+
+
+async def _read_note(call: McpCall) -> Mapping[str, Any]:
+    notes, path = call.asky.notes, call.get("path")
+    text = await notes.read_note(path)
+    shown = await in_worker(lambda: notes.note(path).shown)
+    return text_page(note_text_object(shown, text), "text", offset=call.get("offset", 0))
+
+
+async def _list_notes(call: McpCall) -> Mapping[str, Any]:
+    notes, offset, limit = call.asky.notes, call.get("offset", 0), call.get("limit", _LISTED_NOTES)
+    await notes.index(embed=False)
+    listed = await in_worker(lambda: notes.list_notes(call.get("folder"), call.get("tag")))
+    return page_of(notes_object(listed[offset:]), "notes", offset=offset, limit=limit)
+
+
+def _has_vault(asky: Asky) -> bool:
+    return asky.config.notes.vault is not None
+
+
 _OFFSET = described(INTEGER, "next_offset of the page before", minimum=0, maximum=10_000)
 _CHARACTER = described(INTEGER, "next_offset of the part before", minimum=0)
 _LIMIT = described(INTEGER, "Default 10", minimum=1, maximum=50)
@@ -274,6 +307,45 @@ TOOLS: tuple[McpTool, ...] = (
         call=_fetch_page,
         is_open_world=True,
         is_idempotent=True,
+    ),
+    McpTool(
+        name="find_notes",
+        description="Find notes of the user's vault, each with its best passage. Fast; no model is called.",
+        arguments=arguments(
+            "query",
+            query=described(TEXT, "What to look for", minLength=1),
+            mode=described(TEXT, "By meaning, by words, or both: the default", enum=["hybrid", "semantic", "keyword"]),
+            n_results=described(INTEGER, "Default 5", minimum=1, maximum=50),
+        ),
+        returns=NOTE_HITS,
+        call=_find_notes,
+        is_idempotent=True,
+        is_offered=_has_vault,
+    ),
+    McpTool(
+        name="read_note",
+        description="Read a note of the user's vault as text, with the notes that it embeds.",
+        arguments=arguments(
+            "path", path=described(TEXT, "In the vault, or what a [[link]] says", minLength=1), offset=_CHARACTER
+        ),
+        returns=NOTE_TEXT,
+        call=_read_note,
+        is_idempotent=True,
+        is_offered=_has_vault,
+    ),
+    McpTool(
+        name="list_notes",
+        description="List the notes of the user's vault by path, with titles and tags.",
+        arguments=arguments(
+            folder=described(TEXT, "Only below this folder"),
+            tag=described(TEXT, "Only with this tag, or one below it"),
+            limit=described(INTEGER, f"Default {_LISTED_NOTES}", minimum=1, maximum=1000),
+            offset=described(INTEGER, "next_offset of the page before", minimum=0),
+        ),
+        returns=NOTES,
+        call=_list_notes,
+        is_idempotent=True,
+        is_offered=_has_vault,
     ),
     McpTool(
         name="query_research_memory",

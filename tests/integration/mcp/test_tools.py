@@ -94,6 +94,27 @@ async def test_the_library_is_offered_once_it_has_papers(lab: Lab, era: str, tmp
     assert "two tides" in answer["answer"]
 
 
+async def test_the_notes_of_a_vault_are_found_listed_and_read(lab: Lab, era: str, tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    (vault / "Recipes").mkdir(parents=True)
+    (vault / "Recipes" / "Rye.md").write_text("---\ntags: [grain]\n---\nMix flour and water.\n")
+    (vault / "Index.md").write_text("My notes:\n\n![[Rye]]\n")
+    async with hosted(lab, era) as (client, _):
+        assert "there is no tool" in fault_of(await client.call_tool("list_notes", {}))["message"]
+    async with hosted(lab, era, environ={"ASKY_NOTES__VAULT": str(vault)}) as (client, _):
+        first = value_of(await client.call_tool("list_notes", {"limit": 1}))
+        assert ([each["path"] for each in first["notes"]], first["next_offset"]) == (["Index.md"], 1)
+        tagged = value_of(await client.call_tool("list_notes", {"tag": "grain"}))
+        assert ([each["path"] for each in tagged["notes"]], tagged["next_offset"]) == (["Recipes/Rye.md"], None)
+        found = value_of(await client.call_tool("find_notes", {"query": "flour", "mode": "keyword"}))
+        assert [each["path"] for each in found["hits"]] == ["Recipes/Rye.md"]
+        read = value_of(await client.call_tool("read_note", {"path": "Index"}))
+        assert "Mix flour and water." in read["text"]
+        for path in ("../private/codes.md", str(lab.private / "codes.md"), "/etc/passwd", "nowhere"):
+            assert SECRET not in str((await client.call_tool("read_note", {"path": path})).content)
+            assert (await client.call_tool("read_note", {"path": path})).is_error
+
+
 # results
 
 
