@@ -105,7 +105,12 @@ class McpServer:
         try:
             tool = await self._find(params.name)
             given = _checked(tool, params.arguments or {})
-            value = await self._carry_out(tool, given, Consent(ctx, params), ctx, params)
+            try:
+                value = await self._carry_out(tool, given, Consent(ctx, params), ctx, params)
+            except AskyError as error:
+                if tool.failure is None:
+                    raise
+                return _failure(tool.failure(given, error), error.message, error.hint)
         except InputNeeded as needed:
             return needed.result
         except Exception as error:  # noqa: BLE001 - the boundary: each becomes a result that the model can read
@@ -144,10 +149,7 @@ class McpServer:
         value.pop("details", None)
         if not isinstance(error, AskyError):
             value["hint"] = None
-        text = value["message"] + (f"\nhint: {value['hint']}" if value["hint"] else "")
-        return types.CallToolResult(
-            content=[types.TextContent(type="text", text=text)], structured_content=value, is_error=True
-        )
+        return _failure(value, value["message"], value["hint"])
 
     # runs
 
@@ -293,6 +295,13 @@ def _result(value: Mapping[str, Any]) -> types.CallToolResult:
     text = json_text(within_limit(value))
     return types.CallToolResult(
         content=[types.TextContent(type="text", text=text)], structured_content=json.loads(text)
+    )
+
+
+def _failure(value: Mapping[str, Any], message: str, hint: str | None) -> types.CallToolResult:
+    text = f"{message}\nhint: {hint}" if hint else message
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=text)], structured_content=dict(value), is_error=True
     )
 
 

@@ -18,7 +18,9 @@ from asky.app.schemas import (
     answer_object,
     finding_object,
     hits_object,
+    note_failure_object,
     note_hits_object,
+    note_object,
     note_text_object,
     notes_object,
     page_object,
@@ -34,6 +36,7 @@ from asky.mcp.schemas import (
     FLAG,
     HITS,
     INTEGER,
+    NOTE,
     NOTE_HITS,
     NOTE_TEXT,
     NOTES,
@@ -51,6 +54,7 @@ from asky.text.addresses import split_addresses
 if TYPE_CHECKING:
     from asky.app.asky import Asky
     from asky.app.runs import RunHandle
+    from asky.errors import AskyError
     from asky.values import Answer, Approve
 
 Value = TypeVar("Value")
@@ -81,7 +85,8 @@ class McpTool:
     """A tool of the server.
 
     A tool without a run has a `call`. One with a run has `start`, which opens it, and `result`, which makes the result
-    of its answer; `prepare` runs before it and may ask the user. A run may take `run_s` seconds. `writes` says that it
+    of its answer; `prepare` runs before it and may ask the user. `failure` makes the result of an error from the
+    arguments, by default an `asky.error/1` object. A run may take `run_s` seconds. `writes` says that it
     is off unless the configuration allows it; `is_offered` may depend on the store.
     """
 
@@ -93,6 +98,7 @@ class McpTool:
     prepare: Callable[[McpCall], Awaitable[None]] | None = None
     start: Callable[[McpCall], AbstractAsyncContextManager[RunHandle]] | None = None
     result: Callable[[Asky, Answer], Mapping[str, Any]] | None = None
+    failure: Callable[[Mapping[str, Any], AskyError], Mapping[str, Any]] | None = None
     run_s: float = math.inf
     writes: bool = False
     is_open_world: bool = False
@@ -205,6 +211,19 @@ async def _list_notes(call: McpCall) -> Mapping[str, Any]:
     return page_of(notes_object(listed[offset:]), "notes", offset=offset, limit=limit)
 
 
+def _start_note(call: McpCall) -> AbstractAsyncContextManager[RunHandle]:
+    path, depth, focus = call.get("path"), call.get("depth", "shallow"), call.get("focus")
+    return call.asky.notes.start(path, depth, focus, approve=call.approve, vault_only=call.get("vault_only", False))
+
+
+def _note_result(asky: Asky, answer: Answer) -> Mapping[str, Any]:
+    return shortened(note_object(asky.notes.result(answer)), ("warnings",))
+
+
+def _note_failure(given: Mapping[str, Any], error: AskyError) -> Mapping[str, Any]:
+    return note_failure_object(given["path"], error)
+
+
 def _has_vault(asky: Asky) -> bool:
     return asky.config.notes.vault is not None
 
@@ -307,6 +326,29 @@ TOOLS: tuple[McpTool, ...] = (
         call=_fetch_page,
         is_open_world=True,
         is_idempotent=True,
+    ),
+    McpTool(
+        name="research_note",
+        description="Research the topics of a note of the user's vault on the web and in the vault, and write the cited"
+        " findings into its section ## Research; nothing else in the note changes. Slow: up to 5 minutes; returns after"
+        " 50 seconds as ask does, so let the user know that it works. The result is already in the note: do not read"
+        " the note afterwards, but pass the preview on. The user is asked before words of the note are sent anywhere.",
+        arguments=arguments(
+            "path",
+            path=described(TEXT, "In the vault, or absolute; .md, .txt or .markdown", minLength=1),
+            depth=described(TEXT, "shallow (default): what search services say; or deep: reads pages too"),
+            focus=described(TEXT, "What to look for above all"),
+            vault_only=described(FLAG, "Send nothing to search services"),
+        ),
+        returns=NOTE,
+        start=_start_note,
+        result=_note_result,
+        failure=_note_failure,
+        run_s=300,
+        writes=True,
+        is_read_only=False,
+        is_open_world=True,
+        is_offered=_has_vault,
     ),
     McpTool(
         name="find_notes",
