@@ -27,7 +27,7 @@ _LOWEST_LEVEL = 6
 _MAX_NESTING = 40
 _MAX_CHARS = 20_000  # of a paragraph whose inline markup is parsed, which takes the square of its brackets
 _MAX_OPENINGS = 400
-_MAX_CELLS = 5_000  # of a table, whose parser adds the cells that a row lacks
+_MAX_CELLS = 2_000  # of a table, whose parser adds the cells that a row lacks
 _MAX_PASSES = 6  # escaping can change what is emphasis: the second pass sees it
 _PREFIX = "asky-"
 
