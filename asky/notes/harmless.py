@@ -27,6 +27,7 @@ _LOWEST_LEVEL = 6
 _MAX_NESTING = 40
 _MAX_CHARS = 20_000  # of a paragraph whose inline markup is parsed, which takes the square of its brackets
 _MAX_OPENINGS = 400
+_MAX_CELLS = 2_000  # of a table, whose parser adds the cells that a row lacks
 _MAX_PASSES = 6  # escaping can change what is emphasis: the second pass sees it
 _PREFIX = "asky-"
 
@@ -43,7 +44,7 @@ _LANGUAGES = frozenset(
 _RUN_INLINE = re.compile(r"\s*(?:\$?=|#:|(?:INPUT|VIEW|BUTTON|META)\w*\[)", re.IGNORECASE)
 _MATH = re.compile(r"\$\$[^$]+\$\$|\$(?=[^\s$])[^$\n]*(?<=[^\s\\])\$(?!\d)")
 _ACTIVE_MATH = re.compile(
-    r"\\(?:href|url|html|require|class|cssId|style|data|unicode|include|input)|[`<>]|%%|://|\]\(|\[\[|!\[",
+    r"\\(?:href|url|html|require|class|cssId|style|data|unicode|include|input)|[`<>#]|%%|::|://|\]\(|\[\[|\[\^|!\[",
     re.IGNORECASE,
 )
 _WIKILINK = re.compile(r"!?\[\[([^\[\]|\n]*)(?:\\?\|([^\[\]\n]*))?\]\]")
@@ -65,7 +66,7 @@ _ENTITY = re.compile(r"&(?=#?\w+;)")
 _HTML = re.compile(r"<(?=[^\s\d=]|\Z)")
 _BLOCK_START = re.compile(r"(\d{1,9})(?=[.)](?:\s|\Z))|(?=>|[-+](?:\s|\Z)|(?:-+|=+)[ \t]*\Z|#{1,6}(?:\s|\Z))")
 _URL_UNSAFE = re.compile(r"[\s<>()\[\]\\`|\"{}^$]|%(?![0-9A-Fa-f]{2})|(?<=:):")
-_OPENINGS = re.compile(r"[\[$\\]")
+_OPENINGS = re.compile(r"(?<!\\)[\[$]")
 _TICKS = re.compile(r"`+")
 
 
@@ -172,7 +173,7 @@ class _Writer:
 
     def _table(self, node: SyntaxTreeNode) -> Iterator[str]:
         rows = [row.children for part in node.children for row in part.children]
-        for number, cells in enumerate(rows):
+        for number, cells in enumerate(rows[: _MAX_CELLS // len(rows[0])]):
             shown = (" ".join(self._spans_of(cell).split()).replace("|", r"\|") for cell in cells)
             yield f"| {' | '.join(shown)} |"
             if not number:
@@ -193,6 +194,8 @@ class _Writer:
                 written += " "  # else they would be the ends of one span
             elif written.endswith("]") and span.startswith("("):
                 written += "\\"  # else it would be a link
+            elif written.endswith("]") and span.startswith("[^"):
+                written += " "  # else both might be one link
             written += span
         return written
 
@@ -267,7 +270,10 @@ def _parse_inline(state: StateCore) -> None:
 
 
 def _is_prose(content: str) -> bool:
-    return len(content) <= _MAX_CHARS and sum(1 for _ in _OPENINGS.finditer(content)) <= _MAX_OPENINGS
+    return (
+        len(content) - content.count("\\") <= _MAX_CHARS
+        and sum(1 for _ in _OPENINGS.finditer(content)) <= _MAX_OPENINGS
+    )
 
 
 def _take(state: StateInline, kind: str, found: re.Match[str] | None, content: str, silent: bool) -> bool:

@@ -55,7 +55,7 @@ SCRIPTS = {
 }  # fmt: skip
 """Of each kind at least one; those with SECRET carry something out as soon as an address is loaded or clicked."""
 
-_CODE = re.compile(r"(?s)\\`|(`+)(?!`).+?(?<!`)\1(?!`)")
+_CODE = re.compile(r"(?s)\\.|(`+)(?!`).+?(?<!`)\1(?!`)")
 _LANGUAGES = ("", "js", "javascript", "python", "bash", "text")
 
 
@@ -82,7 +82,7 @@ def _active(markdown: str) -> Iterator[str]:
         elif token.type == "code_inline" and re.match(r"\s*(\$?=|[A-Z]+\[)", token.content):
             yield f"code: {token.content}"
         elif token.type == "inline":
-            yield from _active_in(_CODE.sub("", token.content))
+            yield from _active_in(_CODE.sub(" ", token.content))
     fences = [token for token in tokens if token.type == "fence" and token.map]
     lines = markdown.split("\n")
     yield from (

@@ -75,3 +75,15 @@ def test_a_paragraph_that_takes_long_to_parse_is_text() -> None:
     text = written("[" * 50_000 + "\n\n" + "x" + "`" * 50_000 + "\n\n**bold**")
     assert text.startswith("```\n[[[")
     assert text.endswith("**bold**")
+
+
+def test_brackets_that_are_escaped_do_not_count() -> None:
+    text = "[x " * 390
+    assert written(text) == "\\[x " * 389 + "\\[x"
+    assert written(written(text)) == written(text)
+
+
+def test_a_table_has_so_many_cells_at_most() -> None:
+    text = written("|a" * 100 + "\n" + "|-" * 100 + "\n" + "|b\n" * 25)
+    assert text.count("\n") == 20
+    assert written(text) == text
