@@ -23,19 +23,29 @@ def render_section(answer: Answer, links: Mapping[str, str]) -> str:
     """Return the text of `answer`, made harmless, with links in place of `[n]`.
 
     `links` has the link to each cited source by its id. Links stand in parentheses, unless the sentence goes on around
-    them; of several in a row to one source, one stays. Code is unchanged.
+    them; of several in a row to one source, and in consecutive sentences of a paragraph, the last stays. Code is
+    unchanged.
     """
     sources = {each.n: each.source.id for each in answer.citations}
     text = harmless(_with_groups(answer.text), urls=(), wikilinks=())
+    groups = list(_link_groups(visible(text), sources, links))
     pieces, end = list[str](), 0
-    for group in _GROUP.finditer(visible(text)):
-        numbers = [int(each) for each in group[1].split(", ")]
-        shown = list(dict.fromkeys(links[sources[each]] for each in numbers if each in sources))
-        if shown:
-            before, after = text[end : group.start()], text[group.end() :]
-            pieces += [before, " " if group.start() else "", _placed(", ".join(shown), text[: group.start()], after)]
-            end = group.end()
+    for number, (start, stop, shown) in enumerate(groups):
+        pieces.append(text[end:start])
+        end = stop
+        following = groups[number + 1] if number + 1 < len(groups) else None
+        if following is None or following[2] != shown or "\n" in text[stop : following[0]]:
+            pieces.append(" " * bool(start) + _placed(shown, text[:start], text[stop:]))
     return "".join([*pieces, text[end:]]).strip()
+
+
+def _link_groups(text: str, sources: Mapping[int, str], links: Mapping[str, str]) -> Iterator[tuple[int, int, str]]:
+    """Yield the start and the end of each `[1, 2]` in `text`, and the links to its sources, each once."""
+    for found in _GROUP.finditer(text):
+        numbers = [int(each) for each in found[1].split(", ")]
+        shown = dict.fromkeys(links[sources[each]] for each in numbers if each in sources)
+        if shown:
+            yield found.start(), found.end(), ", ".join(shown)
 
 
 def _placed(links: str, before: str, after: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -178,6 +179,11 @@ class NoteService(NoteCatalog):
         text = self._text(note, data)
         if not text.strip():
             raise UsageError(NO_CONTENT, hint=f"{note.shown} has no text")
+        replace_section(data, "x")  # raises now what it would raise after the research
+        if writes and not os.access(note.path, os.W_OK):
+            raise StorageError(
+                f"{NOT_WRITTEN}: {note.shown} is read-only", hint="--dry-run shows what would be written"
+            )
         focus = " ".join(focus.split()) or None if focus else None
         return NoteTask(note.relative, hashlib.sha256(data).hexdigest(), note.stem, text, depth, focus, writes)
 

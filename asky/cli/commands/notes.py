@@ -215,7 +215,8 @@ def research(
             answer = run_to_end(ctx, PrintedView(ctx.terminal, ctx.progress), start)
             result = catalog.result(answer)
             print_diff(ctx.terminal, result.diff)
-            ctx.terminal.note(f"nothing was written; `asky runs show {result.run}` shows the passages")
+            said = "nothing was written" if result.diff else "the note holds this already"
+            ctx.terminal.note(f"{said}; `asky runs show {result.run}` shows the passages")
             return
         view = open_view(ctx, "events" if json_stream else "text", waits=False)
         answer = print_result(ctx, view, None, lambda: run_to_end(ctx, view, start))

@@ -88,12 +88,14 @@ LINKS = {each.source.id: TIDES_LINK if each.source.url else "[[Neap]]" for each 
         ("The moon raises it. [1][2] Low.", f"The moon raises it. ({TIDES_LINK}) Low."),
         ("The moon raises it [1] [3].", f"The moon raises it ({TIDES_LINK}, [[Neap]])."),
         ("According to [1], it is low.[3]", f"According to {TIDES_LINK}, it is low. ([[Neap]])"),
+        ("It rises. [1] It falls. [1] Low. [3]", f"It rises. It falls. ({TIDES_LINK}) Low. ([[Neap]])"),
+        ("- low [3]\n- lower [3]", "- low ([[Neap]])\n- lower ([[Neap]])"),
         ("- low [3]\n- high [1]", f"- low ([[Neap]])\n- high ({TIDES_LINK})"),
         ("Code `x[1]` stays [3] `y`.", "Code `x[1]` stays ([[Neap]]) `y`."),
         ("# Tides\n\nLow. [3]\n\n## Neap\n\nx", "### Tides\n\nLow. ([[Neap]])\n\n#### Neap\n\nx"),
         ("See [[Elsewhere]] and <b>this</b> [9].", "See Elsewhere and &lt;b>this&lt;/b> [9]."),
     ],
-    ids=["after a sentence", "two", "words", "items", "code", "headings", "foreign"],
+    ids=["after a sentence", "two", "words", "one paragraph", "items of one", "items", "code", "headings", "foreign"],
 )
 def test_numbers_become_links_in_a_harmless_text(text: str, section: str) -> None:
     assert render_section(answer(text), LINKS) == section
