@@ -12,7 +12,7 @@ from asky.reading.text_builder import Heading, invisible_metadata, nest
 from asky.text.headings import markdown_headings
 from asky.text.plain import plain
 from asky.text.scrub import one_line, scrub_counted, scrub_marked
-from asky.text.wikilinks import find_links, find_tags
+from asky.text.wikilinks import find_links, find_tags, visible
 from asky.values import Document, Section
 
 _HEADING_CHARS = 2000
@@ -27,6 +27,7 @@ def read(data: bytes, name: str) -> Document:  # noqa: ARG001 - every reader has
     source = decode(data)
     text, marked = scrub_marked(source)
     front = front_matter(marked)
+    shown = visible(marked, front.end)
     headings = list(find_headings(marked, front.end))
     title = front.title or next((heading.text for heading in headings if heading.level == 1), None)
     properties = (Section(PROPERTIES, 0, 0, front.end),) if text[: front.end].strip("-. \t\n") else ()
@@ -35,9 +36,9 @@ def read(data: bytes, name: str) -> Document:  # noqa: ARG001 - every reader has
         media_type="text/markdown",
         title=(one_line(title) or None) if title else None,
         sections=properties + nest(headings, len(text)),
-        note_links=tuple(islice(find_links(marked, front.end), MAX_NOTE_LINKS)),
+        note_links=tuple(islice(find_links(marked, front.end, shown=shown), MAX_NOTE_LINKS)),
         metadata={
-            **_tagged(front.metadata, find_tags(marked, front.end)),
+            **_tagged(front.metadata, find_tags(marked, front.end, shown=shown)),
             **invisible_metadata(scrub_counted(source)[1]),
         },
     )

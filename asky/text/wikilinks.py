@@ -18,15 +18,8 @@ MAX_TAGS = 200
 
 _MAX_CHARS = 500  # of a target or an alias: no file name is longer
 # What may open something that hides what is inside of it; whatever opens first counts. Escaped characters open nothing.
-_OPENING = re.compile(
-    r"""
-      \\[^\n]
-    | ^ (?P<quote> (?: [ \t]* (?: > | [-+*][ \t] | \d{1,9}[.)][ \t] ) )* ) [ \t]*
-        (?P<fence> `{3,} (?= [^`\n]* $ ) | ~{3,} ) .*
-    | `+ | %% | <!-- | \$\$
-    """,
-    re.MULTILINE | re.VERBOSE,
-)
+_OPENING = re.compile(r"\\[^\n]|`+|~{3,}|%%|<!--|\$\$")
+_BEFORE_FENCE = re.compile(r"(?:[ \t]*(?:>|[-+*][ \t]|\d{1,9}[.)][ \t]))*[ \t]*")
 _CLOSING = re.compile(r"`+|%%|-->|\$\$")
 _BLANK_LINE = re.compile(r"\n[ \t>]*(?=\n)")
 _NOT_LINE_END = re.compile(r"[^\n]")
@@ -35,11 +28,12 @@ _MARKDOWN_LINK = re.compile(
     rf"(!?)\[((?:\\.|[^\[\]\\\n]){{0,{_MAX_CHARS}}})\]"
     rf"\((?:<([^<>\n]{{1,{_MAX_CHARS}}})>|([^\s()<>]{{1,{_MAX_CHARS}}}))(?:[ \t]+\"[^\"\n]*\")?\)"
 )
+_MAY_BE_LINK = re.compile(r"!\[|\[")
 _LINK = re.compile(rf"(?:{_WIKILINK.pattern})|(?:{_MARKDOWN_LINK.pattern})")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 _NOTE = re.compile(r"\.(?:md|markdown|txt)\Z", re.IGNORECASE)
 # White space and punctuation end a tag, all but `_`, `-` and `/`; letters of any script and emoji belong to it.
-_TAG = re.compile(r"(?<!\S)#([^\s!-,.:-@\[-^`{-~\u2000-\u206f\u2e00-\u2e7f\x7f]{1,200})(?![^\s!-,.:-@\[-^`{-~])")
+_TAG = re.compile(r"#([^\s!-,.:-@\[-^`{-~\u2000-\u206f\u2e00-\u2e7f\x7f]{1,200})(?![^\s!-,.:-@\[-^`{-~])")
 _ITEM = re.compile(r"[ \t>]*(?:[-+*]|\d{1,9}[.)])[ \t]")
 _ENDS_BLOCK = re.compile(r"[ \t>]*$| {0,3}#{1,6}[ \t]", re.MULTILINE)
 
@@ -76,12 +70,16 @@ class _Closing:
         Code, formulas and comments within a line end in the same paragraph; a comment that begins a line may be left
         open, and has the rest of the text then.
         """
-        if opening["fence"]:
-            return _end_of_fence(self._text, opening)
         mark = opening[0]
+        if mark[0] in "`~" and len(mark) >= 3 and (before := _before_fence(self._text, opening)) is not None:
+            return _end_of_fence(self._text, mark, opening.end(), is_quoted=">" in before)
+        if mark[0] == "~":
+            return None
         end = self._next("-->" if mark == "<!--" else mark, opening.end())
-        if mark in ("%%", "<!--") and _begins_line(self._text, opening.start()):
-            return end or len(self._text)
+        if mark in ("%%", "<!--"):
+            before = _line_before(self._text, opening.start())
+            if before is not None and not before.strip():
+                return end or len(self._text)
         if end is None or (mark != "<!--" and end > self._end_of_paragraph(opening.end())):
             return None
         return end
@@ -96,15 +94,14 @@ class _Closing:
         return self._blank_lines[index] if index < len(self._blank_lines) else len(self._text)
 
 
-def find_links(text: str, start: int = 0) -> Iterator[NoteLink]:
+def find_links(text: str, start: int = 0, *, shown: str | None = None) -> Iterator[NoteLink]:
     """Yield the links to notes, in order: `[[wikilinks]]`, embeds, and Markdown links to files with a note's suffix.
 
-    Before `start`, in the front matter, nothing is code. A pipe may be escaped, as it is in tables.
+    Before `start`, in the front matter, nothing is code. A pipe may be escaped, as it is in tables. `shown` is
+    `visible(text, start)`, if that is known.
     """
-    if "[" not in text:
-        return
     end = 0
-    for found in _LINK.finditer(visible(text, start)):
+    for found in _links(visible(text, start) if shown is None else shown):
         written = _LINK.match(text, found.start()) or found  # with the code in an alias, and an escaped pipe
         link = _markdown_link(written) if written[2] is None else _wikilink(written)
         if link is not None and link.start >= end:
@@ -112,22 +109,36 @@ def find_links(text: str, start: int = 0) -> Iterator[NoteLink]:
             yield link
 
 
-def find_tags(text: str, start: int = 0) -> list[str]:
-    """Return the `#tags` from offset `start` on, without `#`, each once and in order.
+def find_tags(text: str, start: int = 0, *, shown: str | None = None) -> list[str]:
+    """Return the `#tags` from offset `start` on, without `#`, each once and in order; for `shown` see `find_links`.
 
-    A tag begins a word and has a character that is no digit; case does not distinguish tags.
+    A tag begins a word, is in no link, and has a character that is no digit; case does not distinguish tags.
     """
     if "#" not in text:
         return []
-    shown = _LINK.sub(lambda link: " " * len(link[0]), visible(text, start)[start:])
+    if shown is None:
+        shown = visible(text, start)
+    links = [found.span() for found in _links(shown, start)]
     found: dict[str, str] = {}
-    for tag in _TAG.finditer(shown):
-        name = tag[1].rstrip("/")
+    for tag in _TAG.finditer(shown, start):
+        name, before = tag[1].rstrip("/"), tag.start() - 1
+        link = bisect_right(links, (before, len(text))) - 1
+        if (before >= start and not shown[before].isspace()) or (link >= 0 and before < links[link][1]):
+            continue
         if name and not name.isdecimal():
             found.setdefault(name.casefold(), name)
             if len(found) >= MAX_TAGS:
                 break
     return list(found.values())
+
+
+def _links(shown: str, start: int = 0) -> Iterator[re.Match[str]]:
+    """Yield what looks like a link, in order; none overlaps another."""
+    end = start
+    for place in _MAY_BE_LINK.finditer(shown, start):
+        if place.start() >= end and (found := _LINK.match(shown, place.start())):
+            end = found.end()
+            yield found
 
 
 def find_block(text: str, name: str, start: int = 0) -> tuple[int, int] | None:
@@ -170,15 +181,24 @@ def _markdown_link(found: re.Match[str]) -> NoteLink | None:
     return NoteLink(unquote(path), unquote(part), alias, bool(found[4]), *found.span())
 
 
-def _end_of_fence(text: str, opening: re.Match[str]) -> int:
+def _before_fence(text: str, mark: re.Match[str]) -> str | None:
+    """Return what is before `mark` on a line in which it opens fenced code, `None` if it opens none.
+
+    Only marks of quotes and lists may be there, and no other backtick after backticks.
+    """
+    before = _line_before(text, mark.start())
+    if before is None or not _BEFORE_FENCE.fullmatch(before):
+        return None
+    return None if mark[0][0] == "`" and "`" in text[mark.end() : _line_end(text, mark.end())] else before
+
+
+def _end_of_fence(text: str, mark: str, end: int, *, is_quoted: bool) -> int:
     """Return where the code ends that a fence opens: with the line that closes it, or the quote around it."""
-    quoted = ">" in opening["quote"]
-    mark = opening["fence"]
     closing = re.compile(rf"[ \t>]*{mark[0]}{{{len(mark)},}}[ \t]*$", re.MULTILINE)
-    end = opening.end()
+    end = _line_end(text, end)
     while end < len(text):
         line = end + 1
-        if quoted and ">" not in text[line : _line_end(text, line)].partition(mark[0])[0]:
+        if is_quoted and not text[line : line + _MAX_CHARS].lstrip(" \t").startswith(">"):
             return end
         if found := closing.match(text, line):
             return found.end()
@@ -186,8 +206,10 @@ def _end_of_fence(text: str, opening: re.Match[str]) -> int:
     return end
 
 
-def _begins_line(text: str, start: int) -> bool:
-    return not text[_line_start(text, start) : start].strip()
+def _line_before(text: str, position: int) -> str | None:
+    """Return what is before `position` on its line, `None` if that is long: a line may be the whole text."""
+    begin = text.rfind("\n", max(0, position - _MAX_CHARS), position) + 1
+    return text[begin:position] if begin or position < _MAX_CHARS else None
 
 
 def _line_start(text: str, position: int) -> int:
