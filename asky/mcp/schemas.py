@@ -95,6 +95,21 @@ FINDINGS = result(
     next_offset=MAYBE_INTEGER,
 )
 FINDING = result("asky.finding/1", "id text", id=INTEGER, text=TEXT, tags=TEXTS, session=MAYBE_TEXT)
+NOTE = result(
+    "asky.note/1",
+    "",
+    "asky.run_status/1",
+    success=FLAG,
+    path=TEXT,
+    topics_researched=INTEGER,
+    preview=TEXT,
+    written_to=MAYBE_TEXT,
+    diff=MAYBE_TEXT,
+    warnings=TEXTS,
+    run=TEXT,
+    status=TEXT,
+    next=MAYBE_INTEGER,
+)
 NOTE_HITS = result(
     "asky.note_hits/1",
     "hits",

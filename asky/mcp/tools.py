@@ -18,7 +18,9 @@ from asky.app.schemas import (
     answer_object,
     finding_object,
     hits_object,
+    note_failure_object,
     note_hits_object,
+    note_object,
     note_text_object,
     notes_object,
     page_object,
@@ -34,6 +36,7 @@ from asky.mcp.schemas import (
     FLAG,
     HITS,
     INTEGER,
+    NOTE,
     NOTE_HITS,
     NOTE_TEXT,
     NOTES,
@@ -51,11 +54,13 @@ from asky.text.addresses import split_addresses
 if TYPE_CHECKING:
     from asky.app.asky import Asky
     from asky.app.runs import RunHandle
+    from asky.errors import AskyError
     from asky.values import Answer, Approve
 
 Value = TypeVar("Value")
 _ORIGIN = "mcp"
 _LISTED_NOTES = 200
+_NOTE_S = 300.0
 _ANSWER_LISTS = ("rejected", "sources", "claims", "citations", "warnings")
 
 
@@ -81,8 +86,9 @@ class McpTool:
     """A tool of the server.
 
     A tool without a run has a `call`. One with a run has `start`, which opens it, and `result`, which makes the result
-    of its answer; `prepare` runs before it and may ask the user. A run may take `run_s` seconds. `writes` says that it
-    is off unless the configuration allows it; `is_offered` may depend on the store.
+    of its answer; `prepare` runs before it and may ask the user. A run may take `run_s` seconds. `failure` makes the
+    result of an error, for a tool whose contract has one of its own. `writes` says that it is off unless the
+    configuration allows it; `is_offered` may depend on the store.
     """
 
     name: str
@@ -94,6 +100,7 @@ class McpTool:
     start: Callable[[McpCall], AbstractAsyncContextManager[RunHandle]] | None = None
     result: Callable[[Asky, Answer], Mapping[str, Any]] | None = None
     run_s: float = math.inf
+    failure: Callable[[Mapping[str, Any], AskyError], Mapping[str, Any]] | None = None
     writes: bool = False
     is_open_world: bool = False
     is_read_only: bool = True
@@ -205,6 +212,25 @@ async def _list_notes(call: McpCall) -> Mapping[str, Any]:
     return page_of(notes_object(listed[offset:]), "notes", offset=offset, limit=limit)
 
 
+def _start_note(call: McpCall) -> AbstractAsyncContextManager[RunHandle]:
+    return call.asky.notes.start(
+        call.get("path"),
+        call.get("depth", "shallow"),
+        call.get("focus"),
+        vault_only=call.get("vault_only", False),
+        dry_run=call.get("dry_run", False),
+        approve=call.approve,
+    )
+
+
+def _note(asky: Asky, answer: Answer) -> Mapping[str, Any]:
+    return note_object(asky.notes.result(answer))
+
+
+def _note_failure(given: Mapping[str, Any], error: AskyError) -> Mapping[str, Any]:
+    return note_failure_object(str(given.get("path", "")), error)
+
+
 def _has_vault(asky: Asky) -> bool:
     return asky.config.notes.vault is not None
 
@@ -307,6 +333,30 @@ TOOLS: tuple[McpTool, ...] = (
         call=_fetch_page,
         is_open_world=True,
         is_idempotent=True,
+    ),
+    McpTool(
+        name="research_note",
+        description="Research the topics of a note on the web and in the vault, and write what is found, with"
+        " citations, into the note as its section Research. Slow: up to 5 minutes; returns after 50 seconds as ask"
+        " does. The note is already written when this returns: do not write it again. Pass the preview on to the user.",
+        arguments=arguments(
+            "path",
+            path=described(TEXT, "Of the note, in the vault or absolute", minLength=1),
+            depth=described(TEXT, "shallow, the default, or deep, which reads pages"),
+            focus=described(TEXT, "What the topics should be about"),
+            vault_only=described(FLAG, "Search nothing but the vault"),
+            dry_run=described(FLAG, "Write nothing, and return what would change"),
+        ),
+        returns=NOTE,
+        start=_start_note,
+        result=_note,
+        failure=_note_failure,
+        run_s=_NOTE_S,
+        writes=True,
+        is_read_only=False,
+        is_destructive=True,
+        is_open_world=True,
+        is_offered=_has_vault,
     ),
     McpTool(
         name="find_notes",
