@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _KEY = "approve"
 _FIELD = "send"
-_MAX_QUERIES = 10
+_MAX_QUERIES = 50
 _SCHEMA = {
     "type": "object",
     "properties": {_FIELD: {"type": "boolean", "title": "Send this"}},

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from asky.errors import Interrupted, UsageError
+from asky.errors import Interrupted, TimedOut, UsageError
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup
@@ -85,7 +85,7 @@ class KeptRun:
         return self._answer
 
     async def live(self, open_run: OpenRun, limit_s: float, started: Callable[[], None]) -> None:
-        """Carry the run to its end, or until `limit_s` has passed; `started` is called once it has an id."""
+        """Carry the run to its end, or stop it when `limit_s` has passed; `started` is called once it has an id."""
         try:
             with self._scope:
                 async with open_run(self._approve) as handle:
@@ -94,8 +94,7 @@ class KeptRun:
                     with anyio.move_on_after(limit_s) as limit:
                         self._answer = await handle.result()
                     if limit.cancelled_caught:
-                        handle.cancel()
-                        self._answer = await handle.result()
+                        self._error = TimedOut(f"timed out after {limit_s:g}s")
         except Exception as error:  # noqa: BLE001 - raised by `result`, in the call that waits for it
             self._error = error
         finally:

@@ -103,10 +103,10 @@ NOTE = result(
     path=TEXT,
     topics_researched=INTEGER,
     preview=TEXT,
-    run=TEXT,
     written_to=MAYBE_TEXT,
+    diff=MAYBE_TEXT,
     warnings=TEXTS,
-    error=TEXT,
+    run=TEXT,
     status=TEXT,
     next=MAYBE_INTEGER,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import AsyncIterator, Awaitable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -51,7 +51,7 @@ Result = types.CallToolResult | types.InputRequiredResult
 
 
 class McpServer:
-    """The tools over `asky`. A call with a run waits `wait_s` seconds for it, one without may take `limit_s`.
+    """The `tools` over `asky`. A call with a run waits `wait_s` seconds for it, one without may take `limit_s`.
 
     A run waits `answer_s` seconds for the user's approval.
     """
@@ -64,12 +64,14 @@ class McpServer:
         wait_s: float = WAIT_S,
         limit_s: float = LIMIT_S,
         answer_s: float = ANSWER_S,
+        tools: Sequence[McpTool] = TOOLS,
     ) -> None:
         self._asky = asky
         self._environ = environ
         self._wait_s = wait_s
         self._limit_s = limit_s
         self._answer_s = answer_s
+        self._tools = tools
 
     def build(self) -> Server[RunKeeper]:
         """Return the server for a transport."""
@@ -93,7 +95,7 @@ class McpServer:
 
     def _offered(self) -> list[McpTool]:
         may_write = self._asky.config.mcp.write
-        return [each for each in TOOLS if (may_write or not each.writes) and self._is_offered(each)]
+        return [each for each in self._tools if (may_write or not each.writes) and self._is_offered(each)]
 
     def _is_offered(self, tool: McpTool) -> bool:
         try:
@@ -102,25 +104,21 @@ class McpServer:
             return False
 
     async def _call_tool(self, ctx: Context, params: Params) -> Result:
+        tool: McpTool | None = None
         try:
             tool = await self._find(params.name)
             given = _checked(tool, params.arguments or {})
-            try:
-                value = await self._carry_out(tool, given, Consent(ctx, params), ctx, params)
-            except AskyError as error:
-                if tool.failure is None:
-                    raise
-                return _failure(tool.failure(given, error), error.message, error.hint)
+            value = await self._carry_out(tool, given, Consent(ctx, params), ctx, params)
         except InputNeeded as needed:
             return needed.result
         except Exception as error:  # noqa: BLE001 - the boundary: each becomes a result that the model can read
-            return self._failed(error)
+            return self._failed(error, tool, params.arguments or {})
         return _result(value)
 
     async def _find(self, name: str) -> McpTool:
         tool = next((each for each in await in_worker(self._offered) if each.name == name), None)
         if tool is None:
-            is_off = any(each.name == name and each.writes for each in TOOLS)
+            is_off = any(each.name == name and each.writes for each in self._tools)
             hint = "the user turns it on with `asky config set mcp.write true`" if is_off else None
             raise UsageError(f"there is no tool {one_line(name)[:80]}", hint=hint)
         return tool
@@ -141,7 +139,7 @@ class McpServer:
             return await work
         raise TimedOut(f"timed out after {self._limit_s:g}s")
 
-    def _failed(self, error: Exception) -> types.CallToolResult:
+    def _failed(self, error: Exception, tool: McpTool | None, given: Mapping[str, Any]) -> types.CallToolResult:
         report = describe(error, environ=self._environ, debug=bool(self._environ.get("ASKY_DEBUG")))
         if report.details is not None:
             sys.stderr.write(report.details)
@@ -149,7 +147,13 @@ class McpServer:
         value.pop("details", None)
         if not isinstance(error, AskyError):
             value["hint"] = None
-        return _failure(value, value["message"], value["hint"])
+        text = value["message"] + (f"\nhint: {value['hint']}" if value["hint"] else "")
+        if tool is not None and tool.failure is not None:
+            shown = AskyError(value["message"], hint=value["hint"])  # with secrets masked
+            value = dict(tool.failure(given, shown))
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=text)], structured_content=value, is_error=True
+        )
 
     # runs
 
@@ -295,13 +299,6 @@ def _result(value: Mapping[str, Any]) -> types.CallToolResult:
     text = json_text(within_limit(value))
     return types.CallToolResult(
         content=[types.TextContent(type="text", text=text)], structured_content=json.loads(text)
-    )
-
-
-def _failure(value: Mapping[str, Any], message: str, hint: str | None) -> types.CallToolResult:
-    text = f"{message}\nhint: {hint}" if hint else message
-    return types.CallToolResult(
-        content=[types.TextContent(type="text", text=text)], structured_content=dict(value), is_error=True
     )
 
 

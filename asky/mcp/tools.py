@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 Value = TypeVar("Value")
 _ORIGIN = "mcp"
 _LISTED_NOTES = 200
+_NOTE_S = 300.0
 _ANSWER_LISTS = ("rejected", "sources", "claims", "citations", "warnings")
 
 
@@ -85,9 +86,9 @@ class McpTool:
     """A tool of the server.
 
     A tool without a run has a `call`. One with a run has `start`, which opens it, and `result`, which makes the result
-    of its answer; `prepare` runs before it and may ask the user. `failure` makes the result of an error from the
-    arguments, by default an `asky.error/1` object. A run may take `run_s` seconds. `writes` says that it
-    is off unless the configuration allows it; `is_offered` may depend on the store.
+    of its answer; `prepare` runs before it and may ask the user. A run may take `run_s` seconds. `failure` makes the
+    result of an error, for a tool whose contract has one of its own. `writes` says that it is off unless the
+    configuration allows it; `is_offered` may depend on the store.
     """
 
     name: str
@@ -98,8 +99,8 @@ class McpTool:
     prepare: Callable[[McpCall], Awaitable[None]] | None = None
     start: Callable[[McpCall], AbstractAsyncContextManager[RunHandle]] | None = None
     result: Callable[[Asky, Answer], Mapping[str, Any]] | None = None
-    failure: Callable[[Mapping[str, Any], AskyError], Mapping[str, Any]] | None = None
     run_s: float = math.inf
+    failure: Callable[[Mapping[str, Any], AskyError], Mapping[str, Any]] | None = None
     writes: bool = False
     is_open_world: bool = False
     is_read_only: bool = True
@@ -212,16 +213,22 @@ async def _list_notes(call: McpCall) -> Mapping[str, Any]:
 
 
 def _start_note(call: McpCall) -> AbstractAsyncContextManager[RunHandle]:
-    path, depth, focus = call.get("path"), call.get("depth", "shallow"), call.get("focus")
-    return call.asky.notes.start(path, depth, focus, approve=call.approve, vault_only=call.get("vault_only", False))
+    return call.asky.notes.start(
+        call.get("path"),
+        call.get("depth", "shallow"),
+        call.get("focus"),
+        vault_only=call.get("vault_only", False),
+        dry_run=call.get("dry_run", False),
+        approve=call.approve,
+    )
 
 
-def _note_result(asky: Asky, answer: Answer) -> Mapping[str, Any]:
-    return shortened(note_object(asky.notes.result(answer)), ("warnings",))
+def _note(asky: Asky, answer: Answer) -> Mapping[str, Any]:
+    return note_object(asky.notes.result(answer))
 
 
 def _note_failure(given: Mapping[str, Any], error: AskyError) -> Mapping[str, Any]:
-    return note_failure_object(given["path"], error)
+    return note_failure_object(str(given.get("path", "")), error)
 
 
 def _has_vault(asky: Asky) -> bool:
@@ -329,24 +336,25 @@ TOOLS: tuple[McpTool, ...] = (
     ),
     McpTool(
         name="research_note",
-        description="Research the topics of a note of the user's vault on the web and in the vault, and write the cited"
-        " findings into its section ## Research; nothing else in the note changes. Slow: up to 5 minutes; returns after"
-        " 50 seconds as ask does, so let the user know that it works. The result is already in the note: do not read"
-        " the note afterwards, but pass the preview on. The user is asked before words of the note are sent anywhere.",
+        description="Research the topics of a note on the web and in the vault, and write what is found, with"
+        " citations, into the note as its section Research. Slow: up to 5 minutes; returns after 50 seconds as ask"
+        " does. The note is already written when this returns: do not write it again. Pass the preview on to the user.",
         arguments=arguments(
             "path",
-            path=described(TEXT, "In the vault, or absolute; .md, .txt or .markdown", minLength=1),
-            depth=described(TEXT, "shallow (default): what search services say; or deep: reads pages too"),
-            focus=described(TEXT, "What to look for above all"),
-            vault_only=described(FLAG, "Send nothing to search services"),
+            path=described(TEXT, "Of the note, in the vault or absolute", minLength=1),
+            depth=described(TEXT, "shallow, the default, or deep, which reads pages"),
+            focus=described(TEXT, "What the topics should be about"),
+            vault_only=described(FLAG, "Search nothing but the vault"),
+            dry_run=described(FLAG, "Write nothing, and return what would change"),
         ),
         returns=NOTE,
         start=_start_note,
-        result=_note_result,
+        result=_note,
         failure=_note_failure,
-        run_s=300,
+        run_s=_NOTE_S,
         writes=True,
         is_read_only=False,
+        is_destructive=True,
         is_open_world=True,
         is_offered=_has_vault,
     ),
