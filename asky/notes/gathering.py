@@ -203,7 +203,7 @@ class Gatherer:
         page = self._pages[url] = _Page()
         try:
             with anyio.fail_after(self._page_s):
-                page.source = (await self._web.read_offered(url)).source
+                page.source = (await self._web.read_found(url)).source
         except TimeoutError:
             page.error = TimedOut(f"{host_of(url)} was not read: it took longer than {self._page_s:.3g} s")
         except StorageError:

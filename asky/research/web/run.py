@@ -194,7 +194,17 @@ class WebRun:
     async def read_offered(self, url: str) -> WebPage:
         """Read the page at an address that the model requests. Raises `SourceRefused` for one that is not allowed."""
         self.offered.is_private = self.searches.has_secrets
-        key = self.offered.require(url)  # as it was offered: another spelling could carry data to the site
+        return await self._read_and_hold(self.offered.require(url))  # as offered: another spelling could carry data
+
+    async def read_found(self, url: str) -> WebPage:
+        """Read a page that `find` has returned, and that no model has chosen: reading it tells its site nothing more.
+
+        Raises `SourceRefused` for one that the user's policy rules out, and what the cache raises.
+        """
+        return await self._read_and_hold(canonical_url(url))
+
+    async def _read_and_hold(self, key: str) -> WebPage:
+        """Read the page at a canonical address and make it a source of the session."""
         try:
             page = await self._read_wanted(key)
         except StorageError:
