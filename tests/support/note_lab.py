@@ -94,6 +94,21 @@ class NoteLab:
     ) -> None:
         self._open.close()
 
+    def environ(self) -> dict[str, str]:
+        """The variables with which a process has this vault, search service, site and model."""
+        return {
+            "ASKY_HOME": str(self.folder / "asky"),
+            "ASKY_NOTES__VAULT": str(self.vault),
+            "ASKY_RESEARCH__EMBEDDING__MODEL": str(self.folder / "no model"),
+            "ASKY_PROVIDERS__LAB__BASE_URL": self.endpoint.base_url,
+            "ASKY_MODELS__FAR__PROVIDER": "lab",
+            "ASKY_MODELS__FAR__ID": "test-model",
+            "ASKY_NETWORK__ALLOW_PRIVATE": json.dumps([self.site.authority]),
+            "ASKY_NETWORK__HOST_GAP_S": "0",
+            "ASKY_SEARCH__SEARXNG__BASE_URL": self.search.base_url,
+            "ASKY_SEARCH__SEARXNG__GAP_S": "0",
+        }
+
     def put(self, name: str, text: str) -> Path:
         """Write a note."""
         path = self.vault / name

@@ -248,6 +248,29 @@ def test_a_page_that_tells_the_model_what_to_do_changes_nothing_else(lab: NoteLa
     assert [each.name for each in lab.vault.iterdir() if each.name.startswith("Tidal")] == ["Tidal power.md"]
 
 
+def test_repair_and_mending_make_four_calls_at_most(lab: NoteLab) -> None:
+    wrong = "### Tides\n\nA tidal barrage at the Rance makes 900 GWh of electricity a year [{}]."
+    lab.endpoint.play(
+        "prose",
+        CHOSEN,
+        lambda request: wrong.format(key_of(request, "500 GWh")),
+        lambda request: wrong.format(key_of(request, "500 GWh")),
+    )
+    result = lab.research(model="far", depth="deep")
+    assert result.success, result.error
+    assert len(lab.endpoint.requests) == 4
+    assert "⚠ unsupported" in lab.note() or "⚠ contradicted" in lab.note()
+
+
+def test_no_query_repeats_nine_words_of_the_note(lab: NoteLab) -> None:
+    quoted = "A tidal barrage turns the tidal range into electricity"
+    lab.endpoint.play(topics(quoted), topics(quoted))
+    result = lab.research(model="far")
+    assert "more than 5 words" in result.error
+    lab.research(focus=quoted + " and so on and on")
+    assert all(len(str(each.param("q")).split()) <= 8 for each in lab.search.requests)
+
+
 def test_a_private_session_stays_with_the_built_in_model(lab: NoteLab) -> None:
     assert lab.research().success
     session = lab.asky.services.sessions.find("notes")
