@@ -17,7 +17,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "search": "Find passages without calling a model.",
         "corpus": "Add, list, sync and remove documents.",
         "papers": "Keep a library of papers, and search it page by page.",
-        "notes": "List, find and read the notes of your vault.",
+        "notes": "List, find, read and research the notes of your vault.",
         "why": "Show the passage behind a citation.",
         "runs": "List, show, export, resume and replay past runs.",
         "session": "List, show, rename, export and delete sessions.",

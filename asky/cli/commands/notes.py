@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 @click.group(cls=ListingGroup)
 def notes() -> None:
-    """List, find and read the notes of your vault, and research them.
+    """List, find, read and research the notes of your vault.
 
     The vault is a folder of notes, `notes.vault`. Only `research` and `undo` change a note.
     """
