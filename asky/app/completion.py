@@ -1,4 +1,4 @@
-"""Names for shell completion: models, prompts, keys, and stored sessions, runs and pages."""
+"""Names for shell completion: models, prompts, keys, notes, and stored sessions, runs and pages."""
 
 from __future__ import annotations
 
@@ -49,6 +49,15 @@ class CompletionService:
         return self._stored(
             typed, lambda services: (page.url for page in services.pages.pages(matching=typed, limit=_MAX_STORED))
         )
+
+    def notes(self, typed: str) -> list[str]:
+        """Return the paths of the notes in the vault."""
+        vault = self._config.notes.vault
+        if vault is None or not vault.is_dir():
+            return []
+        from asky.notes.vault import Vault  # for notes only
+
+        return _matching((each.shown for each in Vault(vault).notes()), typed)
 
     def _stored(self, typed: str, read: Callable[[Services], Iterable[str]]) -> list[str]:
         if not (resolve_paths(self._environ).data / "asky.db").is_file():

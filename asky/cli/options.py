@@ -97,6 +97,11 @@ def complete_run(ctx: click.Context, param: click.Parameter, incomplete: str) ->
     return _complete(lambda names: names.runs(incomplete))
 
 
+def complete_note(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - click's
+    """Return the paths of the notes in the vault that start with `incomplete`."""
+    return _complete(lambda names: names.notes(incomplete))
+
+
 def complete_page(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - click's
     """Return the URLs of cached pages that start with `incomplete`, most recently used first."""
     return _complete(lambda names: names.pages(incomplete))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import anyio
 
 from asky.concurrency import in_thread
-from asky.events import Listener, ignore
+from asky.events import Listener, Noted, ignore
 from asky.runs.access import BUILT_IN, Access
 from asky.runs.context import run_context, running
 from asky.runs.driver import BaseRunWorker
@@ -27,18 +27,26 @@ if TYPE_CHECKING:
     from asky.values import Answer
 
 _STANDARD = "standard"  # the mode of other questions in the session
+_STAYS = (
+    f"still answering with {BUILT_IN}: no other model has seen your documents here; "
+    "use -m to switch to {name} at {host}"
+)
 Worker = TypeVar("Worker", bound=BaseRunWorker)
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedSession(Generic[Worker]):
-    """A session with the worker that answers in it. `model` is the model to remember for later runs, if any."""
+    """A session with the worker that answers in it.
+
+    `model` is the model to remember for later runs, if any, and `note` what the user should know about the model.
+    """
 
     session: Session
     worker: Worker
     access: Access
     limits: RunLimits
     model: str | None
+    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +69,13 @@ class RunStarter(Generic[Worker]):
         session = self.sessions.open(name, mode=_STANDARD)
         chosen = model or session.settings.get("model")
         access = Access.of_session(session, chosen, self.corpus, self.runs, offline=offline)
-        worker = self.worker(BUILT_IN if access.only_built_in else chosen, limits)
+        worker, note = self.worker(chosen, limits), None
+        if access.only_built_in and worker.model.host is not None:
+            note = _STAYS.format(name=worker.model.name, host=worker.model.host)
+            worker = self.worker(BUILT_IN, limits)
         access.require_model(worker.model)
         remembered = chosen or (worker.model.name if worker.model.host is not None else None)
-        return OpenedSession(session, worker, access, limits, remembered)
+        return OpenedSession(session, worker, access, limits, remembered, note)
 
     @asynccontextmanager
     async def start(
@@ -91,6 +102,8 @@ class RunStarter(Generic[Worker]):
         context: RunContext,
         on_answer: Callable[[Answer], None],
     ) -> None:
+        if opened.note is not None:
+            context.emit(Noted(opened.note))
         with anyio.CancelScope(shield=True):
             await in_thread(self._remember, opened.session, opened.model)
         await opened.worker.answer(question, opened.session, context, on_answer=on_answer)

@@ -86,8 +86,13 @@ class NoteLab:
             "search.searxng.gap_s": 0.0,
             **self._settings,
         }
+        self._configured = settings
         self.asky: Asky = self._open.enter_context(open_asky(self.folder, settings=settings))
         return self
+
+    def reopened(self, **settings: object) -> Asky:
+        """The use cases once more, with further settings."""
+        return open_asky(self.folder, settings={**self._configured, **settings})
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -125,11 +130,17 @@ class NoteLab:
         return sorted(str(each.param("q")) for each in self.search.requests)
 
     def research(
-        self, name: str = "Tidal power.md", depth: str = "shallow", focus: str | None = None, **options: Any
+        self,
+        name: str = "Tidal power.md",
+        depth: str = "shallow",
+        focus: str | None = None,
+        *,
+        asky: Asky | None = None,
+        **options: Any,
     ) -> NoteResult:
         """Research a note; the queries are approved unless `approve` is given."""
         options = {"approve": self.approve, "listen": self.heard.append, **options}
-        return anyio.run(partial(self.asky.notes.research_note, name, depth, focus, **options))
+        return anyio.run(partial((asky or self.asky).notes.research_note, name, depth, focus, **options))
 
     async def approve(self, queries: OutgoingQueries) -> bool:
         """Approve everything, and note that."""

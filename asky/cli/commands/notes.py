@@ -24,7 +24,7 @@ from asky.app.schemas import (
 )
 from asky.cli.context import CommandContext, Stopped, command_context
 from asky.cli.listing_group import ListingGroup
-from asky.cli.options import complete_model, json_option, verbosity_options
+from asky.cli.options import complete_model, complete_note, json_option, verbosity_options
 from asky.cli.terminal.approval import approval
 from asky.cli.terminal.diff import print_diff
 from asky.cli.terminal.excerpt import wrapped_excerpt
@@ -86,7 +86,7 @@ def find(query: tuple[str, ...], mode: str, limit: int, as_json: bool, quiet: bo
 
 
 @notes.command()
-@click.argument("name", metavar="NOTE")
+@click.argument("name", metavar="NOTE", shell_complete=complete_note)
 @json_option
 def read(name: str, as_json: bool) -> None:
     """Print NOTE with the notes that it embeds.
@@ -121,7 +121,7 @@ def list_(folder: str | None, tag: str | None, as_json: bool, quiet: bool, verbo
 
 
 @notes.command()
-@click.argument("name", metavar="NOTE")
+@click.argument("name", metavar="NOTE", shell_complete=complete_note)
 @json_option
 @verbosity_options
 def links(name: str, as_json: bool, quiet: bool, verbose: bool) -> None:
@@ -144,7 +144,7 @@ def links(name: str, as_json: bool, quiet: bool, verbose: bool) -> None:
 
 
 @notes.command()
-@click.argument("name", metavar="NOTE")
+@click.argument("name", metavar="NOTE", shell_complete=complete_note)
 @click.option(
     "--depth",
     default="shallow",
@@ -226,7 +226,7 @@ def research(
 
 
 @notes.command()
-@click.argument("name", metavar="NOTE")
+@click.argument("name", metavar="NOTE", shell_complete=complete_note)
 @json_option
 def undo(name: str, as_json: bool) -> None:
     """Take the last change of `asky notes research` to NOTE back, byte for byte.

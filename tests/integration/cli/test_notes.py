@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.asky_command import run_asky
 from tests.support.in_process import InProcess
 
 
@@ -102,3 +103,10 @@ def test_a_name_that_is_no_text_is_printed_and_found(asky: InProcess, vault: Pat
     assert asky("notes").out.splitlines()[-1] == "caf\\xe9.md"
     assert asky("notes", "read", asky("notes", "list", "--json").json["notes"][-1]["path"]).out == "coffee\n"
     assert asky("notes", "find", "coffee", "--json").json["hits"][0]["snippet"] == "coffee"
+
+
+@pytest.mark.parametrize("words", ["asky notes read", "asky notes links", "asky notes research", "asky notes undo"])
+def test_the_shell_completes_the_paths_of_notes(asky: InProcess, vault: Path, words: str) -> None:
+    environ = {"ASKY_HOME": str(asky.home), "ASKY_NOTES__VAULT": str(vault), "_ASKY_COMPLETE": "bash_complete"}
+    environ |= {"COMP_WORDS": f"{words} Rec", "COMP_CWORD": str(len(words.split()))}
+    assert run_asky(home=asky.home, environ=environ).stdout.split() == ["plain,Recipes/Rye.md"]

@@ -8,6 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from asky.events import Noted
 from asky.llm.port import ABSTENTION
 from tests.support.endpoint import Problem
 from tests.support.note_lab import BARRAGE, TIDAL, NoteLab, key_of, topics
@@ -271,8 +272,16 @@ def test_no_query_repeats_nine_words_of_the_note(lab: NoteLab) -> None:
     assert all(len(str(each.param("q")).split()) <= 8 for each in lab.search.requests)
 
 
-def test_a_private_session_stays_with_the_built_in_model(lab: NoteLab) -> None:
-    assert lab.research().success
-    session = lab.asky.services.sessions.find("notes")
-    assert session is not None
-    assert session.settings["model"] is None
+def test_notes_stay_with_the_built_in_model_until_another_is_chosen(tmp_path: Path) -> None:
+    with NoteLab(tmp_path) as lab:
+        assert lab.research(vault_only=True).success
+        config = {"default": "far"}
+        with lab.reopened(**config) as asky:
+            lab.heard.clear()
+            result = lab.research(vault_only=True, asky=asky)
+            assert result.success, result.error
+            assert lab.endpoint.requests == []
+            assert any(isinstance(each, Noted) and "use -m to switch to far" in each.message for each in lab.heard)
+            lab.endpoint.play(CHOSEN, lambda request: f"### Neap\n\nSmall [{key_of(request, 'neap tide')}].")
+            assert lab.research(vault_only=True, model="far", asky=asky).success
+            assert len(lab.endpoint.requests) == 2
