@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from asky.evidence.passages import render_passages
 from asky.llm.port import ABSTENTION, Message, ModelUsage, Reply, TextDelta, ToolCall, is_abstention
 from asky.research.tool_specs import GET_RELEVANT_CONTENT
+from asky.text.markdown import begins_item
+from asky.text.terms import terms_of
 
 if TYPE_CHECKING:
     from asky.llm.port import ChatModel, ToolChoice, ToolSpec
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
 
 _CALL = "topic {}"
 _HEADING = "### {}"
+_MAX_ITEMS = 8
 
 
 def quoting_messages(findings: Sequence[TopicFindings], marker: str) -> Iterator[Message]:
@@ -61,6 +65,7 @@ class TopicQuoter:
                 continue
             text = await self._on_topic([*messages[: at and 1], *messages[at : at + 3]])
             if text:
+                text = _with_short_lists(text, terms_of(message.content))
                 piece = (
                     "\n\n" if written else ""
                 ) + f"{_HEADING.format(message.content[:1].upper() + message.content[1:])}\n\n{text}"
@@ -78,3 +83,19 @@ class TopicQuoter:
                     text = item.message.content.strip()
                     return "" if is_abstention(text) else text
         return ""
+
+
+def _with_short_lists(text: str, topic: frozenset[str]) -> str:
+    """Return `text` without most items of its long lists: those stay that have a word of the topic, each with the next.
+
+    If none has, the first stay.
+    """
+    kept: list[str] = []
+    for is_list, group in groupby(text.split("\n"), key=begins_item):
+        lines = list(group)
+        if is_list and len(lines) > _MAX_ITEMS:
+            about = {number for number, line in enumerate(lines) if topic & terms_of(line)}
+            wanted = sorted(about | {number + 1 for number in about}) or range(len(lines))
+            lines = [lines[number] for number in wanted if number < len(lines)][:_MAX_ITEMS]
+        kept += lines
+    return "\n".join(kept)

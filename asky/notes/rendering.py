@@ -23,8 +23,8 @@ def render_section(answer: Answer, links: Mapping[str, str]) -> str:
     """Return the text of `answer`, made harmless, with links in place of `[n]`.
 
     `links` has the link to each cited source by its id. Links stand in parentheses, unless the sentence goes on around
-    them; of several in a row to one source, and in consecutive sentences of a paragraph, the last stays. Code is
-    unchanged.
+    them; of several in a row to one source, in consecutive sentences of a paragraph or items of a list, the last stays.
+    Code is unchanged.
     """
     sources = {each.n: each.source.id for each in answer.citations}
     text = harmless(_with_groups(answer.text), urls=(), wikilinks=())
@@ -34,9 +34,14 @@ def render_section(answer: Answer, links: Mapping[str, str]) -> str:
         pieces.append(text[end:start])
         end = stop
         following = groups[number + 1] if number + 1 < len(groups) else None
-        if following is None or following[2] != shown or "\n" in text[stop : following[0]]:
+        if following is None or following[2] != shown or not _belongs(text[:start], text[stop : following[0]]):
             pieces.append(" " * bool(start) + _placed(shown, text[:start], text[stop:]))
     return "".join([*pieces, text[end:]]).strip()
+
+
+def _belongs(before: str, between: str) -> bool:
+    """Return whether what follows is of the same paragraph or list, or is introduced by what comes before."""
+    return "\n\n" not in between or before.endswith(":")
 
 
 def _link_groups(text: str, sources: Mapping[int, str], links: Mapping[str, str]) -> Iterator[tuple[int, int, str]]:

@@ -89,7 +89,7 @@ LINKS = {each.source.id: TIDES_LINK if each.source.url else "[[Neap]]" for each 
         ("The moon raises it [1] [3].", f"The moon raises it ({TIDES_LINK}, [[Neap]])."),
         ("According to [1], it is low.[3]", f"According to {TIDES_LINK}, it is low. ([[Neap]])"),
         ("It rises. [1] It falls. [1] Low. [3]", f"It rises. It falls. ({TIDES_LINK}) Low. ([[Neap]])"),
-        ("- low [3]\n- lower [3]", "- low ([[Neap]])\n- lower ([[Neap]])"),
+        ("Two: [3]\n\n- low [3]\n- lower [3]\n\nHigh. [3]", "Two:\n\n- low\n- lower ([[Neap]])\n\nHigh. ([[Neap]])"),
         ("- low [3]\n- high [1]", f"- low ([[Neap]])\n- high ({TIDES_LINK})"),
         ("Code `x[1]` stays [3] `y`.", "Code `x[1]` stays ([[Neap]]) `y`."),
         ("# Tides\n\nLow. [3]\n\n## Neap\n\nx", "### Tides\n\nLow. ([[Neap]])\n\n#### Neap\n\nx"),
