@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from asky.concurrency import in_thread
 from asky.config.limits import RunLimits
-from asky.errors import AskyError, SourceError, StorageError, UsageError
+from asky.errors import AskyError, NotEnoughEvidence, SourceError, StorageError, UsageError
 from asky.events import Listener, ignore
 from asky.notes.catalog import NoteCatalog
 from asky.notes.diff import unified_diff
@@ -140,7 +140,11 @@ class NoteService(NoteCatalog):
     def result(self, answer: Answer) -> NoteResult:
         """Return what came of a run of `start`. Raises the error of a run that ended early."""
         runs = self._starter.runs
-        raise_for_outcome(answer, runs, strict=False)
+        try:
+            raise_for_outcome(answer, runs, strict=False)
+        except NotEnoughEvidence as error:
+            error.hint = f"--focus names what to look for; `asky runs show {answer.run}` lists what was searched"
+            raise
         entries = {each.kind: each.data for each in runs.ledger(answer.run)}
         proposed = entries[PROPOSED]
         return NoteResult(

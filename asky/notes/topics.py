@@ -129,8 +129,8 @@ def find_topics(note: str, focus: str | None, title: str = "") -> tuple[Topic, .
     for each in sentences:
         if each.endswith("?") and len(each.split()) <= MAX_LABEL_WORDS:
             add(each.rstrip("?"), "question", each)
-    for phrase in (*_phrases(about), *_phrases(sentences)):
-        if " " in phrase and not terms_of(phrase) <= terms_of(title):
+    for phrase in (*_phrases([title]), *_phrases(about), *_phrases(sentences)):
+        if " " in phrase and not any(terms_of(phrase) <= terms_of(each.label) for each in topics):
             add(phrase, "concept")
     return tuple(topics)
 
