@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from asky.mcp.paging import MAX_TOKENS, count_tokens, cut_text, page_of, shortened, text_page, within_limit
 
 LONG = "the tide rises twice a day " * 400
-RARE = "\u0e81\u0e82\u0e84" * 20_000
+RARE = "\u0e81\u0e82\u0e84" * 3_000
 
 
 def test_pages_of_a_list_follow_each_other() -> None:
@@ -33,7 +33,7 @@ def test_a_page_of_long_items_has_fewer_but_one_at_least() -> None:
     assert len(page_of({"items": [LONG * 20] * 2}, "items", offset=5, limit=2)["items"]) == 1
 
 
-@pytest.mark.parametrize("text", ["", "short", LONG * 20, RARE, "a" * 300_000, "\n" * 100_000, '"\\' * 50_000])
+@pytest.mark.parametrize("text", ["", "short", LONG * 20, RARE, "a" * 100_000, "\n" * 30_000, '"\\' * 10_000])
 def test_parts_of_a_text_make_the_text(text: str) -> None:
     read, offset = "", 0
     while offset is not None:
