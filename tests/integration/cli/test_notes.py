@@ -82,7 +82,7 @@ def test_without_a_vault_the_command_that_names_one_is_named(asky: InProcess, mo
         done = asky("notes", *arguments)
         assert (done.code, done.err) == (
             3,
-            "asky: no vault is configured\nhint: asky config set notes.vault PATH\n",
+            "asky: no vault is configured\nhint: `asky config set notes.vault PATH`\n",
         )
 
 
