@@ -134,6 +134,9 @@ class NotePrompt:
             raise
 
     async def _prepare(self) -> Prompt:
+        prepare, has_web = self._worker.prepare_reader, self._context.question.web is not None
+        if prepare is not None and has_web and self._task.depth == "deep":
+            prepare("text/html")
         topics = await self._topics()
         web = await self._open_web()
         may_search = web is not None and await self._may_send(web, topics)
@@ -249,12 +252,14 @@ class NotePrompt:
 class NoteWorker(BaseRunWorker):
     """Researches notes with one model, from the web and the `vault`.
 
+    `prepare_reader` gets ready to read pages of a media type, in the background.
     `on_end` receives the task and the answer of each run that has one, and writes it into the note.
     """
 
     prompt_builder: ClassVar[Callable[[Any, PromptContext], PromptBuilder]] = NotePrompt
     vault: VaultSearch | None = None
     web: Callable[[Access], Web] | None = None
+    prepare_reader: Callable[[str], None] | None = None
     on_end: Callable[[NoteTask, Answer], None] | None = None
 
     async def execute(

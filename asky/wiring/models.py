@@ -192,6 +192,7 @@ class ModelParts:
             **self._worker_parts(name, limits),
             vault=services.notes.search(),
             web=lambda access: services.web(offline=access.offline),
+            prepare_reader=services.readers.prepare,
             on_end=services.notes.keep,
         )
 

@@ -7,6 +7,7 @@ import queue
 import signal
 import threading
 import time
+from contextlib import suppress
 from dataclasses import replace
 from types import TracebackType
 from typing import Any
@@ -39,6 +40,7 @@ class ReaderPool:
     def __init__(self, limits: ReadLimits | None = None, workers: int = 2, listener: Listener = ignore) -> None:
         self._limits = limits or ReadLimits()
         self._listener = listener
+        self._workers = workers
         self._lock = threading.Lock()
         self._children: set[Child] = set()
         self._closed = False
@@ -92,6 +94,18 @@ class ReaderPool:
         finally:
             self._give_back(child)
         return _document(answer, payload, name)
+
+    def prepare(self, media_type: str) -> None:
+        """Start the children in the background, and have them import what reads `media_type`.
+
+        Pages that are about to arrive are then read at once: a first page in HTML takes a second longer.
+        """
+        for _ in range(self._workers):
+            threading.Thread(target=self._prepare, args=(media_type,), name="prepare-reader", daemon=True).start()
+
+    def _prepare(self, media_type: str) -> None:
+        with suppress(SourceUnreadable, Interrupted):  # whatever is wrong is said of the first file
+            self.read(b"<p>.</p>", name="nothing", media_type=media_type)
 
     def _recognised(
         self,

@@ -283,3 +283,10 @@ def test_the_same_bytes_give_the_same_document_in_every_child() -> None:
         with ReaderPool() as pool:
             texts.add(pool.read(page, name="a.html", media_type="text/html").sha256)
     assert len(texts) == 1
+
+
+def test_a_prepared_pool_reads_in_the_child_that_was_started(tmp_path: Path) -> None:
+    with ReaderPool(workers=1) as pool:
+        pool.prepare("text/html")
+        page = b"<html><body><article><p>The tide rises twice a day at the harbour.</p></article></body></html>"
+        assert "twice a day" in pool.read(page, name="page", media_type="text/html").text
