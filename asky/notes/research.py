@@ -7,7 +7,7 @@ and whether, is decided at the end by `on_end`.
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -87,13 +87,13 @@ class VaultSearch:
     """The vault as a run sees it.
 
     `find` takes the path of a note, queries and a limit, and returns for each query the best passages of other notes;
-    `source_of` returns the source that the target of a wikilink leads to, and `is_linked` whether the note at a path
-    links to that of a passage.
+    `source_of` returns the source that the target of a wikilink leads to, and `linked` the sources that the note at a
+    path links to.
     """
 
     find: Callable[[str, Sequence[str], int], Sequence[Sequence[Hit]]]
     source_of: Callable[[str], str | None]
-    is_linked: Callable[[str, Evidence], bool]
+    linked: Callable[[str], Collection[str]]
 
 
 class NotePrompt:
@@ -213,7 +213,7 @@ class NotePrompt:
             note = note[: len(note) * 3 // 4]
         if len(note) < len(self._task.text):
             self._context.warn(f"only the first {len(note):,} characters of the note were given to the model")
-        share = room // max(1, len(findings))
+        share, linked = room // max(1, len(findings)), self._vault.linked(self._task.path)
         blocks = []
         for each in findings:
             spent = 0
@@ -224,7 +224,7 @@ class NotePrompt:
                     break
                 passages.append(passage)
             if passages:
-                blocks.append(self._block(each, passages))
+                blocks.append(self._block(each, passages, linked))
         values = {
             "NOTE": f"The note:\n{fence(note, self._research.marker, 'note')}",
             "RESEARCH": "\n\n".join(blocks),
@@ -232,7 +232,7 @@ class NotePrompt:
         user = fill(template_text("asky.notes", "note_synthesis_v1.md"), values)
         return Prompt([Message("system", EVIDENCE_PROMPT), Message("user", user)], ToolRegistry([]))
 
-    def _block(self, findings: TopicFindings, passages: Sequence[Evidence]) -> str:
+    def _block(self, findings: TopicFindings, passages: Sequence[Evidence], linked: Collection[str]) -> str:
         """Return what a model sees of one topic: what the note says, then its passages by origin."""
         topic, marker = findings.topic, self._research.marker
         note = f"Topic: {topic.label} ({topic.type})\nThe note says: {topic.context or 'nothing more'}"
@@ -242,7 +242,7 @@ class NotePrompt:
         if web:
             parts.append(f"From the web:\n{render_passages(web, marker=marker)}")
         if notes:
-            fresh = [each.key for each in notes if not self._vault.is_linked(self._task.path, each)]
+            fresh = [each.key for each in notes if each.source.id not in linked]
             marked = f" (the note does not link to: {', '.join(fresh)})" if fresh else ""
             parts.append(f"From the vault{marked}:\n{render_passages(notes, marker=marker)}")
         return "\n\n".join(parts)

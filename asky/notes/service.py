@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from asky.notes.writer import NoteWriter
     from asky.runs.context import RunHandle
     from asky.runs.starter import OpenedSession, RunStarter
-    from asky.values import Answer, Evidence, Hit
+    from asky.values import Answer, Hit
 
 SESSION = "notes"
 
@@ -212,7 +212,7 @@ class NoteService(NoteCatalog):
 
     def search(self) -> VaultSearch:
         """Return the vault as runs see it."""
-        return VaultSearch(self._others, self._source_of, self._is_linked)
+        return VaultSearch(self._others, self._source_of, self._linked_sources)
 
     def keep(self, task: NoteTask, answer: Answer) -> None:
         """Record the section that an answer is for a note and, if the task is to, write it. Raises as `write` does."""
@@ -259,7 +259,7 @@ class NoteService(NoteCatalog):
 
         What research has written into notes is left out: it is no source.
         """
-        own, ranked = source_id(self.vault.resolve(path).uri), _PASSAGES_PER_NOTE * (limit + 1)
+        own, ranked = source_id((self.vault.folder / path).as_uri()), _PASSAGES_PER_NOTE * (limit + 1)
         rankings = self._store.search_several(queries, self.scope(), limit=ranked, selection=_RELATED)
         return [_of_each_note(hits, own)[:limit] for hits in rankings]
 
@@ -267,9 +267,12 @@ class NoteService(NoteCatalog):
         note = self.vault.resolve_link(target)
         return source_id(note.uri) if note is not None else None
 
-    def _is_linked(self, path: str, passage: Evidence) -> bool:
-        """Return whether the note at `path` links to the note of a passage."""
-        return any(each.path == self._path(passage.source.uri) for each in self.links(path))
+    def _linked_sources(self, path: str) -> frozenset[str]:
+        """Return the sources of the notes that the note at `path` links to; none if it is gone."""
+        with suppress(UsageError):
+            targets = {each.path for each in self.links(path)}
+            return frozenset(source_id(each.uri) for each in self.vault.notes() if each.shown in targets)
+        return frozenset()
 
 
 def _of_each_note(hits: Sequence[Hit], own: str) -> list[Hit]:
