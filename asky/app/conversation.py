@@ -154,6 +154,7 @@ class Conversation:
             resume_last=False,
             web=web,
             recall=recall,
+            note_tools=True,
         )
 
     # the session
