@@ -161,9 +161,10 @@ class _NoteCalls:
         if not shown:
             return ToolResult(f"No notes {what}.", f"no notes {what}")
         by_source = {each.hit.source.id: each.path for each in found}
-        paths = "\n".join(f"{each.key}: {by_source[each.source.id]}" for each in shown)
-        research.private_notes.append(paths)  # their texts are private by the kind of their sources
-        listed = fence(paths, research.marker, "paths of the notes")
+        paths = {each.key: by_source[each.source.id] for each in shown}
+        research.private_notes += [f"{paths[each.key]}\n{each.text}" for each in shown]
+        lines = "\n".join(f"{key}: {path}" for key, path in paths.items())
+        listed = fence(lines, research.marker, "paths of the notes")
         count = f"{counted(len(shown), 'passage')} of notes {what}"
         return ToolResult(f"{count}:\n\n{listed}\n\n{render_passages(shown, marker=research.marker)}", count)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from tests.support.asky_command import run_asky
 from tests.support.chatting import CTRL_D, ENTER, Chatting, answer_to
 from tests.support.endpoint import Answer, Call, Request
+from tests.support.here import run_here
 from tests.support.note_lab import TIDAL, NoteLab, key_of, topics
 
 RESEARCH = Answer(calls=(Call("research_note", {"path": "Tidal power.md"}),))
@@ -75,9 +77,11 @@ def test_a_note_is_cited_and_another_written_once_the_user_agrees_and_taken_back
         chatting.type(CTRL_D)
         assert chatting.end() == 0
     assert lab.endpoint.faults == []
-    shown = run_asky("runs", "show", home=home, environ=environ).stdout
+    runs = json.loads(run_here("runs", "list", "--json", home=home, environ=environ).stdout)["runs"]
+    asking = next(each["id"] for each in runs if each["question"] == "Research my note on tidal power.")
+    shown = run_here("runs", "show", asking, home=home, environ=environ).stdout
     assert "note      Tidal power.md (written), run " in shown
-    assert run_asky("notes", "undo", "Tidal power.md", home=home, environ=environ).returncode == 0
+    assert run_here("notes", "undo", "Tidal power.md", home=home, environ=environ).returncode == 0
     assert lab.note() == TIDAL
 
 

@@ -190,9 +190,10 @@ def test_a_page_that_tells_the_model_to_write_elsewhere_changes_nothing(lab: Not
 def test_a_query_that_names_what_a_note_says_is_guarded_and_the_user_is_asked(lab: NoteLab) -> None:
     lab.put("Plan.md", "The spring tide harbour wall is guarded by Kestrel Vexnor, code 7319.\n")
     search = Answer(calls=(Call("web_search", {"queries": ["Vexnor harbour"]}),))
-    lab.endpoint.play(search, FIND, search, "I will not say.", "I will not say.")
-    Chat(lab, lab.refuse).ask("Who guards the wall?")
-    assert lab.queries() == ["Vexnor harbour"]  # before the model knew
+    plain = Answer(calls=(Call("web_search", {"queries": ["height of a granite plan"]}),))
+    lab.endpoint.play(search, FIND, search, plain, ABSTENTION)
+    Chat(lab, lab.refuse).ask("Who guards the wall, and what is the plan?")
+    assert lab.queries() == ["Vexnor harbour", "height of a granite plan"]  # the first before the model knew
     (asked,) = lab.asked
     assert "may reveal a private document" in asked.reason
 
