@@ -234,11 +234,19 @@ class OutgoingQueries:
     reason: str
 
 
-Approve = Callable[[OutgoingQueries], Awaitable[bool]]
-"""Asks the user whether the queries may be sent."""
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """A change to a file of the user that a model has asked for: its path for the user, and a unified diff."""
+
+    path: str
+    diff: str
 
 
-async def decline(queries: OutgoingQueries) -> bool:  # noqa: ARG001 - the signature of `Approve`
+Approve = Callable[[OutgoingQueries | FileChange], Awaitable[bool]]
+"""Asks the user whether the queries may be sent, or the change may be written."""
+
+
+async def decline(asked: OutgoingQueries | FileChange) -> bool:  # noqa: ARG001 - the signature of `Approve`
     """Return `False`: without a user to ask, nothing is approved."""
     return False
 

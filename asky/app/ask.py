@@ -222,6 +222,7 @@ class ChatService:
             access,
             request.recall,
             request.instructions,
+            _task(request),
         )
 
     def _remember(self, resolved: ResolvedAsk, session: Session, inputs: Inputs, answerer: Answerer) -> None:
@@ -295,7 +296,9 @@ class ChatService:
         if not unread and web is None:
             self._require_sources(resolved, scope, inputs, answerer)
         return answerer.plan(
-            Question(request.question, shown, resolved.mode, scope, instructions=request.instructions),
+            Question(
+                request.question, shown, resolved.mode, scope, instructions=request.instructions, task=_task(request)
+            ),
             unread,
             web,
             history,
@@ -378,6 +381,10 @@ class ChatService:
         except (ConfigError, NotConfigured):
             return TokenCounter
         return lambda: self._services.models.counter(run.model)
+
+
+def _task(request: AskRequest) -> dict[str, object]:
+    return {"note_tools": True} if request.note_tools else {}
 
 
 def _session_removed(session: Session) -> UsageError:

@@ -15,6 +15,7 @@ from asky.runs.access import Access
 from asky.storage.corpus import DEFAULT_COLLECTION
 from asky.storage.session_names import checked_name
 from asky.text.scrub import one_line
+from asky.values import decline
 
 if TYPE_CHECKING:
     from asky.app.ask import ChatService
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from asky.runs.context import RunHandle
     from asky.storage.runs import Run
     from asky.storage.sessions import Session
+    from asky.values import Approve
     from asky.wiring import Services
 
 _MAX_RUNS_SEARCHED = 50  # for the last one that has an answer
@@ -114,7 +116,13 @@ class Conversation:
 
     @asynccontextmanager
     async def start(
-        self, question: str, *, queries: Sequence[str] = (), listen: Listener = ignore, notes: Notes = tuple
+        self,
+        question: str,
+        *,
+        queries: Sequence[str] = (),
+        listen: Listener = ignore,
+        notes: Notes = tuple,
+        approve: Approve = decline,
     ) -> AsyncIterator[RunHandle]:
         """Ask `question` in the background of the body, with `queries` to search for if any; see `ChatService.start`.
 
@@ -123,7 +131,7 @@ class Conversation:
         self._run_id = None
         request = self.request(question, queries)
         async with self._chat().start(
-            request, listen=listen, notes=notes, joined=self.session, named_model=self.model_name
+            request, listen=listen, notes=notes, approve=approve, joined=self.session, named_model=self.model_name
         ) as run:
             self._run_id = run.id
             yield run
@@ -139,7 +147,15 @@ class Conversation:
         if not self.uses_web:
             web = replace(web, sites=(), since=None)
         recall = self.typed.recall if self._resolved.mode == "research" else "session"
-        return replace(self.typed, question=question, session=session, resume_last=False, web=web, recall=recall)
+        return replace(
+            self.typed,
+            question=question,
+            session=session,
+            resume_last=False,
+            web=web,
+            recall=recall,
+            note_tools=True,
+        )
 
     # the session
 

@@ -83,7 +83,7 @@ class AskRequest:
     `resume_last` continues the most recently used session instead. `documents` are files, folders and targets of
     adapters, updated first; `collections` are names of `asky corpus`. `model` is an alias of models.toml or
     `PROVIDER:ID`. With `offline`, only this machine is used. `instructions` for the model follow asky's own in its
-    system prompt.
+    system prompt. With `note_tools`, the model may find notes of the vault, if there is one, and research them.
     """
 
     question: str
@@ -99,6 +99,7 @@ class AskRequest:
     recall: Recall = "session"
     offline: bool = False
     instructions: str = ""
+    note_tools: bool = False
 
     def __post_init__(self) -> None:
         for name in ("documents", "collections", "attachments"):

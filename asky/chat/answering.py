@@ -43,7 +43,7 @@ class Answerer(AnswerParts):
             mode=question.mode,
             sources=self.corpus.count_sources(question.scope),
             unread=unread,
-            tools=[*offered_tools(question.mode, web), *self._own_specs()],
+            tools=[*offered_tools(question.mode, web), *self._own_specs(question)],
             max_turns=self.settings.max_turns,
             passage_tokens=self.passage_tokens,
             prices=self.prices,
@@ -53,9 +53,11 @@ class Answerer(AnswerParts):
             counter=self.counter(),
         )
 
-    def _own_specs(self) -> list[ToolSpec]:
-        return self.custom_tools.specs() if self.custom_tools is not None and self.model.host is not None else []
+    def _own_specs(self, question: Question) -> list[ToolSpec]:
+        lent = self.lent_tools(question)
+        custom = self.custom_tools.specs() if self.custom_tools is not None and self.model.host is not None else []
+        return [*(lent.specs() if lent is not None else ()), *custom]
 
     def for_replay(self, model: ChatModel) -> Answerer:
-        """Return an answerer that replays runs with `model`, without a web, custom tools or a budget."""
-        return replace(self, model=model, budget=no_budget, web=None, custom_tools=None, targets=None)
+        """Return an answerer that replays runs with `model`, without a web, other tools or a budget."""
+        return replace(self, model=model, budget=no_budget, web=None, custom_tools=None, targets=None, note_tools=None)

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from asky.chat.earlier_pages import earlier_pages, pages_note
 from asky.chat.summarising import summariser
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from asky.research.web.run import WebRun
     from asky.research.web.summaries import Summaries
     from asky.runs.access import Access
+    from asky.runs.context import Question
     from asky.runs.driver import PromptContext
     from asky.storage.runs import StoredPassage
     from asky.storage.sessions import StoredMessage
@@ -69,18 +70,38 @@ _SOURCES_NAMED = 8  # listed in the prompt as examples
 _PUBLIC_TOOLS = ACQUISITION_TOOL_NAMES | {"web_search", "get_relevant_content", "save_finding"}
 
 
+class LentTools(Protocol):
+    """The tools of another product that questions of a conversation may use."""
+
+    def specs(self) -> Sequence[ToolSpec]:
+        """Return the specifications of the tools."""
+        ...
+
+    def for_run(self, context: PromptContext) -> Sequence[Tool]:
+        """Return the tools for one run."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerParts(BaseRunWorker):
     """What chat adds to a run.
 
     `prices` are those for the plan, and `web` opens the web for a question that may use it. `targets` returns the
-    targets of adapters that the model of a run may read; `None` if no adapter is configured.
+    targets of adapters that the model of a run may read; `None` if no adapter is configured. `note_tools` makes the
+    tools over the vault, for questions whose `task` has `note_tools`; `None` if there is no vault.
     """
 
     prices: Prices | None = None
     web: Callable[[Access], Web] | None = None
     custom_tools: CustomTools | None = None
     targets: Callable[[ResearchRun], OfferedTargets | None] | None = None
+    note_tools: Callable[[], LentTools] | None = None
+
+    def lent_tools(self, question: Question) -> LentTools | None:
+        """Return the tools of other products that the model is offered for `question`."""
+        if self.note_tools is None or not question.task.get("note_tools") or not self.may_choose(question.mode):
+            return None
+        return self.note_tools()
 
     def may_call(self, mode: str) -> bool:
         """Return whether the model is offered tools; the built-in model always is."""
@@ -113,6 +134,8 @@ class ContextBuilder:
     def __init__(self, parts: AnswerParts, context: PromptContext) -> None:
         question, journal = context.question, context.journal
         self._parts = parts
+        self._context = context
+        self._lent = parts.lent_tools(question)
         self._question = question
         self._journal = journal
         self._state = journal.state
@@ -148,7 +171,7 @@ class ContextBuilder:
                 self._targets = await in_thread(self._parts.targets, self._run)
         if step is None:
             sources = await in_thread(self._parts.corpus.count_sources, self._question.scope)
-            self._state.has_sources = sources > 0 or self._web is not None
+            self._state.has_sources = sources > 0 or self._web is not None or self._lent is not None
         async with self._summaries() as summaries:
             if step is None:
                 made = await self._prepare(summaries)
@@ -280,7 +303,7 @@ class ContextBuilder:
         """Return the first messages and the tools; `summaries` is not `None` if the web is open."""
         parts = self._parts
         sources = await in_thread(parts.corpus.count_sources, self._run.scope)
-        if not sources and self._web is None:
+        if not sources and self._web is None and self._lent is None:
             own = ToolRegistry(self._custom_tools() if parts.may_call(self._question.mode) else [])
             earlier = await self._history_messages(own.specs())
             asked = with_notes(self._question.shown, self._unread_note())
@@ -288,7 +311,8 @@ class ContextBuilder:
         research = self._research_tools()
         if not parts.may_call(self._question.mode):
             return await self._lean(research)
-        tools = ToolRegistry([*self._web_tools(summaries), *research.all(), *self._custom_tools()])
+        over_sources = research.all() if sources or self._web is not None else []
+        tools = ToolRegistry([*self._web_tools(summaries), *over_sources, *self._other_tools()])
         tools = tools.without(withheld_tools(self._question.mode, preloaded=self._preloaded))
         if self._targets is not None and EXTRACT_TARGETS.name not in {each.name for each in tools.specs()}:
             tools = tools.with_tool(self._targets.tool(parts.store()))
@@ -314,7 +338,7 @@ class ContextBuilder:
         if not specs:
             return ToolRegistry([])
         research = self._research_tools()
-        tools = {each.spec.name: each for each in (*self._web_tools(summaries), *research.all(), *self._custom_tools())}
+        tools = {each.spec.name: each for each in (*self._web_tools(summaries), *research.all(), *self._other_tools())}
         if self._targets is not None and any(each.description == EXTRACT_TARGETS.description for each in specs):
             tools[EXTRACT_TARGETS.name] = self._targets.tool(self._parts.store())
         return ToolRegistry([replace(tools.get(each.name, removed_tool(each)), spec=each) for each in specs])
@@ -337,6 +361,11 @@ class ContextBuilder:
         )
         tools = made.all()
         return tools if self._web.can_search else [each for each in tools if each.spec.name != "web_search"]
+
+    def _other_tools(self) -> list[Tool]:
+        """Return the tools of other products, then the user's custom tools."""
+        lent = self._lent.for_run(self._context) if self._lent is not None else ()
+        return [*lent, *self._custom_tools()]
 
     def _custom_tools(self) -> list[Tool]:
         """Return the user's custom tools; none for the built-in model, which would not call them."""

@@ -25,6 +25,7 @@ from asky.config.paths import current_folder
 from asky.errors import AskyError, Interrupted
 
 if TYPE_CHECKING:
+    from asky.cli.terminal.question import YesNo
     from asky.config.loader import Config
 
 T = TypeVar("T")
@@ -45,6 +46,10 @@ class Typing(Protocol):
 
     def poll(self) -> None:
         """Read what has been typed since the last call; does not block."""
+        ...
+
+    def asking(self, question: YesNo) -> AbstractContextManager[None]:
+        """See `asky.cli.terminal.question.Keyboard`."""
         ...
 
 

@@ -17,10 +17,12 @@ from asky.errors import ConfigError, UsageError
 RESERVED_TOOLS = frozenset(
     {
         "extract_links",
+        "find_notes",
         "get_full_content",
         "get_link_summaries",
         "get_relevant_content",
         "query_research_memory",
+        "research_note",
         "save_finding",
         "web_search",
     }

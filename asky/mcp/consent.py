@@ -14,12 +14,12 @@ from mcp import MCPError, types
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from asky.text.printable import one_line
+from asky.values import FileChange, OutgoingQueries
 
 if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
 
     from asky.mcp.runs import PendingApproval
-    from asky.values import OutgoingQueries
 
 _KEY = "approve"
 _FIELD = "send"
@@ -49,10 +49,15 @@ class Consent:
         forms = asks.elicitation if asks is not None else None
         self.can_ask = forms is not None and (forms.form is not None or forms.url is None)
 
-    async def approve(self, queries: OutgoingQueries) -> bool:
-        """Ask about words that this call itself would send; see `asky.values.Approve`. Raises `InputNeeded`."""
-        token = hashlib.sha256(repr(queries).encode("utf-8", "surrogatepass")).hexdigest()
-        return await self._ask(queries, token)
+    async def approve(self, asked: OutgoingQueries | FileChange) -> bool:
+        """Ask about words that this call itself would send; see `asky.values.Approve`. Raises `InputNeeded`.
+
+        A change to a file is declined: the tools that write are off unless the user has allowed them.
+        """
+        if isinstance(asked, FileChange):
+            return False
+        token = hashlib.sha256(repr(asked).encode("utf-8", "surrogatepass")).hexdigest()
+        return await self._ask(asked, token)
 
     async def settle(self, pending: PendingApproval) -> None:
         """Ask about words that a run would send, and pass the answer on to it. Raises `InputNeeded`."""

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 import anyio
 
 from asky.errors import Interrupted, TimedOut, UsageError
+from asky.values import FileChange, OutgoingQueries
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup
 
     from asky.app.runs import RunHandle
     from asky.events import Envelope
-    from asky.values import Answer, Approve, OutgoingQueries
+    from asky.values import Answer, Approve
 
 ANSWER_S = 300.0
 """Seconds that a run waits for the user's approval before it goes on without."""
@@ -149,10 +150,10 @@ class KeptRun:
                 while self.pending is pending:  # until the run goes on
                     await self._changed.wait()
 
-    async def _approve(self, queries: OutgoingQueries) -> bool:
-        if not self._answer_s:
+    async def _approve(self, asked: OutgoingQueries | FileChange) -> bool:
+        if not self._answer_s or isinstance(asked, FileChange):  # as `Consent.approve` has it
             return False
-        pending = self.pending = PendingApproval(secrets.token_urlsafe(16), queries)
+        pending = self.pending = PendingApproval(secrets.token_urlsafe(16), asked)
         self._wake()
         with anyio.move_on_after(self._answer_s):
             await pending.answered.wait()

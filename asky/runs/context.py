@@ -148,7 +148,8 @@ class NoteInbox:
 class RunContext:
     """The id, access rules, limits, notes, approvals and events of one run.
 
-    `approve` asks the user about search queries that may reveal private documents. `notes` holds the user's notes since
+    `approve` asks the user about search queries that may reveal private documents, and before a file of the user is
+    changed. `notes` holds the user's notes since
     the last model call; `more_notes` is called for further ones. `emit` adds an event to the feed; `warnings` are the
     messages of the warnings emitted so far, in order, each once.
     """

@@ -226,6 +226,9 @@ class Finalizer:
         stores, scope = self.stores, self.journal.state.research.scope
         chunks = await in_thread(lambda: stores.store().tables.chunks.count(scope))
         sources = await in_thread(stores.corpus.count_sources, scope)
+        if not sources:  # passages of another product, such as notes
+            shown = self.journal.state.research.shown.values()
+            chunks, sources = len(shown), len({each.source.id for each in shown})
         told = [reason for _, reason in self.unread]
         missing = no_evidence(await in_thread(stores.runs.ledger, self.run.id), told) if not sources else None
         return {"chunks": chunks, "sources": sources, "missing": missing.sentence if missing is not None else None}

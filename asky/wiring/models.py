@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from asky.llm.endpoint.probe import Abilities
     from asky.llm.port import ChatModel
     from asky.notes.research import NoteWorker
+    from asky.notes.tools import NoteTools
     from asky.papers.research import PaperWorker
     from asky.runs.driver import BaseRunWorker
     from asky.wiring import Services
@@ -173,6 +174,7 @@ class ModelParts:
             prices=self.prices(name),
             web=lambda access: services.web(offline=access.offline),
             custom_tools=self._custom_tools(),
+            note_tools=partial(self._note_tools, name) if self._config.notes.vault is not None else None,
             targets=services.offered_targets if self._config.research.source_adapters else None,
         )
 
@@ -215,6 +217,19 @@ class ModelParts:
             "offers_tools": chosen.tools,
             "counter": lambda: self.counter(name),
         }
+
+    def _note_tools(self, name: str | None) -> NoteTools:
+        from asky.notes.tools import NoteTools
+
+        services, chosen = self._services, self._config.notes
+        return NoteTools(
+            lambda: services.notes,
+            lambda: services.vectors,
+            services.corpus,
+            services.runs,
+            model=chosen.model or name,
+            approves_queries=chosen.approve_queries,
+        )
 
     def _custom_tools(self) -> CustomTools | None:
         if not any(tool.enabled for tool in self._config.tools.values()):

@@ -16,7 +16,7 @@ from asky.app.asky import Asky
 from asky.events import Event
 from asky.evidence.passages import parse_passages
 from asky.notes.service import NoteResult
-from asky.values import OutgoingQueries
+from asky.values import FileChange, OutgoingQueries
 from tests.support.endpoint import Endpoint
 from tests.support.library import open_asky
 from tests.support.site import Site
@@ -65,6 +65,7 @@ class NoteLab:
         }
         self.heard: list[Event] = []
         self.asked: list[OutgoingQueries] = []
+        self.changes: list[FileChange] = []
         self._settings = settings
         self._open = ExitStack()
 
@@ -142,15 +143,21 @@ class NoteLab:
         options = {"approve": self.approve, "listen": self.heard.append, **options}
         return anyio.run(partial((asky or self.asky).notes.research_note, name, depth, focus, **options))
 
-    async def approve(self, queries: OutgoingQueries) -> bool:
+    async def approve(self, asked: OutgoingQueries | FileChange) -> bool:
         """Approve everything, and note that."""
-        self.asked.append(queries)
+        self._note(asked)
         return True
 
-    async def refuse(self, queries: OutgoingQueries) -> bool:
+    async def refuse(self, asked: OutgoingQueries | FileChange) -> bool:
         """Refuse everything, and note that."""
-        self.asked.append(queries)
+        self._note(asked)
         return False
+
+    def _note(self, asked: OutgoingQueries | FileChange) -> None:
+        if isinstance(asked, FileChange):
+            self.changes.append(asked)
+        else:
+            self.asked.append(asked)
 
     def ledger(self, run: str, kind: str) -> list[dict[str, Any]]:
         """The entries of a kind in the ledger of a run."""

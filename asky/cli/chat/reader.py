@@ -7,10 +7,13 @@ import select
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Protocol, TextIO
+from typing import TYPE_CHECKING, Protocol, TextIO
 
 from asky.cli.terminal.terminal import one_line
 from asky.errors import UsageError
+
+if TYPE_CHECKING:
+    from asky.cli.terminal.question import YesNo
 
 PROMPT = "> "
 FAREWELLS = frozenset({"exit", "quit"})
@@ -55,15 +58,18 @@ class PipeReader:
 
 
 class PlainReader:
-    """A terminal that cannot move its cursor: one line at a time, and more of them after a `\\` at the end."""
+    """A terminal that cannot move its cursor: one line at a time, and more of them after a `\\` at the end.
+
+    The lines in `ahead` come first.
+    """
 
     is_interactive = True
     can_prefill = False
 
-    def __init__(self, stream: TextIO, err: TextIO) -> None:
+    def __init__(self, stream: TextIO, err: TextIO, ahead: deque[bytes] | None = None) -> None:
         self._stream = stream
         self._err = err
-        self._ahead: deque[bytes] = deque()
+        self._ahead = ahead if ahead is not None else deque[bytes]()
 
     def read(self, prefill: str = "", prompt: str = PROMPT) -> str:  # noqa: ARG002 - as `Reader` has it
         lines = [self._line(prompt)]
@@ -78,8 +84,7 @@ class PlainReader:
 
         keyboard = self._stream.fileno()
         with suppress(termios.error, OSError):  # no terminal any more
-            while select.select([keyboard], [], [], 0)[0] and (line := os.read(keyboard, _MAX_LINE_BYTES)):
-                self._ahead.append(line)
+            self._ahead += _whole_lines(keyboard)
             termios.tcflush(keyboard, termios.TCIFLUSH)
 
     def _line(self, prompt: str) -> str:
@@ -112,14 +117,31 @@ def _decoded(line: bytes) -> str:
     return line.decode("utf-8", "replace").rstrip("\r\n")
 
 
+def _whole_lines(descriptor: int) -> Iterator[bytes]:
+    """Yield the lines typed so far at a terminal; does not block. Raises `OSError` if it is none any more."""
+    while select.select([descriptor], [], [], 0)[0] and (line := os.read(descriptor, _MAX_LINE_BYTES)):
+        yield line
+
+
+def in_background(descriptor: int) -> bool:
+    """Return whether a shell has this terminal: reading it would stop the process."""
+    try:
+        return os.tcgetpgrp(descriptor) != os.getpgrp()
+    except (OSError, ValueError):
+        return False  # it is not the terminal that controls this process
+
+
 class WholeLines:
     """Holds the keyboard of a plain terminal, given by its descriptor, while a turn runs.
 
-    Ctrl-C stops the turn but drops no line typed before it.
+    Ctrl-C stops the turn but drops no line typed before it. `ahead` are lines that were read for a question, and are no
+    answer to it.
     """
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
+        self._question: YesNo | None = None
+        self.ahead: deque[bytes] = deque()
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -140,4 +162,21 @@ class WholeLines:
                 termios.tcsetattr(self._descriptor, termios.TCSADRAIN, before)
 
     def poll(self) -> None:
-        """Do nothing: nothing is read before the turn ends."""
+        """Read the answer to a question; without one, nothing is read before the turn ends."""
+        question = self._question
+        if question is None or in_background(self._descriptor):
+            return
+        with suppress(OSError):  # no terminal any more
+            for line in _whole_lines(self._descriptor):
+                if not question.take(_decoded(line)):
+                    self.ahead.append(line)
+        question.present()
+
+    @contextmanager
+    def asking(self, question: YesNo) -> Iterator[None]:
+        """See `asky.cli.terminal.question.Keyboard`."""
+        self._question = question
+        try:
+            yield
+        finally:
+            self._question = None

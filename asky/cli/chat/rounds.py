@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from asky.app.requests import BUILT_IN_ANSWERS
 from asky.cli.ask_options import clean_question
 from asky.cli.chat.commands import QuitChat, run_command, run_library_command, typed_question
-from asky.cli.chat.reader import FAREWELLS, PROMPT, PipeReader, PlainReader
+from asky.cli.chat.reader import FAREWELLS, PROMPT, PipeReader, PlainReader, WholeLines
 from asky.cli.context import Stopped
 from asky.cli.failures import describe, key_variables, render
 from asky.cli.terminal.terminal import is_smart, one_line
@@ -192,7 +192,8 @@ def _open_reader(screen: ChatScreen, environ: Mapping[str, str]) -> Reader:
     if not sys.stdin.isatty():
         return PipeReader(sys.stdin)
     if not is_smart(sys.stderr, environ):
-        return PlainReader(sys.stdin, sys.stderr)
+        typing = screen.ctx.typing
+        return PlainReader(sys.stdin, sys.stderr, typing.ahead if isinstance(typing, WholeLines) else None)
     from asky.cli.chat.prompt import PromptReader  # 0.13 s: only if lines can be edited
 
     return PromptReader(screen)

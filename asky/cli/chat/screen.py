@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from asky.cli.context import Stopped
+from asky.cli.terminal.approval import Approval
 from asky.cli.view import open_view, run_to_end
 from asky.values import Answer
 
@@ -64,13 +65,18 @@ class ChatScreen:
         if self.conversation.look_up() is None:
             self.answer = None
         view = open_view(self.ctx, "text", waits=False, why="/why N" if self.answer is None else None)
+        approve = Approval(self.ctx.terminal, self.ctx.progress, keyboard=self.ctx.typing, before=view.close)
         with closing(view):
             try:
                 answer = run_to_end(
                     self.ctx,
                     view,
                     lambda listen: self.conversation.start(
-                        question, queries=self._queries, listen=listen, notes=lambda: self._notes(view)
+                        question,
+                        queries=self._queries,
+                        listen=listen,
+                        notes=lambda: self._notes(view),
+                        approve=approve,
                     ),
                 )
             except Stopped as stop:

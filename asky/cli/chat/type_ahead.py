@@ -15,11 +15,14 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from asky.cli.chat.reader import FAREWELLS
+from asky.cli.chat.reader import FAREWELLS, in_background
 from asky.cli.context import Stopped
 from asky.config.prompts import MAX_QUESTION_CHARS
+
+if TYPE_CHECKING:
+    from asky.cli.terminal.question import YesNo
 
 MAX_NOTE_CHARS = MAX_QUESTION_CHARS
 _CHUNK_BYTES = 65_536
@@ -52,6 +55,7 @@ class TypeAhead:
         self._notes: deque[str] = deque()  # read by another thread: its operations are atomic
         self._commands: list[str] = []
         self._draft = ""
+        self._question: YesNo | None = None
         self._feed: Callable[[bytes], None] | None = None
         self._is_pasting = False
         self._tail = b""
@@ -103,7 +107,7 @@ class TypeAhead:
             yield
         finally:
             self.poll()  # input just before the end, such as before Ctrl-C
-            while self._is_pasting and not self._is_in_background() and self._read(_PASTE_GAP_S):
+            while self._is_pasting and not in_background(self._descriptor) and self._read(_PASTE_GAP_S):
                 pass  # the prompt would take each remaining line as a question
             self._show("")
             if not is_captured:
@@ -135,12 +139,14 @@ class TypeAhead:
 
         Nothing is read while a shell has the terminal.
         """
-        if self._is_in_background():
-            return  # a background process is stopped if it reads the terminal
+        if in_background(self._descriptor):
+            return
         self._keep_muted()
         reads_left = _MAX_READS
         while reads_left and self._read(_NEXT_PIECE_S if self._is_pasting else 0):
             reads_left -= 1
+        if (question := self._question) is not None:
+            question.present()
         waiting = len(self._notes)
         status = f"[{waiting} note{'' if waiting == 1 else 's'} for the model] " if waiting else ""
         status += "[limit reached] " if len(self._draft) == MAX_NOTE_CHARS else ""
@@ -166,12 +172,6 @@ class TypeAhead:
         self._is_pasting = start_at > end_at if start_at != end_at else self._is_pasting
         self._tail = seen[1 - len(_PASTE_ENDS) :]
 
-    def _is_in_background(self) -> bool:
-        try:
-            return os.tcgetpgrp(self._descriptor) != os.getpgrp()
-        except (OSError, ValueError):
-            return False  # it is not the terminal that controls this process
-
     def _keep_muted(self) -> None:
         """Turn echo off again after a shell has had the terminal."""
         import termios
@@ -190,6 +190,15 @@ class TypeAhead:
         termios.tcsetattr(self._descriptor, termios.TCSANOW, _muted_modes(modes))
         with suppress(OSError):  # it may be read-only
             os.write(self._descriptor, _MARK_PASTES)  # or each line of a paste would be a note
+
+    @contextmanager
+    def asking(self, question: YesNo) -> Iterator[None]:
+        """See `asky.cli.terminal.question.Keyboard`. A line that was begun before is a note."""
+        self._question = question
+        try:
+            yield
+        finally:
+            self._question = None
 
     def take(self) -> tuple[str, ...]:
         """Return the waiting notes in order, each once. Thread-safe."""
@@ -236,6 +245,9 @@ class TypeAhead:
 
     def _enter(self) -> None:
         line, self._draft = self._draft.strip(), ""
+        question = self._question
+        if question is not None and question.take(line):
+            return
         if line.startswith("/") or line in FAREWELLS:
             self._commands.append(line)
         elif line:

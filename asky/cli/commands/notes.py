@@ -25,7 +25,7 @@ from asky.app.schemas import (
 from asky.cli.context import CommandContext, Stopped, command_context
 from asky.cli.listing_group import ListingGroup
 from asky.cli.options import complete_model, complete_note, json_option, verbosity_options
-from asky.cli.terminal.approval import approval
+from asky.cli.terminal.approval import Approval
 from asky.cli.terminal.diff import print_diff
 from asky.cli.terminal.excerpt import wrapped_excerpt
 from asky.cli.view import PrintedView, open_view, print_result, run_to_end
@@ -206,7 +206,7 @@ def research(
             vault_only=vault_only,
             offline=offline,
             dry_run=dry_run,
-            approve=approval(ctx.terminal, ctx.progress.clear, is_given=is_given),
+            approve=Approval(ctx.terminal, ctx.progress, is_given=is_given),
         )
         if as_json:
             _print_researched_json(ctx, name, start)

@@ -11,6 +11,7 @@ import click
 from asky.cli.arguments import as_utf8
 from asky.cli.context import command_context
 from asky.cli.options import check_output, complete_run, json_option, output_option, verbosity_options
+from asky.cli.terminal.approval import Approval
 from asky.cli.view import open_view, print_result, run_and_print
 
 if TYPE_CHECKING:
@@ -57,5 +58,6 @@ def resume(run_id: str | None, output: Path | None, no_stream: bool, as_json: bo
     with command_context(quiet=quiet, verbose=verbose, as_json=as_json) as ctx:
         chat, chosen_id = ctx.asky.chat, None if run_id is None else as_utf8(run_id)
         format_: Format = "json" if as_json else "text"
-        answer = run_and_print(ctx, partial(chat.resume, chosen_id), output, format_, waits=no_stream)
+        start = partial(chat.resume, chosen_id, approve=Approval(ctx.terminal, ctx.progress))
+        answer = run_and_print(ctx, start, output, format_, waits=no_stream)
         chat.raise_for_outcome(answer)

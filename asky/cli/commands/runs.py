@@ -148,6 +148,7 @@ def _print_head(terminal: Terminal, details: RunDetails) -> None:
         *(("web", line) for line in web_lines(ledger)),
         *(("searched", query) for query in details.searches),
         *(("ran", _program(each.data)) for each in ledger if each.kind == "ran"),
+        *(("note", _note(each.data)) for each in ledger if each.kind == "note_researched"),
         *(("failed", each.data.get("message")) for each in ledger if each.kind == "failed"),
     ]
     for name, value in rows:
@@ -162,6 +163,11 @@ def _program(data: Mapping[str, Any]) -> str:
     took = f", {data['output_bytes']:,} bytes, {data['seconds']:.1f} s" if "seconds" in data else ""
     end = f"exit status {data['status']}" if data["ended"] == "ended" else str(data["ended"]).replace("_", " ")
     return f"{data['tool']} ({end}{took}): {shlex.join(map(str, data['argv']))}"
+
+
+def _note(data: Mapping[str, Any]) -> str:
+    """Return a line for a note that the run had researched."""
+    return f"{data['path']} ({'written' if data['written_to'] else 'not written'}), run {data['run']}"
 
 
 def _hosts(hosts: Sequence[str]) -> str:

@@ -41,6 +41,8 @@ _WORK: Mapping[str, str] = MappingProxyType(
         "web_search": "searching the web",
         "extract_links": "listing links",
         "get_link_summaries": "reading pages",
+        "find_notes": "searching the notes",
+        "research_note": "researching a note",
     }
 )
 """What a tool does, by its name."""
@@ -147,6 +149,11 @@ class Terminal:
         """Print a note that is not part of the answer; silent under `-q`."""
         if not self.quiet:
             self.err.write("\n".join(_rows(plain(text), self.err)) + "\n")
+
+    def ask(self, text: str) -> None:
+        """Print what the user must see before answering a question, as `note` does, but under `-q` too."""
+        self.err.write("\n".join(_rows(plain(text), self.err)) + "\n")
+        self.err.flush()
 
     def cited_lines(self, text: str) -> None:
         """Print an answer as `plain` text, with its citations in colour."""

@@ -73,11 +73,14 @@ def cited_last(stored: Sequence[StoredMessage], passages: Sequence[StoredPassage
 
 
 def tool_results(stored: Sequence[StoredMessage], exclude: Collection[str]) -> list[str]:
-    """Return the results of tools other than those in `exclude`, in order, without empty ones and withdrawn turns."""
+    """Return the results of tools other than those in `exclude`, in order, without empty ones and withdrawn turns.
+
+    What a tool returns is fenced, or one JSON object; anything else says only that there is nothing.
+    """
     kept = [each for each in stored if not each.is_withdrawn]
     names = {id_: name for each in kept if each.role == "call" for id_, name, _ in each.data["calls"]}
     results = [each for each in kept if each.role == "tool" and names.get(each.data["id"]) not in exclude]
-    return [each.content for each in results if "<data " in each.content]
+    return [each.content for each in results if "<data " in each.content or each.content.startswith("{")]
 
 
 def contextual_query(question: str, earlier: Sequence[str]) -> str:

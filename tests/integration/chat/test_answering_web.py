@@ -25,7 +25,7 @@ from asky.search.port import Candidate
 from asky.storage.runs import RunStore
 from asky.storage.scope import Scope
 from asky.storage.sessions import SessionStore
-from asky.values import Answer, Approve, OutgoingQueries, decline
+from asky.values import Answer, Approve, FileChange, OutgoingQueries, decline
 from tests.support.embedding import FakeEmbedder
 from tests.support.models import ScriptedModel, calls, tool_call
 from tests.support.run_contexts import run_context
@@ -269,7 +269,8 @@ def test_with_private_documents_open_a_query_may_not_repeat_them(lab: Lab) -> No
 def test_a_query_that_the_user_approves_is_sent_as_it_was_shown_and_is_not_asked_about_again(lab: Lab) -> None:
     asked: list[OutgoingQueries] = []
 
-    async def approve(queries: OutgoingQueries) -> bool:
+    async def approve(queries: OutgoingQueries | FileChange) -> bool:
+        assert isinstance(queries, OutgoingQueries)
         asked.append(queries)
         return "Ketter" in queries.queries[0]
 

@@ -22,6 +22,7 @@ from asky.config.schema import CustomTool
 from asky.errors import UsageError
 from asky.llm.port import ToolCall
 from asky.llm.tools import ToolRegistry, ToolResult
+from asky.notes.tools import FIND_NOTES, RESEARCH_NOTE
 from asky.research.run import ResearchRun
 from asky.research.tool_specs import TOOL_SPECS, WEB_TOOL_SPECS
 from asky.storage.scope import Scope
@@ -387,4 +388,5 @@ def test_only_enabled_tools_are_offered() -> None:
 
 
 def test_the_names_of_our_own_tools_are_reserved() -> None:
-    assert {spec.name for spec in (*TOOL_SPECS, *WEB_TOOL_SPECS)} == RESERVED_TOOLS
+    specs = (*TOOL_SPECS, *WEB_TOOL_SPECS, FIND_NOTES, RESEARCH_NOTE)
+    assert {spec.name for spec in specs} == RESERVED_TOOLS

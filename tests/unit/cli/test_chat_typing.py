@@ -14,8 +14,10 @@ from pathlib import Path
 import pexpect  # type: ignore[import-untyped] # it has no types
 import pytest
 
+from asky.cli.chat.reader import WholeLines
 from asky.cli.chat.type_ahead import MAX_NOTE_CHARS, Leftover, TypeAhead
 from asky.cli.context import Stopped
+from asky.cli.terminal.question import YesNo
 from tests.support.asky_command import clean_environment
 
 
@@ -179,6 +181,46 @@ def test_the_terminal_is_as_before_after_an_accident(typist: Typist) -> None:
     with pytest.raises(ValueError, match="accident"), typist.keyboard.listening():
         raise ValueError("accident")
     assert typist.local_modes() == before
+
+
+@pytest.mark.parametrize(("line", "is_yes"), [("y", True), ("YES ", True), ("n", False), ("no", False), ("", False)])
+def test_a_question_is_answered_by_the_next_line(line: str, is_yes: bool, typist: Typist) -> None:
+    shown: list[str] = []
+    question = YesNo(lambda: shown.append("Write this?"))
+    with typist.keyboard.listening(), typist.keyboard.asking(question):
+        assert not shown
+        typist.keyboard.poll()
+        typist.type(f"{line}\ra note\r")
+        assert question.wait() == is_yes
+    assert shown == ["Write this?"]
+    assert typist.keyboard.leftover() == Leftover(("a note",), (), "")
+
+
+def test_what_was_typed_before_a_question_or_is_no_answer_is_a_note(typist: Typist) -> None:
+    question = YesNo(lambda: None)
+    with typist.keyboard.listening(), typist.keyboard.asking(question):
+        typist.type("y\rwh")  # in time to be read before the question is shown
+        typist.type("y\rmaybe\r/cost\r")
+        question.give_up()
+        assert not question.wait()
+        typist.type("y\r")
+    assert typist.keyboard.leftover() == Leftover(("y", "why", "maybe", "y"), ("/cost",), "")
+
+
+def test_a_plain_terminal_answers_a_question_too_and_keeps_other_lines() -> None:
+    user, terminal = os.openpty()
+    keyboard, question = WholeLines(terminal), YesNo(lambda: None)
+    with keyboard.listening():
+        os.write(user, b"y\n")
+        keyboard.poll()
+        with keyboard.asking(question):
+            keyboard.poll()
+            os.write(user, b"well\nyes\nnext\n")
+            keyboard.poll()
+            assert question.wait()
+    assert [*keyboard.ahead] == [b"y\n", b"well\n", b"next\n"]
+    os.close(user)
+    os.close(terminal)
 
 
 def test_a_closed_terminal_is_no_error() -> None:
