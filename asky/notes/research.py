@@ -7,14 +7,13 @@ and whether, is decided at the end by `on_end`.
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from asky.concurrency import in_thread
-from asky.errors import AskyError, EmptyReply, NotEnoughEvidence, ProviderError
+from asky.errors import EmptyReply, NotEnoughEvidence, ProviderError
 from asky.events import StageFinished, StageStarted
 from asky.evidence.passages import fence, render_passages
 from asky.llm.port import Message
@@ -24,13 +23,16 @@ from asky.notes.gathering import Gatherer
 from asky.notes.modes import NO_SYNTHESIS, NO_TOPICS
 from asky.notes.quoting import TopicQuoter, quoting_messages
 from asky.notes.topics import MAX_NOTE_CHARS, choose_topics, find_topics
-from asky.research.writing.prompts import EVIDENCE_PROMPT, Prompt, decode_prompt, encode_prompt
+from asky.research.writing.prompts import EVIDENCE_PROMPT, Prompt
 from asky.research.writing.templates import fill, template_text
 from asky.runs.driver import BaseRunWorker
 from asky.runs.journal.web import REPLAYED, JournaledSummaries, attach_web
+from asky.runs.synthesis_prompt import synthesis_prompt
 from asky.text.counting import counted
 
 if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
     from asky.evidence.citations.markers import MakeRewriter
     from asky.llm.port import ModelUsage
     from asky.notes.gathering import TopicFindings
@@ -46,8 +48,8 @@ if TYPE_CHECKING:
     from asky.storage.steps import Step
     from asky.values import Answer, Evidence, Hit
 
-TOPIC_STAGE, SYNTHESIS_STAGE = "topics", "synthesis"
-"""The names of the stages in events, beside `asky.notes.gathering.STAGE`."""
+TOPIC_STAGE = "topics"
+"""The name of the first stage in events; `asky.notes.gathering.STAGE` and the synthesis follow."""
 
 GATHERED = "gathered"
 """The kind of the ledger entry with what was found on each topic."""
@@ -108,30 +110,12 @@ class NotePrompt:
         self._research = context.journal.state.research
         self._task = decode_task(context.question.task)
 
-    @asynccontextmanager
-    async def prompt(self) -> AsyncIterator[Prompt]:
+    def prompt(self) -> AbstractAsyncContextManager[Prompt]:
         """Yield the first messages, without tools.
 
-        Raises `UsageError` if the note has no topics, and `NotEnoughEvidence` if nothing is found on them.
+        Raises `NotEnoughEvidence` if the note has no topics, or nothing is found on them.
         """
-        journal = self._journal
-        step = await journal.next_step("prepared")
-        if step is not None:
-            for warning in step["warnings"]:
-                self._context.warn(warning)
-            prompt = decode_prompt(step)
-        else:
-            journal.state.has_sources = True
-            prompt = await self._prepare()
-            await journal.add("prepared", "", encode_prompt(prompt, self._context.warnings))
-            self._context.run.emit(StageStarted(SYNTHESIS_STAGE))
-        try:
-            yield prompt
-        except AskyError as error:
-            again = f"`asky runs resume {self._context.run.id}` tries again"
-            error.message = f"Research synthesis failed: {error.message}"
-            error.hint = f"{error.hint}; {again}" if error.hint else again
-            raise
+        return synthesis_prompt(self._context, self._prepare, "Research synthesis failed")
 
     async def _prepare(self) -> Prompt:
         prepare, has_web = self._worker.prepare_reader, self._context.question.web is not None

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -22,13 +21,16 @@ from asky.research.excerpts.passages import interleave
 from asky.research.tool_specs import GET_RELEVANT_CONTENT
 from asky.research.tools import ResearchTools
 from asky.research.writing.history import hold_keys, shown_again
-from asky.research.writing.prompts import EVIDENCE_PROMPT, Prompt, decode_prompt, encode_prompt
+from asky.research.writing.prompts import EVIDENCE_PROMPT, Prompt
 from asky.research.writing.templates import fill, template_text
 from asky.runs.driver import BaseRunWorker
+from asky.runs.synthesis_prompt import synthesis_prompt
 from asky.storage.scope import Scope
 from asky.text.counting import counted
 
 if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
     from asky.evidence.citations.markers import MakeRewriter
     from asky.papers.catalog import PaperCatalog
     from asky.runs.context import RunContext, RunSpec
@@ -38,8 +40,8 @@ if TYPE_CHECKING:
     from asky.storage.steps import Step
     from asky.values import Answer, Evidence, Hit
 
-SUMMARY_STAGE, CONTENT_STAGE, SYNTHESIS_STAGE = "paper summaries", "paper content", "synthesis"
-"""The names of the stages in events."""
+SUMMARY_STAGE, CONTENT_STAGE = "paper summaries", "paper content"
+"""The names of the stages in events, before the synthesis."""
 
 _NO_CONTENT = "No detailed content found in the selected papers. Papers may not be properly indexed."
 _KEY_FORMAT = "`[P7f3a]`, with the key of the passage, or `[P7f3a, P09c2]` for several"
@@ -59,27 +61,9 @@ class PaperPrompt:
         self._research = context.journal.state.research
         self._tools = ResearchTools(self._research, worker.store(), worker.corpus, worker.runs)
 
-    @asynccontextmanager
-    async def prompt(self) -> AsyncIterator[Prompt]:
+    def prompt(self) -> AbstractAsyncContextManager[Prompt]:
         """Yield the first messages, without tools. Raises `NotEnoughEvidence` if a stage finds nothing."""
-        journal = self._context.journal
-        step = await journal.next_step("prepared")
-        if step is not None:
-            for warning in step["warnings"]:
-                self._context.warn(warning)
-            yield decode_prompt(step)
-            return
-        journal.state.has_sources = True
-        prompt = await self._prepare()
-        await journal.add("prepared", "", encode_prompt(prompt, self._context.warnings))
-        self._context.run.emit(StageStarted(SYNTHESIS_STAGE))
-        try:
-            yield prompt
-        except AskyError as error:
-            again = f"`asky runs resume {self._context.run.id}` tries again"
-            error.message = f"Failed to synthesize research answer: {error.message}"
-            error.hint = f"{error.hint}; {again}" if error.hint else again
-            raise
+        return synthesis_prompt(self._context, self._prepare, "Failed to synthesize research answer")
 
     async def _prepare(self) -> Prompt:
         question, feedback = self._context.question, self._context.question.instructions
