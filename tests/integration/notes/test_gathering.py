@@ -1,0 +1,112 @@
+"""What is found on the topics of a note: the limits on its pages, and sources that fail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+import anyio
+import pytest
+
+from asky.config.schema import Retrieval
+from asky.errors import AskyError, ProviderError
+from asky.events import ignore
+from asky.notes.gathering import Gatherer, TopicFindings
+from asky.notes.topics import Topic
+from asky.research.run import ResearchRun
+from asky.research.web.access import WebAccess
+from asky.values import Hit
+from tests.support.search_store import SearchStore
+from tests.support.searching import FakeSearch
+from tests.support.site import Asked, Site, Wire
+from tests.support.webs import LabWeb
+
+NEAR = "A tidal barrage stands at the mouth of the river and turns with the tide."
+FAR = "The barrage of Annapolis was built in 1984."
+FILLER = "Sailors read almanacs before they leave. " * 1_500  # 61,500 characters
+
+
+def html(*paragraphs: str) -> str:
+    return f"<html><body><article>{''.join(f'<p>{each}</p>' for each in paragraphs)}</article></body></html>"
+
+
+async def hang(asked: Asked, wire: Wire) -> None:
+    await wire.hang()
+
+
+class Lab:
+    """A store, a site, and a gatherer over both."""
+
+    def __init__(self, folder: Path, site: Site) -> None:
+        self.store = SearchStore(folder, settings=Retrieval(engine="exact"))
+        self.site = site
+        self.web = LabWeb(self.store, site)
+        self.warned: list[str] = []
+
+    def gather(self, search: FakeSearch, *labels: str, page_s: float = 60.0) -> list[TopicFindings]:
+        self.web.search_with(search)
+        run = self.web.runs.start(question="q", mode="notes", model="m", session_id=None)
+        research = ResearchRun(run.id, None, self.store.scope, 6_000, 12, question=" ".join(labels))
+        collection = self.store.collection
+
+        def no_notes(queries: Sequence[str], limit: int) -> list[list[Hit]]:
+            return [[] for _ in queries]
+
+        gatherer = Gatherer(
+            research,
+            self.store.search,
+            self.store.corpus,
+            self.web.runs,
+            web=self.web.open(research, WebAccess(collection, shortlist=False), is_private=False),
+            web_collection=collection,
+            find_notes=no_notes,
+            depth="deep",
+            page_s=page_s,
+            emit=ignore,
+            warn=lambda message, **_: self.warned.append(message),
+        )
+        try:
+            return anyio.run(partial(gatherer.gather, [Topic(label) for label in labels]))
+        finally:
+            self.web.runs.release(run.id)
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Iterator[Lab]:
+    with Site() as site:
+        opened = Lab(tmp_path, site)
+        with opened.web:
+            yield opened
+
+
+def test_a_page_that_takes_too_long_is_named_and_the_other_is_read(lab: Lab) -> None:
+    lab.site.script("/slow", hang)
+    lab.site.page("/near", html=html(NEAR))
+    (found,) = lab.gather(FakeSearch([lab.site.url("/slow"), lab.site.url("/near")]), "tidal barrage", page_s=5.0)
+    assert [each.text for each in found.pages] == [NEAR]
+    assert lab.warned == ["127.0.0.1 was not read: it took longer than 5 s"]
+
+
+def test_only_the_first_fifty_thousand_characters_of_a_page_are_used(lab: Lab) -> None:
+    lab.site.page("/long", html=html(NEAR, FILLER, FAR))
+    (found,) = lab.gather(FakeSearch([lab.site.url("/long")]), "barrage of Annapolis")
+    assert all(each.span.end <= 50_000 for each in found.pages)
+    assert "Annapolis" not in "".join(each.text for each in found.pages)
+    lab.site.page("/short", html=html(NEAR, FAR))
+    (found,) = lab.gather(FakeSearch([lab.site.url("/short")]), "Annapolis barrage")  # the other search is remembered
+    assert "Annapolis" in "".join(each.text for each in found.pages)
+
+
+def test_a_page_that_two_topics_want_is_read_once_and_two_pages_a_topic(lab: Lab) -> None:
+    urls = [lab.site.url(f"/{name}") for name in "abc"]
+    for name in "abc":
+        lab.site.page(f"/{name}", html=html(NEAR, f"Page {name}."))
+    found = lab.gather(FakeSearch(urls), "tidal barrage", "the river")
+    assert [each.topic.label for each in found] == ["tidal barrage", "the river"]
+    assert sorted(each.path for each in lab.site.requests) == ["/a", "/b"]
+
+
+def test_the_first_error_is_raised_if_nothing_was_found_and_something_could_not_be_searched(lab: Lab) -> None:
+    with pytest.raises(AskyError, match="“tidal barrage” could not be searched on the web: down"):
+        lab.gather(FakeSearch(error=ProviderError("down")), "tidal barrage")
