@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from asky.evidence.citations.rewriting import StreamRewriter
 from asky.text.terms import STOP_WORDS, words
 from asky.text.urls import canonical_url
 from asky.values import Evidence
@@ -18,9 +19,7 @@ _LINK = re.compile(
     r"!?\[\[(?P<target>[^\[\]\n]{1,400})\]\]|!?\[[^\[\]\n]{0,400}\]\((?P<url>https?://[^\s()<>]{1,1900})\)"
 )
 _MAX_CHARS = 2_400  # of a link; what is longer is none
-_MAX_SENTENCE_CHARS = 600
 _BRACKET = re.compile(r"!?\[")
-_SENTENCE_END = re.compile(r"[.!?]['\"”’)*_]*\s+|\n")
 
 SourceOfLink = Callable[[str], str | None]
 """Returns the id of the source that the target of a wikilink leads to, `None` if it leads nowhere."""
@@ -53,26 +52,12 @@ class LinkCitations:
         return [each for each in self.shown.values() if each.source.url and canonical_url(each.source.url) == wanted]
 
 
-class LinkCitationStream:
-    """Replaces links in an answer that arrives in pieces with keys; see `LinkCitations`.
-
-    The joined output does not depend on how the answer is cut.
-    """
+class LinkCitationStream(StreamRewriter):
+    """Replaces links in an answer with keys; see `LinkCitations`. A link is held back until it is complete."""
 
     def __init__(self, citations: LinkCitations) -> None:
-        self.struck: dict[str, str] = {}
+        super().__init__()
         self._citations = citations
-        self._held = ""
-        self._before = ""
-
-    def feed(self, delta: str) -> str:
-        """Return what is certain after `delta`; what may be the beginning of a link is held back."""
-        self._held += delta
-        return "".join(self._pieces(is_final=False))
-
-    def close(self) -> str:
-        """Return the rest of the answer."""
-        return "".join(self._pieces(is_final=True))
 
     def _pieces(self, *, is_final: bool) -> Iterator[str]:
         while self._held:
@@ -85,17 +70,12 @@ class LinkCitationStream:
             link = _LINK.match(self._held)
             if link is None and not is_final and _may_go_on(self._held):
                 return
-            key = self._citations.key(link, _last_sentence(self._before)) if link is not None else None
+            key = self._citations.key(link, self._last_sentence()) if link is not None else None
             if link is None or key is None:
                 yield self._pass(link.end() if link is not None else opening.end() - opening.start())
                 continue
             self._held = self._held[link.end() :]
             yield f"[{key}]"
-
-    def _pass(self, end: int) -> str:
-        passed, self._held = self._held[:end], self._held[end:]
-        self._before = (self._before + passed)[-_MAX_SENTENCE_CHARS:]
-        return passed
 
 
 def _may_go_on(held: str) -> bool:
@@ -109,9 +89,3 @@ def _may_go_on(held: str) -> bool:
     if held.startswith(("[[", "![[")):
         return not rest
     return not rest or (rest.startswith("(") and ")" not in rest and " " not in rest)
-
-
-def _last_sentence(text: str) -> str:
-    body = text.rstrip(" .!?*_")
-    ends = [match.end() for match in _SENTENCE_END.finditer(body)]
-    return body[ends[-1] :] if ends else body

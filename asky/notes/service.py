@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from asky.concurrency import in_thread
 from asky.config.limits import RunLimits
-from asky.errors import AskyError, NotEnoughEvidence, SourceError, StorageError, UsageError
+from asky.errors import AskyError, NotEnoughEvidence, SourceError, SourceUnreadable, StorageError, UsageError
 from asky.events import Listener, ignore
 from asky.notes.catalog import NoteCatalog
 from asky.notes.diff import unified_diff
@@ -180,7 +180,11 @@ class NoteService(NoteCatalog):
     def _task(self, path: str, depth: Depth, focus: str | None, writes: bool) -> NoteTask:
         note = self.note(path)
         data = self.vault.read(note)
-        text = self._text(note, data)
+        try:
+            text = self._text(note, data)
+        except SourceUnreadable as error:
+            error.message = error.message.replace("the note", note.shown, 1)
+            raise
         if not text.strip():
             raise UsageError(NO_CONTENT, hint=f"{note.shown} has no text")
         replace_section(data, "x")  # raises now what it would raise after the research

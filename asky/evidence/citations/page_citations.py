@@ -15,13 +15,13 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from asky.evidence.citations.rewriting import StreamRewriter
 from asky.evidence.citations.scanner import AnswerScanner
 from asky.evidence.paper_names import PAPER_URI, paper_name
 from asky.text.terms import STOP_WORDS, words
 from asky.values import Evidence, Page, Source
 
 _MAX_CHARS = 400  # a longer bracket is prose
-_MAX_SENTENCE_CHARS = 600
 _MAX_RANGE = 50  # pages; a longer range cites nothing in particular
 _ALIAS = "Pffffffff{:08x}"  # longer than any key that is issued
 
@@ -47,7 +47,6 @@ _P_DIGITS = re.compile(r"\b(pp?)(?=\d)", re.IGNORECASE)
 _BRACKET = re.compile(r"\\?\[")
 _CLOSING = re.compile(r"\\?\]")
 _BREAK = re.compile(r"[\[\]]|\n[ \t>]*\n")
-_SENTENCE_END = re.compile(r"[.!?]['\"”’)*_]*\s+|\n")
 _NUMBER = re.compile(r"\d+")
 _VERSION = re.compile(r"v[1-9]\d{0,3}$")
 
@@ -166,27 +165,12 @@ class PageCitations:
         return self._pages[document_id]
 
 
-class PageCitationStream:
-    """Replaces citations by page in an answer that arrives in pieces with keys; see `PageCitations`.
-
-    `struck` holds what is written in place of each key that stands for a citation of nothing. The joined output does
-    not depend on how the answer is cut.
-    """
+class PageCitationStream(StreamRewriter):
+    """Replaces citations by page in an answer with keys; see `PageCitations`. An open bracket is held back."""
 
     def __init__(self, citations: PageCitations) -> None:
-        self.struck: dict[str, str] = {}
+        super().__init__()
         self._citations = citations
-        self._held = ""
-        self._before = ""
-
-    def feed(self, delta: str) -> str:
-        """Return what is certain after `delta`; a bracket is held back until it is closed."""
-        self._held += delta
-        return "".join(self._pieces(is_final=False))
-
-    def close(self) -> str:
-        """Return the rest of the answer."""
-        return "".join(self._pieces(is_final=True))
 
     def _pieces(self, *, is_final: bool) -> Iterator[str]:
         while self._held:
@@ -210,25 +194,13 @@ class PageCitationStream:
             self._held = self._held[stop.end() - opening.start() :]
             yield f"[{keys}]"
 
-    def _pass(self, end: int) -> str:
-        passed, self._held = self._held[:end], self._held[end:]
-        self._before = (self._before + passed)[-_MAX_SENTENCE_CHARS:]
-        return passed
-
     def _keys_or_struck(self, citation: PageCitation) -> Iterable[str]:
-        keys = self._citations.keys(citation, _last_sentence(self._before))
+        keys = self._citations.keys(citation, self._last_sentence())
         if keys:
             return keys
         alias = _ALIAS.format(len(self.struck))
         self.struck[alias] = f"[{citation.written.replace('~', '')}?]"
         return (alias,)
-
-
-def _last_sentence(text: str) -> str:
-    """Return the sentence that `text` ends with, its full stop included."""
-    body = text.rstrip(" .!?*_")
-    ends = [match.end() for match in _SENTENCE_END.finditer(body)]
-    return body[ends[-1] :] if ends else body
 
 
 def _index(pages: Collection[Page], place: str) -> int | None:

@@ -161,12 +161,14 @@ def test_a_note_that_is_deleted_meanwhile_loses_no_research(lab: NoteLab) -> Non
         ("nowhere.md", "shallow", "nowhere.md not found"),
         ("recording.m4a", "shallow", "Cannot research .m4a file. Only markdown/text files are supported."),
         ("empty.md", "shallow", "File has no content to research"),
+        ("binary.md", "shallow", "binary.md is not UTF-8 text"),
         ("../outside.md", "shallow", "../outside.md: outside the vault"),
     ],
 )
 def test_a_wrong_call_says_what_is_wrong(lab: NoteLab, name: str, depth: str, error: str) -> None:
     lab.put("recording.m4a", "sound")
     lab.put("empty.md", "\n")
+    lab.put("binary.md", "\0\1\2")
     result = lab.research(name, depth)
     assert (result.success, result.error) == (False, error)
     assert lab.search.requests == lab.endpoint.requests == []
