@@ -99,15 +99,14 @@ class GuardedFetcher:
         """Fetch `url`; see `asky.net.fetching.Fetcher`."""
         start = self._guard.check(url)
         conditions = _conditions(etag, last_modified)
-        try:
-            with anyio.fail_after(self._limits.timeout_s) as scope:
-                patient = scope if named_by_user else None
-                return await self._follow(url, start, conditions, reached, patient)
-        except TimeoutError:
-            raise TimedOut(
-                f"{start.host} did not send the page within {self._limits.timeout_s:g} s",
-                hint="try again later, or raise network.timeout_s",
-            ) from None
+        # not fail_after: it looks at the deadline again, which a turn may have moved once the time was up
+        with anyio.move_on_after(self._limits.timeout_s) as scope:
+            patient = scope if named_by_user else None
+            return await self._follow(url, start, conditions, reached, patient)
+        raise TimedOut(
+            f"{start.host} did not send the page within {self._limits.timeout_s:g} s",
+            hint="try again later, or raise network.timeout_s",
+        )
 
     async def _follow(
         self,

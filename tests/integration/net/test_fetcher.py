@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
@@ -344,6 +345,21 @@ def test_a_page_that_the_user_named_has_its_time_from_its_turn_on(site: Site) ->
     first, second, third = anyio.run(main)
     assert [getattr(each, "code", None) for each in (first, second)] == ["timed_out", "timed_out"]
     assert getattr(third, "status", None) == 200
+
+
+def test_a_page_whose_time_is_up_between_two_turns_is_late(site: Site) -> None:
+    class Lingering(Pace):
+        @asynccontextmanager
+        async def turn(self, key: str, *, gap_s: float, at_once: int) -> AsyncIterator[None]:
+            async with super().turn(key, gap_s=gap_s, at_once=at_once):
+                yield
+            with anyio.CancelScope(shield=True):
+                await anyio.sleep(0.2)
+
+    site.redirect("/on", "/a")
+    fetcher = open_fetcher(site, pace=Lingering(None), timeout_s=0.1)
+    with pytest.raises(TimedOut, match=r"did not send the page within 0\.1 s"):
+        fetch(fetcher, site.url("/on"), named_by_user=True)
 
 
 def test_the_deadline_holds_while_a_name_is_looked_up() -> None:
