@@ -17,7 +17,7 @@ TORCH := torch==2.13.0
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 # What Python has compiled is kept, even where the environment says otherwise: reading the tests takes half the time.
 export PYTHONDONTWRITEBYTECODE =
-DEV := citeproc-py hatchling hypothesis import-linter mcp mypy pexpect playwright psutil pybtex pypdf pyte pytest pytest-timeout pytest-xdist rispy ruff trustme
+DEV := citeproc-py fastapi hatchling hypothesis import-linter langgraph langgraph-checkpoint-sqlite mcp mypy pexpect playwright psutil pybtex pypdf pyte pytest pytest-timeout pytest-xdist rispy ruff schemathesis trustme uvicorn websockets
 
 .PHONY: demo test check bench fuzz quality docs clean
 

@@ -20,11 +20,15 @@ HEAVY = frozenset(
         "bibtexparser",
         "charset_normalizer",
         "chromadb",
+        "fastapi",
         "fitz",
         "ada_url",
         "httpcore2",
         "httpx",
         "httpx2",
+        "langchain_core",
+        "langgraph",
+        "langsmith",
         "lxml",
         "mcp",
         "mcp_types",
@@ -41,6 +45,7 @@ HEAVY = frozenset(
         "pymupdf",
         "rich",
         "sentence_transformers",
+        "starlette",
         "tld",
         "tokenizers",
         "torch",
@@ -55,7 +60,9 @@ HEAVY = frozenset(
 LAZY = {
     "asky/research/embedding/": {"numpy"},
     "asky/research/embedding/export.py": {"torch"},  # runs as a process of its own
+    "asky/agent/graph.py": {"langgraph"},  # imported when a run starts
     "asky/mcp/": {"mcp", "mcp_types", "uvicorn"},  # imported by its command alone
+    "asky/server/": {"fastapi", "pydantic", "starlette", "uvicorn"},  # imported by its command alone
     "asky/net/located.py": {"httpcore2"},
     "asky/cli/terminal/markdown_render.py": {"rich"},
 }
