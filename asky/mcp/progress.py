@@ -33,6 +33,10 @@ def _line(event: Mapping[str, Any]) -> str | None:
         return f"calling {event['model']}"
     if kind == "tool_called":
         return f"{event['name']} {event['summary']}"
+    if kind == "phase_started":
+        return str(event["message"])
+    if kind == "cycle_evaluated":
+        return f"cycle {event['cycle']}: {event['reason']}"
     if kind == "warned":
         return f"warning: {event['message']}"
     return str(event["message"]) if kind == "noted" and not event["is_detail"] else None
