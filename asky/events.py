@@ -167,6 +167,69 @@ class Noted:
     is_detail: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class PhaseStarted:
+    """An agent enters a phase of a cycle, which counts from 1; 0 before the first. `message` says it in plain words.
+
+    The numbers are those of the run so far.
+    """
+
+    phase: str
+    cycle: int
+    sources_queried: int
+    entities_found: int
+    facts_found: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class CycleEvaluated:
+    """An agent has decided after a cycle whether to go on; ratios and `novelty` are in [0, 1].
+
+    `novelty` is the share of new items among all that the cycle found.
+    """
+
+    cycle: int
+    new_entities_ratio: float
+    new_facts_ratio: float
+    citation_circularity: float
+    source_coverage: float
+    novelty: float
+    should_stop: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequested:
+    """The user is asked whether `queries` may be sent to these services, or `path` be changed; the other is empty."""
+
+    queries: tuple[str, ...]
+    services: tuple[str, ...]
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalDecided:
+    """The user has answered what was asked last, or nobody has in time."""
+
+    is_approved: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ClarificationAsked:
+    """The user is asked what is meant."""
+
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClarificationAnswered:
+    """The answer to what was asked last; `None` if nobody has answered."""
+
+    text: str | None
+
+
 Event = (
     StageStarted
     | StageAdvanced
@@ -182,6 +245,12 @@ Event = (
     | TextDiscarded
     | Warned
     | Noted
+    | PhaseStarted
+    | CycleEvaluated
+    | ApprovalRequested
+    | ApprovalDecided
+    | ClarificationAsked
+    | ClarificationAnswered
 )
 Listener = Callable[[Event], None]
 

@@ -251,6 +251,10 @@ async def decline(asked: OutgoingQueries | FileChange) -> bool:  # noqa: ARG001 
     return False
 
 
+Clarify = Callable[[str], Awaitable[str | None]]
+"""Asks the user a question and returns the answer; `None` if there is none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """A failure as a value: one item of a batch that failed while the others continue."""

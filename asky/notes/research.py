@@ -19,11 +19,11 @@ from asky.evidence.passages import fence, render_passages
 from asky.llm.port import Message
 from asky.llm.tools import ToolRegistry
 from asky.notes.citations import LinkCitations, LinkCitationStream
-from asky.notes.gathering import Gatherer
 from asky.notes.modes import NO_SYNTHESIS, NO_TOPICS
-from asky.notes.quoting import TopicQuoter, quoting_messages
 from asky.notes.topics import MAX_NOTE_CHARS, choose_topics, find_topics
+from asky.research.web.gathering import Gatherer, no_pages
 from asky.research.writing.prompts import EVIDENCE_PROMPT, Prompt
+from asky.research.writing.quoting import TopicQuoter, quoting_messages
 from asky.research.writing.templates import fill, template_text
 from asky.runs.driver import BaseRunWorker
 from asky.runs.journal.web import REPLAYED, JournaledSummaries, attach_web
@@ -35,25 +35,27 @@ if TYPE_CHECKING:
 
     from asky.evidence.citations.markers import MakeRewriter
     from asky.llm.port import ModelUsage
-    from asky.notes.gathering import TopicFindings
     from asky.notes.modes import Depth
     from asky.notes.topics import Topic
     from asky.research.web.access import Web
+    from asky.research.web.gathering import TopicFindings
     from asky.research.web.run import WebRun
     from asky.runs.access import Access
     from asky.runs.context import RunContext, RunSpec
     from asky.runs.driver import PromptBuilder, PromptContext
+    from asky.search.port import Candidate
     from asky.storage.runs import Run
     from asky.storage.sessions import Session
     from asky.storage.steps import Step
     from asky.values import Answer, Evidence, Hit
 
 TOPIC_STAGE = "topics"
-"""The name of the first stage in events; `asky.notes.gathering.STAGE` and the synthesis follow."""
+"""The name of the first stage in events; `asky.research.web.gathering.STAGE` and the synthesis follow."""
 
 GATHERED = "gathered"
 """The kind of the ledger entry with what was found on each topic."""
 
+_PAGES = 2  # read for each topic, with the depth `deep`
 _REASON = "these words come from the note {path}, and would be sent to search services"
 _NOT_SENT = "nothing was sent to search services: the queries were not approved, so only the vault was searched"
 _NOTHING = "nothing was found about the topics of {path}"
@@ -131,20 +133,33 @@ class NotePrompt:
             self._worker.runs,
             web=web if may_search else None,
             web_collection=self._context.question.web.collection_id if self._context.question.web else None,
-            find_notes=partial(self._vault.find, self._task.path),
-            depth=self._task.depth,
+            find_local=partial(self._vault.find, self._task.path),
+            choose_pages=_first_pages if self._task.depth == "deep" else no_pages,
             emit=self._context.run.emit,
-            warn=self._context.warn,
         )
         findings = await gatherer.gather(topics)
-        record = {"path": self._task.path, "topics": [each.as_record() for each in findings]}
+        self._report_failures(findings)
+        record = {
+            "path": self._task.path,
+            "topics": [each.as_record() | {"type": each.topic.type} for each in findings],
+        }
         await in_thread(self._worker.runs.record, self._research.run_id, GATHERED, record)
         if not any(each.passages() for each in findings):
             raise NotEnoughEvidence(_NOTHING.format(path=self._task.path), hint=_hint(web is not None))
         if self._worker.model.host is None:
             marker = self._research.marker
-            return Prompt([Message("system", EVIDENCE_PROMPT), *quoting_messages(findings, marker)], ToolRegistry([]))
+            return Prompt(
+                [Message("system", EVIDENCE_PROMPT), *quoting_messages(_by_label(findings), marker)], ToolRegistry([])
+            )
         return await in_thread(self._prompt, findings)
+
+    def _report_failures(self, findings: Sequence[TopicFindings[Topic]]) -> None:
+        """Warn of what could not be looked up. Raises the first such error if nothing was found at all."""
+        errors = [error for each in findings for error in each.failures]
+        if errors and not any(each.passages() for each in findings):
+            raise errors[0]
+        for message in dict.fromkeys(each.message for each in errors):
+            self._context.warn(message)
 
     async def _topics(self) -> Sequence[Topic]:
         emit, started, task = self._context.run.emit, time.monotonic(), self._task
@@ -188,7 +203,7 @@ class NotePrompt:
         self._context.warn(_NOT_SENT)
         return False
 
-    def _prompt(self, findings: Sequence[TopicFindings]) -> Prompt:
+    def _prompt(self, findings: Sequence[TopicFindings[Topic]]) -> Prompt:
         """Return the prompt of a model, whose passages and note fit into its context."""
         room = self._worker.model.context_tokens * 2 // 5
         counter = self._worker.counter()
@@ -216,7 +231,7 @@ class NotePrompt:
         user = fill(template_text("asky.notes", "note_synthesis_v1.md"), values)
         return Prompt([Message("system", EVIDENCE_PROMPT), Message("user", user)], ToolRegistry([]))
 
-    def _block(self, findings: TopicFindings, passages: Sequence[Evidence], linked: Collection[str]) -> str:
+    def _block(self, findings: TopicFindings[Topic], passages: Sequence[Evidence], linked: Collection[str]) -> str:
         """Return what a model sees of one topic: what the note says, then its passages by origin."""
         topic, marker = findings.topic, self._research.marker
         note = f"Topic: {topic.label} ({topic.type})\nThe note says: {topic.context or 'nothing more'}"
@@ -277,6 +292,14 @@ class NoteWorker(BaseRunWorker):
             return None
         citations = LinkCitations(shown, self.vault.source_of)
         return lambda: LinkCitationStream(citations)
+
+
+def _first_pages(results: Sequence[Candidate]) -> Sequence[str]:
+    return [each.url for each in results[:_PAGES]]
+
+
+def _by_label(findings: Sequence[TopicFindings[Topic]]) -> list[tuple[str, Sequence[Evidence]]]:
+    return [(each.topic.label, each.passages()) for each in findings]
 
 
 def _hint(has_web: bool) -> str:

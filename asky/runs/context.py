@@ -14,7 +14,17 @@ import anyio
 from asky.concurrency import error_of, in_thread
 from asky.config.limits import RunLimits
 from asky.errors import AskyError, BudgetExceeded, Interrupted, NotEnoughEvidence, StorageError, UnsupportedClaim
-from asky.events import Envelope, Event, Listener, ignore, listening
+from asky.events import (
+    ApprovalDecided,
+    ApprovalRequested,
+    ClarificationAnswered,
+    ClarificationAsked,
+    Envelope,
+    Event,
+    Listener,
+    ignore,
+    listening,
+)
 from asky.evidence.passages import new_marker
 from asky.research.embedding.models import downloads
 from asky.research.no_evidence import SEE_RUN, no_evidence, outage
@@ -22,7 +32,17 @@ from asky.research.web.access import decode_access, encode_access
 from asky.runs.access import Access
 from asky.runs.feed import RunFeed
 from asky.storage.scope import Scope
-from asky.values import PRIVATE_KINDS, Answer, Approve, Failure, StoppedBy, decline
+from asky.values import (
+    PRIVATE_KINDS,
+    Answer,
+    Approve,
+    Clarify,
+    Failure,
+    FileChange,
+    OutgoingQueries,
+    StoppedBy,
+    decline,
+)
 
 if TYPE_CHECKING:
     from asky.research.memory import MemoryScope
@@ -149,9 +169,9 @@ class RunContext:
     """The id, access rules, limits, notes, approvals and events of one run.
 
     `approve` asks the user about search queries that may reveal private documents, and before a file of the user is
-    changed. `notes` holds the user's notes since
-    the last model call; `more_notes` is called for further ones. `emit` adds an event to the feed; `warnings` are the
-    messages of the warnings emitted so far, in order, each once.
+    changed; `clarify` asks what is meant, and is `None` if nobody can be asked. Both are announced in the feed. `notes`
+    holds the user's notes since the last model call; `more_notes` is called for further ones. `emit` adds an event to
+    the feed; `warnings` are the messages of the warnings emitted so far, in order, each once.
     """
 
     feed: RunFeed
@@ -159,6 +179,7 @@ class RunContext:
     limits: RunLimits = field(default_factory=RunLimits)
     more_notes: Callable[[], Sequence[str]] = tuple
     approve: Approve = decline
+    clarify: Clarify | None = None
     notes: NoteInbox = field(init=False)
     id: str = field(init=False)
     emit: Callable[[Event], None] = field(init=False)
@@ -167,6 +188,39 @@ class RunContext:
     def __post_init__(self) -> None:
         self.notes = NoteInbox(self.more_notes)
         self.id, self.emit, self.warnings = self.feed.run_id, self.feed.emit, self.feed.warnings
+        self.approve = _announcing_approval(self.approve, self.emit)
+        if self.clarify is not None:
+            self.clarify = _announcing_question(self.clarify, self.emit)
+
+
+def _announcing_approval(approve: Approve, emit: Callable[[Event], None]) -> Approve:
+    """Return `approve` with an event before and after the user is asked."""
+    if approve is decline:  # nobody is asked
+        return approve
+
+    async def ask(asked: OutgoingQueries | FileChange) -> bool:
+        if isinstance(asked, FileChange):
+            emit(ApprovalRequested((), (), asked.path, "a file would be changed"))
+        else:
+            services = tuple(f"{name} ({host})" for name, host in asked.services)
+            emit(ApprovalRequested(asked.queries, services, "", asked.reason))
+        is_approved = await approve(asked)
+        emit(ApprovalDecided(is_approved))
+        return is_approved
+
+    return ask
+
+
+def _announcing_question(clarify: Clarify, emit: Callable[[Event], None]) -> Clarify:
+    """Return `clarify` with an event before and after the user is asked."""
+
+    async def ask(question: str) -> str | None:
+        emit(ClarificationAsked(question))
+        answer = await clarify(question)
+        emit(ClarificationAnswered(answer))
+        return answer
+
+    return ask
 
 
 def run_context(
@@ -179,6 +233,7 @@ def run_context(
     listen: Listener = ignore,
     notes: Callable[[], Sequence[str]] = tuple,
     approve: Approve = decline,
+    clarify: Clarify | None = None,
     *,
     after: int = 0,
 ) -> RunContext:
@@ -191,7 +246,7 @@ def run_context(
         after=after,
         warned_before=lambda topic: session_id is not None and events.has_warned(session_id, topic),
     )
-    return RunContext(feed, access, limits, notes, approve)
+    return RunContext(feed, access, limits, notes, approve, clarify)
 
 
 class RunHandle(Protocol):

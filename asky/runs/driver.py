@@ -110,6 +110,10 @@ class BaseRunWorker:
         """The maximum tokens of passages per tool call: the setting, but at most two fifths of the context."""
         return min(self.settings.passage_tokens, self.model.context_tokens * 2 // 5)
 
+    def driver(self) -> type[RunDriver]:
+        """Return the class that takes a run from its question to the answer."""
+        return RunDriver
+
     def rewriter(self, shown: Mapping[str, Evidence]) -> MakeRewriter | None:  # noqa: ARG002 - products may need it
         """Return what turns citations of another form into the keys of passages `shown`; `None` for keys alone."""
         return None
@@ -166,9 +170,8 @@ class BaseRunWorker:
         See `answer`. A live run is released at the end, however it ends.
         """
         try:
-            driver = RunDriver(
-                self._with_limits_of(spec), spec, session, run, context, on_answer, steps, is_live=is_live
-            )
+            parts = self._with_limits_of(spec)
+            driver = self.driver()(parts, spec, session, run, context, on_answer, steps, is_live=is_live)
             await driver.run()
         finally:
             if is_live:  # a replay did not claim the run, which this process may be resuming
@@ -284,6 +287,10 @@ class RunDriver:
 
     async def _answer(self) -> None:
         await self._begin()
+        await self._write_answer()
+
+    async def _write_answer(self) -> None:
+        """Build the prompt, have the model write the answer, and finish it."""
         reply: WrittenReply | None = None
         tools = ToolRegistry([])
         stopped_by: StoppedBy | None = None

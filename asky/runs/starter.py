@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from asky.storage.events import EventStore
     from asky.storage.runs import RunStore
     from asky.storage.sessions import Session, SessionStore
-    from asky.values import Answer
+    from asky.values import Answer, Clarify
 
 _STANDARD = "standard"  # the mode of other questions in the session
 _STAYS = (
@@ -86,11 +86,21 @@ class RunStarter(Generic[Worker]):
         listen: Listener = ignore,
         notes: Callable[[], Sequence[str]] = tuple,
         approve: Approve = decline,
+        clarify: Clarify | None = None,
     ) -> AsyncIterator[RunHandle]:
         """Answer `question` in the background of the body; leaving the body cancels the run if it has not finished."""
         run_id = await in_thread(self.runs.new_id)
         context = run_context(
-            self.events, self.mask, run_id, opened.session.id, opened.access, opened.limits, listen, notes, approve
+            self.events,
+            self.mask,
+            run_id,
+            opened.session.id,
+            opened.access,
+            opened.limits,
+            listen,
+            notes,
+            approve,
+            clarify,
         )
         async with running(context, partial(self._run, opened, question, context)) as run:
             yield run

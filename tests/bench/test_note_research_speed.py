@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from asky.events import StageFinished
-from asky.notes.gathering import STAGE
+from asky.research.web.gathering import STAGE
 from tests.support.note_lab import NoteLab, topics
 
 _DELAY_S = 2.0

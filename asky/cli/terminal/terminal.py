@@ -315,6 +315,13 @@ class Progress:
         elif isinstance(event, events.Noted):
             if (self._verbose or not event.is_detail) and event.message not in self._said:
                 self._print(event.message)
+        elif isinstance(event, events.PhaseStarted):
+            self._stage, self._done, self._total, self._detail = event.message, 0, None, ""
+            self._started_at = self._clock()
+            if self._verbose:
+                self._print(event.message)
+        elif isinstance(event, events.CycleEvaluated):
+            self._print(f"cycle {event.cycle}: {event.novelty:.0%} of what it found is new; {event.reason}")
         elif isinstance(event, events.TextStreamed):
             self._stage = None
             self._erase()

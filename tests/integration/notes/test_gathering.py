@@ -10,12 +10,12 @@ import anyio
 import pytest
 
 from asky.config.schema import Retrieval
-from asky.errors import AskyError, ProviderError
+from asky.errors import ProviderError
 from asky.events import ignore
-from asky.notes.gathering import Gatherer, TopicFindings
 from asky.notes.topics import Topic
 from asky.research.run import ResearchRun
 from asky.research.web.access import WebAccess
+from asky.research.web.gathering import Gatherer, TopicFindings
 from asky.values import Hit
 from tests.support.search_store import SearchStore
 from tests.support.searching import FakeSearch
@@ -42,9 +42,8 @@ class Lab:
         self.store = SearchStore(folder, settings=Retrieval(engine="exact"))
         self.site = site
         self.web = LabWeb(self.store, site)
-        self.warned: list[str] = []
 
-    def gather(self, search: FakeSearch, *labels: str, page_s: float = 60.0) -> list[TopicFindings]:
+    def gather(self, search: FakeSearch, *labels: str, page_s: float = 60.0) -> list[TopicFindings[Topic]]:
         self.web.search_with(search)
         run = self.web.runs.start(question="q", mode="notes", model="m", session_id=None)
         research = ResearchRun(run.id, None, self.store.scope, 6_000, 12, question=" ".join(labels))
@@ -60,11 +59,10 @@ class Lab:
             self.web.runs,
             web=self.web.open(research, WebAccess(collection, shortlist=False), is_private=False),
             web_collection=collection,
-            find_notes=no_notes,
-            depth="deep",
+            find_local=no_notes,
+            choose_pages=lambda results: [each.url for each in results[:2]],
             page_s=page_s,
             emit=ignore,
-            warn=lambda message, **_: self.warned.append(message),
         )
         try:
             return anyio.run(partial(gatherer.gather, [Topic(label) for label in labels]))
@@ -85,7 +83,7 @@ def test_a_page_that_takes_too_long_is_named_and_the_other_is_read(lab: Lab) -> 
     lab.site.page("/near", html=html(NEAR))
     (found,) = lab.gather(FakeSearch([lab.site.url("/slow"), lab.site.url("/near")]), "tidal barrage", page_s=5.0)
     assert [each.text for each in found.pages] == [NEAR]
-    assert lab.warned == ["127.0.0.1 was not read: it took longer than 5 s"]
+    assert [each.message for each in found.failures] == ["127.0.0.1 was not read: it took longer than 5 s"]
 
 
 def test_only_the_first_fifty_thousand_characters_of_a_page_are_used(lab: Lab) -> None:
@@ -107,6 +105,6 @@ def test_a_page_that_two_topics_want_is_read_once_and_two_pages_a_topic(lab: Lab
     assert sorted(each.path for each in lab.site.requests) == ["/a", "/b"]
 
 
-def test_the_first_error_is_raised_if_nothing_was_found_and_something_could_not_be_searched(lab: Lab) -> None:
-    with pytest.raises(AskyError, match="“tidal barrage” could not be searched on the web: down"):
-        lab.gather(FakeSearch(error=ProviderError("down")), "tidal barrage")
+def test_a_topic_that_could_not_be_searched_says_so(lab: Lab) -> None:
+    (found,) = lab.gather(FakeSearch(error=ProviderError("down")), "tidal barrage")
+    assert [each.message for each in found.failures] == ["“tidal barrage” could not be searched on the web: down"]

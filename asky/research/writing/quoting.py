@@ -1,4 +1,4 @@
-"""What the built-in model writes about a note: for each topic, the sentences that it quotes from its passages."""
+"""What the built-in model writes about several topics: for each, the sentences that it quotes from its passages."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from asky.text.terms import terms_of
 
 if TYPE_CHECKING:
     from asky.llm.port import ChatModel, ToolChoice, ToolSpec
-    from asky.notes.gathering import TopicFindings
+    from asky.values import Evidence
 
 _CALL = "topic {}"
 _HEADING = "### {}"
 _MAX_ITEMS = 8
 
 
-def quoting_messages(findings: Sequence[TopicFindings], marker: str) -> Iterator[Message]:
-    """Yield, for each topic with passages, its question, and a search with these passages as its result.
+def quoting_messages(topics: Sequence[tuple[str, Sequence[Evidence]]], marker: str) -> Iterator[Message]:
+    """Yield the question of each topic, and a search with its passages as the result; nothing for one without any.
 
     A passage on several topics comes with the first of them, so that nothing is quoted twice.
     """
     seen: set[str] = set()
-    for number, each in enumerate(findings, start=1):
-        passages = [passage for passage in each.passages() if passage.key not in seen]
+    for number, (label, found) in enumerate(topics, start=1):
+        passages = [passage for passage in found if passage.key not in seen]
         seen.update(passage.key for passage in passages)
         if passages:
             call = _CALL.format(number)
-            yield Message("user", each.topic.label)
+            yield Message("user", label)
             yield Message("assistant", "", (ToolCall(call, GET_RELEVANT_CONTENT.name, "{}"),))
             yield Message("tool", render_passages(passages, marker=marker), tool_call_id=call)
 

@@ -1,11 +1,11 @@
-"""What the web and the vault say on the topics of a note: all topics at once, four at a time, in one run."""
+"""What the web and the documents of the user say on several topics: four at a time, in one run."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import anyio
 
@@ -13,6 +13,7 @@ from asky.concurrency import gather, in_thread
 from asky.errors import AskyError, StorageError, TimedOut
 from asky.events import StageAdvanced, StageFinished, StageStarted
 from asky.research.excerpts.passages import join_hits, read_passages
+from asky.research.no_evidence import WEB_SEARCH
 from asky.storage.scope import Scope
 from asky.text.counting import counted
 from asky.text.urls import host_of
@@ -20,12 +21,9 @@ from asky.values import Hit
 
 if TYPE_CHECKING:
     from asky.events import Listener
-    from asky.notes.modes import Depth
-    from asky.notes.topics import Topic
     from asky.research.run import ResearchRun
     from asky.research.vector_store import VectorStore
     from asky.research.web.run import WebRun
-    from asky.runs.driver import Warn
     from asky.search.port import Candidate
     from asky.storage.corpus import CorpusStore
     from asky.storage.runs import RunStore
@@ -35,8 +33,8 @@ STAGE = "topics looked up"
 """The name of the stage in events."""
 
 _AT_ONCE = 4
+_PAGES_AT_ONCE = 2
 _WEB_RESULTS = 5
-_PAGES = 2
 _PAGE_S = 10.0
 _PAGE_CHARS = 50_000
 _PAGE_PASSAGES = 3
@@ -44,39 +42,69 @@ _SNIPPET_TOKENS = 400  # of what a service says of one result
 _MAX_RECORDED_CHARS = 300
 
 
-FindNotes = Callable[[Sequence[str], int], Sequence[Sequence[Hit]]]
-"""Finds, for each query, at most so many notes of the vault: returns the best passage of each, best first."""
+class SearchTopic(Protocol):
+    """What is looked up: the `label` is what is searched for, and `context` says more about it."""
+
+    @property
+    def label(self) -> str: ...
+    @property
+    def context(self) -> str: ...
+
+
+T = TypeVar("T")
+AnyTopic = TypeVar("AnyTopic", bound=SearchTopic)
+
+FindLocal = Callable[[Sequence[str], int], "Sequence[Sequence[Hit]]"]
+"""Finds, for each query, at most so many passages in the documents of the user, best first."""
+
+ChoosePages = Callable[["Sequence[Candidate]"], Sequence[str]]
+"""Chooses the addresses of the pages to read among the results of one search."""
+
+
+def no_pages(results: Sequence[Candidate]) -> Sequence[str]:  # noqa: ARG001
+    """Choose no page; see `ChoosePages`."""
+    return ()
+
+
+class Attempt(Protocol):
+    """Awaits `make()` for the source of that name and address, and may try again or elsewhere. Raises as it does."""
+
+    async def __call__(self, make: Callable[[], Awaitable[T]], source_name: str, url: str) -> T: ...
+
+
+async def attempt_once(make: Callable[[], Awaitable[T]], source_name: str, url: str) -> T:  # noqa: ARG001
+    """Await `make()`; see `Attempt`."""
+    return await make()
 
 
 @dataclass(frozen=True, slots=True)
-class TopicFindings:
+class TopicFindings(Generic[AnyTopic]):
     """What was found on a topic; passages by origin, best first, each citable in the run.
 
     `failures` say what could not be looked up. `results` is what search services returned, also without a snippet.
     """
 
-    topic: Topic
+    topic: AnyTopic
     results: tuple[Candidate, ...] = ()
     pages: tuple[Evidence, ...] = ()
     snippets: tuple[Evidence, ...] = ()
-    notes: tuple[Evidence, ...] = ()
+    local: tuple[Evidence, ...] = ()
     failures: tuple[AskyError, ...] = ()
 
     def passages(self) -> list[Evidence]:
-        """Return all passages: of pages, of what services say, and of the vault."""
-        return [*self.pages, *self.snippets, *self.notes]
+        """Return all passages: of pages, of what services say, and of the user's documents."""
+        return [*self.pages, *self.snippets, *self.local]
 
     def as_record(self) -> dict[str, Any]:
         """Return what the ledger of the run keeps of this topic."""
         return {
             "topic": self.topic.label,
             "context": self.topic.context,
-            "type": self.topic.type,
             "web_results": [
                 {"title": each.title, "url": each.url, "snippet": each.snippet[:_MAX_RECORDED_CHARS]}
                 for each in self.results
             ],
-            "vault_results": [_recorded(each, "path", each.source.path) for each in self.notes],
+            "vault_results": [_recorded(each, "path", each.source.path) for each in self.local],
             "page_extracts": [_recorded(each, "url", each.source.url) for each in self.pages],
         }
 
@@ -97,7 +125,8 @@ class _Page:
 class Gatherer:
     """Looks topics up in one run. `web` is `None` if nothing may be sent or no service is set up.
 
-    `find_notes` searches the vault. Passages become citable in `research` before they are returned.
+    `find_local` searches the user's documents, and `choose_pages` says which results are read; by default none.
+    `attempt` is how a search or a page is tried. Passages become citable in `research` before they are returned.
     """
 
     def __init__(
@@ -109,12 +138,12 @@ class Gatherer:
         *,
         web: WebRun | None,
         web_collection: int | None,
-        find_notes: FindNotes,
-        depth: Depth,
-        max_notes: int = 5,
+        find_local: FindLocal,
+        choose_pages: ChoosePages = no_pages,
+        attempt: Attempt = attempt_once,
+        max_local: int = 5,
         page_s: float = _PAGE_S,
         emit: Listener,
-        warn: Warn,
     ) -> None:
         self._research = research
         self._store = store
@@ -122,27 +151,24 @@ class Gatherer:
         self._runs = runs
         self._web = web
         self._web_collection = web_collection
-        self._find_notes = find_notes
-        self._depth = depth
-        self._max_notes = max_notes
+        self._find_local = find_local
+        self._choose_pages = choose_pages
+        self._attempt = attempt
+        self._max_local = max_local
         self._page_s = page_s
         self._emit = emit
-        self._warn = warn
         self._pages: dict[str, _Page] = {}
 
-    async def gather(self, topics: Sequence[Topic]) -> list[TopicFindings]:
-        """Return what was found on each topic, in their order. A source that fails is named in a warning and left out.
-
-        Raises the first error if nothing was found at all and something could not be looked up.
-        """
+    async def gather(self, topics: Sequence[AnyTopic]) -> list[TopicFindings[AnyTopic]]:
+        """Return what was found on each topic, in their order, with what could not be looked up."""
         started, done = time.monotonic(), 0
         self._emit(StageStarted(STAGE, len(topics)))
         queries = [_query(each) for each in topics]
-        notes = dict(zip(queries, await in_thread(self._find_notes, queries, self._max_notes), strict=True))
+        local = dict(zip(queries, await in_thread(self._find_local, queries, self._max_local), strict=True))
 
-        async def look_up(topic: Topic) -> TopicFindings:
+        async def look_up(topic: AnyTopic) -> TopicFindings[AnyTopic]:
             nonlocal done
-            found = await self._look_up(topic, notes[_query(topic)])
+            found = await self._look_up(topic, local[_query(topic)])
             done += 1
             self._emit(StageAdvanced(STAGE, done, len(topics)))
             return found
@@ -152,29 +178,25 @@ class Gatherer:
         assert len(found) == len(outcomes)  # `_look_up` keeps the errors that may be survived
         total = sum(len(each.passages()) for each in found)
         self._emit(StageFinished(STAGE, time.monotonic() - started, counted(total, "passage")))
-        errors = [error for each in found for error in each.failures]
-        if errors and not total:
-            raise errors[0]
-        for message in dict.fromkeys(each.message for each in errors):
-            self._warn(message)
         return found
 
-    async def _look_up(self, topic: Topic, hits: Sequence[Hit]) -> TopicFindings:
+    async def _look_up(self, topic: AnyTopic, hits: Sequence[Hit]) -> TopicFindings[AnyTopic]:
         failures: list[AskyError] = []
         results = await self._search(topic, failures)
-        sources = await self._read(results, failures) if self._depth == "deep" else []
+        sources = await self._read(results, failures)
         pages = await in_thread(self._passages_of_pages, topic, sources)
         snippets = await self._snippets(results, {each.source.url for each in pages})
-        notes = await in_thread(self._passages_of_notes, hits)
-        await in_thread(self._runs.show, self._research.run_id, [*pages, *snippets, *notes])
-        self._research.shown |= {each.key: each for each in (*pages, *snippets, *notes)}
-        return TopicFindings(topic, tuple(results), tuple(pages), tuple(snippets), tuple(notes), tuple(failures))
+        local = await in_thread(self._local_passages, hits)
+        await in_thread(self._runs.show, self._research.run_id, [*pages, *snippets, *local])
+        self._research.shown |= {each.key: each for each in (*pages, *snippets, *local)}
+        return TopicFindings(topic, tuple(results), tuple(pages), tuple(snippets), tuple(local), tuple(failures))
 
-    async def _search(self, topic: Topic, failures: list[AskyError]) -> Sequence[Candidate]:
+    async def _search(self, topic: SearchTopic, failures: list[AskyError]) -> Sequence[Candidate]:
         if self._web is None:
             return ()
+        web = self._web
         try:
-            found = await self._web.find([topic.label])
+            found = await self._attempt(lambda: web.find([topic.label]), WEB_SEARCH, "")
         except StorageError:
             raise
         except AskyError as error:
@@ -184,12 +206,9 @@ class Gatherer:
         return found.candidates[:_WEB_RESULTS]
 
     async def _read(self, results: Sequence[Candidate], failures: list[AskyError]) -> list[Source]:
-        """Return the sources of the first pages of `results` that can be read, read together."""
-
-        async def read(url: str) -> _Page:
-            return await self._read_once(url)
-
-        outcomes = await gather([each.url for each in results[:_PAGES]], read, limit=_PAGES)
+        """Return the sources of the chosen pages of `results` that can be read, read together."""
+        urls = self._choose_pages(results) if results else ()
+        outcomes = await gather(urls, self._read_once, limit=_PAGES_AT_ONCE)
         pages = [each for each in outcomes if isinstance(each, _Page)]
         failures += [each.error for each in pages if each.error is not None and each.error not in failures]
         return [each.source for each in pages if each.source is not None]
@@ -197,13 +216,14 @@ class Gatherer:
     async def _read_once(self, url: str) -> _Page:
         """Return the page at `url`, which is read by the first topic that wants it."""
         assert self._web is not None
+        web = self._web
         if url in self._pages:
             await self._pages[url].done.wait()
             return self._pages[url]
         page = self._pages[url] = _Page()
         try:
             with anyio.fail_after(self._page_s):
-                page.source = (await self._web.read_found(url)).source
+                page.source = (await self._attempt(lambda: web.read_found(url), host_of(url), url)).source
         except TimeoutError:
             page.error = TimedOut(f"{host_of(url)} was not read: it took longer than {self._page_s:.3g} s")
         except StorageError:
@@ -215,7 +235,7 @@ class Gatherer:
             page.done.set()
         return page
 
-    def _passages_of_pages(self, topic: Topic, sources: Sequence[Source]) -> list[Evidence]:
+    def _passages_of_pages(self, topic: SearchTopic, sources: Sequence[Source]) -> list[Evidence]:
         """Return the passages of each page that are nearest to the topic."""
         found: list[Evidence] = []
         for source in sources:
@@ -246,9 +266,9 @@ class Gatherer:
             limit=1,
         )[0]
 
-    def _passages_of_notes(self, hits: Sequence[Hit]) -> list[Evidence]:
-        return join_hits(hits, self._store.tables.documents, self._research.keys, limit=self._max_notes)
+    def _local_passages(self, hits: Sequence[Hit]) -> list[Evidence]:
+        return join_hits(hits, self._store.tables.documents, self._research.keys, limit=self._max_local)
 
 
-def _query(topic: Topic) -> str:
+def _query(topic: SearchTopic) -> str:
     return f"{topic.label}. {topic.context}" if topic.context else topic.label
