@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
+from urllib.parse import urlsplit
 
 from asky.errors import UsageError
+from asky.net.addresses import is_loopback
 from asky.storage.scope import Scope
 from asky.values import PRIVATE_KINDS
 
@@ -72,10 +74,6 @@ class Access:
 
 
 def _is_on_this_machine(host: str) -> bool:
-    from urllib.parse import urlsplit  # only for offline runs with an endpoint
-
-    from asky.net.http import is_loopback
-
     return is_loopback(urlsplit(f"//{host}").hostname or "")
 
 
