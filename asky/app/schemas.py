@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from asky.events import event_name
 from asky.evidence.answer import answer_json
 from asky.evidence.export.run_export import describe_ledger, describe_run, export_run
+from asky.runs.status_line import status_line
 from asky.text.printable import one_line
 from asky.values import Unreadable
 
@@ -60,12 +61,14 @@ def event_object(envelope: Envelope, mask: Callable[[str], str] = str) -> dict[s
     """Return an event as an `asky.event/1` object.
 
     `event` is the name of the event with words joined by `_`, beside the event's own fields; `seq` numbers the events
-    of the `run` from 1, `at` is the time in UTC. Secrets are masked; of local files, only unusable ones are named.
+    of the `run` from 1, `at` is the time in UTC. `message` says it in plain words, see `status_line`. Secrets are
+    masked; of local files, only unusable ones are named.
     """
     from asky.runs.feed import public_fields  # anyio: only for events
 
     head = {"schema": EVENT, "run": envelope.run, "seq": envelope.seq, "at": envelope.at}
-    return head | {"event": event_name(envelope.event)} | public_fields(envelope.event, mask)
+    named = {"event": event_name(envelope.event), "message": status_line(envelope.event, mask)}
+    return head | named | public_fields(envelope.event, mask)
 
 
 # errors

@@ -19,7 +19,7 @@ from asky.values import FileChange, OutgoingQueries
 if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
 
-    from asky.mcp.runs import PendingApproval
+    from asky.app.serving.runs import PendingApproval
 
 _KEY = "approve"
 _FIELD = "send"

@@ -17,11 +17,11 @@ from mcp.server import Server, ServerRequestContext
 from asky.app.failures import describe
 from asky.app.records import RunSummary
 from asky.app.schemas import error_object, event_object, run_status_object
+from asky.app.serving.runs import ANSWER_S, KeptRun, RunKeeper, keeping_runs
 from asky.errors import AskyError, TimedOut, UsageError
 from asky.mcp.consent import Consent, InputNeeded
 from asky.mcp.paging import MAX_TOKENS, count_tokens, shortened, within_limit
 from asky.mcp.progress import progress_line
-from asky.mcp.runs import ANSWER_S, KeptRun, RunKeeper, keeping_runs
 from asky.mcp.tools import TOOLS, McpCall, McpTool, in_worker
 from asky.text.printable import json_text, one_line
 from asky.version import __version__
@@ -169,7 +169,7 @@ class McpServer:
             if tool.prepare is not None:
                 await self._limited(tool.prepare(call))
             kept = await keeper.start(
-                lambda approve: tool.start(McpCall(self._asky, call.arguments, approve)),  # type: ignore[misc]
+                lambda kept: tool.start(McpCall(self._asky, call.arguments, kept.approve)),  # type: ignore[misc]
                 answer_s=self._answer_s if consent.can_ask else 0,
                 limit_s=tool.run_s,
             )

@@ -13,7 +13,7 @@ from mcp.server.stdio import stdio_server
 if TYPE_CHECKING:
     from mcp.server import Server
 
-    from asky.mcp.runs import RunKeeper
+    from asky.app.serving.runs import RunKeeper
 
 MAX_LINE = 4 * 1024 * 1024
 """The longest message, in bytes, as over HTTP; a longer one is answered as not readable."""

@@ -61,8 +61,9 @@ LAZY = {
     "asky/research/embedding/": {"numpy"},
     "asky/research/embedding/export.py": {"torch"},  # runs as a process of its own
     "asky/agent/graph.py": {"langgraph"},  # imported when a run starts
-    "asky/mcp/": {"mcp", "mcp_types", "uvicorn"},  # imported by its command alone
-    "asky/server/": {"fastapi", "pydantic", "starlette", "uvicorn"},  # imported by its command alone
+    "asky/app/serving/http.py": {"uvicorn"},  # imported by the commands that serve
+    "asky/mcp/": {"mcp", "mcp_types"},  # imported by its command alone
+    "asky/server/": {"fastapi", "pydantic", "starlette"},  # imported by its command alone
     "asky/net/located.py": {"httpcore2"},
     "asky/cli/terminal/markdown_render.py": {"rich"},
 }

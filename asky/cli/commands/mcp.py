@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from asky.app.serving.tokens import read_token
 from asky.cli.context import command_context, run_async
 from asky.errors import NotConfigured, UsageError
 
@@ -53,7 +54,7 @@ def mcp(is_http: bool, host: str, port: int, names: tuple[str, ...], token_file:
     from asky.mcp import http, server, stdio  # with the SDK: 0.7 s
 
     if is_http:
-        token, place = http.read_token(os.environ, token_file)
+        token, place = read_token(os.environ, token_file, server="mcp")
         listening = http.open_socket(host, port)
     elif sys.stdin is None or sys.stdin.isatty():
         raise UsageError(

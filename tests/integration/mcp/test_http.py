@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -15,8 +14,8 @@ import pytest
 from mcp import Client, types
 from mcp.client.streamable_http import streamable_http_client
 
-from asky.errors import ConfigError, UsageError
-from asky.mcp.http import MAX_BODY, PATH, known_hosts, open_socket, read_token, serve_http
+from asky.app.serving.http import open_socket
+from asky.mcp.http import MAX_BODY, PATH, serve_http
 from asky.mcp.server import McpServer
 from tests.support.endpoint import Answer, Call, Wire
 from tests.support.hosts import ERAS, value_of
@@ -196,43 +195,3 @@ async def test_the_user_is_asked_over_http(lab: Lab, era: str, is_approved: bool
             value_of(await client.call_tool("ask", {"question": ASKED, "web": True}))
         sent = [each for request in twin.requests for each in request.params["q"]]
     assert ("tides Ketter" in sent) is is_approved
-
-
-# tokens and names
-
-
-def test_the_token_is_made_once_and_for_the_user_alone(tmp_path: Path) -> None:
-    environ = {"ASKY_HOME": str(tmp_path / "asky")}
-    token, place = read_token(environ, None)
-    assert len(token) >= 32
-    assert Path(place).stat().st_mode & 0o777 == 0o600
-    assert read_token(environ, None) == (token, place)
-    Path(place).chmod(0o644)
-    with pytest.raises(ConfigError, match="others can read"):
-        read_token(environ, None)
-
-
-def test_a_token_of_the_user_is_taken_from_a_file_or_the_environment(tmp_path: Path) -> None:
-    (tmp_path / "token").write_text("a token file\n")
-    (tmp_path / "good").write_text("0123456789abcdef\n")
-    environ = {"ASKY_HOME": str(tmp_path / "asky"), "ASKY_MCP_TOKEN": "fedcba9876543210"}
-    assert read_token(environ, tmp_path / "good") == ("0123456789abcdef", str(tmp_path / "good"))
-    assert read_token(environ, None) == ("fedcba9876543210", "$ASKY_MCP_TOKEN")
-    for file in (tmp_path / "token", tmp_path / "missing", tmp_path):
-        with pytest.raises(UsageError):
-            read_token(environ, file)
-    with pytest.raises(UsageError, match="no usable token"):
-        read_token({**environ, "ASKY_MCP_TOKEN": "short"}, None)
-
-
-def test_the_names_of_a_server_are_those_it_is_bound_to() -> None:
-    loopback = ["127.0.0.1:9", "localhost:9", "[::1]:9"]
-    assert known_hosts("127.0.0.1", 9) == loopback
-    assert known_hosts("0.0.0.0", 9) == loopback
-    assert known_hosts("fd00::5", 9, ["Desk.lan"]) == [*loopback, "[fd00::5]:9", "desk.lan:9"]
-    assert "localhost" in known_hosts("127.0.0.1", 80)
-
-
-def test_a_port_that_is_taken_is_named() -> None:
-    with open_socket("127.0.0.1", 0) as taken, pytest.raises(UsageError, match="cannot listen on"):
-        open_socket("127.0.0.1", taken.getsockname()[1])

@@ -15,7 +15,7 @@ import pytest
 from mcp import Client, types
 
 from asky import AskRequest
-from asky.mcp.runs import MAX_RUNS
+from asky.app.serving.runs import MAX_RUNS
 from tests.support.endpoint import Answer, Call, Endpoint, Wire
 from tests.support.hosts import ERAS, fault_of, hosted, value_of
 from tests.support.lab import ASKED, SECRET, Lab, open_lab

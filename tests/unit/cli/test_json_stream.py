@@ -47,8 +47,10 @@ def printed(*events: Event) -> list[dict[str, Any]]:
 
 def test_each_event_is_a_line_with_its_run_its_number_its_name_and_its_fields() -> None:
     head = {"schema": "asky.event/1", "run": RUN, "at": AT}
-    staged = {"event": "stage_started", "type": "stage_started", "stage": "verify", "total": 3}
+    checking = "checking each sentence against its sources"
+    staged = {"event": "stage_started", "type": "stage_started", "stage": "verify", "total": 3, "message": checking}
     called = {"event": "model_called", "type": "model_called", "model": "m", "host": "host.test:8080", "turn": 2}
+    called["message"] = "calling m"
     assert printed(StageStarted("verify", 3), ModelCalled("m", "host.test:8080", 2)) == [
         head | {"seq": 1} | staged,
         head | {"seq": 2} | called,
@@ -72,7 +74,7 @@ def test_a_tool_that_failed_says_how() -> None:
 
 def test_every_event_there_is_has_a_type_of_its_own() -> None:
     kinds = get_args(Event)
-    values = {"str": "x", "int": 1, "float": 1.0}
+    values = {"str": "x", "int": 1, "float": 1.0, "tuple[str,": ("x",)}
     lines = printed(*(kind(*(values.get(str(each.type).split()[0]) for each in fields_of(kind))) for kind in kinds))
     assert len({line["type"] for line in lines}) == len(kinds)
     assert [line["type"] for line in lines] == [line["event"] for line in lines]

@@ -8,18 +8,22 @@ from asky.app.schemas import event_object
 from asky.events import (
     Envelope,
     Event,
+    FileRead,
     ModelCalled,
     Noted,
     PageRead,
+    QuerySent,
     StageAdvanced,
     StageFinished,
     StageStarted,
     TextStreamed,
     ToolCalled,
+    ToolReturned,
     Warned,
     WebSearched,
 )
 from asky.mcp.progress import progress_line
+from asky.values import Failure
 
 
 def line_of(event: Event) -> str | None:
@@ -29,15 +33,26 @@ def line_of(event: Event) -> str | None:
 @pytest.mark.parametrize(
     ("event", "line"),
     [
-        (StageStarted("verify"), "verify"),
-        (StageAdvanced("read", 2, 5), "read: 2 of 5"),
-        (StageAdvanced("read", 2), "read: 2"),
-        (StageFinished("read", 1.0, "5 pages"), "read: 5 pages"),
+        (StageStarted("verify"), "checking each sentence against its sources"),
+        (StageAdvanced("read", 2, 5), "reading: 2 of 5"),
+        (StageAdvanced("table", 2), "table: 2"),
+        (StageFinished("read", 1.0, "5 pages"), "reading: 5 pages"),
         (StageFinished("read", 1.0), None),
         (WebSearched(("moon", "tides"), ("twin (127.0.0.1)",), 4), "searched for moon; tides: 4 found"),
         (PageRead("https://example.org/", "fetched"), "https://example.org/: fetched"),
         (ModelCalled("far", "127.0.0.1", 1), "calling far"),
         (ToolCalled("1", "web_search", "moon"), "web_search moon"),
+        (ToolReturned("1", "web_search", "moon"), None),
+        (
+            ToolReturned("1", "web_search", "", Failure("moon", "unreachable", "no answer")),
+            "web_search failed: no answer",
+        ),
+        (FileRead("/home/me/a.md", "indexed"), None),
+        (
+            FileRead("/home/me/a.pdf", "encrypted", "it needs a password"),
+            "cannot use /home/me/a.pdf: it needs a password",
+        ),
+        (QuerySent("tides", ("twin (127.0.0.1)",), is_private=False), "sending 'tides' to twin (127.0.0.1)"),
         (Warned("no\nmodel"), "warning: no model"),
         (Noted("now answering with far"), "now answering with far"),
         (Noted("a detail", is_detail=True), None),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -18,19 +19,24 @@ if TYPE_CHECKING:
 
     from asky.app.runs import RunHandle
     from asky.events import Envelope
-    from asky.values import Answer, Approve
+    from asky.values import Answer
 
 ANSWER_S = 300.0
-"""Seconds that a run waits for the user's approval before it goes on without."""
+"""Seconds that a run waits for an answer of the user before it goes on without."""
 MAX_RUNS = 8
-"""The most runs of one server at once."""
+"""The most runs of one server at once, unless it says otherwise."""
 _STOP_S = 5.0
+_MAX_ENDED = 32
 
-OpenRun = Callable[["Approve"], AbstractAsyncContextManager["RunHandle"]]
-"""Starts a run, which asks the user through the given function."""
+OpenRun = Callable[["KeptRun"], AbstractAsyncContextManager["RunHandle"]]
+"""Starts a run, which asks the user through the methods `approve` and `clarify` of the given one."""
 Report = Callable[["Envelope"], Awaitable[None]]
 Ask = Callable[["PendingApproval"], Awaitable[None]]
 """Asks the user, and settles the approval; it may also raise to end the call, and have the next one settle it."""
+
+
+class TooManyRuns(UsageError):
+    """The server carries on as many runs as it may."""
 
 
 @dataclass(slots=True)
@@ -49,14 +55,31 @@ class PendingApproval:
             self.answered.set()
 
 
+@dataclass(slots=True)
+class PendingQuestion:
+    """A question of a run to the user. `settle` answers it; the first answer counts."""
+
+    text: str
+    answer: str | None = None
+    answered: anyio.Event = field(default_factory=anyio.Event)
+
+    def settle(self, answer: str | None) -> None:
+        """Pass the user's answer on to the run."""
+        if not self.answered.is_set():
+            self.answer = answer
+            self.answered.set()
+
+
 class KeptRun:
     """A run that this server keeps. `is_detached` says that the call that started it has returned.
 
-    It waits `answer_s` seconds for the user's approval; 0 says that the user cannot be asked.
+    It waits `answer_s` seconds for each answer of the user; 0 says that the user cannot be asked. `pending` and
+    `question` are what it waits for.
     """
 
     def __init__(self, answer_s: float) -> None:
         self.pending: PendingApproval | None = None
+        self.question: PendingQuestion | None = None
         self.is_detached = False
         self._answer_s = answer_s
         self._followers = 0
@@ -71,6 +94,11 @@ class KeptRun:
     def id(self) -> str | None:
         """The id of the run, once it has one."""
         return self._handle.id if self._handle is not None else None
+
+    @property
+    def handle(self) -> RunHandle | None:
+        """The run, once it has an id."""
+        return self._handle
 
     @property
     def has_ended(self) -> bool:
@@ -89,7 +117,7 @@ class KeptRun:
         """Carry the run to its end, or stop it when `limit_s` has passed; `started` is called once it has an id."""
         try:
             with self._scope:
-                async with open_run(self._approve) as handle:
+                async with open_run(self) as handle:
                     self._handle = handle
                     started()
                     with anyio.move_on_after(limit_s) as limit:
@@ -132,8 +160,16 @@ class KeptRun:
         else:
             self._scope.cancel()
         with anyio.move_on_after(_STOP_S, shield=True):
-            while not self._ended:
-                await self._changed.wait()
+            await self.ended()
+
+    async def changed(self) -> None:
+        """Wait until what the run waits for is another, or the run ends."""
+        await self._changed.wait()
+
+    async def ended(self) -> None:
+        """Wait for the end of the run, however it ends."""
+        while not self._ended:
+            await self._changed.wait()
 
     async def _report(self, report: Report, after: int) -> None:
         if self._handle is not None:
@@ -150,18 +186,35 @@ class KeptRun:
                 while self.pending is pending:  # until the run goes on
                     await self._changed.wait()
 
-    async def _approve(self, asked: OutgoingQueries | FileChange) -> bool:
-        if not self._answer_s or isinstance(asked, FileChange):  # as `Consent.approve` has it
+    async def approve(self, asked: OutgoingQueries | FileChange) -> bool:
+        """Ask the user about words that the run would send; see `asky.values.Approve`.
+
+        A change to a file is declined: who serves others writes no files of the user.
+        """
+        if not self._answer_s or isinstance(asked, FileChange):
             return False
         pending = self.pending = PendingApproval(secrets.token_urlsafe(16), asked)
-        self._wake()
-        with anyio.move_on_after(self._answer_s):
-            await pending.answered.wait()
+        await self._wait_for(pending.answered)
         self.pending = None
         self._wake()
-        if not pending.answered.is_set() and not self._followers and not self.is_detached and self._handle is not None:
-            self._handle.cancel()  # the client that alone waited for it has gone
         return pending.is_approved
+
+    async def clarify(self, question: str) -> str | None:
+        """Ask the user what is meant, and return the answer; `None` without one."""
+        if not self._answer_s:
+            return None
+        pending = self.question = PendingQuestion(question)
+        await self._wait_for(pending.answered)
+        self.question = None
+        self._wake()
+        return pending.answer
+
+    async def _wait_for(self, answered: anyio.Event) -> None:
+        self._wake()
+        with anyio.move_on_after(self._answer_s):
+            await answered.wait()
+        if not answered.is_set() and not self._followers and not self.is_detached and self._handle is not None:
+            self._handle.cancel()  # the client that alone waited for it has gone
 
     def _wake(self) -> None:
         changed, self._changed = self._changed, anyio.Event()
@@ -171,18 +224,23 @@ class KeptRun:
 class RunKeeper:
     """The runs of one server, in its task group: they end with it, and their partial answers are kept."""
 
-    def __init__(self, group: TaskGroup) -> None:
+    def __init__(self, group: TaskGroup, max_runs: int) -> None:
         self._group = group
+        self._max_runs = max_runs
+        self._active: set[KeptRun] = set()  # those that start included
         self._runs: dict[str, KeptRun] = {}
+        self._ended: dict[str, KeptRun] = {}
 
-    async def start(self, open_run: OpenRun, *, answer_s: float, limit_s: float) -> KeptRun:
+    async def start(self, open_run: OpenRun, *, answer_s: float, limit_s: float = math.inf) -> KeptRun:
         """Start a run and return it once it has an id. Raises what prevents its start.
 
-        See `KeptRun` for `answer_s`, and `KeptRun.live` for `limit_s`. Raises `UsageError` if too many are in progress.
+        See `KeptRun` for `answer_s`, and `KeptRun.live` for `limit_s`. Raises `TooManyRuns` if as many are in progress
+        as may be.
         """
-        if len(self._runs) >= MAX_RUNS:
-            raise UsageError(f"{MAX_RUNS} runs are in progress", hint="wait for one of them with run_status")
+        if len(self._active) >= self._max_runs:
+            raise TooManyRuns(f"{self._max_runs} runs are in progress", hint="wait for one of them to end")
         kept, started = KeptRun(answer_s), anyio.Event()
+        self._active.add(kept)
         self._group.start_soon(self._keep, kept, open_run, limit_s, started.set)
         try:
             await started.wait()
@@ -197,6 +255,10 @@ class RunKeeper:
         """Return a run that is in progress here."""
         return self._runs.get(run_id)
 
+    def find_ended(self, run_id: str) -> KeptRun | None:
+        """Return one of the last 32 runs that ended here: one that failed early is in no store."""
+        return self._ended.get(run_id)
+
     def awaiting(self, token: str) -> KeptRun | None:
         """Return the run that waits for the approval with this token."""
         return next((each for each in self._runs.values() if each.pending and each.pending.token == token), None)
@@ -210,14 +272,23 @@ class RunKeeper:
         try:
             await kept.live(open_run, limit_s, begin)
         finally:
-            self._runs.pop(kept.id or "", None)
+            self._active.discard(kept)
+            if kept.id is not None:
+                del self._runs[kept.id]
+                self._remember(kept.id, kept)
+
+    def _remember(self, run_id: str, kept: KeptRun) -> None:
+        self._ended.pop(run_id, None)
+        self._ended[run_id] = kept
+        if len(self._ended) > _MAX_ENDED:
+            del self._ended[next(iter(self._ended))]
 
 
 @asynccontextmanager
-async def keeping_runs() -> AsyncIterator[RunKeeper]:
-    """Yield a keeper; its runs are cancelled when the body ends, and then waited for."""
+async def keeping_runs(max_runs: int = MAX_RUNS) -> AsyncIterator[RunKeeper]:
+    """Yield a keeper of at most `max_runs` runs at once; they are cancelled when the body ends, and then waited for."""
     async with anyio.create_task_group() as group:
         try:
-            yield RunKeeper(group)
+            yield RunKeeper(group, max_runs)
         finally:
             group.cancel_scope.cancel()
