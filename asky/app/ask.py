@@ -343,7 +343,7 @@ class ChatService:
         services = self._services
         run, spec = await in_thread(self.find_unfinished, run_id)
         after = await in_thread(services.events.last, run.id)
-        access, limits = Access(offline=bool(spec.options.get("offline", False))), RunLimits.from_settings(spec.options)
+        access, limits = Access.from_options(spec.options), RunLimits.from_settings(spec.options)
         context = self._context(run.id, run.session_id, access, limits, listen, notes, approve, after=after)
         async with running(context, partial(self._resume, run, spec, context)) as live:
             yield live

@@ -17,10 +17,10 @@ from asky.app.requests import is_address as is_address
 from asky.concurrency import in_thread
 from asky.errors import AskyError, SourceError, UsageError
 from asky.events import Noted
+from asky.net.reach import reach
 from asky.research.corpus.records import open_lines
 from asky.research.corpus.report import AcquireCounts, verdict_of
 from asky.research.corpus.report import DiskChanges as DiskChanges
-from asky.research.embedding.models import downloads
 from asky.research.local.names import show_name, show_target, uri_path
 from asky.storage.corpus import DEFAULT_COLLECTION as DEFAULT_COLLECTION
 from asky.storage.scope import Scope
@@ -218,7 +218,7 @@ class CorpusService:
         targets = [each for each in names if adapters.runs_program(each)]
         urls = [each for each in names if is_address(each) and each not in targets]
         paths = [_local_path(each) for each in names if not is_address(each) and each not in targets]
-        with ExitStack() as opened, downloads(allowed=not offline):
+        with ExitStack() as opened, reach(local_only=offline):
             file = None if records is None else Path(records)
             lines = await in_thread(_open, file, opened)
             for url in urls:

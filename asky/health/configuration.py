@@ -12,7 +12,7 @@ from asky.config.paths import model_folder
 from asky.config.secrets import scrub
 from asky.errors import AskyError, NotConfigured
 from asky.health.check import Check, note, ok, problem
-from asky.net.http import is_loopback
+from asky.net.addresses import is_loopback
 from asky.research.embedding.cache import UnusableExport, read_exported
 from asky.research.embedding.models import find_model_folder, model_key
 

@@ -68,6 +68,14 @@ def is_public(address: Address) -> bool:
     return address in _OPEN_V6 and not any(address in network for network in _CLOSED_V6)
 
 
+def is_loopback(host: str) -> bool:
+    """Return whether `host` (a name or an address, without port) is this machine. Source of the names: RFC 6761."""
+    if host.lower().rstrip(".") == "localhost" or host.lower().endswith(".localhost"):
+        return True
+    address = parse_ip(host)
+    return address is not None and address.is_loopback
+
+
 def plain(address: Address) -> Address:
     """Return `address`, or the IPv4 address that it maps."""
     if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:

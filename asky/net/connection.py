@@ -18,6 +18,7 @@ from typing import Any
 import anyio
 
 from asky.errors import AskyError, SourceUnreadable, Unreachable
+from asky.net.reach import require_reachable
 from asky.text.urls import WebAddress
 
 
@@ -52,8 +53,10 @@ async def open_response(
     """Request `address` at one of `ips`, without resolving its name. The connection ends with the block.
 
     `pieces` raises `SourceUnreadable` with the verdict `truncated` if the body ends early, and `failed` if it is not
-    HTTP.
+    HTTP. Raises `SourceRefused` if one of `ips` may not be reached.
     """
+    for ip in ips:
+        require_reachable(ip)
     import httpcore2  # 0.08 s: only where something is fetched
 
     from asky.net.http import Connecting

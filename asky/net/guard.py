@@ -16,6 +16,7 @@ import anyio
 from asky.concurrency import in_thread
 from asky.errors import ConfigError, SourceRefused, Unreachable
 from asky.net.addresses import Address, is_public, parse_ip, plain
+from asky.net.reach import require_reachable
 from asky.text.scrub import one_line
 from asky.text.urls import WebAddress, parse_address
 
@@ -65,6 +66,7 @@ class Guard:
             address = parse_address(url, base)
         except ValueError as error:
             raise SourceRefused(f"refused: {_shown(url)}: {error}") from None
+        require_reachable(address.host)
         if address.port not in PORTS and not any(
             grant.port == address.port and self._may_cover(grant, address) for grant in self._grants
         ):

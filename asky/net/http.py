@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Callable
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from asky.net.addresses import is_loopback
+from asky.net.reach import check_request
 from asky.version import __version__
 
 if TYPE_CHECKING:
@@ -48,8 +49,8 @@ class Connecting:
 def client_factory(base_url: str) -> Callable[[], httpx2.AsyncClient]:
     """Return a function that opens a client for `base_url`; the clients share one TLS context, made on the first call.
 
-    Follows no redirects. A local host is reached without the proxies of the environment. The caller closes each client,
-    in the event loop that used it.
+    Follows no redirects, and sends nothing to a host that `asky.net.reach` refuses. A local host is reached without the
+    proxies of the environment. The caller closes each client, in the event loop that used it.
     """
     parts = urlsplit(base_url)
     is_tls = parts.scheme.lower() == "https"
@@ -66,20 +67,11 @@ def client_factory(base_url: str) -> Callable[[], httpx2.AsyncClient]:
             trust_env=uses_environment,
             follow_redirects=False,
             timeout=None,
+            event_hooks={"request": [check_request]},
             headers={"User-Agent": f"asky/{__version__}"},
         )
 
     return open_client
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether `host` (a name or an address, without port) is this machine."""
-    if host.lower().rstrip(".") == "localhost" or host.lower().endswith(".localhost"):
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _tls_context(uses_environment: bool) -> ssl.SSLContext:

@@ -12,6 +12,8 @@ from time import monotonic
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from asky.net.reach import require_reachable
+
 if TYPE_CHECKING:
     from http.client import HTTPConnection, HTTPResponse
 
@@ -21,8 +23,9 @@ _PORT = 80
 
 
 def is_listening(url: str, *, timeout_s: float = 0.2) -> bool:
-    """Return whether anything accepts connections at the host and port of `url`."""
+    """Return whether anything accepts connections at the host and port of `url`. Raises as `plain_get` does."""
     parts = urlsplit(url)
+    require_reachable(parts.hostname or "")
     port = parts.port or (_TLS_PORT if parts.scheme == "https" else _PORT)
     with suppress(OSError), socket.create_connection((parts.hostname or "", port), timeout_s):
         return True
@@ -33,11 +36,12 @@ def plain_get(url: str, headers: Mapping[str, str], *, timeout_s: float, max_byt
     """Return the status and the body of `url`. No redirect is followed, and no proxy used.
 
     Raises `OSError` without a connection, and if the body is not complete in time or longer than `max_bytes`; whatever
-    is not HTTP is one too.
+    is not HTTP is one too. Raises `SourceRefused` for a host that may not be reached.
     """
     from http.client import HTTPException  # 8 ms: only to ask
 
     parts = urlsplit(url)
+    require_reachable(parts.hostname or "")
     try:
         with closing(_connect(url, timeout_s)) as connection:
             connection.request("GET", parts.path + (f"?{parts.query}" if parts.query else ""), headers=dict(headers))

@@ -26,7 +26,7 @@ from asky.events import (
     listening,
 )
 from asky.evidence.passages import new_marker
-from asky.research.embedding.models import downloads
+from asky.net.reach import reach
 from asky.research.no_evidence import SEE_RUN, no_evidence, outage
 from asky.research.web.access import decode_access, encode_access
 from asky.runs.access import Access
@@ -325,8 +325,8 @@ class LiveRun:
         """Execute the run; its error is raised by `result`."""
         feed = self._context.feed
         try:
-            may_download = not self._context.access.offline
-            with self._scope, listening(self._context.emit), downloads(allowed=may_download):
+            local_only = self._context.access.offline
+            with self._scope, listening(self._context.emit), reach(local_only=local_only):
                 await function(self._kept.append)
         except Exception as error:  # noqa: BLE001 - raised by `result`
             self._error = error

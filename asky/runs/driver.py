@@ -28,6 +28,7 @@ from asky.research.writing.transcript import Transcript
 from asky.runs.context import RunSpec
 from asky.runs.finalize import Finalizer
 from asky.runs.journal.journal import RunJournal
+from asky.runs.prompt_leak_guard import guard_prompts
 
 if TYPE_CHECKING:
     from asky.config.schema import Research
@@ -180,7 +181,7 @@ class BaseRunWorker:
     def _spec_of(self, question: Question, session: str, context: RunContext) -> RunSpec:
         """Return the spec of a run of `question` in the session of that name."""
         limits = {name: getattr(self.settings, name) for name in _LIMITS}
-        model, options = self.model, {**context.limits.as_settings(), "offline": context.access.offline}
+        model, options = self.model, {**context.limits.as_settings(), **context.access.as_options()}
         return RunSpec(
             question, session, model.name, model.host, model.context_tokens, self.offers_tools, limits, options
         )
@@ -212,7 +213,6 @@ class RunDriver:
         is_live: bool,
     ) -> None:
         question = spec.question
-        self._parts = parts
         self._question = question
         self._run = run
         self._is_resumed = bool(steps)
@@ -227,6 +227,9 @@ class RunDriver:
             question=question.shown,
             memory=question.memory,
         )
+        if is_live:  # a replay calls no model
+            parts = replace(parts, model=guard_prompts(parts.model, context.access, research))
+        self._parts = parts
         self._spending = parts.budget(context)
         new_warnings = context.warnings if is_live else ()
         self._journal = RunJournal(

@@ -26,6 +26,7 @@ from asky.net.breaker import CircuitOpen
 from asky.net.faults import TransportFault, transport_fault
 from asky.net.host_policy import policy_at
 from asky.net.http import Connecting, client_factory
+from asky.net.reach import require_searchable
 from asky.net.retry import Pauses, Retry, RetryBudget, Waiting, named_wait_s
 from asky.search.reply import (
     Explain,
@@ -189,8 +190,9 @@ class Service:
         """Await `once()` as one search: rate-limited, within the deadline, retried after a temporary error.
 
         For services not reached through our HTTP client; `request` is for the others. `named_wait_s` returns the wait
-        that the service asked for in its last reply.
+        that the service asked for in its last reply. Raises `SourceRefused` if only this machine may be reached.
         """
+        require_searchable(self.name)
         until = self.waiting.clock() + self.timeout_s
         failed: AskyError | None = None
         for tries in itertools.count(1):

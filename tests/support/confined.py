@@ -1,8 +1,12 @@
-"""Commands that run where files cannot be written: bound by file modes even as root, on a read-only or a full disk."""
+"""Commands that run where files cannot be written, or in a network of their own.
+
+They are bound by file modes even as root, or find a read-only or a full disk.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -30,6 +34,13 @@ def read_only_disk(folder: Path) -> list[str]:
 def small_disk(folder: Path) -> list[str]:
     """What to put before a command so that it finds `folder` to be an empty disk of 2 MiB and eight files."""
     return _possible([*_own_mounts(), "sh", "-c", _SMALL_DISK, str(folder)])
+
+
+def own_network() -> list[str]:
+    """What to put before a command so that it has a network of its own, which leads nowhere until it is set up."""
+    if not shutil.which("ip"):
+        pytest.skip("ip is needed to set up a network")
+    return _possible(["unshare", "-rn"])
 
 
 def run_confined(

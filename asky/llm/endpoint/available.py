@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from asky.errors import AskyError
 from asky.llm.endpoint.model_list import list_models
-from asky.net.http import is_loopback
+from asky.net.addresses import is_loopback
 from asky.net.plain_get import is_listening
 
 if TYPE_CHECKING:

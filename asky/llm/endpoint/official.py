@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
+from asky.errors import SourceRefused
 from asky.llm.endpoint.endpoint import Endpoint
-from asky.net.http import is_loopback
+from asky.net.addresses import is_loopback
+from asky.net.reach import require_reachable
 
 if TYPE_CHECKING:
     import openai
@@ -36,6 +38,8 @@ def ask_official_client(endpoint: Endpoint, request: Mapping[str, Any]) -> str |
                 has_replied = has_replied or bool(chunk.choices)
                 if time.monotonic() - started > timeout_s:
                     return "it took too long"
+    except SourceRefused as refused:
+        return refused.message
     except openai.APIStatusError as error:
         return f"HTTP {error.status_code}"
     except openai.APITimeoutError:
@@ -54,6 +58,7 @@ def _client(endpoint: Endpoint, timeout_s: float) -> openai.OpenAI:
     import openai
 
     host = urlsplit(endpoint.base_url).hostname or ""
+    require_reachable(host)
     transport = openai.DefaultHttpxClient(follow_redirects=False, trust_env=not is_loopback(host), timeout=timeout_s)
     client = openai.OpenAI(
         api_key=endpoint.api_key or "none",  # required

