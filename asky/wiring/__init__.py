@@ -33,6 +33,7 @@ from asky.storage.pages import PageTable, SearchTable
 from asky.storage.runs import RunStore
 from asky.storage.session_removal import SessionRemoval
 from asky.storage.sessions import SessionStore, own_collection
+from asky.storage.source_records import SourceRecords
 from asky.storage.text_vectors import TextVectorTable
 from asky.storage.vector_files import VectorFiles
 
@@ -159,6 +160,10 @@ class Services:
     @cached_property
     def searches(self) -> SearchTable:
         return SearchTable(self.database)
+
+    @cached_property
+    def source_records(self) -> SourceRecords:
+        return SourceRecords(self.database, mask=self.mask)
 
     @cached_property
     def text_vectors(self) -> TextVectorTable:
