@@ -40,6 +40,7 @@ from asky.storage.vector_files import VectorFiles
 if TYPE_CHECKING:
     from asky.config.limits import RunLimits
     from asky.config.loader import Config
+    from asky.config.schema import Obstacles
     from asky.notes.service import NoteService
     from asky.papers.service import PaperService
     from asky.reading.process.pool import ReaderPool
@@ -70,7 +71,7 @@ class Services:
         self._listener = listener
         self._is_closed = False
         self._opening = threading.Lock()
-        self._webs: dict[bool, WebParts] = {}
+        self._webs: dict[tuple[bool, Obstacles | None], WebParts] = {}
         self.paths: Paths = resolve_paths(environ)
         self.programs = RunningPrograms()
 
@@ -377,13 +378,13 @@ class Services:
         adapters = self.adapters(None)
         return self.target_acquirer.offer(run, adapters, self.runs, collection_id, listener=self.listener)
 
-    def web(self, *, offline: bool = False) -> WebParts:
-        """Return the web as it is configured, or with `offline` what is cached of it."""
+    def web(self, *, offline: bool = False, obstacles: Obstacles | None = None) -> WebParts:
+        """Return the web as it is configured, or with `offline` what is cached of it; see `WebParts`."""
         from asky.wiring.web import WebParts
 
-        if offline not in self._webs:
-            self._webs[offline] = WebParts(self, self.environ, offline=offline)
-        return self._webs[offline]
+        if (offline, obstacles) not in self._webs:
+            self._webs[offline, obstacles] = WebParts(self, self.environ, offline=offline, obstacles=obstacles)
+        return self._webs[offline, obstacles]
 
     # models
 
