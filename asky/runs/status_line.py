@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from asky.events import (
+    ApprovalDecided,
     ApprovalRequested,
+    ClarificationAnswered,
     ClarificationAsked,
     CycleEvaluated,
     Event,
@@ -68,15 +70,24 @@ def _line(event: Event) -> str | None:
         return f"calling {event.model}"
     if isinstance(event, ToolCalled):
         return f"{event.name} {event.summary}"
-    if isinstance(event, CycleEvaluated):
-        return f"cycle {event.cycle}: {event.novelty:.0%} of what it found is new; {event.reason}"
-    if isinstance(event, ApprovalRequested):
-        what = f"change {event.path}" if event.path else f"send {'; '.join(event.queries)}"
-        return f"asking whether to {what}: {event.reason}"
-    if isinstance(event, ClarificationAsked):
-        return f"asking: {event.question}"
     if isinstance(event, ToolReturned) and event.failure is not None:
         return f"{event.name} failed: {event.failure.message}"
+    if isinstance(event, CycleEvaluated):
+        return f"cycle {event.cycle}: {event.novelty:.0%} of what it found is new; {event.reason}"
+    return _dialogue(event)
+
+
+def _dialogue(event: Event) -> str | None:
+    """Return a question to the user, or the answer to it."""
+    if isinstance(event, ApprovalRequested):
+        what = f"send {'; '.join(event.queries)} to {', '.join(event.services)}" if event.queries else event.path
+        return f"waiting for your approval: {what}"
+    if isinstance(event, ApprovalDecided):
+        return "approved" if event.is_approved else "not approved"
+    if isinstance(event, ClarificationAsked):
+        return f"waiting for your answer: {event.question}"
+    if isinstance(event, ClarificationAnswered):
+        return f"answered: {event.text}" if event.text else "not answered"
     return None
 
 

@@ -6,12 +6,18 @@ import pytest
 
 from asky.app.schemas import event_object
 from asky.events import (
+    ApprovalDecided,
+    ApprovalRequested,
+    ClarificationAnswered,
+    ClarificationAsked,
+    CycleEvaluated,
     Envelope,
     Event,
     FileRead,
     ModelCalled,
     Noted,
     PageRead,
+    PhaseStarted,
     QuerySent,
     StageAdvanced,
     StageFinished,
@@ -53,6 +59,18 @@ def line_of(event: Event) -> str | None:
             "cannot use /home/me/a.pdf: it needs a password",
         ),
         (QuerySent("tides", ("twin (127.0.0.1)",), is_private=False), "sending 'tides' to twin (127.0.0.1)"),
+        (PhaseStarted("collect", 2, 3, 4, 5, "asking 3 sources"), "asking 3 sources"),
+        (
+            CycleEvaluated(2, 0.1, 0.2, 0.3, 0.4, 0.15, should_stop=False, reason="not saturated yet"),
+            "cycle 2: 15% of what it found is new; not saturated yet",
+        ),
+        (
+            ApprovalRequested(("tides",), ("twin (127.0.0.1)",), "", "a name"),
+            "waiting for your approval: send tides to twin (127.0.0.1)",
+        ),
+        (ApprovalDecided(is_approved=False), "not approved"),
+        (ClarificationAsked("Which moon?"), "waiting for your answer: Which moon?"),
+        (ClarificationAnswered(None), "not answered"),
         (Warned("no\nmodel"), "warning: no model"),
         (Noted("now answering with far"), "now answering with far"),
         (Noted("a detail", is_detail=True), None),
