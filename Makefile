@@ -1,5 +1,6 @@
 # make demo   install into .venv and answer a question over this project's own docs, offline
-# make test   install into .venv and run every test but the benchmarks
+# make test   install into .venv and run every test but the benchmarks and the extended ones
+# make test-all   run the extended ones too
 # make check  the quick loop: format, lint, types, layers, the unit tests that take less than a second
 # make bench  measure times, memory and disk space on this machine, which should do nothing else
 # make fuzz   the properties once more, with examples that are new each time
@@ -19,7 +20,7 @@ PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 export PYTHONDONTWRITEBYTECODE =
 DEV := citeproc-py fastapi hatchling hypothesis import-linter langgraph langgraph-checkpoint-sqlite mcp mypy pexpect playwright psutil pybtex pypdf pyte pytest pytest-timeout pytest-xdist rispy ruff schemathesis trustme uvicorn websockets
 
-.PHONY: demo test check bench fuzz quality docs clean
+.PHONY: demo test test-all check bench fuzz quality docs clean
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -44,6 +45,9 @@ test: $(DEV_STAMP)
 	$(BIN)/lint-imports
 	$(PYTEST)
 
+test-all: $(DEV_STAMP)
+	$(PYTEST) --extended
+
 check: $(DEV_STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -55,7 +59,7 @@ bench: $(DEV_STAMP)
 	$(BIN)/python -m pytest tests/bench -s --timeout=1800
 
 fuzz: $(DEV_STAMP)
-	$(PYTEST) tests --timeout=3600 --hypothesis-profile=fuzz -m hypothesis
+	$(PYTEST) tests --timeout=3600 --hypothesis-profile=fuzz -m hypothesis --extended
 
 quality: $(DEV_STAMP)
 	$(BIN)/python -m pytest tests/quality --data "$(DATA)" -s

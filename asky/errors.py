@@ -84,9 +84,12 @@ class Unreachable(AskyError):
 
 
 class RateLimited(AskyError):
+    """A limit on requests or a used-up quota. `wait_s` are the seconds that the endpoint asks to wait, if it does."""
+
     exit_code = 6
     code = "rate_limited"
     retryable = True
+    wait_s: float | None = None
 
 
 class TimedOut(AskyError):

@@ -30,6 +30,30 @@ def pytest_configure() -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--data", default="", help="A folder of development sets, for the tests of quality.")
+    parser.addoption(
+        "--extended", action="store_true", help="Run the extended tests, and all cases of each family, too."
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what the markers `extended` and `few` say, unless `--extended` or the name of a test asks for it."""
+    if config.getoption("--extended") or any("::" in each for each in config.args):
+        return
+    families: dict[str, list[pytest.Item]] = {}
+    for each in items:
+        families.setdefault(each.nodeid.partition("[")[0], []).append(each)
+    kept = {id(each) for family in families.values() for each in _kept(family)}
+    config.hook.pytest_deselected(items=[each for each in items if id(each) not in kept])
+    items[:] = [each for each in items if id(each) in kept]
+
+
+def _kept(family: list[pytest.Item]) -> list[pytest.Item]:
+    """The cases of one test that are run."""
+    if family[0].get_closest_marker("extended") is not None:
+        return []
+    few = family[0].get_closest_marker("few")
+    count = min(few.args[0] if few is not None else len(family), len(family))
+    return [family[number * len(family) // count] for number in range(count)]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -34,6 +34,15 @@ _EXAMPLES: Mapping[str, str] = MappingProxyType(
             # discover_tool = ["wiki-client", "list"]
             # read_tool = ["wiki-client", "read"]
             """,
+        "domains": """\
+            # [agent.domains.energy]
+            # primary_sources = ["openalex", "searxng"]
+            # secondary_sources = ["crossref"]
+            # academic_required = false
+            # verification_threshold = 0.7
+            # keywords = ["grid", "turbine", "storage"]
+            # excluded_sources = ["wikipedia", "reddit.com"]
+            """,
         "prompts": """\
             # [prompts]
             # summary = "Summarise {{input}} in {{sentences}} sentences."

@@ -146,13 +146,14 @@ class CacheService:
         return self._services.pages.remove([row.url for row in rows])
 
     def clear(self) -> CacheStats:
-        """Delete all pages, searches, cached vectors and copies of vectors; return what the cache held.
+        """Delete all pages, searches, failures, cached vectors and copies of vectors; return what the cache held.
 
         Texts that a session or another collection uses are kept.
         """
         services, before = self._services, self.stats()
         services.pages.remove([each.url for each in services.pages.pages()])
         services.searches.remove()
+        services.source_records.forget_failures()
         services.text_vectors.shrink(0)
         services.vector_files.clear()
         return before

@@ -28,6 +28,9 @@ def find_contradictions(settings: Settings) -> Iterator[tuple[KeyPath, str]]:
         yield ("research", "embedding", "precision"), "int8 runs on the CPU, not on the device cuda"
     for name, adapter in settings.research.source_adapters.items():
         yield from _check_adapter(("research", "source_adapters", name), adapter, settings.tools)
+    obstacles = settings.agent.obstacles
+    if obstacles.min_wait_s > obstacles.max_wait_s:
+        yield ("agent", "obstacles", "min_wait_s"), "must be at most agent.obstacles.max_wait_s"
     yield from _check_search(settings.search)
     yield from find_prompt_faults(settings.prompts)
     yield from find_tool_faults(settings.tools)

@@ -21,6 +21,9 @@ value, including a `Mapping` to `Any`: a table of the user's own making. `None` 
     +- ui: Ui                          research.toml
     +- notes: Notes                    research.toml
     +- mcp: Mcp                        research.toml
+    +- agent: Agent                    research.toml
+    |  +- obstacles: Obstacles
+    |  +- domains: NAME -> AgentDomain
     +- prompts: NAME -> text           research.toml
     +- tools: NAME -> CustomTool       research.toml
     +- default: str                    models.toml
@@ -44,6 +47,7 @@ Precision = Literal["fp32", "int8"]
 Engine = Literal["auto", "chroma", "exact"]
 When = Literal["auto", "always", "never"]
 WebKind = Literal["web", "paper"]
+Privacy = Literal["local_only", "cloud_allowed", "hybrid"]
 
 EXTRACTIVE = "extractive"
 """The built-in provider: it needs no table, no key and no network."""
@@ -328,6 +332,57 @@ class Mcp:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentDomain:
+    """A field of research: which sources count in it, and how a question of the field is recognised."""
+
+    primary_sources: tuple[str, ...] = _key(_REQUIRED, "Search services that are asked first, best first.")
+    secondary_sources: tuple[str, ...] = _key((), "Search services that are asked after those.")
+    academic_required: bool = _key(False, "Verify a fact only if a paper supports it.")
+    verification_threshold: float = _key(
+        0.6, "Confidence from which a fact that its sources support is verified.", low=0, high=1
+    )
+    keywords: tuple[str, ...] = _key((), "Words of questions that belong to the field.")
+    excluded_sources: tuple[str, ...] = _key((), "Services, sites and domains that are not used, such as wikipedia.")
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacles:
+    """What the agent does about sources that fail."""
+
+    attempts: int = _key(5, "Maximum number of attempts at a source that limits its requests.", low=1, high=20)
+    min_wait_s: float = _key(4.0, "Minimum seconds before another attempt.", low=0, high=600)
+    max_wait_s: float = _key(60.0, "Maximum seconds before another attempt.", low=0, high=3600)
+    longer_timeouts: int = _key(
+        3, "Maximum number of attempts with twice the time, after an attempt that timed out.", low=0, high=10
+    )
+    breaker_failures: int = _key(
+        5, "Number of failures in a row after which a search service is not asked for a while.", low=1, high=100
+    )
+    breaker_rest_s: float = _key(60.0, "Seconds for which it is not asked at first.", low=1, high=3600)
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """Options for `asky agent`. Time, tokens and costs are limited by `budget`."""
+
+    max_cycles: int = _key(12, "Maximum number of rounds of searching and reading per run.", low=1, high=1000)
+    max_fetches: int = _key(200, "Maximum number of pages fetched per run.", low=0, high=100_000)
+    stopping_rule: str = _key("windowed", "Name of the rule that ends a run whose sources say nothing new.")
+    privacy_mode: Privacy = _key(
+        "cloud_allowed",
+        "What may leave this machine: with local_only nothing does, with hybrid no passage of your own documents goes"
+        " to a model elsewhere.",
+    )
+    clarify_s: float = _key(
+        300.0, "Seconds to wait for the answer to a question that the agent asks you.", low=0, high=86_400
+    )
+    obstacles: Obstacles = _table(Obstacles, "What the agent does about sources that fail.")
+    domains: Mapping[str, AgentDomain] = _table(
+        lambda: MappingProxyType({}), "Fields of research, in addition to the built-in ones or in their place."
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class CustomTool:
     """A user's program that a model may call. It runs without a shell, in the folder `/`."""
 
@@ -453,6 +508,7 @@ class Settings:
     ui: Ui = _table(Ui, "What the terminal shows.")
     notes: Notes = _table(Notes, "Notes to search and research.")
     mcp: Mcp = _table(Mcp, "What the MCP server offers to its hosts.")
+    agent: Agent = _table(Agent, "Research by the agent.")
     prompts: Mapping[str, Any] = _free_table(
         "Saved prompts: /NAME at the start of a question expands to the text, or to the contents of its file://PATH."
     )
@@ -468,7 +524,7 @@ class Settings:
 
 FILES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "research.toml": ("research", "search", "network", "budget", "ui", "notes", "mcp", "prompts", "tools"),
+        "research.toml": ("research", "search", "network", "budget", "ui", "notes", "mcp", "agent", "prompts", "tools"),
         "models.toml": ("default", "providers", "models"),
     }
 )

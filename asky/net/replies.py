@@ -61,7 +61,9 @@ def refusal(head: Head, host: str, wait_s: float | None = None, *, is_conditiona
         return None
     if status == 429 or (status == 503 and wait_s is not None):
         asks = f"asks clients to wait {_span(wait_s)}" if wait_s is not None else "asks clients to wait"
-        return RateLimited(f"{host} {asks} (HTTP {status})", hint="try again later")
+        limited = RateLimited(f"{host} {asks} (HTTP {status})", hint="try again later")
+        limited.wait_s = wait_s
+        return limited
     if status in _MISSING:
         return SourceUnreadable(f"{host} has no such page (HTTP {status})", verdict="missing")
     if status in _BLOCKED:

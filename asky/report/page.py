@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
-from asky.report.gathering import ReportedAnswer
+from asky.report.gathering import ReportedAnswer, ReportedPassage
 from asky.report.markup import Html, join, own, tag
+from asky.report.research_report import ResearchReport
 from asky.report.sections import answer_section
 from asky.text.scrub import one_line
 from asky.version import __version__
@@ -30,6 +32,16 @@ def render_report(
     head = Html() if is_single else join([tag("h1", one_line(title), dir="auto"), _contents(answers)])
     body = tag("body", tag("main", head, *sections, _colophon(tool)), _panel(), _element("script", "report.js"))
     return "<!doctype html>\n" + tag("html", _head(one_line(title), tool), body, lang="en") + "\n"
+
+
+def render_research_html(
+    report: ResearchReport,
+    passages: Mapping[int, ReportedPassage] = MappingProxyType({}),
+    *,
+    tool: str = f"asky {__version__}",
+) -> str:
+    """Render a report of research as an HTML document, with the `passages` of its citations by number."""
+    return render_report([ReportedAnswer(report.answer, passages, report.started_at, research=report)], tool=tool)
 
 
 def _head(title: str, tool: str) -> Html:

@@ -14,6 +14,8 @@ from asky.report.links import allowed_links, page_link
 from asky.report.markup import Html, join, tag
 from asky.report.passages import passage_list, source_name
 from asky.report.prose import render_prose
+from asky.report.research_sections import ResearchSections
+from asky.report.research_words import spending
 from asky.report.verdicts import LABELS, chip, findings
 from asky.report.words import day_and_time
 from asky.text.counting import counted
@@ -25,8 +27,13 @@ _UNCITED = "This answer cites no source."
 
 def answer_section(reported: ReportedAnswer, *, prefix: str, level: int) -> Html:
     """Render an answer below a heading of `level` with its question; element ids begin with `prefix`."""
-    answer = reported.answer
-    prose = render_prose(answer, allowed_links(answer), prefix=prefix, level=level + 1)
+    answer, allowed = reported.answer, allowed_links(reported.answer)
+    prose = render_prose(answer, allowed, prefix=prefix, level=level + 1)
+    research = (
+        ResearchSections(reported.research, answer, allowed, prefix=prefix, level=level + 1)
+        if reported.research is not None
+        else None
+    )
     added = (tag("p", ADDED, " ", tag("q", one_line(each, None), dir="auto", lang="")) for each in reported.added)
     return tag(
         "section",
@@ -34,8 +41,10 @@ def answer_section(reported: ReportedAnswer, *, prefix: str, level: int) -> Html
         tag("div", tag("p", _byline(reported)), _summary(answer, prefix), *added, class_="byline"),
         _notes(answer),
         tag("div", prose, class_="answer", lang=""),
+        *([research.nothing_found(), research.judged()] if research is not None else []),
         _titled("Sources", passage_list(reported, prefix=prefix, level=level + 2), level=level + 1, class_="sources"),
         _checks(answer["claims"], prefix),
+        *([research.found()] if research is not None else []),
         _unused(answer["sources"]),
         _rejected(answer["rejected"]),
         tag("p", _usage(answer), class_="usage"),
@@ -130,16 +139,4 @@ def _folded(title: str, content: Html, *, id_: str | None = None) -> Html:
 
 
 def _usage(answer: Mapping[str, Any]) -> str:
-    usage = answer["usage"]
-    tokens = usage["prompt_tokens"] + usage["completion_tokens"]
-    parts = [
-        counted(usage["llm_calls"], "model call"),
-        counted(tokens, "token") if tokens else "",
-        f"{usage['cost_usd']:.4f} USD" if usage["cost_usd"] is not None else "",
-        counted(usage["searches"], "search", "searches"),
-        counted(usage["fetches"], "page") + " fetched" if usage["fetches"] else "",
-        f"{usage['cache_hits']:,} from the cache" if usage["cache_hits"] else "",
-        f"{usage['seconds']:.1f} s",
-        f"run {answer['run']}",
-    ]
-    return " · ".join(part for part in parts if part)
+    return f"{spending(answer)} · run {answer['run']}"

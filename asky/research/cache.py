@@ -117,6 +117,7 @@ class ResearchCache:
         *,
         named_by_user: bool = False,
         whole: bool = False,
+        again: bool = False,
         kind: SourceKind = "web",
         reached: Reached = ignore_host,
     ) -> WebPage:
@@ -126,7 +127,7 @@ class ResearchCache:
         however long; `reached` is called for every host contacted now, whatever the result. Concurrent readers of one
         address wait for each other. Parsing a page ends with the deadline of the caller. Raises what the fetcher and
         the readers raise; `KnownFailure` with the verdict of the first failure for an address that failed within the
-        last minute, and with `not_cached` if there is no fetcher.
+        last minute, unless it is to be tried `again`, and with `not_cached` if there is no fetcher.
         """
         try:
             key = canonical_url(url)
@@ -134,7 +135,7 @@ class ResearchCache:
             raise SourceRefused(str(error)) from None
         async with self._reading.setdefault(key, anyio.Lock()):
             row = await in_thread(self._pages.get, key)
-            kept = await in_thread(self._kept, row) if row is not None else None
+            kept = await in_thread(self._kept, row, again) if row is not None else None
             if kept is not None:
                 return kept
             if self._fetcher is None:
@@ -154,12 +155,12 @@ class ResearchCache:
                 await in_thread(self._keep_failure, key, row, error)
                 raise
 
-    def _kept(self, row: PageRow) -> WebPage | None:
-        """Return the page of a row if it is usable. Raises for an address that failed a moment ago."""
+    def _kept(self, row: PageRow, again: bool) -> WebPage | None:
+        """Return the page of a row if it is usable. Raises for an address that failed a moment ago, unless `again`."""
         now = self._now()
         is_fresh = row.fresh_until(self._settings.ttl_s) > now
         if row.failure is not None:
-            if is_fresh:
+            if is_fresh and not again:
                 raise KnownFailure(row.failure.message, verdict=row.failure.code, hint=row.failure.hint)
             return None
         if not is_fresh and self._fetcher is not None:

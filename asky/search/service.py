@@ -323,6 +323,8 @@ def _with_wait(error: AskyError, named_s: float | None) -> AskyError:
     if error.retryable and named_s is not None:
         error.message += f"; it asks clients to wait {_duration(named_s)}"
         error.args = (error.message,)
+        if isinstance(error, RateLimited):
+            error.wait_s = named_s
     return error
 
 

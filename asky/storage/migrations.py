@@ -399,6 +399,31 @@ CREATE TABLE note_link (
 """
 
 
+# What became of sources, over all runs and after their removal. Of a run only the id is kept.
+_SOURCE_RECORDS = """
+CREATE TABLE access_failure (
+    id INTEGER PRIMARY KEY,
+    at TEXT NOT NULL,
+    run_id TEXT,
+    url TEXT NOT NULL,
+    source_name TEXT NOT NULL,
+    error_type TEXT NOT NULL,
+    error_message TEXT NOT NULL
+);
+CREATE TABLE source_use (
+    domain TEXT NOT NULL,
+    source_name TEXT NOT NULL,
+    queries INTEGER NOT NULL,
+    results INTEGER NOT NULL,
+    used INTEGER NOT NULL,
+    new_facts INTEGER NOT NULL,
+    failures INTEGER NOT NULL,
+    used_at TEXT NOT NULL,
+    PRIMARY KEY (domain, source_name)
+) WITHOUT ROWID;
+"""
+
+
 def _statements(script: str) -> list[str]:
     """Return the statements of `script`; a trigger's body stays with its trigger."""
     statements: list[str] = []
@@ -460,6 +485,11 @@ def _note_links(connection: sqlite3.Connection) -> None:
     connection.execute(_NOTE_LINKS)
 
 
+def _source_records(connection: sqlite3.Connection) -> None:
+    for statement in _statements(_SOURCE_RECORDS):
+        connection.execute(statement)
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _first_schema,
     _spending,
@@ -471,4 +501,5 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _papers,
     _notices,
     _note_links,
+    _source_records,
 )

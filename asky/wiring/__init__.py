@@ -33,12 +33,14 @@ from asky.storage.pages import PageTable, SearchTable
 from asky.storage.runs import RunStore
 from asky.storage.session_removal import SessionRemoval
 from asky.storage.sessions import SessionStore, own_collection
+from asky.storage.source_records import SourceRecords
 from asky.storage.text_vectors import TextVectorTable
 from asky.storage.vector_files import VectorFiles
 
 if TYPE_CHECKING:
     from asky.config.limits import RunLimits
     from asky.config.loader import Config
+    from asky.config.schema import Obstacles
     from asky.notes.service import NoteService
     from asky.papers.service import PaperService
     from asky.reading.process.pool import ReaderPool
@@ -69,7 +71,7 @@ class Services:
         self._listener = listener
         self._is_closed = False
         self._opening = threading.Lock()
-        self._webs: dict[bool, WebParts] = {}
+        self._webs: dict[tuple[bool, Obstacles | None], WebParts] = {}
         self.paths: Paths = resolve_paths(environ)
         self.programs = RunningPrograms()
 
@@ -159,6 +161,10 @@ class Services:
     @cached_property
     def searches(self) -> SearchTable:
         return SearchTable(self.database)
+
+    @cached_property
+    def source_records(self) -> SourceRecords:
+        return SourceRecords(self.database, mask=self.mask)
 
     @cached_property
     def text_vectors(self) -> TextVectorTable:
@@ -372,13 +378,13 @@ class Services:
         adapters = self.adapters(None)
         return self.target_acquirer.offer(run, adapters, self.runs, collection_id, listener=self.listener)
 
-    def web(self, *, offline: bool = False) -> WebParts:
-        """Return the web as it is configured, or with `offline` what is cached of it."""
+    def web(self, *, offline: bool = False, obstacles: Obstacles | None = None) -> WebParts:
+        """Return the web as it is configured, or with `offline` what is cached of it; see `WebParts`."""
         from asky.wiring.web import WebParts
 
-        if offline not in self._webs:
-            self._webs[offline] = WebParts(self, self.environ, offline=offline)
-        return self._webs[offline]
+        if (offline, obstacles) not in self._webs:
+            self._webs[offline, obstacles] = WebParts(self, self.environ, offline=offline, obstacles=obstacles)
+        return self._webs[offline, obstacles]
 
     # models
 

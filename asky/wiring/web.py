@@ -31,6 +31,7 @@ from asky.storage.scope import Scope
 from asky.text.addresses import parse_domains
 
 if TYPE_CHECKING:
+    from asky.config.schema import Obstacles
     from asky.net.fetcher import GuardedFetcher
     from asky.research.cache import Browse
     from asky.research.page import ReadPage
@@ -50,11 +51,15 @@ _TITLE_SERVICES = ("crossref", "openalex")
 class WebParts:
     """The web for the runs of one process; an `asky.research.web.access.Web`.
 
-    With `offline`, nothing is searched or fetched: only cached pages are used.
+    With `offline`, nothing is searched or fetched: only cached pages are used. `obstacles` say when the breaker opens
+    and for how long, if not as usual.
     """
 
-    def __init__(self, services: Services, environ: Mapping[str, str], *, offline: bool) -> None:
+    def __init__(
+        self, services: Services, environ: Mapping[str, str], *, offline: bool, obstacles: Obstacles | None = None
+    ) -> None:
         self.offline = offline
+        self._obstacles = obstacles
         self._services = services
         self._environ = environ
 
@@ -72,7 +77,10 @@ class WebParts:
     @cached_property
     def breaker(self) -> Breaker:
         """The circuit breaker for services, shared by all processes."""
-        return Breaker(self._services.paths.state / "net")
+        folder, own = self._services.paths.state / "net", self._obstacles
+        if own is None:
+            return Breaker(folder)
+        return Breaker(folder, threshold=own.breaker_failures, open_s=own.breaker_rest_s)
 
     @cached_property
     def budget(self) -> RetryBudget:

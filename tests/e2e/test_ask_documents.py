@@ -265,6 +265,7 @@ def test_a_question_about_documents_does_not_load_what_searches_the_web(home: Pa
     assert [name for name in loaded if name.startswith(of_the_web)] == []
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("engine", ["exact", "chroma"])
 def test_no_library_leaves_anything_outside_of_the_folders_of_asky(home: Path, docs: Path, engine: str) -> None:
     """Where one reports its use, it keeps who it is in the user's home."""
@@ -329,6 +330,7 @@ def many_files(folder: Path, count: int, *, sentences: int) -> Path:
     return folder
 
 
+@pytest.mark.extended
 def test_ctrl_c_stops_at_once_and_the_next_run_finishes_the_work(home: Path, tmp_path: Path) -> None:
     folder = many_files(tmp_path / "many", 40, sentences=60)
     process = subprocess.Popen(
@@ -376,6 +378,7 @@ def test_a_removed_file_of_a_followed_folder_is_said_to_come_back(home: Path, do
     assert ".askyignore" in removed.stderr
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 def test_processes_share_one_store(home: Path, tmp_path: Path) -> None:
     folders = [many_files(tmp_path / f"folder{number}", 4, sentences=20) for number in range(8)]

@@ -172,6 +172,7 @@ def test_a_limit_of_money_needs_a_price(home: Path, docs: Path) -> None:
         assert endpoint.requests == []
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("entry", "code", "words"),
     [
@@ -301,6 +302,7 @@ def test_ctrl_c_closes_the_response_and_keeps_the_partial_answer(home: Path, doc
     assert err.endswith(f"asky: stopped; `asky runs resume {run['id']}` goes on\n")
 
 
+@pytest.mark.extended
 def test_a_prompt_that_the_endpoint_cuts_silently_is_said(home: Path, docs: Path) -> None:
     lines = [f"On day {number} the moon raised two high tides at pier {number}." for number in range(400)]
     (docs / "log.txt").write_text(" ".join(lines))

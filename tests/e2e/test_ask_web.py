@@ -201,6 +201,7 @@ def test_a_service_that_is_down_is_no_empty_result(home: Path, web: Web) -> None
     assert answer == {}
 
 
+@pytest.mark.extended
 def test_a_search_that_failed_is_the_error_where_pages_that_were_read_before_hold_no_answer(
     home: Path, web: Web
 ) -> None:

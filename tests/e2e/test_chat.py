@@ -180,6 +180,7 @@ def test_the_default_mode_is_asked_for_in_a_session_that_had_another(home: Path)
             assert (done.returncode, json.loads(done.stdout)["mode"]) == (0, mode), done.stderr
 
 
+@pytest.mark.extended
 def test_a_chat_stays_in_its_session_when_another_process_renames_or_removes_it(home: Path) -> None:
     with Endpoint("One.", "Other.", "Two.", "Three.", "Four.") as endpoint:
         environ = environ_of(endpoint)

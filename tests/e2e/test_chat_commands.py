@@ -144,6 +144,7 @@ def test_a_session_can_be_changed_within_a_chat(home: Path) -> None:
         assert [asked(each) for each in endpoint.requests] == [["First?"], ["Second?"], ["First?", "Third?"]]
 
 
+@pytest.mark.extended
 def test_the_queries_of_a_plan_can_be_changed_before_they_are_sent(home: Path) -> None:
     with Site() as site, Endpoint("Two a day.") as endpoint:
         site.page("/tides", html=page("Tides", MOON, SAILORS))
@@ -189,6 +190,7 @@ def test_leaving_the_prompt_of_a_command_asks_nothing_and_the_chat_goes_on(home:
         assert asked(endpoint.requests[1])[1].endswith("is what?")
 
 
+@pytest.mark.extended
 def test_documents_that_are_named_again_are_said_to_be_there(home: Path, docs: Path) -> None:
     empty = home / "empty"
     empty.mkdir()
@@ -210,6 +212,7 @@ def test_documents_that_are_named_again_are_said_to_be_there(home: Path, docs: P
         answer_to(chatting, "/web off", "the web is off now; only the documents are used")
 
 
+@pytest.mark.extended
 def test_paths_with_spaces_are_quoted_and_folders_that_are_missing_are_named(home: Path, docs: Path) -> None:
     spaced = home / "my notes"
     docs.rename(spaced)

@@ -95,6 +95,7 @@ def test_ctrl_c_clears_a_line_and_nothing_is_asked(home: Path) -> None:
         assert asked(endpoint.requests[0]) == ["Whole?"]
 
 
+@pytest.mark.extended
 def test_what_was_typed_comes_back_from_a_private_history_but_not_after_a_space(home: Path) -> None:
     with Endpoint("Yes.") as endpoint:
         environ = environ_of(endpoint)

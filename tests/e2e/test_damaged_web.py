@@ -195,6 +195,7 @@ def searched(home: Path, site: Site, names: list[str], fetch_s: float = FETCH_S)
         return ask(home, environ(site, twin, is_heavy=names == HEAVY, fetch_s=fetch_s), "-r", TIDES)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("names", batches(), ids=lambda names: names[0])
 def test_a_search_that_finds_damaged_pages_is_answered_from_the_good_one(
     home: Path, site: Site, names: list[str]
@@ -207,6 +208,7 @@ def test_a_search_that_finds_damaged_pages_is_answered_from_the_good_one(
     ask_again(home, late, lambda names: assert_accounted(site, searched(home, site, names, PATIENT_S), names))
 
 
+@pytest.mark.extended
 def test_heavy_pages_leave_time_and_memory_for_the_good_one(home: Path, site: Site) -> None:
     rows = [Hit(site.url(f"/damage/long_page/{at}"), "High tides of the moon", TIDES) for at in range(10)]
     rows.append(Hit(site.url("/tides"), "Tides", "What sailors read."))
@@ -227,6 +229,7 @@ def test_nothing_found_and_nothing_reached_are_told_apart(home: Path, site: Site
         assert "Searched" not in json.loads(done.stdout)["answer"]
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("names", batches(), ids=lambda names: names[0])
 def test_damaged_pages_that_a_question_names_leave_the_good_one_cited(home: Path, site: Site, names: list[str]) -> None:
     answer = named(home, site, names)
@@ -243,6 +246,7 @@ def named(home: Path, site: Site, names: list[str], fetch_s: float = FETCH_S) ->
     return ask(home, variables, "-r", f"{TIDES} Read {typed} and {site.url('/tides')}.")
 
 
+@pytest.mark.extended
 def test_a_model_is_told_why_a_page_cannot_be_summarised(home: Path, site: Site) -> None:
     # those that take long beside each other
     names = sorted(EXPECTED, key=lambda name: (EXPECTED[name], name))

@@ -142,6 +142,7 @@ def test_bad_lines_are_answered_or_passed_over_and_nothing_else_is_printed(lab: 
         assert b"Traceback" not in process.stderr.read()
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("arguments", [(), ("--http", "--port", "0")])
 def test_a_signal_ends_the_server_in_good_order(lab: Lab, number: signal.Signals, arguments: tuple[str, ...]) -> None:

@@ -153,6 +153,7 @@ def test_the_default_is_set_in_the_users_file_and_the_rest_of_it_stays(tmp_path:
     assert file.stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("text", "code"),
     [

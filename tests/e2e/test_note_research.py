@@ -53,6 +53,7 @@ def test_the_queries_are_shown_and_confirmed_and_the_change_is_taken_back(lab: N
     assert "has not written to" in again.stderr
 
 
+@pytest.mark.extended
 def test_no_and_ctrl_c_send_nothing(lab: NoteLab) -> None:
     with at_terminal(lab, "--dry-run") as terminal:
         terminal.see("[y/N]")
@@ -67,6 +68,7 @@ def test_no_and_ctrl_c_send_nothing(lab: NoteLab) -> None:
     assert lab.note() == TIDAL
 
 
+@pytest.mark.extended
 def test_in_a_pipe_nothing_is_sent_unless_it_was_allowed_and_json_is_all_there_is(lab: NoteLab) -> None:
     command = ("notes", "research", "Tidal power.md", "--json")
     alone = run_asky(*command, home=lab.folder, environ=lab.environ())

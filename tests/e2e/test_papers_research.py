@@ -177,6 +177,7 @@ def test_a_query_about_nothing_in_the_library_says_so(home: Path, environ: dict[
     assert endpoint.requests == []
 
 
+@pytest.mark.extended
 def test_the_papers_of_an_answer_are_numbered_in_order_of_their_ids(home: Path, environ: dict[str, str]) -> None:
     with Chatting(home=home, environ=environ, rows=60) as chatting:
         chatting.prompt()

@@ -93,6 +93,7 @@ def test_a_replay_prints_the_same_bytes_and_reaches_nothing(home: Path, docs: Pa
     assert (first.returncode, "REACHED" in first.stderr) == (0, False)
 
 
+@pytest.mark.extended
 @pytest.mark.model
 def test_a_run_on_the_web_plays_without_a_network(home: Path, web: Web) -> None:
     search = Answer(
@@ -170,6 +171,7 @@ def test_a_killed_run_goes_on_without_asking_again(bare: Path, at: str, cut: int
     assert (twice.returncode, "has finished" in twice.stderr) == (2, True)
 
 
+@pytest.mark.extended
 @pytest.mark.model
 def test_a_run_that_was_killed_while_it_read_searches_once(home: Path, web: Web) -> None:
     async def hang(asked: Asked, wire: SiteWire) -> None:
@@ -205,6 +207,7 @@ def test_a_failed_run_goes_on_within_its_limits(bare: Path) -> None:
     assert replay(bare).stdout == done.stdout
 
 
+@pytest.mark.extended
 def test_a_run_that_was_stopped_with_ctrl_c_goes_on_by_default(bare: Path) -> None:
     configure(bare, with_tool("echo 12 fathoms"))
     silent = Answer("It is 12 fathoms deep, says depth. And more.", wire=Wire(silent_after=400))

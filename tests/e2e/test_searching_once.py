@@ -50,6 +50,7 @@ def recorded(home: Path) -> list[str]:
             return []
 
 
+@pytest.mark.few(1)
 @pytest.mark.model
 @pytest.mark.parametrize("settings", [{}, NOTHING_KEPT], ids=["kept for a while", "nothing kept"])
 def test_a_run_that_was_killed_while_it_read_asks_no_service_again_that_had_answered(
@@ -78,6 +79,7 @@ def test_a_run_that_was_killed_while_it_read_asks_no_service_again_that_had_answ
     assert replay(home, "--json").stdout == done.stdout
 
 
+@pytest.mark.extended
 @pytest.mark.model
 @pytest.mark.parametrize("settings", [{}, NOTHING_KEPT], ids=["kept for a while", "nothing kept"])
 def test_a_run_that_was_killed_while_one_service_was_silent_keeps_what_the_other_found(
@@ -101,6 +103,7 @@ def test_a_run_that_was_killed_while_one_service_was_silent_keeps_what_the_other
     assert replay(home, "--json").stdout == done.stdout
 
 
+@pytest.mark.extended
 @pytest.mark.model
 def test_a_run_whose_services_had_all_answered_searches_no_more(home: Path, web: Web, second: BraveTwin) -> None:
     async def hang(asked: Asked, wire: SiteWire) -> None:

@@ -76,6 +76,7 @@ def test_a_pipe_is_asked_nothing(tmp_path: Path) -> None:
     assert "asky models default MODEL" in done.stderr
 
 
+@pytest.mark.extended
 def test_a_key_that_is_set_is_named_beside_an_answer_of_the_built_in_model(tmp_path: Path) -> None:
     (tmp_path / "tides.md").write_text("# Tides\n\nThe moon raises the tides twice a day.\n")
     asked = ("-d", "tides.md", "What raises the tides?")
@@ -110,6 +111,7 @@ def test_in_a_pipe_the_services_are_only_named(tmp_path: Path) -> None:
     assert "Crossref, PubMed, Semantic Scholar, and DuckDuckGo through the package ddgs;" in done.stderr
 
 
+@pytest.mark.extended
 def test_the_reason_of_a_failed_search_is_said_once(tmp_path: Path) -> None:
     (tmp_path / "loud").mkdir()
     (tmp_path / "quiet").mkdir()

@@ -51,6 +51,7 @@ def test_with_private_documents_open_each_query_is_shown_with_who_gets_it(home: 
     assert told(again.stderr, "searching") == []  # what was found a moment ago is not asked for again
 
 
+@pytest.mark.extended
 def test_piped_text_is_private_too_and_quiet_is_quiet(home: Path, web: Web) -> None:
     said = "The old mole of the harbour is four metres high."
     loud = run_asky("--web", TIDES, home=home, environ=web.environ, stdin=said)
@@ -81,6 +82,7 @@ def test_queries_are_shown_in_a_chat_and_are_events(home: Path, web: Web, docs: 
 # addresses
 
 
+@pytest.mark.extended
 def test_an_address_that_could_not_be_read_is_told_to_the_user_and_to_the_model(home: Path, web: Web) -> None:
     gone, near = web.site.url("/gone"), "http://10.0.0.1/x"
     question = f"What do {gone} and {near} and {web.site.url('/tides')} say on the tides of the moon?"
@@ -102,6 +104,7 @@ def test_an_address_that_could_not_be_read_is_told_to_the_user_and_to_the_model(
     assert [printed.stdout.count(each.partition(" ")[2]) for each in said] == [1, 1]  # in the answer, once
 
 
+@pytest.mark.extended
 def test_an_answer_in_quotations_says_itself_which_address_was_not_read_and_is_replayed(home: Path, web: Web) -> None:
     gone = web.site.url("/gone")
     code, answer, stderr = ask(home, web, "-r", f"{TIDES} See {gone} for more.")

@@ -55,6 +55,7 @@ class Strict(ScriptedModel):
             yield replace(item, usage=counted) if isinstance(item, Reply) else item
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 @settings(max_examples=2, deadline=None, phases=[Phase.explicit] if settings.default.derandomize else tuple(Phase))
 @example(60_000, ["tide", "tide", "[P7f3a]"], 1)  # one takes seconds; `make fuzz` looks at others

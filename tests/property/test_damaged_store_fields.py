@@ -213,6 +213,7 @@ def test_a_field_that_readers_need_is_named_where_it_is_damaged_and_a_repair_mak
         assert "damaged" not in each.err, each.err
 
 
+@pytest.mark.extended
 @settings(max_examples=300 if IS_LONG else 10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_what_is_not_said_to_be_damaged_can_be_read(world: World, asky: InProcess, data: st.DataObject) -> None:

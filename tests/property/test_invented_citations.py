@@ -97,6 +97,7 @@ def test_of_a_thousand_answers_with_invented_keys_none_is_shown_as_a_citation() 
         assert any("never shown" in warning for warning in checked.warnings()) == bool(invented)
 
 
+@pytest.mark.extended
 def test_of_a_thousand_clean_answers_none_raises_an_alarm() -> None:
     choice = random.Random(2020)
     for _ in range(1000):
@@ -180,6 +181,7 @@ def read_marks(markdown: str) -> list[str]:
     return raised + brackets
 
 
+@pytest.mark.extended
 def test_of_a_thousand_answers_with_lookalikes_none_is_read_as_a_citation() -> None:
     choice = random.Random(1066)
     for _ in range(1000):
@@ -232,6 +234,7 @@ def section(choice: random.Random, heading: str, index: int) -> str:
     return f"{line}\n\n{choice.choice(['', '- '])}{SENTENCES[index]} [{SHOWN[index]}]\n"
 
 
+@pytest.mark.extended
 def test_of_a_thousand_headings_that_state_nothing_or_what_is_held_below_none_raises_an_alarm() -> None:
     choice = random.Random(1848)
     for _ in range(500):
@@ -242,6 +245,7 @@ def test_of_a_thousand_headings_that_state_nothing_or_what_is_held_below_none_ra
         assert checked.faults == 0, checked.text
 
 
+@pytest.mark.extended
 def test_of_a_thousand_headings_with_an_invented_number_each_is_noticed() -> None:
     choice = random.Random(1918)
     for _ in range(1000):

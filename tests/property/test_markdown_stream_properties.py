@@ -45,6 +45,7 @@ def shown(pieces: list[str], columns: int, rows: int) -> ScreenStream:
     return stream
 
 
+@pytest.mark.extended
 @given(cut(TEXT), st.sampled_from([16, 20, 33, 80]))
 def test_however_a_text_is_cut_its_screen_is_that_of_the_whole(text: tuple[str, list[str]], columns: int) -> None:
     whole, pieces = shown([text[0]], columns, 300), shown(text[1], columns, 300)

@@ -14,6 +14,7 @@ _AT_ONCE = 50
 _INSERTED = re.compile(rb"\s*(?:## Research\s+)?%% asky:begin sha=\w{12} %%\s.*\s%% asky:end %%\s*", re.DOTALL)
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("first", range(0, _NOTES, _AT_ONCE))
 def test_only_the_part_is_inserted_and_only_once(first: int) -> None:
     for seed in range(first, first + _AT_ONCE):

@@ -93,6 +93,7 @@ def test_no_entry_names_a_file_outside_of_its_folder(
     assert all(not paper.pdfs for paper in read_arguments([export], max_bytes=1 << 20).papers)
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(
     ("before", "piece"),
     [

@@ -113,6 +113,7 @@ def exported(answer: Mapping[str, Any], *texts: str) -> dict[str, Any]:
         "run": {"id": RUN, "started_at": "2026-03-14T09:15:02.000000Z"},
         "answer": answer,
         "documents": documents,
+        "ledger": [],
     }
 
 

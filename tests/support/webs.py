@@ -97,9 +97,9 @@ class LabWeb:
     ) -> None:
         self.readers.close()
 
-    def read(self, url: str) -> WebPage:
+    def read(self, url: str, *, again: bool = False) -> WebPage:
         """Read one page through the cache, from sync code."""
-        return anyio.run(self.cache.cache_url, url)
+        return anyio.run(partial(self.cache.cache_url, url, again=again))
 
     def open(self, run: ResearchRun, access: WebAccess, *, is_private: bool) -> WebRun:
         """See `Web`."""

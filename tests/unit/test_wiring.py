@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import anyio
 import pytest
 
 from asky.config.loader import load_config
-from asky.errors import Interrupted
+from asky.config.schema import Obstacles
+from asky.errors import Interrupted, Unreachable
 from asky.events import Event, Warned
+from asky.net.breaker import Breaker, CircuitOpen
 from asky.wiring import Services
 
 
@@ -30,3 +33,27 @@ def test_parts_that_are_closed_start_no_reader(tmp_path: Path) -> None:
     services.close()
     with pytest.raises(Interrupted):
         services.readers.read(b"x", name="a", media_type="text/plain")
+
+
+def test_a_search_service_rests_after_as_many_failures_as_the_obstacles_say(tmp_path: Path) -> None:
+    environ = {"HOME": str(tmp_path), "ASKY_HOME": str(tmp_path / "asky")}
+
+    async def failures_before_rest(breaker: Breaker, key: str) -> int:
+        for failures in range(20):
+            try:
+                await fail(breaker, key)
+            except CircuitOpen:
+                return failures
+            except Unreachable:
+                continue
+        raise AssertionError
+
+    async def fail(breaker: Breaker, key: str) -> None:
+        async with breaker.guard(key):
+            raise Unreachable("no answer")
+
+    with Services(load_config(environ=environ, cwd=tmp_path), environ) as services:
+        for obstacles, expected in ((None, 3), (Obstacles(), 5), (Obstacles(breaker_failures=2), 2)):
+            web = services.web(obstacles=obstacles)
+            assert web is services.web(obstacles=obstacles)
+            assert anyio.run(failures_before_rest, web.breaker, str(expected)) == expected

@@ -7,7 +7,7 @@ hyperref and ulem. XeLaTeX and LuaLaTeX print all scripts that their font has, p
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -216,10 +216,7 @@ def _bibliography(works: Sequence[Reference]) -> str:
 
 
 def _entry(work: Reference) -> str:
-    authors = ", ".join(each.literal or f"{each.given} {each.family}".strip() for each in work.authors)
-    date = "-".join(f"{part:0{2 if place else 4}}" for place, part in enumerate(work.issued))
-    where = ", ".join(filter(None, (work.published_in, date)))
-    parts: Iterator[str] = filter(None, (latex_text(authors), f"\\emph{{{latex_text(work.title)}}}", latex_text(where)))
-    named = f"arXiv:{work.arxiv}" if work.arxiv else f"doi:{work.doi}" if work.doi else ""
+    title = f"\\emph{{{latex_text(work.title)}}}"
+    parts = (latex_text(work.author_names), title, latex_text(work.published), latex_text(work.named_id))
     address = f" \\url{{{plain_url(work.url)}}}" if work.url else ""
-    return ". ".join(part.rstrip(".") for part in (*parts, latex_text(named)) if part) + f".{address}"
+    return ". ".join(part.rstrip(".") for part in parts if part) + f".{address}"

@@ -16,6 +16,7 @@ ADDED = "Added while it was answered:"
 """Precedes a note that the user added during the run."""
 
 _LINKABLE = re.compile(r"https?://[^\s<>\\]+")
+_AUTOLINK = re.compile(r"(?:https?|file)://[^\s<>\\]+")
 _YAML_MARKUP = re.compile(r"!(?=\[)|\[(?=!)|\](?=[(:\[])|<")
 _RUN_DAY = re.compile(r"(\d{4})(\d\d)(\d\d)-")
 
@@ -93,6 +94,11 @@ def _reference(citation: Mapping[str, Any], file_link: Callable[[str], str]) -> 
         return as_written(reference(citation))
     place = as_written(reference({**citation, "url": None, "path": None}))
     return f"[{place}](<{target}>)"
+
+
+def autolink(address: str) -> str | None:
+    """Return the address of a page or a file so that Markdown shows and links it; `None` if it may be anything else."""
+    return f"<{address}>" if _AUTOLINK.fullmatch(address) else None
 
 
 def _target(citation: Mapping[str, Any], file_link: Callable[[str], str]) -> str | None:

@@ -57,6 +57,22 @@ class Reference:
     notices: tuple[str, ...] = ()
 
     @property
+    def author_names(self) -> str:
+        """Return the authors with their given names first."""
+        return ", ".join(each.literal or f"{each.given} {each.family}".strip() for each in self.authors)
+
+    @property
+    def published(self) -> str:
+        """Return the journal or site and the date, as far as known."""
+        date = "-".join(f"{part:0{2 if place else 4}}" for place, part in enumerate(self.issued))
+        return ", ".join(filter(None, (self.published_in, date)))
+
+    @property
+    def named_id(self) -> str:
+        """Return the arXiv id or the DOI with its prefix; empty without one."""
+        return f"arXiv:{self.arxiv}" if self.arxiv else f"doi:{self.doi}" if self.doi else ""
+
+    @property
     def note(self) -> str:
         """Return the data for which no format has a field."""
         parts = [

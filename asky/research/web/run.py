@@ -156,15 +156,18 @@ class WebRun:
 
     # reading
 
-    async def read(self, url: str, *, named_by_user: bool = False, wants_pdf: bool = False) -> WebPage:
+    async def read(
+        self, url: str, *, named_by_user: bool = False, wants_pdf: bool = False, again: bool = False
+    ) -> WebPage:
         """Return the page at `url`; it is a source of the session once it is `held`.
 
-        Raises what the cache raises; with `wants_pdf`, `SourceUnreadable` for anything but a PDF.
+        With `again`, a failure of a moment ago does not count. Raises what the cache raises; with `wants_pdf`,
+        `SourceUnreadable` for anything but a PDF.
         """
         hosts: dict[str, None] = {}
         try:
             page = await self._cache.cache_url(
-                url, named_by_user=named_by_user, reached=lambda host: hosts.update({host: None})
+                url, named_by_user=named_by_user, again=again, reached=lambda host: hosts.update({host: None})
             )
         except AskyError as error:
             await self.ledger.note_failed(url, error, list(hosts))
@@ -196,17 +199,18 @@ class WebRun:
         self.offered.is_private = self.searches.has_secrets
         return await self._read_and_hold(self.offered.require(url))  # as offered: another spelling could carry data
 
-    async def read_found(self, url: str) -> WebPage:
+    async def read_found(self, url: str, *, again: bool = False) -> WebPage:
         """Read a page that `find` has returned, and that no model has chosen: reading it tells its site nothing more.
 
-        Raises `SourceRefused` for one that the user's policy rules out, and what the cache raises.
+        With `again`, a failure of a moment ago does not count. Raises `SourceRefused` for one that the user's policy
+        rules out, and what the cache raises.
         """
-        return await self._read_and_hold(canonical_url(url))
+        return await self._read_and_hold(canonical_url(url), again=again)
 
-    async def _read_and_hold(self, key: str) -> WebPage:
+    async def _read_and_hold(self, key: str, *, again: bool = False) -> WebPage:
         """Read the page at a canonical address and make it a source of the session."""
         try:
-            page = await self._read_wanted(key)
+            page = await self._read_wanted(key, again=again)
         except StorageError:
             raise
         except AskyError as error:
@@ -221,11 +225,11 @@ class WebRun:
             self.rejected.append((key, f"{_READ_AT}{source.url}"))
         return replace(page, source=source)
 
-    async def _read_wanted(self, key: str) -> WebPage:
+    async def _read_wanted(self, key: str, *, again: bool) -> WebPage:
         """Read the page at an allowed address, if the user's policy permits it."""
         is_named = key in self._named
         self._require_wanted(key, is_named=is_named)
-        page = await self.read(key)
+        page = await self.read(key, again=again)
         self._require_wanted(page.source.url or page.source.uri, is_named=is_named)  # it may have redirected
         if not is_named and (reason := self._policy.age_refusal(page.document.metadata.get(PUBLISHED))):
             raise SourceRefused(f"{host_of(key)}: {reason}", hint="--since limits the pages by date")

@@ -125,6 +125,7 @@ def test_a_question_that_is_cancelled_anywhere_can_be_resumed_and_the_next_one_i
         assert anyio.run(main) < CLOSED_S
 
 
+@pytest.mark.extended
 def test_a_question_that_is_cancelled_as_the_first_files_are_read_keeps_nobody_from_closing(lab: Lab) -> None:
     async def main(place: int) -> float:
         async with lab.open() as asky:

@@ -110,6 +110,7 @@ def test_an_interrupted_add_goes_on_with_the_same_command(asky: InProcess, world
     assert world.site.paths().count("/tides.pdf") == 1
 
 
+@pytest.mark.extended
 def test_two_processes_add_one_paper_once(asky: InProcess, world: PaperWorld) -> None:
     running = [start(asky, world, "10.5555/tides") for _ in range(2)]
     told = [each.communicate(timeout=300) for each in running]

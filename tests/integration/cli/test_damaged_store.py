@@ -204,6 +204,7 @@ def test_a_record_may_call_its_metadata_what_the_store_calls_something_else(asky
     assert "jsonl:default/1" in done.out
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     "change",
     [

@@ -502,6 +502,7 @@ def test_repair_makes_the_indexes_of_the_tables_anew(asky: InProcess) -> None:
     assert states(asky("doctor", "--json"), "tables") == ["ok"]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "fault",
     [

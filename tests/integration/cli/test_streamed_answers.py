@@ -94,6 +94,7 @@ def test_what_is_taller_than_the_terminal_is_rendered_all_the_same(
 NO_UTF8 = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("columns", [100, 40, 20])
 @pytest.mark.parametrize(
     "more", [{}, {"NO_COLOR": "1"}, {"TERM": "dumb"}, NO_UTF8], ids=["colour", "no colour", "dumb", "ascii"]
@@ -112,6 +113,7 @@ def test_at_any_width_an_answer_is_laid_out_and_breaks_between_words(
         assert re.search(r"\x1b\[[0-9;]*m", sent) is None
 
 
+@pytest.mark.extended
 def test_links_are_for_the_terminal_if_it_shows_them(tmp_path: Path) -> None:
     asked = {"FORCE_HYPERLINK": "1", "NO_COLOR": "1"}
     lines, sent = on_terminal(MIXED, tmp_path, 100, asked)

@@ -315,6 +315,7 @@ def test_unknown_keys_of_an_assistant_message_come_back_unchanged() -> None:
 # streams that end where they should not
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("how", ["end", "close", "reset"])
 def test_a_stream_cut_at_any_byte_never_gives_a_call_that_was_not_whole(how: Any) -> None:
     answer = Answer("Hm.", calls=_TWO, usage=Usage(9, 9), delta_chars=100)

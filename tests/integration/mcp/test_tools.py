@@ -135,6 +135,7 @@ async def test_passages_are_found_page_by_page(lab: Lab, era: str) -> None:
     assert seen == [1, 2, 3, 4, 5, 6]
 
 
+@pytest.mark.few(1)
 async def test_no_result_is_larger_than_a_model_can_take(lab: Lab, era: str) -> None:
     words = " ".join(f"word{number} harbour." for number in range(60_000))
     (lab.private / "long.md").write_text(f"# Harbour\n\n{words}\n")
@@ -156,6 +157,7 @@ async def test_a_citation_opens(lab: Lab, era: str) -> None:
         assert fault_of(await client.call_tool("why", {"citation": 9}))["code"] == "usage"
 
 
+@pytest.mark.few(1)
 async def test_a_page_is_read_in_parts(lab: Lab, era: str) -> None:
     text = "".join(f"<p>Paragraph {number} about the tides of the harbour and the sea.</p>" for number in range(9_000))
     with Site() as site:

@@ -155,6 +155,7 @@ def test_scripts_reach_no_other_private_address_and_no_other_port() -> None:
     assert html.count("refused ") == 8
 
 
+@pytest.mark.extended
 def test_a_grant_for_another_host_does_not_hold_for_the_scripts_of_a_page() -> None:
     with Site() as site, Site(host="127.0.0.2") as wiki:
         wiki.page("/secret", body="secret", headers={"Access-Control-Allow-Origin": "*"}, media_type="text/plain")
@@ -244,6 +245,7 @@ def test_the_flags_alone_keep_the_browser_off_the_network(tmp_path: Path) -> Non
         assert site.reached == []
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "code",
     [
@@ -270,6 +272,7 @@ def test_scripts_without_an_end_cost_a_bounded_time_and_the_text_is_read(code: s
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.extended
 def test_requests_without_an_end_are_cut_off_at_the_limit() -> None:
     with Site() as site:
         site.page(
@@ -282,6 +285,7 @@ def test_requests_without_an_end_are_cut_off_at_the_limit() -> None:
         assert 15 < len(site.requests) <= 20
 
 
+@pytest.mark.extended
 def test_a_page_that_leads_on_and_on_is_left() -> None:
     async def onward(asked: Asked, wire: Wire) -> None:
         number = int(asked.target.partition("?")[2] or 0)
@@ -294,6 +298,7 @@ def test_a_page_that_leads_on_and_on_is_left() -> None:
         assert len(site.requests) == 6
 
 
+@pytest.mark.extended
 def test_a_page_with_more_bytes_than_its_share_is_cut_off() -> None:
     with Site() as site:
         site.page("/a", html=script("for (let i = 0; i < 40; i++) fetch('/d?' + i).catch(() => 0)"))
@@ -337,6 +342,7 @@ def test_a_page_beyond_the_cap_is_cut() -> None:
     assert len(fetched.body) == len("<!DOCTYPE html>") + 100_000
 
 
+@pytest.mark.extended
 def test_pages_that_eat_memory_cost_asky_little_of_its_own() -> None:
     with Site() as site:
         grow = "const s = 'x'.repeat(1e6); for (let i = 0; i < 3000; i++) document.body.append(s + i)"
@@ -394,6 +400,7 @@ def test_the_browser_ends_with_asky_when_asky_is_killed(folder: Path) -> None:
     assert left_behind(folder) == []
 
 
+@pytest.mark.extended
 def test_several_pages_at_once_do_not_see_each_other(folder: Path) -> None:
     async def main(site: Site) -> list[bytes]:
         reader = open_browser(site)

@@ -267,8 +267,9 @@ def test_a_wait_for_which_there_is_no_time_is_not_begun(site: Site) -> None:
     with pytest.raises(RateLimited, match="asks clients to wait 1000 days"):
         fetch(open_fetcher(site, retry=Retry(), waiting=clock.waiting), site.url("/later"))
     site.page("/later", status=503, headers={"Retry-After": "11"})
-    with pytest.raises(RateLimited, match="asks clients to wait 11 s"):
+    with pytest.raises(RateLimited, match="asks clients to wait 11 s") as limited:
         fetch(open_fetcher(site, retry=Retry(), waiting=clock.waiting, timeout_s=10.0), site.url("/later"))
+    assert limited.value.wait_s == 11
     assert clock.waits == []
     assert len(site.requests) == 2
 

@@ -87,6 +87,7 @@ def test_files_above_the_limits_are_refused() -> None:
         assert len(pool.read("😀".encode() * 25, name="a", media_type=PLAIN).text) == 25
 
 
+@pytest.mark.extended
 def test_a_file_that_takes_too_long_costs_itself_only(bomb: bytes) -> None:
     limits = ReadLimits(timeout_s=5.0, memory_bytes=8192 * MIB)  # the next one's process starts within them, too
     with ReaderPool(limits, workers=1) as pool:
@@ -208,6 +209,7 @@ def test_closing_stops_a_file_that_is_being_read(bomb: bytes) -> None:
         pool.read(b"x", name="a", media_type=PLAIN)
 
 
+@pytest.mark.extended
 def test_no_process_and_no_descriptor_is_left_behind(bomb: bytes) -> None:
     def use() -> None:
         with ReaderPool(workers=2) as pool:

@@ -102,6 +102,7 @@ def test_a_folder_is_embedded_without_a_second_command_and_that_is_said_once(
     assert "indexing     done\n" in asky(tiny, tmp_path, "corpus", "status")[0]
 
 
+@pytest.mark.extended
 def test_the_process_holds_no_terminal_gives_way_and_is_told_of(
     tiny: Path, tmp_path: Path, docs: Path, indexing: Indexing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -125,6 +126,7 @@ def test_the_process_holds_no_terminal_gives_way_and_is_told_of(
     assert indexing.embedded() == (PASSAGES, PASSAGES, PASSAGES)
 
 
+@pytest.mark.extended
 def test_while_it_is_at_work_other_commands_say_nothing_of_it(
     tiny: Path, tmp_path: Path, docs: Path, indexing: Indexing
 ) -> None:
@@ -140,6 +142,7 @@ def test_while_it_is_at_work_other_commands_say_nothing_of_it(
     assert any(NOT_YET in each for each in json.loads(out)["warnings"]), "a program is told"
 
 
+@pytest.mark.extended
 def test_of_two_that_start_at_once_one_works_and_when_it_is_killed_the_next_goes_on(
     tiny: Path, tmp_path: Path, docs: Path, indexing: Indexing
 ) -> None:
@@ -160,6 +163,7 @@ def test_of_two_that_start_at_once_one_works_and_when_it_is_killed_the_next_goes
     assert indexing.embedded() == (PASSAGES, PASSAGES, PASSAGES)
 
 
+@pytest.mark.extended
 def test_a_command_that_embeds_too_loses_and_doubles_nothing(
     tiny: Path, tmp_path: Path, docs: Path, indexing: Indexing
 ) -> None:
@@ -236,6 +240,7 @@ def test_what_keeps_the_process_from_embedding_is_named(
     assert f"indexing     failed ({problem}): 36 passages left" in asky(tiny, tmp_path, "corpus", "status")[0]
 
 
+@pytest.mark.extended
 def test_the_configuration_turns_it_off_and_a_conversation_is_told_once(
     tiny: Path, tmp_path: Path, docs: Path, indexing: Indexing
 ) -> None:

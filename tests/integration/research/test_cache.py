@@ -110,6 +110,9 @@ def test_an_address_that_failed_is_left_alone_for_a_minute(site: Site, web: LabW
         web.read(site.url("/nothing"))
     assert (known.value.verdict, known.value.message) == (failed.value.verdict, failed.value.message)
     assert len(site.requests) == 1
+    with pytest.raises(SourceUnreadable):
+        web.read(site.url("/nothing"), again=True)
+    assert len(site.requests) == 2
     site.page("/nothing", html=html(TEXT))
     web.now += 61
     assert TEXT in web.read(site.url("/nothing")).document.text

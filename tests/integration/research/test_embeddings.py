@@ -117,6 +117,7 @@ class TestDefaultModel(EmbedderContract):
         assert float((embedder.embed(texts) * expected).sum(axis=1).min()) > 0.9999
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 @pytest.mark.model
 def test_int8_vectors_are_near_those_of_fp32_and_do_not_pass_for_them(model_cache: Path) -> None:
@@ -126,6 +127,7 @@ def test_int8_vectors_are_near_those_of_fp32_and_do_not_pass_for_them(model_cach
     assert exact.fingerprint != rough.fingerprint
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 @pytest.mark.parametrize("pooling", ["mean", "cls", "max"])
 def test_every_pooling_gives_the_vectors_of_sentence_transformers(
@@ -173,6 +175,7 @@ def test_counting_tokens_does_not_open_the_model(tiny: Path, tiny_cache: Path) -
     assert (before, before.endswith("True")) == (after, True)
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 def test_a_tokenizer_that_went_missing_after_it_was_checked_is_made_anew(
     tiny: Path, tiny_cache: Path, tmp_path: Path
@@ -200,6 +203,7 @@ def test_processes_that_start_at_once_export_once_and_the_source_is_needed_no_mo
     assert client(model, tmp_path / "cache").embed(SENTENCES).shape == (len(SENTENCES), 32)
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 def test_a_model_is_prepared_once_for_all_homes_of_a_user_and_is_then_read_only(tmp_path: Path) -> None:
     tiny = save_tiny_model(tmp_path / "tiny", window=128)
@@ -215,6 +219,7 @@ def test_a_model_is_prepared_once_for_all_homes_of_a_user_and_is_then_read_only(
     assert (tmp_path / ".cache" / "asky").stat().st_mode & 0o777 == 0o700
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["cut", "incomplete"])
 def test_a_cut_or_incomplete_cache_is_noticed_and_made_anew(
@@ -237,6 +242,7 @@ def test_a_cut_or_incomplete_cache_is_noticed_and_made_anew(
     assert not any(isinstance(event, StageStarted | Warned) for event in again)
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 def test_a_cache_that_cannot_be_written_is_said_once_and_done_without(tiny: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder", "utf-8")
@@ -249,6 +255,7 @@ def test_a_cache_that_cannot_be_written_is_said_once_and_done_without(tiny: Path
     assert warned.hint == "set ASKY_MODEL_CACHE to a folder that you can write"
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 def test_a_model_without_usable_weights_gives_an_error_and_no_vectors(tmp_path: Path) -> None:
     model = save_tiny_model(tmp_path / "broken", weights="nan")
@@ -291,6 +298,7 @@ class TestExport:
         with pytest.raises(UnusableExport):
             read_exported(folder)
 
+    @pytest.mark.extended
     def test_a_change_that_keeps_size_and_time_is_noticed_by_the_vector(self, folder: Path) -> None:
         file = folder / "model.onnx"
         stat = file.stat()

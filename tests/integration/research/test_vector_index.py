@@ -146,6 +146,7 @@ _KILLED = textwrap.dedent(
 )
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 def test_a_kill_while_writing_costs_nothing(tmp_path: Path) -> None:
     acknowledged: list[int] = []
@@ -192,6 +193,7 @@ def large(folder: Path) -> SearchStore:
     return SearchStore(folder, settings=CHROMA, embedder=FakeEmbedder(dim=8, fingerprint="fake-8"))
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 def test_building_shows_progress_goes_on_after_a_kill_and_others_search_meanwhile(tmp_path: Path) -> None:
     count, first_batch = 14_000, 2_000

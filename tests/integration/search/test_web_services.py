@@ -206,6 +206,7 @@ def test_a_wait_beyond_the_time_there_is_is_not_slept(pair: Pair) -> None:
     error = pair.fail()
     assert isinstance(error, RateLimited)
     assert error.message.endswith("it asks clients to wait 1000 days")
+    assert error.wait_s == 86_400_000
     assert pair.time.slept == []
 
 

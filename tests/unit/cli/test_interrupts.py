@@ -57,6 +57,7 @@ def start(
     )
 
 
+@pytest.mark.few(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("act", ["interrupt()", "Dropped()"])
 @pytest.mark.parametrize("command", ["--version", "runs list"])

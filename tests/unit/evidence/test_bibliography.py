@@ -229,6 +229,7 @@ def test_hostile_titles_authors_and_sites_stay_in_their_fields(text: str) -> Non
     assert_reads_back(text, [text, "Doe, Jane"], text)
 
 
+@pytest.mark.extended
 @given(
     st.text(st.characters() | st.sampled_from('{}\\&%$#_~^"\n,@= ')),
     st.lists(st.text(st.characters() | st.sampled_from("{}\\&, and"), max_size=20), max_size=3),

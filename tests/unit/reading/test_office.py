@@ -102,6 +102,7 @@ def test_a_spreadsheet_has_rows_under_their_names_and_formulas_that_nothing_has_
     assert [section.heading for section in document.sections] == ["Sales", "Empty"]
 
 
+@pytest.mark.extended
 def test_a_formula_far_behind_in_a_large_sheet_is_shown_too() -> None:
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("Data")

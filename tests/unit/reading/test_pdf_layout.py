@@ -264,6 +264,7 @@ def test_ranges_and_addresses_that_go_on_have_no_space_in_them(first: str, secon
     assert text in read(printed_pdf([lines]), "a.pdf").text
 
 
+@pytest.mark.extended
 def test_zero_size_letters_and_a_thousand_pages_are_read() -> None:
     tiny = printed_pdf([[(60, 100, "invisible", 0.01, "helv"), *column_of(LEFT, 60, 200, 90)]])
     assert LEFT in read(tiny, "a.pdf").text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from asky.report.page import render_report
 from asky.text.scrub import scrub
 from tests.support.reports import ATTACKS, Seen, answer_of, citation, page_of, reported
+from tests.support.research import hostile_report
 
 ALLOWED: dict[str, set[str]] = {
     "html": {"lang"}, "head": set(), "title": set(), "style": set(), "script": set(), "body": set(), "main": set(),
@@ -23,6 +25,7 @@ ALLOWED: dict[str, set[str]] = {
     "li": {"id", "dir"}, "blockquote": {"class", "dir", "lang"}, "q": {"dir", "lang"}, "bdi": set(), "mark": set(),
     "details": {"id", "class"}, "summary": set(), "dl": set(), "dt": set(), "dd": set(), "code": set(),
     "pre": {"tabindex"}, "em": set(), "strong": set(), "s": set(), "br": set(), "hr": set(), "table": set(),
+    "svg": {"viewbox", "width", "height", "class", "aria-hidden"}, "rect": {"x", "y", "width", "height"},
     "thead": set(), "tbody": set(), "tr": set(), "th": {"class", "dir"}, "td": {"class", "dir"},
     **{f"h{level}": {"class", "dir", "lang"} for level in range(1, 7)},
 }  # fmt: skip
@@ -69,7 +72,8 @@ def test_no_attack_makes_an_element(attack: str) -> None:
         rejected=[{"url": attack, "reason": attack}],
         warnings=[attack],
     )
-    page = Seen(render_report([reported(answer, stored)], title=attack))
+    research = hostile_report(attack, answer)
+    page = Seen(render_report([replace(reported(answer, stored), research=research)], title=attack))
     assert_harmless(page)
     assert page.text("mark") == scrub(attack)
 

@@ -101,6 +101,7 @@ def test_offsets_stay_and_links_do_not_overlap(text: str) -> None:
     find_block(text, "a")
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(
     "part", ["` `` ", "%% a ", "[[a|", "[a](", "> - ", "```\n", "<!--", "$$ ", "[[a]] ", "\\", "#a "]
 )
