@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Header, Path, Query, WebSocket
 from fastapi.responses import Response
 
 from asky.app.schemas import why_object
-from asky.app.serving.research import AGENT, ResearchRequest, allowed_documents
+from asky.app.serving.research import AGENT, ReportForm, ResearchRequest, allowed_documents, export_report
 from asky.server.errors import Json, RunConflict, SessionNotFound
 from asky.server.models import ApprovalBody, Clarification, Limits, NoteBody, StartResearch
 from asky.server.sessions import in_worker
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from asky.server.streams import RunStreams
 
 MAX_SEQ = 2**53
-ReportForm = Literal["json", "md", "html", "pdf"]
 _TYPES = {"json": "application/json", "md": "text/markdown", "html": "text/html", "pdf": "application/pdf"}
 _PAGE_POLICY = "sandbox allow-scripts allow-popups; frame-ancestors 'none'"
 """Keeps a report, whose own policy allows only its own script, from the origin of the server."""
@@ -187,9 +186,9 @@ class ResearchRoutes:
     ) -> Response:
         """Return the report of a run with an answer."""
         run = await self._with_answer(session_id)
-        text = await in_worker(self._asky.runs.export, run, report_format)
+        file = await in_worker(export_report, self._asky.runs, run, report_format)
         headers = {"content-security-policy": _PAGE_POLICY} if report_format == "html" else {}
-        return Response(text.text, media_type=_TYPES[report_format], headers=headers)
+        return Response(file, media_type=_TYPES[report_format], headers=headers)
 
     async def sources(self, session_id: str) -> Response:
         """Return the sources of the answer of a run, those that it did not use and those that it rejected."""

@@ -13,16 +13,17 @@ from asky.agent.models import USER_STOP as USER_STOP
 from asky.agent.models import Phase as Phase
 from asky.agent.models import PrivacyMode as PrivacyMode
 from asky.agent.models import ResearchRequest as ResearchRequest
-from asky.errors import SourceRefused, UsageError
+from asky.app.answers import FORMS
+from asky.errors import NotConfigured, SourceRefused, UsageError
 from asky.events import Listener, ignore
 from asky.values import Approve, Clarify, decline
 
 if TYPE_CHECKING:
     from asky.agent.models import ResearchState
-    from asky.app.runs import RunHandle
+    from asky.app.runs import Run, RunHandle, RunService
     from asky.config.loader import Config
 
-SessionStatus = Literal["running", "interrupted", "finished", "cancelled", "failed"]
+ReportForm = Literal["json", "md", "html", "pdf"]
 
 
 class ListedResearch(Protocol):
@@ -80,6 +81,13 @@ class ResearchAgent(Protocol):
     def stop(self, run_id: str) -> None:
         """Have a run of any process end its cycle and write its report."""
         ...
+
+
+def export_report(runs: RunService, run: Run, form: ReportForm) -> bytes:
+    """Return the report of a run with an answer, as a file. Raises `NotConfigured` for a form that there is not."""
+    if form not in FORMS:
+        raise NotConfigured(f"there are no reports as {form}", hint="formats are json, md and html")
+    return runs.export(run, form).text.encode("utf-8", "replace")
 
 
 def allowed_documents(names: Sequence[str], config: Config) -> tuple[Path, ...]:
