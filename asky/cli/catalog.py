@@ -26,6 +26,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "cache": "List, show and delete cached web pages.",
         "models": "List, show and test models; set the default.",
         "mcp": "Offer asky's tools to other programs (MCP server).",
+        "serve": "Serve asky to browsers and programs on this machine.",
         "setup": "Choose a model, documents and the web in four questions.",
         "config": "Show and change the configuration.",
         "doctor": "Check the installation, models and store.",

@@ -31,7 +31,7 @@ def open_socket(host: str, port: int) -> socket:
         family = getaddrinfo(host or None, port, type=SOCK_STREAM, flags=AI_PASSIVE)[0][0]
         listening = create_server((host, port), family=family)
     except (OSError, OverflowError, UnicodeError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
+        reason, _, _ = (getattr(error, "strerror", None) or str(error)).partition(" (while attempting")
         raise UsageError(
             f"cannot listen on {host} port {port}: {reason.lower()}", hint="choose another --port"
         ) from None

@@ -15,7 +15,7 @@ from asky.errors import NotConfigured, UsageError
 
 _PORT = 8765
 _GRACE_S = 4.5
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 @click.command()
@@ -83,5 +83,5 @@ def _require_extra() -> None:
 def _announce(host: str, port_and_path: str, token_place: str) -> None:
     shown = f"[{host}]" if ":" in host else host
     click.echo(f"asky mcp listens on http://{shown}:{port_and_path}; the token is in {token_place}", err=True)
-    if host not in _LOOPBACK:
+    if host not in LOOPBACK:
         click.echo("note: others in the network can reach it, and read what is sent; use a tunnel", err=True)
