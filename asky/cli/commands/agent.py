@@ -288,9 +288,14 @@ def _require_format(*, as_json: bool, json_stream: bool) -> None:
         raise UsageError("--json and --json-stream cannot be combined", hint="use one of them")
 
 
-def _require_extra() -> None:
-    """Raise `NotConfigured` if LangGraph is not installed."""
+def has_agent_extra() -> bool:
+    """Return whether LangGraph is installed, with its checkpoints."""
     from importlib.util import find_spec  # only for this command
 
-    if find_spec("langgraph") is None or find_spec("langgraph.checkpoint.sqlite") is None:
+    return find_spec("langgraph") is not None and find_spec("aiosqlite") is not None
+
+
+def _require_extra() -> None:
+    """Raise `NotConfigured` without the extra."""
+    if not has_agent_extra():
         raise NotConfigured("`asky agent` needs the agent extra", hint="`pip install 'asky[agent]'`")
