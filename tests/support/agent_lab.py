@@ -131,11 +131,11 @@ class AgentLab:
         raise AssertionError(f"no reply to {sent[:200]!r}")
 
     @property
-    def script(self) -> Mapping[str, Callable[[str], str] | str]:
-        """What the model replies, by words of the prompt; a test may set `replies` to put others before these."""
-        return {**self.replies, **_SCRIPT}
+    def script(self) -> Mapping[str, Callable[[str], Any] | str]:
+        """What the model replies, by words of the prompt; a test may set `replies` to replace some."""
+        return {**_SCRIPT, **self.replies}
 
-    replies: Mapping[str, Callable[[str], str] | str] = {}
+    replies: Mapping[str, Callable[[str], Any] | str] = {}
 
 
 def plan(*parts: tuple[str, Sequence[str]]) -> str:
