@@ -194,20 +194,22 @@ def _prose(text: str) -> list[str]:
 
 
 def _weights(listed: Sequence[frozenset[str]]) -> Callable[[str], float]:
-    """Return a function that weighs a term by how few of the sentences have it.
+    """Return a function that weighs a term by how few of the sentences have it; 0 for a term that none has.
 
     Source: inverse document frequency, Sparck Jones, Journal of Documentation 28(1), 1972.
     """
     counts = Counter(term for terms in listed for term in terms)
-    return lambda term: math.log((1 + len(listed)) / (0.5 + counts[term]))
+    return lambda term: math.log(1 + len(listed) / counts[term]) if counts[term] else 0.0
 
 
 def _relevant(sentences: Sequence[str], wanted: frozenset[str], weigh: Callable[[str], float]) -> list[str]:
     """Return the sentences that have enough of the words of `wanted`, by weight, at most three, in their order."""
     whole = math.fsum(map(weigh, wanted)) or 1.0
-    shares = [math.fsum(weigh(term) for term in wanted & terms_of(each)) / whole for each in sentences]
-    best = sorted((at for at, share in enumerate(shares) if share >= _RELEVANT), key=lambda at: -shares[at])
-    return [sentences[at][:_MAX_CHARS] for at in sorted(best[:_SENTENCES])]
+    shared = [wanted & terms_of(each) for each in sentences]
+    shares = [math.fsum(map(weigh, each)) / whole for each in shared]
+    enough = [at for at, each in enumerate(shared) if shares[at] >= _RELEVANT and len(each) >= min(2, len(wanted))]
+    best = sorted(enough, key=lambda at: -shares[at])[:_SENTENCES]
+    return [sentences[at][:_MAX_CHARS] for at in sorted(best)]
 
 
 def names_in(text: str) -> list[tuple[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -51,7 +51,7 @@ class SubQuestion:
 class FoundPassage:
     """A passage that was found: `origin` is `page`, `snippet`, or the user's `documents`, `library` or `vault`.
 
-    `address` is its URL, or else its URI; `about` is the number of the sub-question that it was found for.
+    `address` is its URL, or else its URI; `about` are the numbers of the sub-questions that it was found for.
     """
 
     key: str
@@ -61,7 +61,7 @@ class FoundPassage:
     source_name: str
     is_private: bool
     is_paper: bool
-    about: int
+    about: tuple[int, ...]
     cycle: int = 0
 
 
@@ -171,7 +171,9 @@ class Findings:
         self.queries += data["queries"]
         self._queries_of[self.cycle] = data["queries"]
         for each in data["passages"]:
-            self.passages.setdefault(each["key"], FoundPassage(**each, cycle=self.cycle))
+            about = tuple(each["about"])
+            known = self.passages.get(each["key"]) or FoundPassage(**{**each, "about": ()}, cycle=self.cycle)
+            self.passages[known.key] = replace(known, about=tuple(dict.fromkeys((*known.about, *about))))
         self.known_addresses |= dict.fromkeys(data["known"])
         self.tried_addresses |= dict.fromkeys(data["tried"])
         self.failures += data["failures"]

@@ -285,7 +285,7 @@ class Nodes:
         return {
             "notes": notes,
             "queries": [each.label for each in lookups],
-            "passages": list({each["key"]: each for each in passages}.values()),
+            "passages": _merged(passages),
             "known": list(dict.fromkeys([*known, *local])),
             "tried": list(dict.fromkeys([*self._tried, *local])),
             "failures": self._failures,
@@ -428,7 +428,7 @@ class Nodes:
             "source_name": origin,
             "is_private": source.kind in PRIVATE_KINDS,
             "is_paper": source.kind == "paper",
-            "about": about,
+            "about": [about],
         }
 
     @asynccontextmanager
@@ -481,9 +481,8 @@ class Nodes:
         }
 
     def _text_about(self, key: str) -> str:
-        about = self.findings.passages[key].about
         parts = self.findings.sub_questions
-        return f"{parts[about].text if about < len(parts) else ''} {self.findings.refined_query}"
+        return " ".join(parts[number].text for number in self.findings.passages[key].about if number < len(parts))
 
     def _batches(self, passages: Sequence[Evidence]) -> list[list[Evidence]]:
         """Return the passages in groups that fit into two fifths of the model's context; at most four groups."""
@@ -612,6 +611,15 @@ class Nodes:
         if not limit or not self._journal.is_live:
             return float("inf")
         return max(0.0, GATHERING_SHARE * limit - self._journal.state.seconds)
+
+
+def _merged(passages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return each passage once, with all the sub-questions that it was found for."""
+    found: dict[str, dict[str, Any]] = {}
+    for each in passages:
+        known = found.setdefault(each["key"], each)
+        known["about"] = list(dict.fromkeys([*known["about"], *each["about"]]))
+    return list(found.values())
 
 
 def host_or(source_name: str, url: str) -> str:

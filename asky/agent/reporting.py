@@ -83,7 +83,7 @@ def _confidence(answer: Mapping[str, Any], facts: Iterable[Fact], number_of: Map
 
 
 def _sub_questions(findings: Findings) -> Iterator[ReportedSubQuestion]:
-    about = {findings.passages[key].about for each in findings.facts() for key in each.keys}
+    about = {number for each in findings.facts() for key in each.keys for number in findings.passages[key].about}
     for number, each in enumerate(findings.sub_questions):
         status: AnswerStatus = "partly" if number in about else "unanswered"
         yield ReportedSubQuestion(each.text, "answered" if number in findings.answered else status)

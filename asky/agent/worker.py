@@ -119,10 +119,10 @@ class ReportPrompt:
         parts = passages_by_part(self.findings, self._research.shown, by_support=model.host is not None)
         if model.host is None:
             return quoting_prompt(parts, marker)
-        if isinstance(model, ReportWriter) and self.context.run.access.private_stays:
-            private = _only(parts, lambda kind: not self.context.run.access.may_see(model, kind))
-            model.private = quoting_prompt(private, marker).messages
-            parts = _only(parts, lambda kind: self.context.run.access.may_see(model, kind))
+        may_see, writer = self.context.run.access.may_see, self._worker.writer
+        if writer is not None:
+            writer.private = quoting_prompt(_only(parts, lambda kind: not may_see(model, kind)), marker).messages
+        parts = _only(parts, lambda kind: may_see(model, kind))
         room, counter = model.context_tokens * 2 // 5, self._worker.counter()
         return report_prompt(self.findings, parts, marker=marker, room=room, count=counter.count_text)
 
@@ -133,8 +133,8 @@ class AgentWorker(BaseRunWorker):
 
     `quoter` is the built-in model, and `limits` are those of a run. `domains` are the fields of research by name,
     `obstacles` makes the handler of failures of the run with that id, and `records` outlive runs. `checkpoints` is the
-    file of the graph. `report` puts the report of a run together and keeps it. `page_s` is the
-    time limit of the first attempt at a page or a search.
+    file of the graph. `report` puts the report of a run together and keeps it. `writer` is the model of a run that is
+    being executed. `page_s` is the time limit of the first attempt at a page or a search.
     """
 
     prompt_builder: ClassVar[Callable[[Any, PromptContext], PromptBuilder]] = ReportPrompt
@@ -146,6 +146,7 @@ class AgentWorker(BaseRunWorker):
     records: SourceRecords
     checkpoints: Path
     report: Callable[[str], dict[str, Any]]
+    writer: ReportWriter | None = None
     page_s: float = 20.0
 
     async def execute(
@@ -162,9 +163,8 @@ class AgentWorker(BaseRunWorker):
         """Execute a run as every product does, with the report written as `ReportWriter` and `TopicQuoter` do."""
         worker = self
         if is_live:
-            is_built_in = self.model.host is None
-            model = TopicQuoter(self.model) if is_built_in else ReportWriter(self.model, self.quoter)
-            worker = replace(self, model=model)
+            writer = ReportWriter(self.model, self.quoter) if self.model.host is not None else None
+            worker = replace(self, model=writer or TopicQuoter(self.model), writer=writer)
         await BaseRunWorker.execute(worker, spec, session, run, context, on_answer, steps, is_live=is_live)
 
     async def carry_out(self, builder: PromptBuilder, write: Callable[[], Awaitable[Answer]]) -> None:

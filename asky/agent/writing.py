@@ -23,7 +23,7 @@ _PASSAGES_A_PART = 12
 def passages_by_part(
     findings: Findings, shown: Mapping[str, Evidence], *, by_support: bool
 ) -> list[tuple[str, list[Evidence]]]:
-    """Return the passages for each sub-question, none twice, in the order in which they were found.
+    """Return the passages for each sub-question, at most twelve, in the order in which they were found.
 
     If `by_support`, those of well supported facts come first.
     """
@@ -31,9 +31,9 @@ def passages_by_part(
     order = dict.fromkeys([key for fact in ranked for key in fact.keys] + list(findings.passages))
     parts: list[tuple[str, list[Evidence]]] = [(each.text, []) for each in findings.sub_questions]
     for key in order:
-        about = findings.passages[key].about
-        if key in shown and about < len(parts) and len(parts[about][1]) < _PASSAGES_A_PART:
-            parts[about][1].append(shown[key])
+        for number in findings.passages[key].about if key in shown else ():
+            if number < len(parts) and len(parts[number][1]) < _PASSAGES_A_PART:
+                parts[number][1].append(shown[key])
     return parts
 
 
@@ -43,7 +43,7 @@ def _support(fact: Fact) -> tuple[bool, float]:
 
 def quoting_prompt(parts: Sequence[tuple[str, Sequence[Evidence]]], marker: str) -> Prompt:
     """Return the prompt of the built-in model, which quotes from the passages on each part."""
-    return Prompt([Message("system", EVIDENCE_PROMPT), *quoting_messages(parts, marker)], ToolRegistry([]))
+    return Prompt([Message("system", EVIDENCE_PROMPT), *quoting_messages(parts, marker, once=False)], ToolRegistry([]))
 
 
 def report_prompt(
@@ -77,11 +77,13 @@ def report_prompt(
 
 
 def _fitting(parts: Sequence[Sequence[Evidence]], room: int, count: Callable[[str], int]) -> list[list[Evidence]]:
-    """Return the first passages of each part that fit, taken from all parts in turn."""
+    """Return the first passages of each part that fit, taken from all parts in turn; each with one part only."""
     kept: list[list[Evidence]] = [[] for _ in parts]
+    seen: set[str] = set()
     for at in range(max(map(len, parts), default=0)):
         for number, passages in enumerate(parts):
-            if at < len(passages):
+            if at < len(passages) and passages[at].key not in seen:
+                seen.add(passages[at].key)
                 room -= count(passages[at].text)
                 if room < 0:
                     return kept
