@@ -100,9 +100,9 @@ class Windowed:
 
 @dataclass(frozen=True, slots=True)
 class Estimated:
-    """Stops when the facts that the sources offered would still add are an estimated `unread_below` of all.
+    """Stops when less than an estimated `unread_below` of the facts is left in unread sources: `estimate_unread`.
 
-    See `estimate_unread`. It never stops after one cycle, and after `fruitless_cycles` cycles without a single fact.
+    It never stops after one cycle; a run without a single fact is given up after `fruitless_cycles`.
     """
 
     unread_below: float = 0.05

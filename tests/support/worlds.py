@@ -25,7 +25,7 @@ Kind = Literal["ordinary", "burst", "trickle", "tiny", "empty"]
 KINDS: tuple[Kind, ...] = (*["ordinary"] * 14, "burst", "trickle", "tiny", "tiny", "empty", "empty")
 """The kinds of worlds, each as often as it is drawn.
 
-An ordinary world is drawn from the ranges. In a burst, one source that is hard to find states as much as a quarter of
+An ordinary world is drawn from the ranges. In a burst, one source that is hard to find states a tenth to a fifth of
 all facts, and nothing else states them; in a trickle every source adds a fact or two; a tiny one has one to three
 sources; in an empty one no source states anything.
 """
