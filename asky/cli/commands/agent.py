@@ -18,7 +18,7 @@ from asky.cli.listing_group import ListingGroup
 from asky.cli.options import complete_model, complete_research, json_option, verbosity_options
 from asky.cli.saving import require_writable, save_text
 from asky.cli.terminal.approval import Approval
-from asky.cli.terminal.clarification import Clarification
+from asky.cli.terminal.clarification import TerminalQuestion
 from asky.cli.view import PrintedView, open_view, print_result, run_to_end
 from asky.errors import BudgetExceeded, NotConfigured, UsageError
 from asky.text.counting import counted
@@ -118,7 +118,7 @@ def start(
         form_of(output, hint="for example: -o report.md")
         require_writable(output)
     with command_context(quiet=quiet, verbose=verbose, as_json=as_json or json_stream) as ctx:
-        clarify = Clarification(ctx.terminal, ctx.progress)
+        clarify = TerminalQuestion(ctx.terminal, ctx.progress)
         request = ResearchRequest(
             query=" ".join(question),
             privacy_mode=privacy or ctx.asky.config.agent.privacy_mode,

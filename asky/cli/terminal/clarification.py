@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from asky.cli.terminal.terminal import Progress, Terminal
 
 
-class Clarification:
+class TerminalQuestion:
     """Asks the user a question on a terminal; see `asky.values.Clarify`. Without a terminal there is no answer."""
 
     def __init__(self, terminal: Terminal, progress: Progress) -> None:
