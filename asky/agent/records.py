@@ -94,7 +94,8 @@ class AgentRecords:
                 hint=f"`asky agent resume {run.id}` goes on with it" if run.status != "running" else None,
             )
         spec = recorded_spec(self._runs, run)
-        cited = next((each.data["keys"] for each in self._runs.ledger(run.id) if each.kind == "cited"), ())
+        entries = [each.data["keys"] for each in self._runs.ledger(run.id) if each.kind == "cited"]
+        cited = entries[-1] if entries else ()  # a run that was cancelled before has several
         return compose_report(run, spec, decode_task(spec.question.task), self._findings(run), cited)
 
     def keep_report(self, run_id: str) -> ResearchReport:

@@ -176,6 +176,7 @@ _SCRIPT: Mapping[str, Callable[[str], str] | str] = {
         ("What did the barrage cost?", ["Rance barrage cost"]),
         ("How much electricity does it make?", ["Rance electricity"]),
     ),
+    "You prepare research": json.dumps({"blocked": False, "question": "", "refined": QUESTION}),
     "You read passages": extraction,
     "Write a research report": report,
 }
