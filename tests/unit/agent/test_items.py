@@ -11,6 +11,7 @@ from tests.support.worlds import statement
 
 ACQUIRED = "Acme Holdings acquired Beta Labs in 2019 for $1.4 million."
 REEF = "Warm water bleached northern corals"
+LONG = " ".join(f"the {letter}{other}ra of" for letter in "bcdfghk" for other in "aeiouy")
 
 
 @pytest.mark.parametrize(
@@ -68,6 +69,7 @@ def test_a_name_keeps_its_last_word_whatever_it_is(name: str, key: str) -> None:
         ("Łódź has a café", "ŁÓDŹ has cafes"),
         ("Warm water bleached corals", "Reportedly, warm water bleached corals"),
         (f"{REEF} reportedly", REEF),
+        ("One swimmer drowned", "A swimmer drowned"),
     ],
 )
 def test_statements_that_say_the_same_are_one_fact(one: str, other: str) -> None:
@@ -88,6 +90,7 @@ def test_statements_that_say_the_same_are_one_fact(one: str, other: str) -> None
         (f"{REEF} rapidly", f"{REEF} slowly"),  # neither has a word more
         (REEF, f"{REEF} rarely"),  # turns the meaning
         ("Water bleached corals", "Water bleached corals reportedly"),  # they share three words
+        (LONG, f"{LONG} reportedly"),  # more than a sentence
         ("Das Meer schadet vielen alten Korallen", "Das Meer schadet nicht vielen alten Korallen"),
     ],
 )

@@ -16,6 +16,7 @@ def test_shares_are_of_what_is_known_after_the_cycle() -> None:
     ("counts", "expected"),
     [
         ((0, 0, 0, 0, 0, 0, 0, 0), (0, 0, 0, 0)),  # nothing found, no source available
+        ((0, 1, 0, 1, 1, 1, 1, 1), (1, 1, 1, 1)),
         ((0, 4, 0, 9, 0, 3, 2, 8), (1, 1, 0, 0.25)),  # a first cycle
         ((4, 4, 9, 9, 0, 0, 9, 8), (0, 0, 0, 1)),  # a source that was queried has gone since
     ],
