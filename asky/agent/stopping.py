@@ -115,10 +115,13 @@ class Estimated:
         if not history[-1].facts:
             has_tried = len(history) >= self.fruitless_cycles
             return Decision(has_tried, f"No facts were found in {counted(len(history), 'cycle')}")
-        unread = estimate_unread(history)
-        sources = counted(history[-1].unread, "source")
-        left = f"{sources} offered but not read would add an estimated {unread:.0%} of the facts"
-        return Decision(unread < self.unread_below, left)
+        unread, sources = estimate_unread(history), history[-1].unread
+        should_stop = unread < self.unread_below
+        if not sources:
+            return Decision(should_stop, "Everything that the searches offered has been read")
+        adds = f"would add an estimated {unread:.0%} of the facts"
+        left = f"{counted(sources, 'source')} that {'was' if sources == 1 else 'were'} not read {adds}"
+        return Decision(should_stop, f"Little is left: {left}" if should_stop else left)
 
 
 _MIN_CYCLES = 2

@@ -128,7 +128,11 @@ def test_the_estimate_stops_below_its_threshold_and_never_after_one_cycle() -> N
     history = [RECORD, replace(RECORD, cycle=2)]
     unread = estimate_unread(history)
     assert Estimated(unread).decide(history) == Decision(
-        False, "10 sources offered but not read would add an estimated 13% of the facts"
+        False, "10 sources that were not read would add an estimated 13% of the facts"
+    )
+    assert Estimated(1.0).decide(history).reason.startswith("Little is left: 10 sources")
+    assert Estimated().decide([RECORD, replace(RECORD, cycle=2, unread=0)]) == Decision(
+        True, "Everything that the searches offered has been read"
     )
     assert Estimated(unread + 1e-9).decide(history).should_stop
     assert not Estimated(1.0).decide(history[:1]).should_stop
