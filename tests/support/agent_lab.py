@@ -11,7 +11,7 @@ from typing import Any
 
 import anyio
 
-from asky.app.agent.service import ResearchRequest
+from asky.app.agent.requests import ResearchRequest
 from asky.app.asky import Asky
 from asky.events import Event
 from asky.evidence.passages import parse_passages

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 import click
 
-from asky.app.agent.service import PrivacyMode, ResearchRequest
+from asky.app.agent.requests import PRIVACY_MODES, PrivacyMode, ResearchRequest
 from asky.app.requests import RunLimits
 from asky.app.schemas import research_runs_object, research_state_object
 from asky.cli.context import CommandContext, Stopped, command_context
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from asky.cli.view import Start
     from asky.values import Answer
 
-_MODES = get_args(PrivacyMode)
 _SPENT = "a limit ended the research before nothing new was found; the report says what is there"
 
 
@@ -57,7 +56,7 @@ def agent() -> None:
 )
 @click.option(
     "--privacy",
-    type=click.Choice(_MODES),
+    type=click.Choice(PRIVACY_MODES),
     help="What may leave this machine: nothing, everything, or all but your own documents.  [default: cloud_allowed]",
 )
 @click.option("--no-web", is_flag=True, help="Do not search the web.")

@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import pytest
 
-from asky.app.agent.service import ResearchRequest
+from asky.app.agent.requests import ResearchRequest
 from asky.config.limits import RunLimits
 from asky.errors import AskyError, UsageError
 from asky.events import ClarificationAsked, Event, PhaseStarted

@@ -22,7 +22,7 @@ DIE = """
 import os, sys, json
 import anyio
 from asky.app.asky import Asky
-from asky.app.agent.service import ResearchRequest
+from asky.app.agent.requests import ResearchRequest
 from asky.config.loader import load_config
 from asky.events import PhaseStarted
 from pathlib import Path
