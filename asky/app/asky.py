@@ -222,7 +222,7 @@ class Asky:
     def _agent(self) -> AgentService:
         from asky.app.agent.service import AgentService
 
-        return AgentService(self._services, self._chat)
+        return AgentService(self._services, self._chat, self._runs)
 
     @property
     def agent(self) -> AgentService:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from asky.agent.models import AGENT
+from asky.agent.modes import AGENT
 from asky.app.answers import (
     ExportedDocument,
     answer_text,

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from asky.agent.domains import DomainSources, available_sources, choose_domain, domains_of, find_domain
+from asky.agent.domains import GENERAL, DomainSources, available_sources, choose_domain, domains_of, find_domain
 from asky.agent.models import PRIVACY_MODES
 from asky.agent.models import PrivacyMode as PrivacyMode
 from asky.agent.models import ResearchRequest as ResearchRequest
@@ -20,22 +20,21 @@ from asky.app.inputs import Inputs
 from asky.concurrency import in_thread
 from asky.errors import UsageError
 from asky.events import Listener, ignore
-from asky.report.gathering import report_run
-from asky.report.page import render_report
-from asky.report.research_markdown import render_research_markdown
 from asky.research.web.access import WebAccess
 from asky.runs.access import BUILT_IN, is_on_this_machine
 from asky.runs.context import Question, raise_for_outcome
 from asky.storage.scope import Scope
 from asky.storage.sessions import own_collection
-from asky.text.printable import json_text
 from asky.values import PRIVATE_KINDS, decline
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from asky.agent.domains import DomainConfiguration
     from asky.agent.worker import AgentWorker
-    from asky.app.answers import Form
+    from asky.app.answers import ExportedDocument, Form
     from asky.app.ask import ChatService
+    from asky.app.runs import RunService
     from asky.runs.context import RunHandle
     from asky.runs.starter import OpenedSession, RunStarter
     from asky.values import Answer, Approve, Clarify
@@ -50,8 +49,9 @@ _UNKNOWN_SCORE = 0.25
 class AgentService(AgentRecords):
     """Runs of the research agent. Synchronous methods read; `start` and `resume` are to be entered."""
 
-    def __init__(self, services: Services, chat: ChatService) -> None:
+    def __init__(self, services: Services, chat: ChatService, runs: RunService) -> None:
         super().__init__(services.runs)
+        self._runs_exported = runs
         self._services = services
         self._chat = chat
 
@@ -106,16 +106,13 @@ class AgentService(AgentRecords):
         async with resumed as handle:
             yield handle
 
-    def render(self, run_id: str, form: Form) -> str:
-        """Return the report of a run as `md`, `html` or `json`. Raises `UsageError` before there is one."""
+    def export(self, run_id: str, form: Form, folder: Path | None = None) -> ExportedDocument:
+        """Return the report of a run in a format, for a file in `folder` if that is known.
+
+        Raises `UsageError` before there is one.
+        """
         report = self.keep_report(run_id)
-        if form == "json":
-            return json_text(report.encode()) + "\n"
-        if form == "md":
-            return render_research_markdown(report)
-        services = self._services
-        run = services.runs.find(report.run)
-        return render_report([report_run(run, runs=services.runs, documents=services.documents)])
+        return self._runs_exported.export_answer(report.answer, form, folder)
 
     def raise_for_outcome(self, answer: Answer) -> None:
         """Raise the error of an answer that is incomplete, or without evidence."""
@@ -197,7 +194,8 @@ class AgentService(AgentRecords):
         found = available_sources(domain, [each.name for each in self._services.web().providers])
         scores = dict(self._services.source_records.get_ranked_sources(domain.domain))
         ranked = sorted(found.available, key=lambda name: -scores.get(name, _UNKNOWN_SCORE))
-        return replace(found, available=tuple(ranked[:_MAX_SERVICES]))
+        missing = () if domain.domain == GENERAL and ranked else found.unavailable  # any one does for the whole web
+        return replace(found, available=tuple(ranked[:_MAX_SERVICES]), unavailable=missing)
 
     def _web(
         self, opened: OpenedSession[AgentWorker], domain: DomainConfiguration, names: tuple[str, ...]

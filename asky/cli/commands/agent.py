@@ -16,7 +16,7 @@ from asky.cli.context import CommandContext, Stopped, command_context
 from asky.cli.export_forms import form_of
 from asky.cli.listing_group import ListingGroup
 from asky.cli.options import complete_model, complete_research, json_option, verbosity_options
-from asky.cli.saving import require_writable, save_text
+from asky.cli.saving import require_writable, save_bytes
 from asky.cli.terminal.approval import Approval
 from asky.cli.terminal.clarification import TerminalQuestion
 from asky.cli.view import PrintedView, open_view, print_result, run_to_end
@@ -225,7 +225,7 @@ def report(run_id: str | None, as_json: bool) -> None:
     with command_context(as_json=as_json) as ctx:
         service = ctx.asky.agent
         found = service.find(run_id)
-        ctx.terminal.write(service.render(found, "json" if as_json else "md"))
+        ctx.terminal.write(service.export(found, "json" if as_json else "md").data.decode())
 
 
 @agent.command()
@@ -234,13 +234,13 @@ def report(run_id: str | None, as_json: bool) -> None:
     "-o", "--output", type=click.Path(path_type=Path), required=True, help="File; its suffix selects the format."
 )
 def export(run_id: str | None, output: Path) -> None:
-    """Write the report of research to a file: .md, .html or .json."""
+    """Write the report of research to a file: .md, .html, .json or .pdf."""
     form = form_of(output, hint="for example: -o report.html")
     require_writable(output)
     with command_context() as ctx:
         service = ctx.asky.agent
         found = service.find(run_id)
-        save_text(output, service.render(found, form))
+        save_bytes(output, service.export(found, form, output.absolute().parent).data)
         ctx.terminal.note(f"wrote {output}")
 
 
@@ -250,14 +250,14 @@ def _run(ctx: CommandContext, begin: Start, *, as_json: bool, json_stream: bool)
     try:
         if as_json:
             answer = run_to_end(ctx, PrintedView(ctx.terminal, ctx.progress), begin)
-            ctx.terminal.write(service.render(answer.run, "json"))
+            ctx.terminal.write(service.export(answer.run, "json").data.decode())
         else:
             view = open_view(ctx, "events" if json_stream else "text", waits=False)
             answer = print_result(ctx, view, None, lambda: run_to_end(ctx, view, begin))
             for line in _outcome(service, answer):
                 ctx.terminal.note(line)
         if (path := service.state(answer.run)["export_path"]) is not None:
-            save_text(Path(path), service.render(answer.run, form_of(Path(path))))
+            save_bytes(Path(path), service.export(answer.run, form_of(Path(path)), Path(path).parent).data)
     except Stopped as stopped:
         stopped.message = stopped.message.replace("asky runs resume", "asky agent resume")
         raise
