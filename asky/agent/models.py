@@ -19,9 +19,6 @@ Phase = Literal[
 ]
 """The node that a run is in. Each but the first and the last is a node of the graph."""
 
-AGENT = "agent"
-"""The mode of the runs of the agent."""
-
 USER_STOP = "User requested stop"
 """The reason to stop of a run that the user ended early; it still writes its report."""
 
@@ -75,11 +72,13 @@ class Fact:
 class ResearchRequest:
     """What a run of the agent is asked, and with what.
 
-    `documents` are files and folders, and `collections` names of `asky corpus`. With `library` and `vault`, the paper
-    library and the notes are sources too where there are any. `domain` is the name of a `DomainConfiguration`, `None`
+    `documents` are files and folders, and `collections` names of `asky corpus`. With `library`, `vault` and `web`, the
+    papers, the notes and the web are sources too where they are set up; notes by default only where no cloud model sees
+    them, and the web never with the privacy mode `local_only`. `domain` is the name of a `DomainConfiguration`, `None`
     to choose one. `model` is an alias of models.toml or `PROVIDER:ID`, `None` for the default. `limits` are those of
     every run; `max_cycles` and `max_fetches` are the agent's own, `None` for the configured ones. With `clarifies`, the
-    agent may ask the user what is meant, at most twice.
+    agent may ask the user what is meant, at most twice. The report is written to `export_path`, if given, in the format
+    of its suffix.
     """
 
     query: str
@@ -87,7 +86,8 @@ class ResearchRequest:
     documents: tuple[Path, ...] = ()
     collections: tuple[str, ...] = ()
     library: bool = True
-    vault: bool = True
+    vault: bool | None = None
+    web: bool = True
     domain: str | None = None
     model: str | None = None
     session: str | None = None
@@ -95,6 +95,7 @@ class ResearchRequest:
     max_cycles: int | None = None
     max_fetches: int | None = None
     clarifies: bool = False
+    export_path: Path | None = None
 
 
 class ResearchState(TypedDict):

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from asky.runs.context import RunContext, RunSpec
     from asky.storage.runs import Run
     from asky.storage.sessions import Session
-    from asky.values import Answer, Approve
+    from asky.values import Answer, Approve, Clarify
     from asky.wiring import Services
 
 _ASK_AGAIN = "ask again to use the session's model, or choose one with -m"
@@ -334,6 +334,7 @@ class ChatService:
         listen: Listener = ignore,
         notes: Notes = tuple,
         approve: Approve = decline,
+        clarify: Clarify | None = None,
     ) -> AsyncIterator[RunHandle]:
         """Resume a run that was interrupted, stopped or failed, by default the last one; see `start`.
 
@@ -344,7 +345,7 @@ class ChatService:
         run, spec = await in_thread(self.find_unfinished, run_id)
         after = await in_thread(services.events.last, run.id)
         access, limits = Access.from_options(spec.options), RunLimits.from_settings(spec.options)
-        context = self._context(run.id, run.session_id, access, limits, listen, notes, approve, after=after)
+        context = self._context(run.id, run.session_id, access, limits, listen, notes, approve, clarify, after=after)
         async with running(context, partial(self._resume, run, spec, context)) as live:
             yield live
 

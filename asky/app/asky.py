@@ -15,6 +15,7 @@ from asky.errors import UsageError
 from asky.events import Listener, ignore
 
 if TYPE_CHECKING:
+    from asky.app.agent.service import AgentService
     from asky.app.ask import ChatService
     from asky.app.cache import CacheService
     from asky.app.completion import CompletionService
@@ -216,6 +217,18 @@ class Asky:
     def notes(self) -> NoteService:
         """The vault. Raises `NotConfigured` if there is none."""
         return self.services.notes
+
+    @cached_property
+    def _agent(self) -> AgentService:
+        from asky.app.agent.service import AgentService
+
+        return AgentService(self._services, self._chat, self._runs)
+
+    @property
+    def agent(self) -> AgentService:
+        """The research agent."""
+        _ = self.services
+        return self._agent
 
     @property
     def models(self) -> ModelService:

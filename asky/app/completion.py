@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from asky.agent.modes import AGENT
 from asky.config.paths import resolve_paths
 
 if TYPE_CHECKING:
@@ -43,6 +44,12 @@ class CompletionService:
     def runs(self, typed: str) -> list[str]:
         """Return the ids of the last runs, newest first."""
         return self._stored(typed, lambda services: (run.id for run in services.runs.recent(limit=_MAX_STORED)))
+
+    def research(self, typed: str) -> list[str]:
+        """Return the ids of the last runs of the research agent, newest first."""
+        return self._stored(
+            typed, lambda services: (run.id for run in services.runs.recent(limit=_MAX_STORED) if run.mode == AGENT)
+        )
 
     def pages(self, typed: str) -> list[str]:
         """Return the URLs of cached pages, most recently used first."""

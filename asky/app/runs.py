@@ -7,7 +7,15 @@ from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from asky.app.answers import ExportedText, answer_text, export_cited
+from asky.agent.modes import AGENT
+from asky.app.answers import (
+    ExportedDocument,
+    answer_text,
+    export_cited,
+    exported_text,
+    rendered,
+    research_markdown,
+)
 from asky.app.records import RunDetails, RunSummary
 from asky.app.schemas import run_object
 from asky.app.sessions import find_session
@@ -16,10 +24,11 @@ from asky.evidence.citation_lookup import open_citation
 from asky.evidence.citations.markers import number_citations
 from asky.evidence.citations.page_citations import cites_page, read_page_citations, with_pages
 from asky.papers.modes import PAPERS
+from asky.report.gathering import report_run, research_of
 from asky.storage.corpus import DEFAULT_COLLECTION
 from asky.storage.runs import LedgerEntry, Run
 from asky.storage.stored_json import SEE_DOCTOR
-from asky.text.printable import json_text
+from asky.text.printable import json_document, json_text
 from asky.values import Evidence, Location, Source, Span, Unreadable
 from asky.version import __version__
 
@@ -30,6 +39,8 @@ if TYPE_CHECKING:
     from asky.events import Envelope
     from asky.evidence.citation_lookup import OpenedCitation as OpenedCitation
     from asky.evidence.export.bundle_check import CheckedBundle as CheckedBundle
+    from asky.report.gathering import ReportedAnswer
+    from asky.report.research_report import ResearchReport as ResearchReport
     from asky.runs.context import RunHandle as RunHandle
     from asky.storage.runs import StoredPassage
     from asky.wiring import Services
@@ -161,38 +172,48 @@ class RunService:
 
     # exports
 
-    def export(self, run: Run, form: Form, folder: Path | None = None) -> ExportedText:
+    def export(self, run: Run, form: Form, folder: Path | None = None) -> ExportedDocument:
         """Return the answer of a run in a format, for a file in `folder` if that is known; see `answer_text`.
 
         `json` is the run with all its evidence as `asky.run/1`.
         Raises `UsageError` if the run has no answer, except for `json`.
         """
         if form == "json":
-            return ExportedText(json_text(self.evidence(run)) + "\n")
-        if form == "html":
-            return ExportedText(self.page(run))
+            return exported_text(json_text(self.evidence(run)) + "\n")
+        if form == "html" or form == "pdf":
+            return rendered([self._reported(run)], form)
         if run.answer is None:
             raise UsageError(
                 f"run {run.id} has no answer: its status is {run.status}",
                 hint="`asky runs list` shows how each run ended",
             )
         if form == "md":
-            return ExportedText(self.export_answer(run.answer, "md", folder))
+            return self.export_answer(run.answer, "md", folder)
         return export_cited([self._services.papers.noticed(run.answer)], form)
 
-    def export_answer(self, answer: Mapping[str, Any], form: Form, folder: Path | None = None) -> str:
+    def export_answer(self, answer: Mapping[str, Any], form: Form, folder: Path | None = None) -> ExportedDocument:
         """Return an `asky.answer/1` object in a format, for a file in `folder` if that is known; see `answer_text`.
 
-        Markdown of an answer from the paper library cites by page and lists the papers. For `html`, the run has to be
-        in the store.
+        Markdown of an answer from the paper library cites by page and lists the papers. An answer of the agent comes
+        with the rest of its report, as JSON in an `asky.research/1` object. For `html`, `pdf` and answers of the agent,
+        the run has to be in the store.
         """
-        if form == "html":
-            return self.page(self.find(answer["run"]))
+        if form == "html" or form == "pdf":
+            return rendered([self._reported(self.find(answer["run"]))], form)
+        if answer["mode"] == AGENT and (report := self.research_report(self.find(answer["run"]))) is not None:
+            if form == "json":
+                return exported_text(json_document(report.encode()))
+            if form == "md":
+                return exported_text(research_markdown(report, folder))
         papers = self._services.papers if form == "md" and answer["mode"] == PAPERS else None
         cited_by_page = with_pages(answer["answer"], answer["citations"]) if papers is not None else ""
         body = papers.format_research_result(cited_by_page)[0] if papers is not None else None
         noticed = self._services.papers.noticed(answer) if form in ("tex", "bibtex", "csl", "ris") else answer
-        return answer_text(noticed, form, folder, body)
+        return exported_text(answer_text(noticed, form, folder, body))
+
+    def research_report(self, run: Run) -> ResearchReport | None:
+        """Return the report of a run of the agent, `None` before it has one. Raises `StoreDamaged`."""
+        return research_of(run, self._services.runs)
 
     def evidence(self, run: Run) -> dict[str, Any]:
         """Return a run as an `asky.run/1` object, with the full text of every document shown in it."""
@@ -206,10 +227,10 @@ class RunService:
 
         Raises `UsageError` if the run has no answer.
         """
-        from asky.report.gathering import report_run  # only for this format, as is the page
-        from asky.report.page import render_report
+        return rendered([self._reported(run)], "html").text
 
-        return render_report([report_run(run, runs=self._services.runs, documents=self._services.documents)])
+    def _reported(self, run: Run) -> ReportedAnswer:
+        return report_run(run, runs=self._services.runs, documents=self._services.documents)
 
     def bundle(self, run: Run) -> bytes:
         """Return a run as a zip archive with its report, evidence and bibliography, for `verify`.

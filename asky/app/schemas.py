@@ -16,6 +16,8 @@ from asky.values import Unreadable
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from asky.agent.models import ResearchState as ResearchState
+    from asky.agent.records import ResearchSummary as ResearchSummary
     from asky.app.cache import CachedPage, CacheStats
     from asky.app.corpus import AddedDocuments, CollectionSummary, IndexingStatus, ListedSource
     from asky.app.failures import ErrorReport
@@ -409,6 +411,17 @@ def note_hits_object(query: str, mode: str, hits: Sequence[NoteHit]) -> dict[str
     fields = ("path", "title", "heading", "snippet")
     found = [{**{name: getattr(each, name) for name in fields}, "score": round(each.score, 6)} for each in hits]
     return {"schema": "asky.note_hits/1", "query": query, "mode": mode, "hits": found}
+
+
+def research_runs_object(runs: Sequence[ResearchSummary]) -> dict[str, Any]:
+    """Return runs of the research agent as an `asky.research_runs/1` object."""
+    return {"schema": "asky.research_runs/1", "runs": [asdict(each) for each in runs]}
+
+
+def research_state_object(state: ResearchState, status: str) -> dict[str, Any]:
+    """Return the state of a run of the research agent as an `asky.research_state/1` object."""
+    fields = dict(state) | {"started_at": state["started_at"].isoformat()}
+    return {"schema": "asky.research_state/1", "status": status, **fields}
 
 
 def note_object(result: NoteResult) -> dict[str, Any]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from asky.app.answers import ExportedText, export_cited
+from asky.app.answers import ExportedDocument, export_cited, exported_text, rendered
 from asky.app.records import SessionDetails, SessionSummary
 from asky.app.schemas import session_export_object
 from asky.errors import UsageError
@@ -104,8 +104,8 @@ class SessionService:
 
     # exports
 
-    def export(self, session: Session, form: Form) -> ExportedText:
-        """Return a session as text, its turns in the order in which they were asked.
+    def export(self, session: Session, form: Form) -> ExportedDocument:
+        """Return a session in a format, its turns in the order in which they were asked.
 
         `tex` has its answers, and `bibtex`, `csl` and `ris` list the sources that these cite, each once.
         """
@@ -116,30 +116,35 @@ class SessionService:
             return export_cited(answers, form)
         messages = services.sessions.messages(session.id)
         if form == "json":
-            return ExportedText(self._json(session, runs, messages))
+            return exported_text(self._json(session, runs, messages))
         withdrawn = {each.run_id for each in messages if each.is_withdrawn}
         runs = [_mark_withdrawn(each) if each.id in withdrawn else each for each in runs]
         notes = _notes(messages)
-        if form == "html":
-            return ExportedText(self._page(session, runs, notes))
+        if form == "html" or form == "pdf":
+            return self._report(session, runs, notes, form)
         from asky.evidence.export.session_markdown import session_markdown  # reads citations: not for a list
 
-        return ExportedText(session_markdown(session.name, runs, notes))
+        return exported_text(session_markdown(session.name, runs, notes))
 
     def _json(self, session: Session, runs: Sequence[Run], messages: Sequence[StoredMessage]) -> str:
         answers = [each.answer for each in runs if each.answer is not None]
         findings = self.findings(session)[::-1]
         return json_document(session_export_object(session, messages, answers, findings))
 
-    def _page(self, session: Session, runs: Sequence[Run], notes: Mapping[str | None, tuple[str, ...]]) -> str:
-        from asky.report.gathering import report_run  # only for this format, as is the page
-        from asky.report.page import render_report
+    def _report(
+        self,
+        session: Session,
+        runs: Sequence[Run],
+        notes: Mapping[str | None, tuple[str, ...]],
+        form: Literal["html", "pdf"],
+    ) -> ExportedDocument:
+        from asky.report.gathering import report_run  # only for these formats, as is what renders them
 
         services = self._services
         answered = [each for each in runs if each.answer is not None]
         found = [report_run(each, runs=services.runs, documents=services.documents) for each in answered]
         reported = [replace(each, added=notes.get(run.id, ())) for run, each in zip(answered, found, strict=True)]
-        return render_report(reported, title=f"Session {session.name}")
+        return rendered(reported, form, title=f"Session {session.name}")
 
 
 def find_session(sessions: SessionStore, name: str) -> Session:

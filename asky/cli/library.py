@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 DEFAULT_SESSION = "papers"
 RESPONSE = "📝 Response"
-_OF_ANSWERS = (".html", ".tex", ".json", ".bib", ".ris")
+_OF_ANSWERS = (".html", ".pdf", ".tex", ".json", ".bib", ".ris")
 _LACKS: Mapping[str, str] = MappingProxyType(
     {
         "no_text": "  (no text: `asky papers retry` reads it again)",

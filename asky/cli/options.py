@@ -97,6 +97,11 @@ def complete_run(ctx: click.Context, param: click.Parameter, incomplete: str) ->
     return _complete(lambda names: names.runs(incomplete))
 
 
+def complete_research(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - click's
+    """Return the ids of the last runs of the research agent that start with `incomplete`, newest first."""
+    return _complete(lambda names: names.research(incomplete))
+
+
 def complete_note(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - click's
     """Return the paths of the notes in the vault that start with `incomplete`."""
     return _complete(lambda names: names.notes(incomplete))

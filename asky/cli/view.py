@@ -15,7 +15,7 @@ from asky.cli.context import Stopped
 from asky.cli.export_forms import form_of
 from asky.cli.failures import describe, key_variables
 from asky.cli.json_stream import JsonStream
-from asky.cli.saving import save_text
+from asky.cli.saving import save_bytes
 from asky.cli.terminal.markdown_stream import markdown_stream, print_markdown
 from asky.cli.terminal.terminal import Terminal
 from asky.cli.verdicts import statement_lines, unsupported_lines, verdict_summary
@@ -234,9 +234,9 @@ def cited_sources(answer: Mapping[str, Any]) -> list[tuple[int, str, str | None]
 def write_answer(path: Path, answer: Mapping[str, Any], runs: RunService) -> None:
     """Write an answer, an `asky.answer/1` object, to `path` in the format of its suffix.
 
-    Raises as `form_of` and `save_text` do.
+    Raises as `form_of` and `save_bytes` do.
     """
-    save_text(path, runs.export_answer(answer, form_of(path), path.absolute().parent))
+    save_bytes(path, runs.export_answer(answer, form_of(path), path.absolute().parent).data)
 
 
 Start = Callable[..., AbstractAsyncContextManager["RunHandle"]]

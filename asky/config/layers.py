@@ -26,6 +26,8 @@ SPECIAL_VARIABLES: Mapping[str, str] = MappingProxyType(
         "ASKY_MODEL_CACHE": "folder of prepared search models, instead of the one in the user's cache folder",
         "ASKY_MODEL": "default model, an alias or PROVIDER:MODEL_ID; -m overrides it",
         "RESEARCH_MODEL": "model for research into notes, as `notes.model`",
+        "ASKY_MCP_TOKEN": "token that hosts must show to `asky mcp --http`",
+        "ASKY_SERVER_TOKEN": "token that clients must show to `asky serve`",
         "ASKY_DEBUG": "any value: show the traceback of an error",
         "OPENAI_API_KEY": "key of the provider openai",
         "OPENAI_BASE_URL": "address of the provider openai, as `providers.openai.base_url`",

@@ -367,7 +367,7 @@ class Agent:
 
     max_cycles: int = _key(12, "Maximum number of rounds of searching and reading per run.", low=1, high=1000)
     max_fetches: int = _key(200, "Maximum number of pages fetched per run.", low=0, high=100_000)
-    stopping_rule: str = _key("windowed", "Name of the rule that ends a run whose sources say nothing new.")
+    stopping_rule: str = _key("estimated", "Name of the rule that ends a run whose sources say nothing new.")
     privacy_mode: Privacy = _key(
         "cloud_allowed",
         "What may leave this machine: with local_only nothing does, with hybrid no passage of your own documents goes"

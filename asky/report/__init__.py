@@ -1,1 +1,4 @@
-"""Answers as HTML reports. Rule: every string becomes HTML in `markup`, and nowhere else."""
+"""Answers as reports: pages, PDFs, and Markdown for runs of the agent.
+
+Rule: every string becomes HTML in `markup`, and nowhere else.
+"""

@@ -25,13 +25,19 @@ def render_report(
     their number. `tool` names the program that made the page, with its version. The document can always be encoded as
     UTF-8. Linear time.
     """
+    title, content = report_content(answers, title)
+    body = tag("body", tag("main", content, _colophon(tool)), _panel(), _element("script", "report.js"))
+    return "<!doctype html>\n" + tag("html", _head(title, tool), body, lang="en") + "\n"
+
+
+def report_content(answers: Sequence[ReportedAnswer], title: str | None = None) -> tuple[str, Html]:
+    """Return the title of a report, on one line, and what it holds without the page around it; see `render_report`."""
     is_single = len(answers) == 1 and title is None
-    title = title or (answers[0].answer["question"] if is_single else f"{len(answers)} answers")
+    title = one_line(title or (answers[0].answer["question"] if is_single else f"{len(answers)} answers"))
     level = 1 if is_single else 2
     sections = [answer_section(each, prefix=f"a{number}", level=level) for number, each in enumerate(answers, start=1)]
-    head = Html() if is_single else join([tag("h1", one_line(title), dir="auto"), _contents(answers)])
-    body = tag("body", tag("main", head, *sections, _colophon(tool)), _panel(), _element("script", "report.js"))
-    return "<!doctype html>\n" + tag("html", _head(one_line(title), tool), body, lang="en") + "\n"
+    head = Html() if is_single else join([tag("h1", title, dir="auto"), _contents(answers)])
+    return title, join([head, *sections])
 
 
 def render_research_html(

@@ -40,6 +40,7 @@ _ELEMENTS: Mapping[str, str] = MappingProxyType(
     }
 )
 _READ_BY_ITSELF = frozenset({"p", "blockquote", "li", "th", "td"})  # may have a text direction of their own
+_MAX_DEPTH = 40  # of elements in each other; viewers lose what lies deeper
 _ALIGNED: Mapping[str, str] = MappingProxyType({"text-align:center": "center", "text-align:right": "right"})
 
 
@@ -109,6 +110,8 @@ class _Writer:
             return tag(f"h{level}", content, dir="auto")
         if token.type == "link_open":
             return answer_link(str(token.attrs.get("href", "")), content, text, self._allowed)
+        if len(self._open) >= _MAX_DEPTH:
+            return join([content, *([tag("br")] if token.block else [])])
         name = _ELEMENTS[token.type]
         written = tag(
             name,

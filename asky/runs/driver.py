@@ -6,7 +6,7 @@ prompt, see `PromptBuilder`; all else is the same for every product.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -69,7 +69,7 @@ class PromptContext:
     """What a prompt of one run is built with.
 
     `warn` adds a warning to the answer, and `warnings` are those so far, which are recorded with the prompt. `count`
-    receives the usage of each model call that is made for the prompt.
+    receives the usage of each model call that is made for the prompt, and `calls` is that of those so far.
     """
 
     question: Question
@@ -79,6 +79,7 @@ class PromptContext:
     warn: Warn
     warnings: Sequence[str]
     count: Callable[[ModelUsage], None]
+    calls: Sequence[ModelUsage]
 
 
 def no_budget(context: RunContext) -> Budget:  # noqa: ARG001 - the same for every run
@@ -111,9 +112,9 @@ class BaseRunWorker:
         """The maximum tokens of passages per tool call: the setting, but at most two fifths of the context."""
         return min(self.settings.passage_tokens, self.model.context_tokens * 2 // 5)
 
-    def driver(self) -> type[RunDriver]:
-        """Return the class that takes a run from its question to the answer."""
-        return RunDriver
+    async def carry_out(self, builder: PromptBuilder, write: Callable[[], Awaitable[Answer]]) -> None:  # noqa: ARG002
+        """Do what a run consists of: here to `write` the answer from the prompt of `builder`; products may do more."""
+        await write()
 
     def rewriter(self, shown: Mapping[str, Evidence]) -> MakeRewriter | None:  # noqa: ARG002 - products may need it
         """Return what turns citations of another form into the keys of passages `shown`; `None` for keys alone."""
@@ -171,8 +172,9 @@ class BaseRunWorker:
         See `answer`. A live run is released at the end, however it ends.
         """
         try:
-            parts = self._with_limits_of(spec)
-            driver = self.driver()(parts, spec, session, run, context, on_answer, steps, is_live=is_live)
+            driver = RunDriver(
+                self._with_limits_of(spec), spec, session, run, context, on_answer, steps, is_live=is_live
+            )
             await driver.run()
         finally:
             if is_live:  # a replay did not claim the run, which this process may be resuming
@@ -269,6 +271,7 @@ class RunDriver:
                 self._finalizer.warn,
                 self._finalizer.warnings,
                 self._side_calls.append,
+                self._side_calls,
             ),
         )
 
@@ -290,10 +293,10 @@ class RunDriver:
 
     async def _answer(self) -> None:
         await self._begin()
-        await self._write_answer()
+        await self._parts.carry_out(self._builder, self._write_answer)
 
-    async def _write_answer(self) -> None:
-        """Build the prompt, have the model write the answer, and finish it."""
+    async def _write_answer(self) -> Answer:
+        """Build the prompt, have the model write the answer, and return it, checked and stored."""
         reply: WrittenReply | None = None
         tools = ToolRegistry([])
         stopped_by: StoppedBy | None = None
@@ -313,10 +316,9 @@ class RunDriver:
             self._finalizer.note_timeout(
                 self._journal.ending.get("allowed_s") or (time_limit_s or 0.0) + self._journal.state.earlier_s
             )
-            await self._finalizer.finish(self._text, tools.specs(), "budget")
-            return
+            return await self._finalizer.finish(self._text, tools.specs(), "budget")
         stopped_by = reply.stopped_by or stopped_by
-        await self._finalizer.finish(self._text, tools.specs(), stopped_by)
+        return await self._finalizer.finish(self._text, tools.specs(), stopped_by)
 
     async def _begin(self) -> None:
         parts = self._parts

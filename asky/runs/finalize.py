@@ -106,8 +106,8 @@ class Finalizer:
         self.time_limit_s = seconds
         self.warn(f"stopped after {seconds:.3g} s")
 
-    async def finish(self, text: str, tools: Sequence[ToolSpec], stopped_by: StoppedBy | None) -> None:
-        """Check `text`, have it revised if that is worth a call, then store the answer and pass it to `on_answer`.
+    async def finish(self, text: str, tools: Sequence[ToolSpec], stopped_by: StoppedBy | None) -> Answer:
+        """Check `text`, have it revised if that is worth a call, then store the answer, pass it on and return it.
 
         `tools` are the tools declared when it was written. Raises `EmptyReply` if the model gave no answer although
         no limit had stopped it.
@@ -144,7 +144,8 @@ class Finalizer:
         if self.unread and self.model.host is None:  # the built-in model gets no note about them
             checked = replace(checked, text=f"{checked.text}\n\n{unread_list(self.unread)}")
         with anyio.CancelScope(shield=True):
-            await in_thread(self._store_answer, checked, stopped_by)
+            stored = await in_thread(self._store_answer, checked, stopped_by)
+        return stored  # noqa: RET504 - the scope is left first
 
     def _unread_warnings(self) -> Iterator[str]:
         """Return warnings about addresses in the question that the model could have read, but did not."""
@@ -280,7 +281,7 @@ class Finalizer:
         if self.journal.is_live:
             self.stores.runs.record(self.run.id, "mended", data)
 
-    def _store_answer(self, checked: CheckedReply, stopped_by: StoppedBy | None) -> None:
+    def _store_answer(self, checked: CheckedReply, stopped_by: StoppedBy | None) -> Answer:
         state = self.journal.state
         taken_s, warnings = state.elapsed_and_warnings()
         seconds = self.journal.ending.get("seconds", round(taken_s, 3))
@@ -309,6 +310,7 @@ class Finalizer:
             self._store(answer)
         self._is_stored = True
         self.on_answer(answer)
+        return answer
 
     def _store(self, answer: Answer) -> None:
         """Store the answer, its ledger entries and its messages in one transaction."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -60,8 +60,16 @@ class RunStarter(Generic[Worker]):
     events: EventStore
     mask: Callable[[str], str]
 
-    def open(self, name: str, model: str | None, limits: RunLimits, *, offline: bool) -> OpenedSession[Worker]:
-        """Return the session called `name`, created if necessary, with the worker of `model`.
+    def open(
+        self,
+        name: str | None,
+        model: str | None,
+        limits: RunLimits,
+        *,
+        offline: bool,
+        private_stays: bool = False,
+    ) -> OpenedSession[Worker]:
+        """Return the session called `name`, created if necessary, with the worker of `model`; `None` is a new session.
 
         Without `model`, it is that of the session, else the default one; the built-in one if the session has private
         documents that no other has seen. Raises `UsageError` if the model may not see the sources.
@@ -69,6 +77,7 @@ class RunStarter(Generic[Worker]):
         session = self.sessions.open(name, mode=_STANDARD)
         chosen = model or session.settings.get("model")
         access = Access.of_session(session, chosen, self.corpus, self.runs, offline=offline)
+        access = replace(access, private_stays=private_stays)
         worker, note = self.worker(chosen, limits), None
         if access.only_built_in and worker.model.host is not None:
             note = _STAYS.format(name=worker.model.name, host=worker.model.host)

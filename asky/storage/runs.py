@@ -225,6 +225,12 @@ class RunStore:
             what = f"the ledger of run {run_id}"
             return [self._entry(row, what) for row in rows]
 
+    def has_entry(self, run_id: str, kind: str) -> bool:
+        """Return whether the ledger of a run has an entry of that kind."""
+        with self._db.read() as connection:
+            row = connection.execute("SELECT 1 FROM ledger WHERE run_id = ? AND kind = ? LIMIT 1", (run_id, kind))
+            return row.fetchone() is not None
+
     def spent_today(self, *, excluding: str | None = None) -> Spent:
         """Return the spending since midnight (UTC), as counted by `spent_since`."""
         return self.spent_since(start_of_day(self._db.clock()), excluding=excluding)

@@ -38,6 +38,8 @@ from asky.storage.text_vectors import TextVectorTable
 from asky.storage.vector_files import VectorFiles
 
 if TYPE_CHECKING:
+    from asky.agent.records import AgentRecords
+    from asky.agent.worker import AgentWorker
     from asky.config.limits import RunLimits
     from asky.config.loader import Config
     from asky.config.schema import Obstacles
@@ -326,6 +328,18 @@ class Services:
             writer=NoteWriter(self.paths.data / "notes"),
             model=chosen.model,
         )
+
+    @cached_property
+    def agent(self) -> AgentRecords:
+        """The runs of the research agent."""
+        from asky.agent.records import AgentRecords
+
+        return AgentRecords(self.runs)
+
+    @cached_property
+    def agent_starter(self) -> RunStarter[AgentWorker]:
+        """Starts runs of the research agent."""
+        return self._starter(self.models.agent_worker)
 
     def _starter(self, worker: Callable[[str | None, RunLimits], Worker]) -> RunStarter[Worker]:
         from asky.runs.starter import RunStarter

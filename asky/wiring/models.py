@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from asky.agent.modes import AGENT
 from asky.chat.answering import Answerer
 from asky.concurrency import in_thread
 from asky.config.models import choose_model, read_api_key
@@ -26,6 +27,7 @@ from asky.papers.modes import PAPERS
 from asky.storage.endpoints import EndpointFacts
 
 if TYPE_CHECKING:
+    from asky.agent.worker import AgentWorker
     from asky.chat.custom_tools import CustomTools
     from asky.config.limits import RunLimits
     from asky.llm.endpoint.openai_compatible import OpenAICompatibleModel
@@ -198,9 +200,28 @@ class ModelParts:
             on_end=services.notes.keep,
         )
 
+    def agent_worker(self, name: str | None, limits: RunLimits) -> AgentWorker:
+        """Return the worker that researches questions with the model `name`; see `answerer`."""
+        from asky.agent.domains import domains_of
+        from asky.agent.obstacles import ObstacleHandler
+        from asky.agent.worker import AgentWorker
+
+        services = self._services
+        return AgentWorker(
+            **self._worker_parts(name, limits),
+            quoter=self.built_in(),
+            web=lambda access: services.web(offline=access.offline, obstacles=self._config.agent.obstacles),
+            limits=lambda context: context.limits.within(self._config.budget),
+            domains=domains_of(self._config.agent.domains),
+            obstacles=lambda run_id: ObstacleHandler(self._config.agent.obstacles, services.source_records, run=run_id),
+            records=services.source_records,
+            checkpoints=services.paths.state / "agent" / "checkpoints.db",
+            report=lambda run_id: services.agent.keep_report(run_id).encode(),
+        )
+
     def worker(self, mode: str, name: str | None, limits: RunLimits) -> BaseRunWorker:
         """Return what executes runs of `mode`; see `answerer`."""
-        makers = {PAPERS: self.paper_worker, NOTES: self.note_worker}
+        makers = {PAPERS: self.paper_worker, NOTES: self.note_worker, AGENT: self.agent_worker}
         return makers.get(mode, self.answerer)(name, limits)
 
     def _worker_parts(self, name: str | None, limits: RunLimits) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -114,10 +114,13 @@ class WebParts:
     @cached_property
     def searcher(self) -> CachedSearch | None:
         """The configured search services as one, or `None` without any."""
-        if not self.providers:
+        return self._searcher_of(self.providers)
+
+    def _searcher_of(self, providers: Sequence[SearchProvider]) -> CachedSearch | None:
+        if not providers:
             return None
         ttl_s = self._services.config.research.cache.search_ttl_hours * _HOUR_S
-        return CachedSearch(Federation(self.providers), self._services.searches, ttl_s=ttl_s)
+        return CachedSearch(Federation(providers), self._services.searches, ttl_s=ttl_s)
 
     @cached_property
     def registries(self) -> PaperRegistries | None:
@@ -206,7 +209,9 @@ class WebParts:
             run,
             collection_id=access.collection_id,
             cache=self.cache,
-            searcher=self.searcher,
+            searcher=self._searcher_of([each for each in self.providers if each.name in access.services])
+            if access.services
+            else self.searcher,
             make_shortlist=partial(self._shortlist, policy),
             corpus=services.corpus,
             runs=services.runs,

@@ -249,8 +249,11 @@ def test_there_is_nothing_to_go_on_with(bare: Path) -> None:
 
 def test_a_form_that_no_answer_has_is_refused_before_a_run_goes_on(bare: Path) -> None:
     for command in ("resume", "replay"):
-        done = run_here("runs", command, "-o", "answer.pdf", home=bare)
-        assert (done.returncode, "answer.pdf: not .md, .html, .json, .tex, .bib, .csl.json or .ris" in done.stderr) == (
+        done = run_here("runs", command, "-o", "answer.docx", home=bare)
+        assert (
+            done.returncode,
+            "answer.docx: not .md, .html, .pdf, .json, .tex, .bib, .csl.json or .ris" in done.stderr,
+        ) == (
             2,
             True,
         )

@@ -30,7 +30,7 @@ def test_an_answer_is_written_as_a_page_that_holds_its_evidence(home: Path, docs
 
 
 def test_a_file_of_another_kind_is_refused_before_anything_is_asked(home: Path, tmp_path: Path) -> None:
-    done = run_here(QUESTION, "-o", "answer.pdf", home=home, cwd=tmp_path)
+    done = run_here(QUESTION, "-o", "answer.docx", home=home, cwd=tmp_path)
     assert done.returncode == 2
-    assert "answer.pdf: not .md, .html, .json, .tex, .bib, .csl.json or .ris" in done.stderr
+    assert "answer.docx: not .md, .html, .pdf, .json, .tex, .bib, .csl.json or .ris" in done.stderr
     assert list(tmp_path.glob("answer*")) == []

@@ -114,15 +114,14 @@ class FilledStore:
         stopped_by: StoppedBy | None = None,
         quoted: str | None = None,
         relevance: float | None = None,
+        mode: str = "research",
     ) -> str:
         """A finished run whose answer cites what `cited` gives, in that order; returns its id.
 
         `quoted` are words of the first passage that the answer quotes.
         """
-        kept = self.sessions.open(session, mode="research") if session is not None else None
-        run = self.runs.start(
-            question=question, mode="research", model="extractive", session_id=kept.id if kept else None
-        )
+        kept = self.sessions.open(session, mode=mode) if session is not None else None
+        run = self.runs.start(question=question, mode=mode, model="extractive", session_id=kept.id if kept else None)
         self.runs.record(run.id, "asked", {"model": "extractive", "host": None, "sources": 1})
         self.runs.record(run.id, "searched", {"queries": [question], "sources": None, "hits": []})
         shown = list(cited(run))

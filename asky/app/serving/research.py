@@ -8,11 +8,11 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from asky.agent.models import AGENT as AGENT
 from asky.agent.models import USER_STOP as USER_STOP
 from asky.agent.models import Phase as Phase
 from asky.agent.models import PrivacyMode as PrivacyMode
 from asky.agent.models import ResearchRequest as ResearchRequest
+from asky.agent.modes import AGENT as AGENT
 from asky.app.answers import FORMS
 from asky.errors import NotConfigured, SourceRefused, UsageError
 from asky.events import Listener, ignore

@@ -13,7 +13,7 @@ from asky.cli.chat.status import spent_words
 from asky.cli.export_forms import form_of
 from asky.cli.finding_views import print_findings
 from asky.cli.options import check_output
-from asky.cli.saving import save_text
+from asky.cli.saving import save_bytes
 from asky.cli.terminal.opened_citation import print_opened
 from asky.cli.terminal.terminal import one_line
 from asky.cli.verdicts import statement_lines, verdict_summary
@@ -164,11 +164,11 @@ def _require_folder(path: Path) -> None:
 
 
 def export_chat(screen: ChatScreen, path: Path) -> None:
-    """Write the whole session to a file in the format of its suffix. Raises as `save_text` does."""
+    """Write the whole session to a file in the format of its suffix. Raises as `save_bytes` does."""
     _require_folder(path)
     session = screen.conversation.require_session()
     exported = screen.ctx.asky.sessions.export(session, form_of(path))
     if exported.cites_nothing:
         screen.ctx.terminal.note(f"the session {one_line(session.name)} cites nothing")
-    save_text(path, exported.text)
+    save_bytes(path, exported.data)
     screen.ctx.terminal.note(f"wrote {path}")

@@ -288,7 +288,7 @@ def table(
 def save(path: Path | None, session: str) -> None:
     """Save the last answer, summary or search, to PATH or to a new file in the folder `results` of the library.
 
-    It is Markdown; an answer is written as .html, .tex, .json, .bib, .csl.json or .ris if PATH ends in that.
+    It is Markdown; an answer is written as .html, .pdf, .tex, .json, .bib, .csl.json or .ris if PATH ends in that.
     """
     with command_context() as ctx:
         Library(ctx, session).save(path)

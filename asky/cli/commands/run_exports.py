@@ -13,9 +13,9 @@ import click
 from asky.app.runs import RunService
 from asky.app.schemas import verified_object
 from asky.cli.context import command_context
-from asky.cli.export_forms import FORMAT_HINT, FORMS, KNOWN_SUFFIXES, Form, form_of
+from asky.cli.export_forms import FORMAT_HINT, FORMS, KNOWN_SUFFIXES, Form, form_of, print_exported, require_destination
 from asky.cli.options import complete_run, json_option
-from asky.cli.saving import save_bytes, save_text
+from asky.cli.saving import save_bytes
 from asky.cli.terminal.terminal import Terminal, one_line
 from asky.errors import UsageError
 from asky.text.counting import counted
@@ -39,13 +39,14 @@ def export(run_id: str | None, output: Path | None, form: Form | None, bundle: P
     The JSON includes the full text of every document shown to the model, so the citations can be checked elsewhere:
     python -m asky.evidence.check FILE
 
-    `bibtex`, `csl` (CSL-JSON) and `ris` list the cited sources; `html` is the answer as a report.
+    `bibtex`, `csl` (CSL-JSON) and `ris` list the cited sources; `html` and `pdf` are the answer as a report.
     """
     if bundle is not None and (output is not None or form is not None):
         raise UsageError("--bundle writes everything, to its own file", hint="leave out -o and --format")
     if str(bundle) == "-":
         raise UsageError("--bundle writes to a file, not to stdout", hint="name one, such as answer.zip")
     chosen = form or ("json" if output is None else form_of(output, hint=FORMAT_HINT))
+    require_destination(chosen, output)
     with command_context() as ctx:
         run = ctx.asky.runs.find(run_id)
         if bundle is not None:
@@ -56,9 +57,9 @@ def export(run_id: str | None, output: Path | None, form: Form | None, bundle: P
         if exported.cites_nothing:
             ctx.terminal.note(f"the answer of run {run.id} cites nothing")
         if output is None:
-            ctx.terminal.out.write(exported.text)
+            print_exported(ctx.terminal, exported, chosen)
             return
-        save_text(output, exported.text)
+        save_bytes(output, exported.data)
         ctx.terminal.note(f"wrote run {run.id} to {output}")
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from asky.app.serving.tokens import read_token
+from asky.cli.commands.agent import has_agent_extra
 from asky.cli.commands.mcp import LOOPBACK
 from asky.cli.context import command_context, run_async
 from asky.errors import NotConfigured
@@ -55,7 +56,7 @@ def serve(host: str, port: int, names: tuple[str, ...], token_file: Path | None)
         hosts = app.known_hosts(host, bound, names)
         settings = app.ServerSettings(token=token, hosts=hosts, environ=os.environ)
         announce = partial(_announce, host, bound, token, place)
-        agent = getattr(ctx.asky, "agent", None)
+        agent = ctx.asky.agent if has_agent_extra() else None
         run_async(lambda: app.serve(ctx.asky, listening, settings, agent=agent, started=announce), grace_s=_GRACE_S)
 
 

@@ -12,10 +12,10 @@ import click
 from asky.app.schemas import session_object, sessions_object
 from asky.cli.arguments import as_utf8
 from asky.cli.context import command_context
-from asky.cli.export_forms import FORMAT_HINT, FORMS, KNOWN_SUFFIXES, Form, form_of
+from asky.cli.export_forms import FORMAT_HINT, FORMS, KNOWN_SUFFIXES, Form, form_of, print_exported, require_destination
 from asky.cli.listing_group import ListingGroup
 from asky.cli.options import complete_session, json_option
-from asky.cli.saving import save_text
+from asky.cli.saving import save_bytes
 from asky.cli.terminal.confirm import is_confirmed
 from asky.cli.terminal.damaged import note_damaged
 from asky.cli.terminal.terminal import cut_to_width, one_line
@@ -126,15 +126,16 @@ def export(name: str, output: Path | None, form: Form | None) -> None:
     `bibtex`, `csl` (CSL-JSON) and `ris` list the cited sources, each once.
     """
     chosen = form or ("md" if output is None else form_of(output, hint=FORMAT_HINT))
+    require_destination(chosen, output)
     with command_context() as ctx:
         found = ctx.asky.sessions.find(name)
         exported = ctx.asky.sessions.export(found, chosen)
         if exported.cites_nothing:
             ctx.terminal.note(f"the session {one_line(found.name)} cites nothing")
         if output is None:
-            ctx.terminal.out.write(exported.text)
+            print_exported(ctx.terminal, exported, chosen)
             return
-        save_text(output, exported.text)
+        save_bytes(output, exported.data)
         ctx.terminal.note(f"wrote {output}")
 
 

@@ -65,6 +65,8 @@ _UNITS = {
     )
     for form in forms.split()
 }
+MEASURE_WORDS = frozenset({*_UNITS, *_SCALES, *_MONTHS, "cent"})
+"""Words of a text that its quantities already say: units, scales and months, in lower case."""
 _ATTACHED = frozenset({*_SUFFIXES, "st", "nd", "rd", "th", "s"} | {form for form in _UNITS if len(form) > 1})
 _MAX_TOTAL = 10**15
 

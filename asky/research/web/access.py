@@ -21,7 +21,8 @@ class WebAccess:
     Pages that are read become sources of `collection_id`. `named` are the addresses that the user wrote. `shortlist`
     says that sources are chosen and read before a model sees any. `policy` restricts the sources, `None` if the
     question has no restrictions of its own. `queries` are search queries from the user that replace the generated ones.
-    `file_names` are those of the local files in the question, which are not searched for.
+    `file_names` are those of the local files in the question, which are not searched for. `services` are the names of
+    the search services to ask, all that are set up if there are none.
     """
 
     collection_id: int
@@ -30,6 +31,7 @@ class WebAccess:
     policy: SourcePolicy | None = None
     queries: tuple[str, ...] = ()
     file_names: tuple[str, ...] = ()
+    services: tuple[str, ...] = ()
 
 
 class Web(Protocol):
@@ -63,6 +65,7 @@ def encode_access(access: WebAccess | None) -> dict[str, Any] | None:
         "policy": policy,
         "queries": list(access.queries),
         "file_names": list(access.file_names),
+        "services": list(access.services),
     }
 
 
@@ -76,7 +79,8 @@ def decode_access(encoded: Mapping[str, Any] | None) -> WebAccess | None:
         encoded["shortlist"],
         _decode_policy(encoded["policy"]),
         tuple(encoded["queries"]),
-        tuple(encoded.get("file_names", ())),  # missing from runs of an earlier version
+        tuple(encoded.get("file_names", ())),  # this and the next are missing from runs of an earlier version
+        tuple(encoded.get("services", ())),
     )
 
 

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 STAGE = "topics looked up"
 """The name of the stage in events."""
 
+WEB_PAGE = "web"
+"""The name of the source of pages, for `Attempt`."""
+
 _AT_ONCE = 4
 _PAGES_AT_ONCE = 2
 _WEB_RESULTS = 5
@@ -67,14 +70,17 @@ def no_pages(results: Sequence[Candidate]) -> Sequence[str]:  # noqa: ARG001
 
 
 class Attempt(Protocol):
-    """Awaits `make()` for the source of that name and address, and may try again or elsewhere. Raises as it does."""
+    """Awaits `make(False)` for the source of that name and address, and may await `make(True)` to try again.
 
-    async def __call__(self, make: Callable[[], Awaitable[T]], source_name: str, url: str) -> T: ...
+    It may get the result elsewhere too. Raises as `make` does.
+    """
+
+    async def __call__(self, make: Callable[[bool], Awaitable[T]], source_name: str, url: str) -> T: ...
 
 
-async def attempt_once(make: Callable[[], Awaitable[T]], source_name: str, url: str) -> T:  # noqa: ARG001
-    """Await `make()`; see `Attempt`."""
-    return await make()
+async def attempt_once(make: Callable[[bool], Awaitable[T]], source_name: str, url: str) -> T:  # noqa: ARG001
+    """Await `make(False)`; see `Attempt`."""
+    return await make(False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +202,7 @@ class Gatherer:
             return ()
         web = self._web
         try:
-            found = await self._attempt(lambda: web.find([topic.label]), WEB_SEARCH, "")
+            found = await self._attempt(lambda _: web.find([topic.label]), WEB_SEARCH, "")
         except StorageError:
             raise
         except AskyError as error:
@@ -223,7 +229,9 @@ class Gatherer:
         page = self._pages[url] = _Page()
         try:
             with anyio.fail_after(self._page_s):
-                page.source = (await self._attempt(lambda: web.read_found(url), host_of(url), url)).source
+                page.source = (
+                    await self._attempt(lambda again: web.read_found(url, again=again), WEB_PAGE, url)
+                ).source
         except TimeoutError:
             page.error = TimedOut(f"{host_of(url)} was not read: it took longer than {self._page_s:.3g} s")
         except StorageError:

@@ -207,6 +207,21 @@ class WebRun:
         """
         return await self._read_and_hold(canonical_url(url), again=again)
 
+    async def read_open_copy(self, url: str) -> WebPage:
+        """Read an open copy of the paper that `find` has returned at `url`, which itself cannot be read.
+
+        Raises `SourceUnreadable` if it is no paper, or no copy is known, and what the cache raises.
+        """
+        key = canonical_url(url)
+        paper = self.searches.papers.get(key) or named_paper(key)
+        if paper is None:
+            raise SourceUnreadable(f"no open copy of {host_of(url)} is known", verdict="blocked")
+        page = await self._papers.read(paper)
+        await self._hold([page])
+        source = await in_thread(self._sources.describe, page, paper)
+        self._note_read([source])
+        return replace(page, source=source)
+
     async def _read_and_hold(self, key: str, *, again: bool = False) -> WebPage:
         """Read the page at a canonical address and make it a source of the session."""
         try:

@@ -22,14 +22,16 @@ _HEADING = "### {}"
 _MAX_ITEMS = 8
 
 
-def quoting_messages(topics: Sequence[tuple[str, Sequence[Evidence]]], marker: str) -> Iterator[Message]:
+def quoting_messages(
+    topics: Sequence[tuple[str, Sequence[Evidence]]], marker: str, *, once: bool = True
+) -> Iterator[Message]:
     """Yield the question of each topic, and a search with its passages as the result; nothing for one without any.
 
-    A passage on several topics comes with the first of them, so that nothing is quoted twice.
+    If `once`, a passage on several topics comes with the first of them, so that nothing is quoted twice.
     """
     seen: set[str] = set()
     for number, (label, found) in enumerate(topics, start=1):
-        passages = [passage for passage in found if passage.key not in seen]
+        passages = [passage for passage in found if not (once and passage.key in seen)]
         seen.update(passage.key for passage in passages)
         if passages:
             call = _CALL.format(number)

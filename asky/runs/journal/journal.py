@@ -8,6 +8,7 @@ host.
 |---|---|---|
 | `begun` | | the question, the model and the limits |
 | `searched` | a hash of service and request | the results of one search service |
+| `researched` | a node and its cycle | what a node of the research agent has found |
 | `prepared` | | the first messages and the tools |
 | `called` | a hash of the request | the reply, or the error and the text received before it |
 | `summarised` | a hash of the request | the reply with the summary of a page |
@@ -245,6 +246,10 @@ class RunJournal:
     def side_usage(self) -> list[ModelUsage]:
         """Return the usage of calls outside the tool loop: of summaries, and of calls that are made again."""
         return used_by(each for each in self._all_steps if each.kind in ("summarised", QUARANTINED))
+
+    def recorded(self, kind: str) -> list[Step]:
+        """Return all recorded steps of that kind, also those that `next_step` has returned, in order."""
+        return [each for each in self._all_steps if each.kind == kind]
 
     @property
     def is_replaying(self) -> bool:

@@ -16,10 +16,12 @@ from asky.app.sessions import SessionContents, SessionSummary
 from asky.config.loader import load_config
 from asky.errors import StoreDamaged, UsageError
 from asky.events import Envelope, Noted
+from asky.report.research_report import REPORTED
 from asky.runs.feed import RunFeed
 from asky.storage.events import EventStore
 from asky.storage.sessions import NewMessage, own_collection
 from asky.values import Unreadable
+from tests.support.research import research_report
 from tests.support.stores import FilledStore, fill_home
 
 QUOTE = "The sea rises and falls twice a day."
@@ -130,8 +132,22 @@ def test_a_run_is_exported_in_each_form(asky: Asky) -> None:
     assert "Tides" in asky.runs.export(run, "bibtex").text
     assert not asky.runs.export(run, "ris").cites_nothing
     assert run.answer is not None
-    assert json.loads(asky.runs.export_answer(run.answer, "json")) == run.answer
-    assert "<!doctype html>" in asky.runs.export_answer(run.answer, "html")
+    assert json.loads(asky.runs.export_answer(run.answer, "json").text) == run.answer
+    assert "<!doctype html>" in asky.runs.export_answer(run.answer, "html").text
+    assert asky.runs.export_answer(run.answer, "pdf").data == asky.runs.export(run, "pdf").data
+    assert asky.runs.research_report(run) is None
+
+
+def test_an_answer_of_the_agent_comes_with_its_report(asky: Asky, home: Path) -> None:
+    with FilledStore(home / "asky") as store:
+        run_id = store.answered("How often?", "Twice.", lambda _: [], mode="agent")
+        answer = store.runs.find(run_id).answer
+        assert answer is not None
+        report = research_report(run=run_id, answer=answer)
+        store.runs.record(run_id, REPORTED, report.encode())
+    assert asky.runs.research_report(asky.runs.find(run_id)) == report
+    assert json.loads(asky.runs.export_answer(answer, "json").text) == report.encode()
+    assert asky.runs.export_answer(answer, "md").text.startswith("# Why are there tides?\n\nTwice.\n\n## How sure")
 
 
 def test_a_bundle_is_verified_without_a_store(asky: Asky, home: Path) -> None:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import pty
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
+import pymupdf
 import pytest
 import rispy
 from pybtex.database import parse_string
 
+from asky.report.research_report import REPORTED, decode_research
+from tests.support.asky_command import ASKY, clean_environment
 from tests.support.in_process import InProcess
+from tests.support.research import research_report
 from tests.support.stores import TIDES, FilledStore
 
 QUOTE = "The moon pulls on the water"
@@ -132,3 +138,75 @@ def test_what_cannot_be_read_is_a_mistake_of_usage(asky: InProcess, tmp_path: Pa
     assert asky("runs", "verify", str(tmp_path / "none.zip")).code == 2
     assert asky("runs", "verify", str(tmp_path)).code == 2
     assert asky("runs", "verify", "/dev/null").code == 2
+
+
+@pytest.fixture
+def agent_run(asky: InProcess, tmp_path: Path) -> str:
+    """A run of the agent with its report."""
+    with FilledStore(asky.home) as store:
+        path = tmp_path / "tides.md"
+        document = store.add_text(path, TIDES, title="Tides")
+        run_id = store.answered(
+            "What pulls?",
+            "The moon pulls [1].",
+            lambda run: [store.evidence(run, path, document, QUOTE, title="Tides")],
+            session="sea",
+            mode="agent",
+        )
+        answer = store.runs.find(run_id).answer
+        assert answer is not None
+        store.runs.record(run_id, REPORTED, research_report(run=run_id, query="What pulls?", answer=answer).encode())
+        return run_id
+
+
+def test_a_run_of_the_agent_is_exported_with_its_report_in_every_format(
+    asky: InProcess, agent_run: str, tmp_path: Path
+) -> None:
+    said = "not answered: What did Laplace add?"
+    markdown = asky("runs", "export", agent_run, "--format", "md").out
+    assert markdown.startswith("# What pulls?\n\nThe moon pulls [1].\n\n## How sure is this\n")
+    assert said in markdown
+    assert f"[1] Tides - <file://{tmp_path}/tides.md>\n\n> {QUOTE}\n" in markdown
+    page = asky("runs", "export", "--format", "html").out
+    assert said in page
+    assert "contained the passage at this position" in page
+    run = asky("runs", "export", agent_run).json
+    assert run["schema"] == "asky.run/1"
+    assert decode_research(run["ledger"][-1]["data"]).run == agent_run
+    assert asky("runs", "export", "--bundle", str(tmp_path / "run.zip")).code == 0
+    assert asky("runs", "verify", str(tmp_path / "run.zip")).code == 0
+    assert asky("runs", "export", "-o", str(tmp_path / "a.pdf")).code == 0
+    assert said in _pdf_text((tmp_path / "a.pdf").read_bytes())
+    assert asky("session", "export", "sea", "-o", str(tmp_path / "s.PDF")).code == 0
+    assert said in _pdf_text((tmp_path / "s.PDF").read_bytes())
+    assert "@misc" in asky("runs", "export", "--format", "bibtex").out
+
+
+def test_a_damaged_report_is_told_and_not_left_out(asky: InProcess, agent_run: str) -> None:
+    with FilledStore(asky.home) as store:
+        store.runs.record(agent_run, REPORTED, {"run": agent_run})
+    done = asky("runs", "export", "--format", "md")
+    assert (done.code, "the report of run" in done.err, "asky doctor" in done.err) == (1, True, True)
+
+
+def test_a_pdf_goes_into_a_pipe_byte_by_byte_and_onto_no_terminal(asky: InProcess, run_id: str, tmp_path: Path) -> None:
+    assert asky("runs", "export", run_id, "-o", str(tmp_path / "a.pdf")).code == 0
+    command = [*ASKY, "runs", "export", "--format", "pdf"]
+    environ = clean_environment(tmp_path) | {"ASKY_HOME": str(asky.home)}
+    piped = subprocess.run(command, env=environ, capture_output=True, check=False)
+    assert (piped.returncode, piped.stderr) == (0, b"")
+    assert piped.stdout == (tmp_path / "a.pdf").read_bytes()
+    assert "The moon pulls [1]." in _pdf_text(piped.stdout)
+    ours, theirs = pty.openpty()
+    shown = subprocess.run(command, env=environ, stdout=theirs, stderr=subprocess.PIPE, check=False)
+    os.close(theirs)
+    os.close(ours)
+    assert (shown.returncode, shown.stderr) == (
+        2,
+        b"asky: a PDF cannot be shown on a terminal\nhint: write it to a file: -o answer.pdf\n",
+    )
+
+
+def _pdf_text(data: bytes) -> str:
+    with pymupdf.open("pdf", io.BytesIO(data)) as document:
+        return " ".join(" ".join(page.get_text() for page in document).split())

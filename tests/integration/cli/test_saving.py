@@ -116,7 +116,7 @@ def test_a_suffix_that_says_no_form_is_refused_unless_the_form_is_said(
 ) -> None:
     answered(asky, tmp_path)
     done = asky(*command, "-o", "a.xyz")
-    assert (done.code, "a.xyz: not .md, .html, .json, .tex, .bib, .csl.json or .ris" in done.err) == (2, True)
+    assert (done.code, "a.xyz: not .md, .html, .pdf, .json, .tex, .bib, .csl.json or .ris" in done.err) == (2, True)
     assert "--format" in done.err
     assert asky(*command, "-o", "a.xyz", "--format", "csl").code == 0
     assert len(json.loads((asky.home / "a.xyz").read_text("utf-8"))) == 1

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from markdown_it import MarkdownIt
 
+import asky
 from asky.report.gathering import report_export
 from asky.report.page import render_report, render_research_html
 from asky.report.research_markdown import render_research_markdown
@@ -38,6 +40,14 @@ def test_fields_of_later_versions_are_passed_over_and_those_of_earlier_ones_may_
     for name in ("confidence", "cycles", "contradictions", "failures"):
         del data[name]
     assert decode_research(data).cycles == ()
+
+
+def test_the_guide_shows_every_field() -> None:
+    guide = (Path(asky.__file__).parents[1] / "docs/guides/reports.md").read_text("utf-8")
+    shown = json.loads(guide.partition("```json\n")[2].partition("```")[0])
+    assert shown["answer"].pop("schema") == "asky.answer/1"
+    report = decode_research(shown | {"answer": research_answer()})
+    assert report.encode() == shown | {"answer": research_answer()}
 
 
 @pytest.mark.parametrize(

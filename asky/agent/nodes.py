@@ -1,0 +1,643 @@
+"""The nodes of one run: what each does, and what it records."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import asdict, dataclass
+from datetime import datetime, timezone
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import anyio
+
+from asky.agent.domains import find_domain
+from asky.agent.extraction import Extracted, extract_by_model, extract_by_rules
+from asky.agent.findings import STEP, Findings, SubQuestion, step_key
+from asky.agent.items import origins
+from asky.agent.models import USER_STOP
+from asky.agent.obstacles import error_type
+from asky.agent.planning import Clarity, judge_clarity, next_queries, plan_by_model, plan_by_rules
+from asky.agent.saturation import SaturationMetrics, calculate_saturation
+from asky.agent.stopping import Budgets, CycleRecord, Spending, stopping_rule
+from asky.concurrency import in_thread
+from asky.errors import AskyError, BudgetExceeded, Interrupted, SourceError, StorageError, TimedOut
+from asky.events import CycleEvaluated, PhaseStarted
+from asky.llm.structured import Structured
+from asky.research.page import WebPage
+from asky.research.web.gathering import Gatherer
+from asky.runs.journal.web import REPLAYED, JournaledSummaries, attach_web
+from asky.search.federation import FederatedResults
+from asky.text.urls import canonical_url, host_of
+from asky.values import PRIVATE_KINDS
+
+if TYPE_CHECKING:
+    from asky.agent.graph import GraphState
+    from asky.agent.models import Phase
+    from asky.agent.parts import ResearchParts
+    from asky.agent.task import AgentTask
+    from asky.llm.port import ChatModel
+    from asky.research.web.gathering import TopicFindings
+    from asky.research.web.run import WebRun
+    from asky.runs.driver import PromptContext
+    from asky.search.port import Candidate
+    from asky.values import Answer, Evidence, Hit, Span
+
+T = TypeVar("T")
+
+STOP_REQUESTED = "stop_requested"
+"""The kind of the ledger entry that ends a run early; any process may add it."""
+PLANNED, EVALUATED = "planned", "evaluated"
+"""The kinds of ledger entries with the plan, and with the decision after a cycle."""
+
+MAX_CLARIFICATIONS = 2
+GATHERING_SHARE = 0.7
+"""The share of a budget that cycles may use; the rest is for the report. A report takes one call, and another to mend
+it, each with at most two fifths of the context; a cycle takes one to four such calls."""
+
+_PAGES_A_QUERY = 2
+_LOCAL_A_QUERY = 6
+_MAX_BATCHES = 4
+_MAX_LINKS = 200  # of one page, for the count of citations
+_POLL_S = 0.5
+_LONGEST_PAGE_S = 600.0  # with all attempts; `_try` has the limit of each
+_NO_QUERIES = "No further queries: everything that could be asked for has been searched"
+_IN_CYCLES = ("collect", "process", "analyze", "evaluate")
+_MESSAGES: Mapping[str, str] = {
+    "clarify": "reading the question",
+    "plan": "planning",
+    "collect": "looking for sources",
+    "process": "reading what was found",
+    "analyze": "comparing facts",
+    "evaluate": "deciding whether to go on",
+    "synthesize": "writing the report",
+    "export": "finishing the report",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """One query of a cycle, for the sub-question with the number `about`."""
+
+    label: str
+    about: int
+    context: str = ""
+
+
+class Nodes:
+    """The nodes of the graph over one run; `write` writes the report and returns its answer."""
+
+    def __init__(
+        self,
+        worker: ResearchParts,
+        context: PromptContext,
+        task: AgentTask,
+        write: Callable[[], Awaitable[Answer]],
+    ) -> None:
+        self.findings = Findings.of_steps(context.journal.recorded(STEP))
+        self.answer: Answer | None = None
+        self._worker = worker
+        self._context = context
+        self._journal = context.journal
+        self._research = context.journal.state.research
+        self._task = task
+        self._write = write
+        self._model: ChatModel = JournaledSummaries(worker.model, context.journal)
+        self._cycle = 0
+        self._web: WebRun | None = None
+        self._gatherer: Gatherer | None = None
+        self._lookups: Sequence[Lookup] = ()
+        self._tried: dict[str, None] = {}
+        self._links: dict[str, list[str]] = {}
+        self._failures: list[dict[str, Any]] = []
+        self._asked: dict[str, dict[str, int]] = {}
+        self._found_by: dict[str, list[str]] = {}
+        self._obstacles = worker.obstacles(context.run.id)
+        self._is_stopping = False
+        self._attempts: set[anyio.CancelScope] = set()
+
+    # the nodes
+
+    async def clarify(self, cycle: int) -> GraphState:
+        """Find out what is meant, and ask the user at most twice if that cannot be told otherwise."""
+        return await self._enter("clarify", cycle, self._clarify)
+
+    async def plan(self, cycle: int) -> GraphState:
+        """Break the question into what has to be found out."""
+        return await self._enter("plan", cycle, self._plan)
+
+    async def collect(self, cycle: int) -> GraphState:
+        """Begin a cycle: search, and read what is new."""
+        return await self._enter("collect", cycle + 1, self._collect)
+
+    async def process(self, cycle: int) -> GraphState:
+        """Take facts and entities from the passages of the cycle."""
+        return await self._enter("process", cycle, self._process)
+
+    async def analyze(self, cycle: int) -> GraphState:
+        """Find reprints, so that facts and citations are counted once."""
+        return await self._enter("analyze", cycle, self._analyze)
+
+    async def evaluate(self, cycle: int) -> GraphState:
+        """Decide whether another cycle follows."""
+        return await self._enter("evaluate", cycle, self._evaluate)
+
+    async def synthesize(self, cycle: int) -> GraphState:
+        """Write the report and check it."""
+        self._cycle = cycle
+        self._announce("synthesize")
+        if self.answer is None:
+            self.answer = await self._write()
+        return self._state("synthesize")
+
+    async def export(self, cycle: int) -> GraphState:
+        """Put the report together."""
+        self._cycle = cycle
+        self._announce("export")
+        is_live = self._journal.is_live  # a replay leaves nothing behind
+        report = await in_thread(self._worker.report, self._research.run_id) if is_live else {}
+        return {**self._state("export"), "final_report": report}
+
+    async def _enter(self, node: Phase, cycle: int, make: Callable[[], Awaitable[Mapping[str, Any]]]) -> GraphState:
+        """Return what a node has changed: as recorded, or else from `make()`, which is recorded now."""
+        self._cycle = cycle
+        if not self.findings.is_done(node, cycle):
+            self._announce(node)
+            key = step_key(node, cycle)
+            found = await self._journal.next_step(STEP, key)
+            if found is None:
+                found = await make()
+                await self._journal.add(STEP, key, found)
+            self.findings.apply(node, cycle, found)
+        return self._state(node)
+
+    def _state(self, node: Phase) -> GraphState:
+        found = self.findings
+        return {
+            "current_phase": node,
+            "cycle": self._cycle,
+            "sources": len(found.tried_addresses),
+            "entities": len(found.entities()),
+            "facts": len(found.facts()),
+            "should_stop": found.should_stop,
+        }
+
+    def _announce(self, node: Phase) -> None:
+        found, cycle = self.findings, self._cycle
+        message = f"cycle {cycle}: {_MESSAGES[node]}" if node in _IN_CYCLES else _MESSAGES[node]
+        counts = len(found.tried_addresses), len(found.entities()), len(found.facts())
+        self._context.run.emit(PhaseStarted(node, cycle, *counts, message))
+
+    # clarify and plan
+
+    async def _clarify(self) -> Mapping[str, Any]:
+        query, asked = self._context.question.shown, list[tuple[str, str | None]]()
+        ask, domain = self._context.run.clarify, find_domain(self._task.domain, self._worker.domains)
+        if ask is not None and self._has_model:
+            query = await self._ask_user(query, asked, ask)
+        return {
+            "refined_query": query,
+            "domain": domain.domain,
+            "threshold": domain.verification_threshold,
+            "academic_required": domain.academic_required,
+            "asked": asked,
+        }
+
+    async def _ask_user(
+        self, query: str, asked: list[tuple[str, str | None]], ask: Callable[[str], Awaitable[str | None]]
+    ) -> str:
+        """Return the question with what the user has said; `asked` receives what was asked."""
+        while True:
+            judged = await self._by_model(partial(judge_clarity, self._model, query, tuple(asked), **self._asking))
+            clarity = judged or Clarity("", query)
+            if not clarity.question or len(asked) == MAX_CLARIFICATIONS:
+                return clarity.refined or query
+            answer = await ask(clarity.question)
+            asked.append((clarity.question, answer))
+            if answer is None:
+                return query
+
+    async def _plan(self) -> Mapping[str, Any]:
+        query = self.findings.refined_query
+        planned: Sequence[SubQuestion] | None = None
+        if self._has_model:
+            planned = await self._by_model(partial(plan_by_model, self._model, query, **self._asking))
+        sub_questions = [asdict(each) for each in planned or plan_by_rules(query)]
+        available, unavailable = [*self._task.services, *self._task.local], list(self._task.unavailable)
+        entry = {"domain": self.findings.domain, "sub_questions": [each["text"] for each in sub_questions]}
+        entry |= {"available": available, "unavailable": unavailable}
+        await in_thread(self._worker.runs.record, self._research.run_id, PLANNED, entry)
+        return {"sub_questions": sub_questions, "available": available, "unavailable": unavailable}
+
+    @property
+    def _asking(self) -> dict[str, Any]:
+        return {"marker": self._research.marker, "budget": self._context.budget}
+
+    @property
+    def _has_model(self) -> bool:
+        return self._worker.model.host is not None
+
+    async def _by_model(self, ask: Callable[[], Awaitable[Structured[T]]]) -> T | None:
+        """Return what a model says, or `None` if it cannot be used: rules then do its work, which the user is told.
+
+        Raises what would end the run anyway.
+        """
+        try:
+            with anyio.fail_after(self._time_left_s()):
+                asked = await ask()
+        except (StorageError, Interrupted):
+            raise
+        except BudgetExceeded:
+            return None  # `evaluate` says so
+        except TimeoutError:
+            return None
+        except AskyError as error:
+            self._context.warn(f"rules took the place of {self._worker.model.name}: {error.message}")
+            return None
+        for usage in asked.calls:
+            if usage is not REPLAYED:
+                self._context.count(usage)
+        return asked.value
+
+    # collect
+
+    async def _collect(self) -> Mapping[str, Any]:
+        self._failures, self._tried, self._links, self._asked = [], {}, {}, {}
+        found: Sequence[TopicFindings[Lookup]] = ()
+        notes = self._take_notes()
+        self.findings.add_sub_questions(notes)
+        lookups = [Lookup(query, about) for about, query in next_queries(self.findings)]
+        async with self._watching_for_stop():
+            if lookups and not self._is_stopping:
+                found = await (await self._open_gatherer()).gather(lookups)
+        for each in found:
+            for error in each.failures:
+                self._note_failure(error, each.topic.label)
+        known = [_canonical(each.url) for topic in found for each in topic.results]
+        passages = [
+            self._record(passage, topic.topic.about, origin)
+            for topic in found
+            for origin, listed in (("page", topic.pages), ("snippet", topic.snippets), ("local", topic.local))
+            for passage in listed
+        ]
+        local = [each["address"] for each in passages if each["origin"] not in ("page", "snippet")]
+        return {
+            "notes": notes,
+            "queries": [each.label for each in lookups],
+            "passages": _merged(passages),
+            "known": list(dict.fromkeys([*known, *local])),
+            "tried": list(dict.fromkeys([*self._tried, *local])),
+            "failures": self._failures,
+            "links": self._links,
+        }
+
+    def _take_notes(self) -> list[str]:
+        """Return what the user has said since; the words are the user's own, so queries may repeat them."""
+        notes = self._context.run.notes.take()
+        if notes:
+            self._research.question = "\n".join([self._research.question, *notes])
+        return notes
+
+    async def _open_gatherer(self) -> Gatherer:
+        if self._gatherer is None:
+            worker, question = self._worker, self._context.question
+            self._web = await self._open_web()
+            self._gatherer = Gatherer(
+                self._research,
+                worker.store(),
+                worker.corpus,
+                worker.runs,
+                web=self._web,
+                web_collection=question.web.collection_id if question.web is not None else None,
+                find_local=self._find_local,
+                choose_pages=self._choose_pages,
+                attempt=self._attempt,
+                max_local=_LOCAL_A_QUERY,
+                page_s=_LONGEST_PAGE_S,
+                emit=self._context.run.emit,
+            )
+        return self._gatherer
+
+    async def _open_web(self) -> WebRun | None:
+        access, worker = self._context.question.web, self._worker
+        if access is None:
+            return None
+        web = worker.web(self._context.run.access).open(self._research, access, is_private=self._task.is_private)
+        attach_web(self._journal.state, web, self._journal, self._context.run.approve, is_private=self._task.is_private)
+        await web.note_policy()
+        return web if web.can_search else None
+
+    def _find_local(self, queries: Sequence[str], limit: int) -> list[list[Hit]]:
+        """Return, for each query, the best passages of the user's sources that were not found before."""
+        scope = self._task.local_scope
+        if scope is None:
+            return [[] for _ in queries]
+        rankings = self._worker.store().search_several(queries, scope, limit=4 * limit)
+        seen = {(each.document_id, each.span) for each in self._research.shown.values()}
+        return [
+            [hit for hit in hits if not any(_covers(span, hit, document) for document, span in seen)][:limit]
+            for hits in rankings
+        ]
+
+    def _choose_pages(self, results: Sequence[Candidate]) -> list[str]:
+        """Return the first results that no earlier cycle has tried, as far as the limit on fetches allows."""
+        chosen: list[str] = []
+        for each in results:
+            address = _canonical(each.url)
+            is_known = address in self._tried  # another query of this cycle reads it: its passages are shared
+            if address in self.findings.tried_addresses or not (is_known or self._may_fetch()):
+                continue
+            self._tried[address] = None
+            chosen.append(each.url)
+            if len(chosen) == _PAGES_A_QUERY:
+                break
+        return chosen
+
+    def _fetches(self) -> int:
+        """Return how many pages were tried so far, this cycle included."""
+        tried = self.findings.tried_addresses | self._tried
+        return sum(each.startswith("http") for each in tried)
+
+    def _may_fetch(self) -> bool:
+        return not self._task.max_fetches or self._fetches() < self._task.max_fetches
+
+    async def _attempt(self, make: Callable[[bool], Awaitable[T]], source_name: str, url: str) -> T:
+        """Try a search or a page until the time for cycles is over, or the user stops the run; see `Attempt`."""
+        if self._is_stopping:
+            raise self._out_of_time()
+        with anyio.CancelScope(deadline=anyio.current_time() + self._time_left_s()) as scope:
+            self._attempts.add(scope)
+            try:
+                found = await self._try(make, source_name, url)
+            finally:
+                self._attempts.discard(scope)
+            self._note_found(found, url)
+            return found
+        raise self._out_of_time()
+
+    def _out_of_time(self) -> TimedOut:
+        return TimedOut(USER_STOP if self._is_stopping else "the time for gathering is over")
+
+    async def _try(self, make: Callable[[bool], Awaitable[T]], source_name: str, url: str) -> T:
+        """Try as often as the handler of obstacles says. Raises the last error."""
+        handler, tries = self._obstacles, 0
+        while True:
+            tries += 1
+            limit_s = handler.timeout_s(self._worker.page_s, tries - 1)
+            try:
+                with anyio.move_on_after(limit_s):
+                    return await make(tries > 1)
+                raise TimedOut(f"{host_or(source_name, url)} took longer than {limit_s:g} s")
+            except AskyError as error:
+                action = await handler.handle(error, source_name, url, tries=tries)
+                if action == "fallback" and self._web is not None:
+                    with suppress(SourceError):
+                        return cast("T", await self._web.read_open_copy(url))
+                if action != "retry":
+                    raise
+
+    def _note_found(self, found: object, url: str) -> None:
+        """Note the links of a page, and which service found what."""
+        if isinstance(found, WebPage):
+            self._links[_canonical(url)] = [each.url for each in found.document.links[:_MAX_LINKS]]
+        elif isinstance(found, FederatedResults):
+            for search in found.searches:
+                counts = self._asked.setdefault(search.provider, {"queries": 0, "results": 0, "failures": 0})
+                counts["queries"] += 1
+                counts["results"] += search.results or 0
+                counts["failures"] += search.results is None
+            for each in found.candidates:
+                self._found_by[_canonical(each.url)] = [rank.provider for rank in each.found]
+
+    def _note_failure(self, error: AskyError, label: str) -> None:
+        url = error.message.partition(" ")[0] if isinstance(error, SourceError) else ""
+        self._failures.append(
+            {"url": url, "source_name": label, "error_type": error_type(error), "error_message": error.message}
+        )
+
+    def _record(self, passage: Evidence, about: int, origin: str) -> dict[str, Any]:
+        source = passage.source
+        if origin == "local":
+            origin = {"paper": "library", "note": "vault"}.get(source.kind, "documents")
+        return {
+            "key": passage.key,
+            "address": _canonical(source.url) if source.url else source.uri,
+            "title": source.title,
+            "origin": origin,
+            "source_name": origin,
+            "is_private": source.kind in PRIVATE_KINDS,
+            "is_paper": source.kind == "paper",
+            "about": [about],
+        }
+
+    @asynccontextmanager
+    async def _watching_for_stop(self) -> AsyncIterator[None]:
+        """Look for the request to stop during the body, and end its attempts then."""
+        async with anyio.create_task_group() as group:
+            await self._look_for_stop()
+            group.start_soon(self._watch)
+            yield
+            group.cancel_scope.cancel()
+
+    async def _watch(self) -> None:
+        while not self._is_stopping:
+            await anyio.sleep(_POLL_S)
+            await self._look_for_stop()
+        for each in self._attempts:
+            each.cancel()
+
+    async def _look_for_stop(self) -> None:
+        if not self._is_stopping and self._journal.is_live:
+            self._is_stopping = await in_thread(self._worker.runs.has_entry, self._research.run_id, STOP_REQUESTED)
+
+    # process and analyze
+
+    async def _process(self) -> Mapping[str, Any]:
+        passages = [self._research.shown[each.key] for each in self.findings.passages_of(self._cycle)]
+        extracted = Extracted()
+        by_model = passages if self._has_model else []
+        access, model = self._context.run.access, self._worker.model
+        with_private = all(access.may_see(model, kind) for kind in PRIVATE_KINDS)
+        by_model = [each for each in by_model if access.may_see(model, each.source.kind)]
+        done: set[str] = set()
+        for batch in await in_thread(self._batches, by_model):
+            ask = partial(
+                extract_by_model, self._model, self.findings, batch, with_private=with_private, **self._asking
+            )
+            found = await self._by_model(ask)
+            if found is None:
+                break
+            extracted.add(found)
+            done |= {each.key for each in batch}
+        rest = [each for each in passages if each.key not in done]
+        extracted.add(await in_thread(extract_by_rules, self.findings, rest, self._text_about))
+        return {
+            "facts": [asdict(each) for each in extracted.facts],
+            "entities": [asdict(each) for each in extracted.entities],
+            "answered": sorted(set(extracted.answered)),
+            "next_queries": extracted.next_queries,
+            "at": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        }
+
+    def _text_about(self, key: str) -> str:
+        parts = self.findings.sub_questions
+        return " ".join(parts[number].text for number in self.findings.passages[key].about if number < len(parts))
+
+    def _batches(self, passages: Sequence[Evidence]) -> list[list[Evidence]]:
+        """Return the passages in groups that fit into two fifths of the model's context; at most four groups."""
+        room, counter = self._worker.model.context_tokens * 2 // 5, self._worker.counter()
+        batches: list[list[Evidence]] = []
+        spent = room
+        for each in passages:
+            tokens = counter.count_text(each.text)
+            if spent + tokens > room:
+                batches.append([])
+                spent = 0
+            batches[-1].append(each)
+            spent += tokens
+        return batches[:_MAX_BATCHES]
+
+    async def _analyze(self) -> Mapping[str, Any]:
+        texts: dict[str, str] = {}
+        for key, each in self.findings.passages.items():
+            if each.origin == "page" and key in self._research.shown:
+                texts[each.address] = f"{texts.get(each.address, '')}\n{self._research.shown[key].text}"
+        same_as = await in_thread(origins, texts)
+        return {"same_as": {address: first for address, first in same_as.items() if address != first}}
+
+    # evaluate
+
+    async def _evaluate(self) -> Mapping[str, Any]:
+        await self._look_for_stop()
+        found = self.findings
+        record, metrics = self._cycle_record()
+        history = [*found.cycles, record]
+        decision = stopping_rule(self._task.rule).decide(history)
+        exceeded = self._exceeded()
+        should_stop, reason = decision.should_stop, decision.reason
+        if exceeded is not None:
+            should_stop, reason = True, exceeded
+        elif self._is_stopping:
+            should_stop, reason = True, USER_STOP
+        elif not should_stop and not next_queries(found):
+            should_stop, reason = True, _NO_QUERIES
+        entry = {"cycle": self._cycle, "should_stop": should_stop, "reason": reason, "metrics": asdict(metrics)}
+        await in_thread(self._worker.runs.record, self._research.run_id, EVALUATED, entry)
+        if self._journal.is_live:
+            await in_thread(self._note_use)
+        shares = asdict(metrics) | {"novelty": record.novelty}
+        self._context.run.emit(CycleEvaluated(self._cycle, **shares, should_stop=should_stop, reason=reason))
+        return {
+            "metrics": asdict(metrics),
+            "should_stop": should_stop,
+            "reason": reason,
+            "by_budget": exceeded is not None,
+            "record": asdict(record),
+        }
+
+    def _note_use(self) -> None:
+        """Add what each service has given in this cycle to the records that outlive the run."""
+        used = [each.address for each in self.findings.passages_of(self._cycle)]
+        facts = [each.sources for each in self.findings.facts()[self._facts_before() :]]
+        for name, counts in self._asked.items():
+            self._worker.records.note_use(
+                self.findings.domain,
+                name,
+                **counts,
+                used=sum(name in self._found_by.get(address, ()) for address in dict.fromkeys(used)),
+                new_facts=sum(any(name in self._found_by.get(each, ()) for each in sources) for sources in facts),
+            )
+
+    def _facts_before(self) -> int:
+        return self.findings.cycles[-1].facts if self.findings.cycles else 0
+
+    def _cycle_record(self) -> tuple[CycleRecord, SaturationMetrics]:
+        found = self.findings
+        before = found.cycles[-1] if found.cycles else None
+        facts, entities = found.facts(), len(found.entities())
+        support = [len({found.same_as.get(each, each) for each in fact.sources}) for fact in facts]
+        circular, citations = found.circular()
+        stating = {found.same_as.get(address, address) for fact in facts for address in fact.sources}
+        earlier_facts, earlier_entities = (before.facts, before.entities) if before else (0, 0)
+        metrics = calculate_saturation(
+            earlier_entities,
+            max(entities, earlier_entities),
+            earlier_facts,
+            max(len(facts), earlier_facts),
+            circular,
+            citations,
+            len(found.tried_addresses),
+            len(found.known_addresses | found.tried_addresses),
+        )
+        return CycleRecord(
+            cycle=self._cycle,
+            fetches=len(found.tried_addresses) - sum(each.fetches for each in found.cycles),
+            new_entities=max(0, entities - earlier_entities),
+            entities=max(entities, earlier_entities),
+            new_facts=max(0, len(facts) - earlier_facts),
+            facts=max(len(facts), earlier_facts),
+            facts_seen_once=support.count(1),
+            facts_seen_twice=support.count(2),
+            sources=len(stating),
+            unread=len([each for each in found.known_addresses if each not in found.tried_addresses]),
+            metrics=metrics,
+        ), metrics
+
+    def _exceeded(self) -> str | None:
+        """Return which budget the cycles have used up, in words; `None` if none is."""
+        limits, calls = self._worker.limits(self._context.run), self._context.calls
+        tokens = sum(each.prompt_tokens + each.completion_tokens for each in calls)
+        spent = Spending(
+            cycles=self._cycle,
+            fetches=self._fetches(),
+            time_s=self._journal.state.seconds / GATHERING_SHARE,
+            tokens=int(tokens / GATHERING_SHARE),
+            cost_usd=math.fsum(each.cost_usd or 0.0 for each in calls) / GATHERING_SHARE,
+        )
+        budgets = Budgets(
+            cycles=self._task.max_cycles,
+            fetches=self._task.max_fetches,
+            time_s=limits.max_time_s,
+            tokens=limits.max_tokens,
+            cost_usd=limits.max_cost_usd,
+        )
+        reason = budgets.exceeded(spent)
+        return f"{reason[:1].upper()}{reason[1:]}" if reason else None
+
+    def _time_left_s(self) -> float:
+        """Return the seconds that cycles may still take."""
+        limit = self._worker.limits(self._context.run).max_time_s
+        if not limit or not self._journal.is_live:
+            return float("inf")
+        return max(0.0, GATHERING_SHARE * limit - self._journal.state.seconds)
+
+
+def _merged(passages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return each passage once, with all the sub-questions that it was found for."""
+    found: dict[str, dict[str, Any]] = {}
+    for each in passages:
+        known = found.setdefault(each["key"], each)
+        known["about"] = list(dict.fromkeys([*known["about"], *each["about"]]))
+    return list(found.values())
+
+
+def host_or(source_name: str, url: str) -> str:
+    """Return the host of an address, or without one the name of the source."""
+    try:
+        return host_of(url) or source_name
+    except ValueError:
+        return source_name
+
+
+def _canonical(url: str) -> str:
+    try:
+        return canonical_url(url)
+    except ValueError:
+        return url
+
+
+def _covers(span: Span, hit: Hit, document_id: int) -> bool:
+    """Return whether a passage of that document holds the middle of a hit, so that most of it is known."""
+    middle = (hit.span.start + hit.span.end) // 2
+    return document_id == hit.document_id and span.start <= middle < span.end

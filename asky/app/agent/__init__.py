@@ -1,0 +1,1 @@
+"""The research agent as interfaces of asky use it."""

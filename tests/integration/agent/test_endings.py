@@ -1,0 +1,179 @@
+"""How runs of the agent end: by the user, at a budget, without sources, and with models and services that fail."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from asky.app.agent.requests import ResearchRequest
+from asky.config.limits import RunLimits
+from asky.errors import AskyError, UsageError
+from asky.events import ClarificationAsked, Event, PhaseStarted
+from asky.values import Answer
+from tests.support.agent_lab import COST, QUESTION, AgentLab, html, plan
+from tests.support.endpoint import Problem
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Iterator[AgentLab]:
+    with AgentLab(tmp_path) as opened:
+        yield opened
+
+
+def researched(lab: AgentLab, stop_at: str, **options: Any) -> Answer:
+    """The answer of a run that is asked to stop when it enters a node."""
+
+    async def main() -> Answer:
+        def listen(event: Event) -> None:
+            lab.heard.append(event)
+            if isinstance(event, PhaseStarted) and event.phase == stop_at:
+                lab.asky.agent.stop(lab.asky.agent.find())
+
+        request = ResearchRequest(query=QUESTION, **options)
+        async with lab.asky.agent.start(request, listen=listen) as run:
+            return await run.result()
+
+    return anyio.run(main)
+
+
+def test_a_run_that_is_stopped_ends_its_cycle_and_reports(lab: AgentLab) -> None:
+    answer = researched(lab, "process", model="far")
+    report = lab.asky.agent.report(answer.run)
+    assert report.stop_reason == "User requested stop"
+    assert len(report.cycles) == 1
+    assert "620 million" in answer.text
+
+
+def test_a_run_that_is_stopped_before_its_first_cycle_reports_that_it_found_nothing(lab: AgentLab) -> None:
+    answer = researched(lab, "plan", model="far")
+    assert answer.stopped_by == "no_evidence"
+    assert lab.queries() == []
+    report = lab.asky.agent.report(answer.run)
+    assert (report.stop_reason, report.facts) == ("User requested stop", ())
+    with pytest.raises(UsageError, match="is not running"):
+        lab.asky.agent.stop(answer.run)
+
+
+def test_a_service_that_always_has_something_new_is_ended_by_a_budget(lab: AgentLab) -> None:
+    for number in range(40):
+        fact = f"Barrage number {number} of the river costs {number} million francs."
+        lab.pages[f"/{number}"] = (f"Barrage {number}", fact, ("cost",))
+        lab.site.page(f"/{number}", html=html(f"Barrage {number}", fact))
+    answer = lab.research(max_cycles=2)
+    report = lab.asky.agent.report(answer.run)
+    assert report.stop_reason == "The limit of 2 cycles was reached"
+    assert lab.asky.agent.is_over_budget(answer.run)
+    assert answer.text
+    fetched = lab.research(max_fetches=3)
+    assert lab.asky.agent.report(fetched.run).stop_reason == "The limit of 3 sources read was reached"
+    assert fetched.usage.fetches + fetched.usage.cache_hits <= 3
+
+
+def test_tokens_and_time_end_the_cycles_in_time_for_the_report(lab: AgentLab) -> None:
+    answer = lab.research(model="far", limits=RunLimits(tokens=2_000))
+    report = lab.asky.agent.report(answer.run)
+    assert report.stop_reason.startswith("The limit of 2,000 tokens")
+    assert answer.text
+
+
+def test_nothing_found_is_a_report_that_says_so(lab: AgentLab) -> None:
+    question = "Who won the chess championship of Ruritania?"
+    lab.replies = {"You plan research": plan((question, ["Ruritania chess championship"]))}
+    answer = lab.research(question, model="far")
+    assert answer.stopped_by == "no_evidence"
+    report = lab.asky.agent.report(answer.run)
+    assert report.found_nothing
+    assert report.queries
+
+
+def test_services_that_are_down_are_named(lab: AgentLab) -> None:
+    lab.search.play("error")
+    answer = lab.research()
+    report = lab.asky.agent.report(answer.run)
+    assert answer.stopped_by == "no_evidence"
+    assert {each.error_type for each in report.failures}
+    assert lab.asky.services.source_records.failures(run=answer.run)
+
+
+def test_a_model_that_answers_prose_for_json_leaves_the_work_to_rules(lab: AgentLab) -> None:
+    prose = "Certainly! Here is what I think about it."
+    lab.replies = {"You plan research": prose, "You read passages": prose}
+    answer = lab.research(model="far")
+    assert "620 million" in answer.text
+    assert any("rules took the place of far" in each for each in answer.warnings)
+
+
+def test_a_model_that_is_down_at_the_end_leaves_a_run_to_resume(lab: AgentLab) -> None:
+    lab.replies = {"Write a research report": lambda _: Problem("bad_request")}
+    with pytest.raises(AskyError, match="The report could not be written"):
+        lab.research(model="far")
+    run_id, calls = lab.asky.agent.find(), len(lab.endpoint.requests)
+    assert lab.asky.agent.status(run_id) == "failed"
+    lab.replies = {}
+
+    async def main() -> Answer:
+        async with lab.asky.agent.resume(run_id) as run:
+            return await run.result()
+
+    assert "620 million" in anyio.run(main).text
+    assert len(lab.endpoint.requests) == calls + 1
+
+
+def test_the_user_is_asked_at_most_twice_and_only_if_somebody_answers(lab: AgentLab) -> None:
+    blocked = json.dumps({"blocked": True, "question": "Which river?", "refined": QUESTION})
+    lab.replies = {"You prepare research": blocked}
+    lab.research(model="far", max_cycles=1)
+    assert not any(isinstance(each, ClarificationAsked) for each in lab.heard)
+
+    async def answered(question: str) -> str | None:
+        lab.asked.append(question)
+        return "the Rance"
+
+    lab.research(model="far", max_cycles=1, clarifies=True, clarify=answered)
+    assert lab.asked == ["Which river?", "Which river?"]
+
+
+def test_what_the_user_adds_is_researched_too(lab: AgentLab) -> None:
+    notes = iter([["Who opened the Rance barrage?"]])
+    answer = lab.research(notes=lambda: next(notes, []))
+    assert "Who opened the Rance barrage?" in [each.text for each in lab.asky.agent.report(answer.run).sub_questions]
+
+
+def test_one_page_under_many_addresses_counts_once(lab: AgentLab) -> None:
+    for number in range(12):
+        lab.pages[f"/copy{number}"] = ("What the Rance cost", COST, ("cost",))
+        lab.site.page(f"/copy{number}", html=html("What the Rance cost", COST))
+    answer = lab.research(max_cycles=3)
+    facts = lab.asky.agent.report(answer.run).facts
+    (cost,) = [each for each in facts if "620 million" in each.statement]
+    assert (cost.source_count, cost.verified) == (1, False)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"query": "  "}, "the question is empty"),
+        ({"privacy_mode": "public"}, "unknown privacy mode"),
+        ({"domain": "alchemy"}, "there is no field of research called"),
+        ({"max_cycles": 0}, "max_cycles must be at least 1"),
+        ({"web": False, "library": False}, "there is nothing to search"),
+        ({"documents": (Path("/nowhere"),)}, "/nowhere"),
+        ({"collections": ("none",)}, "none"),
+    ],
+)
+def test_what_cannot_be_researched_is_an_error_of_one_line(
+    lab: AgentLab, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(AskyError, match=message):
+        lab.research(**{"query": QUESTION, **options})
+    assert lab.asky.agent.list() == []
+
+
+def test_a_plan_may_have_one_part(lab: AgentLab) -> None:
+    lab.replies = {"You plan research": plan(("What did the barrage cost?", ["Rance barrage cost"]))}
+    assert lab.asky.agent.report(lab.research(model="far").run).sub_questions[0].status == "answered"

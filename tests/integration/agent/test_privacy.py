@@ -1,0 +1,71 @@
+"""What leaves the machine, in each privacy mode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from asky.errors import UsageError
+from asky.values import FileChange, OutgoingQueries
+from tests.support.agent_lab import QUESTION, AgentLab
+
+SECRET = "The tidal barrage of the Rance cost 17 million heliotrope francs more than planned."
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Iterator[AgentLab]:
+    with AgentLab(tmp_path) as opened:
+        private = tmp_path / "private"
+        private.mkdir()
+        (private / "costs.md").write_text(f"# Costs\n\n{SECRET}\n")
+        yield opened
+
+
+def sent(lab: AgentLab) -> str:
+    return "\n".join(str(each.messages) for each in lab.endpoint.requests)
+
+
+def test_local_only_searches_nothing_and_reads_no_page(lab: AgentLab, tmp_path: Path) -> None:
+    answer = lab.research(privacy_mode="local_only", documents=(tmp_path / "private",))
+    assert "17 million" in answer.text
+    assert (lab.queries(), lab.site.reached, lab.endpoint.requests) == ([], [], [])
+    assert answer.model == "extractive"
+    assert lab.asky.agent.state(answer.run)["privacy_mode"] == "local_only"
+
+
+def test_local_only_takes_a_model_on_this_machine(lab: AgentLab, tmp_path: Path) -> None:
+    lab.research(privacy_mode="local_only", documents=(tmp_path / "private",), model="far")  # on loopback
+    assert "heliotrope" in sent(lab)
+    assert lab.queries() == []
+
+
+def test_hybrid_keeps_private_passages_from_models_elsewhere_and_quotes_them(lab: AgentLab, tmp_path: Path) -> None:
+    with lab.elsewhere() as asky:
+        answer = lab.research(privacy_mode="hybrid", documents=(tmp_path / "private",), model="far", asky=asky)
+        assert lab.endpoint.requests
+        assert "heliotrope" not in sent(lab)
+        assert "620 million" in answer.text
+        assert "From your own documents" in answer.text
+        assert "heliotrope" in answer.text
+        assert answer.faults == 0
+        assert "17 million" in str(asky.agent.report(answer.run).facts)
+
+
+def test_words_of_private_documents_are_asked_about_before_they_are_searched(lab: AgentLab, tmp_path: Path) -> None:
+    asked: list[OutgoingQueries] = []
+
+    async def decline(each: OutgoingQueries | FileChange) -> bool:
+        assert isinstance(each, OutgoingQueries)
+        asked.append(each)
+        return False
+
+    lab.research(documents=(tmp_path / "private",), approve=decline)
+    assert all("heliotrope" not in each.casefold() for each in lab.queries())
+
+
+def test_a_model_elsewhere_is_refused_where_everything_stays(lab: AgentLab, tmp_path: Path) -> None:
+    with lab.elsewhere() as asky, pytest.raises(UsageError, match="excludes the model far"):
+        lab.research(QUESTION, privacy_mode="local_only", documents=(tmp_path / "private",), model="far", asky=asky)
+    assert lab.endpoint.requests == []

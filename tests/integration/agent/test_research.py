@@ -1,0 +1,38 @@
+"""A run of the research agent from its question to its report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from asky.events import CycleEvaluated, PhaseStarted
+from tests.support.agent_lab import COST, AgentLab
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Iterator[AgentLab]:
+    with AgentLab(tmp_path) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("model", ["extractive", "far"])
+def test_a_question_is_researched_until_nothing_new_is_found(lab: AgentLab, model: str) -> None:
+    answer = lab.research(model=model)
+    assert COST in answer.text.replace(" [1]", "") or "620 million francs" in answer.text
+    assert "500 GWh" in answer.text
+    assert answer.faults == 0
+    state = lab.asky.agent.state(answer.run)
+    assert state["current_phase"] == "finished"
+    assert state["stop_reason"]
+    facts = [each["statement"] for each in state["facts_extracted"]]
+    assert any("620 million" in each for each in facts)
+    assert any("500 GWh" in each for each in facts)
+    phases = [each.phase for each in lab.heard if isinstance(each, PhaseStarted)]
+    assert phases[:6] == ["clarify", "plan", "collect", "process", "analyze", "evaluate"]
+    assert phases[-2:] == ["synthesize", "export"]
+    assert [each.should_stop for each in lab.heard if isinstance(each, CycleEvaluated)][-1]
+    report = lab.asky.agent.report(answer.run)
+    assert report.stop_reason == state["stop_reason"]
+    assert report.answer["answer"] == answer.text
