@@ -60,6 +60,7 @@ class ResearchRoutes:
             collections=tuple(body.collections),
             library=body.library,
             vault=body.vault,
+            web=body.web,
             domain=body.domain,
             model=body.model,
             session=body.session,
@@ -120,6 +121,7 @@ class ResearchRoutes:
                 "started_at": _time(each.started_at),
                 "cycle": each.cycle,
                 "current_phase": each.phase,
+                "stop_reason": each.stop_reason,
             }
             for each in found
         ]

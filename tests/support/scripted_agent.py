@@ -11,7 +11,8 @@ from functools import partial
 
 import anyio
 
-from asky.agent.models import AGENT, USER_STOP, ResearchRequest, ResearchState
+from asky.agent.models import USER_STOP, ResearchRequest, ResearchState
+from asky.agent.modes import AGENT
 from asky.app.asky import Asky
 from asky.config.limits import RunLimits
 from asky.errors import UsageError
@@ -93,6 +94,7 @@ class ListedRun:
     started_at: datetime
     cycle: int
     phase: str
+    stop_reason: str | None
 
 
 class ScriptedAgent:
@@ -232,7 +234,9 @@ class ScriptedAgent:
 
     def list(self, *, limit: int = 20) -> Sequence[ListedRun]:
         found = [each for each in self._services.runs.recent(limit=limit) if each.mode == AGENT]
-        return [ListedRun(each.id, each.question, each.status, _time(each.started_at), 0, "plan") for each in found]
+        return [
+            ListedRun(each.id, each.question, each.status, _time(each.started_at), 0, "plan", None) for each in found
+        ]
 
     def stop(self, run_id: str) -> None:
         play = self._plays.get(run_id)

@@ -350,7 +350,7 @@
     get("warnings").replaceChildren(...(answer.warnings || []).map((each) => make("li", { dir: "auto" }, sentence(each))));
     get("downloads").replaceChildren("As a file: ", ...["html", "md", "pdf", "json"].flatMap((form, n) => [n ? ", " : "",
       make("a", { href: `/api/research/${id}/report?format=${form}`, target: "_blank", rel: "noopener" },
-        { html: "web page", md: "Markdown", pdf: "PDF", json: "data with all evidence" }[form])]));
+        { html: "web page", md: "Markdown", pdf: "PDF", json: "data" }[form])]));
     showVerdicts(answer.claims || []);
     get("cited").replaceChildren(...(answer.citations.length ? [make("h3", {}, "Cited sources")] : []),
       ...answer.citations.map((each) => make("div", { class: "source" }, cite(id, each.n), make("p", { dir: "auto" },
