@@ -44,7 +44,8 @@ class StartResearch(RequestBody):
     documents: Annotated[list[Annotated[str, Field(min_length=1, max_length=4096)]], Field(max_length=100)] = []
     collections: Names = []
     library: bool = True
-    vault: bool = True
+    vault: bool | None = None
+    web: bool = True
     domain: Name | None = None
     model: Name | None = None
     session: Name | None = None

@@ -60,6 +60,7 @@ class ResearchRoutes:
             collections=tuple(body.collections),
             library=body.library,
             vault=body.vault,
+            web=body.web,
             domain=body.domain,
             model=body.model,
             session=body.session,
