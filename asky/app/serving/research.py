@@ -13,8 +13,7 @@ from asky.agent.models import Phase as Phase
 from asky.agent.models import PrivacyMode as PrivacyMode
 from asky.agent.models import ResearchRequest as ResearchRequest
 from asky.agent.modes import AGENT as AGENT
-from asky.app.answers import FORMS
-from asky.errors import NotConfigured, SourceRefused, UsageError
+from asky.errors import SourceRefused, UsageError
 from asky.events import Listener, ignore
 from asky.values import Approve, Clarify, decline
 
@@ -84,10 +83,9 @@ class ResearchAgent(Protocol):
 
 
 def export_report(runs: RunService, run: Run, form: ReportForm) -> bytes:
-    """Return the report of a run with an answer, as a file. Raises `NotConfigured` for a form that there is not."""
-    if form not in FORMS:
-        raise NotConfigured(f"there are no reports as {form}", hint="formats are json, md and html")
-    return runs.export(run, form).text.encode("utf-8", "replace")
+    """Return the report of a run with an answer, as a file; as JSON, that of the agent is `asky.research/1`."""
+    exported = runs.export_answer(run.answer, form) if run.mode == AGENT and run.answer else runs.export(run, form)
+    return exported.data
 
 
 def allowed_documents(names: Sequence[str], config: Config) -> tuple[Path, ...]:
