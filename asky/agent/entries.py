@@ -19,6 +19,6 @@ AGENT_ENTRIES: Mapping[str, Any] = MappingProxyType(
         STOP_REQUESTED: {},
         PLANNED: {"domain": str, "sub_questions": [str], "available": [str], "unavailable": [(str, str)]},
         EVALUATED: {"cycle": int, "should_stop": bool, "reason": str, "metrics": {"new_facts_ratio": NUMBER}},
-        REPORTED: RESEARCH,
+        REPORTED: dict(RESEARCH),
     }
 )

@@ -10,7 +10,8 @@ from functools import partial
 
 import anyio
 
-from asky.agent.models import AGENT, USER_STOP, ResearchRequest, ResearchState
+from asky.agent.models import USER_STOP, ResearchRequest, ResearchState
+from asky.agent.modes import AGENT
 from asky.app.asky import Asky
 from asky.config.limits import RunLimits
 from asky.errors import UsageError
