@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import anyio
 
 from asky.agent.domains import find_domain
+from asky.agent.entries import EVALUATED, PLANNED, STOP_REQUESTED
 from asky.agent.extraction import Extracted, extract_by_model, extract_by_rules
 from asky.agent.findings import STEP, Findings, SubQuestion, step_key
 from asky.agent.items import origins
@@ -45,11 +46,6 @@ if TYPE_CHECKING:
     from asky.values import Answer, Evidence, Hit, Span
 
 T = TypeVar("T")
-
-STOP_REQUESTED = "stop_requested"
-"""The kind of the ledger entry that ends a run early; any process may add it."""
-PLANNED, EVALUATED = "planned", "evaluated"
-"""The kinds of ledger entries with the plan, and with the decision after a cycle."""
 
 MAX_CLARIFICATIONS = 2
 GATHERING_SHARE = 0.7

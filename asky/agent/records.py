@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from asky.agent.entries import STOP_REQUESTED
 from asky.agent.findings import STEP, Findings
 from asky.agent.models import USER_STOP, Phase, ResearchState
 from asky.agent.modes import AGENT
-from asky.agent.nodes import STOP_REQUESTED
 from asky.agent.reporting import compose_report
 from asky.agent.task import decode_task
 from asky.errors import UsageError

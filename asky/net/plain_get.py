@@ -32,8 +32,12 @@ def is_listening(url: str, *, timeout_s: float = 0.2) -> bool:
     return False
 
 
-def plain_get(url: str, headers: Mapping[str, str], *, timeout_s: float, max_bytes: int) -> tuple[int, bytes]:
-    """Return the status and the body of `url`. No redirect is followed, and no proxy used.
+def plain_get(
+    url: str, headers: Mapping[str, str], *, timeout_s: float, max_bytes: int, data: bytes | None = None
+) -> tuple[int, bytes]:
+    """Return the status and the body of `url`, or of the reply to `data` posted to it.
+
+    No redirect is followed, and no proxy used.
 
     Raises `OSError` without a connection, and if the body is not complete in time or longer than `max_bytes`; whatever
     is not HTTP is one too. Raises `SourceRefused` for a host that may not be reached.
@@ -44,7 +48,8 @@ def plain_get(url: str, headers: Mapping[str, str], *, timeout_s: float, max_byt
     require_reachable(parts.hostname or "")
     try:
         with closing(_connect(url, timeout_s)) as connection:
-            connection.request("GET", parts.path + (f"?{parts.query}" if parts.query else ""), headers=dict(headers))
+            path = parts.path + (f"?{parts.query}" if parts.query else "")
+            connection.request("GET" if data is None else "POST", path, body=data, headers=dict(headers))
             response = connection.getresponse()
             return response.status, _read(response, monotonic() + timeout_s, max_bytes)
     except HTTPException as error:

@@ -1,4 +1,1 @@
-"""Answers as reports: pages, PDFs, and Markdown for runs of the agent.
-
-Rule: every string becomes HTML in `markup`, and nowhere else.
-"""
+"""Answers and research as reports. Rule: every string becomes HTML in `markup`, and nowhere else."""

@@ -131,7 +131,7 @@ def _as_table(definitions: str) -> str:
 
 
 def _as_rows(table: str) -> str:
-    """Return a table whose cells stand one below the other."""
+    """Return a table that is set as a paragraph for each row."""
     return table.replace("<table>", '<table class="rows">', 1)
 
 

@@ -16,6 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from asky.agent.entries import AGENT_ENTRIES
 from asky.chat.entries import CHAT_ENTRIES
 from asky.config.paths import Paths, ensure_private_dir, model_folder, resolve_paths
 from asky.config.redaction import key_values
@@ -126,7 +127,7 @@ class Services:
     def database(self) -> Database:
         """The store's file, open and migrated."""
         ensure_private_dir(self.paths.data)
-        return Database(self.paths.data / "asky.db", ledger_entries=CHAT_ENTRIES)
+        return Database(self.paths.data / "asky.db", ledger_entries={**CHAT_ENTRIES, **AGENT_ENTRIES})
 
     @cached_property
     def documents(self) -> DocumentStore:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -53,6 +54,7 @@ class AgentLab:
         self._settings = settings
         self._open = ExitStack()
         self.pages = dict(PAGES)
+        self._released = threading.Event()
 
     def __enter__(self) -> AgentLab:
         self.site = self._open.enter_context(Site())
@@ -125,6 +127,23 @@ class AgentLab:
         return Reply({"results": rows})
 
     # the model
+
+    def hold(self, words: str) -> threading.Event:
+        """Hold the replies to prompts with these words until `release`; the event is set when one has come."""
+        came = threading.Event()
+
+        def reply(sent: str) -> Any:
+            came.set()
+            self._released.wait(60)
+            return _SCRIPT[words](sent) if callable(_SCRIPT[words]) else _SCRIPT[words]
+
+        self.replies = {words: reply}
+        return came
+
+    def release(self) -> None:
+        """Let the model reply again."""
+        self._released.set()
+        self.replies = {}
 
     def play(self, request: ModelRequest) -> Any:
         """Answer as a model that plans, takes every fact of the pages it is shown, and cites all in a report."""

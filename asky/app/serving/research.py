@@ -85,10 +85,9 @@ class ResearchAgent(Protocol):
 
 
 def export_report(runs: RunService, run: Run, form: ReportForm) -> bytes:
-    """Return the report of a run with an answer, as a file; as JSON with all its evidence, if it is not research."""
-    if run.mode == AGENT and run.answer is not None:
-        return runs.export_answer(run.answer, form).data
-    return runs.export(run, form).data
+    """Return the report of a run with an answer, as a file; as JSON, that of the agent is `asky.research/1`."""
+    exported = runs.export_answer(run.answer, form) if run.mode == AGENT and run.answer else runs.export(run, form)
+    return exported.data
 
 
 def allowed_documents(names: Sequence[str], config: Config) -> tuple[Path, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,7 @@ import click
 from asky.app.agent.requests import PRIVACY_MODES, PrivacyMode, ResearchRequest
 from asky.app.requests import RunLimits
 from asky.app.schemas import research_runs_object, research_state_object
+from asky.app.serving.running import start_on_server
 from asky.cli.context import CommandContext, Stopped, command_context
 from asky.cli.export_forms import form_of
 from asky.cli.listing_group import ListingGroup
@@ -72,6 +74,7 @@ def agent() -> None:
 )
 @click.option("-s", "--session", metavar="NAME", help="Session to research in.  [default: a new one]")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Also write the report to this file.")
+@click.option("--detach", is_flag=True, help="Start it on the server of `asky serve`, and return at once.")
 @click.option("-y", "--yes", is_flag=True, help="Send search queries without asking, and ask nothing.")
 @click.option("--max-cycles", type=click.IntRange(1), help="Maximum number of cycles.")
 @click.option("--max-fetches", type=click.IntRange(0), help="Maximum number of pages.")
@@ -95,6 +98,7 @@ def start(
     model: str | None,
     session: str | None,
     output: Path | None,
+    detach: bool,
     yes: bool,
     max_cycles: int | None,
     max_fetches: int | None,
@@ -135,6 +139,9 @@ def start(
             clarifies=clarify.can_ask and not yes and not (as_json or json_stream),
             export_path=output,
         )
+        if detach:
+            _detach(ctx, request, as_json=as_json)
+            return
         approve = Approval(ctx.terminal, ctx.progress, is_given=yes)
         begin = partial(ctx.asky.agent.start, request, approve=approve, clarify=clarify)
         _run(ctx, begin, as_json=as_json, json_stream=json_stream)
@@ -264,6 +271,18 @@ def _run(ctx: CommandContext, begin: Start, *, as_json: bool, json_stream: bool)
     service.raise_for_outcome(answer)
     if service.is_over_budget(answer.run):
         raise BudgetExceeded(_SPENT, hint="raise the limit, or ask for less")
+
+
+def _detach(ctx: CommandContext, request: ResearchRequest, *, as_json: bool) -> None:
+    """Start research on the running server."""
+    if request.export_path is not None:
+        raise UsageError("--detach and -o cannot be combined", hint="`asky agent export -o FILE` writes it afterwards")
+    found = start_on_server(request, os.environ)
+    if as_json:
+        ctx.terminal.json({"session_id": found, "status": "started"})
+    else:
+        ctx.terminal.line(found)
+        ctx.terminal.note("`asky agent status` shows how it stands, and `asky agent report` prints the report")
 
 
 def _outcome(service: AgentService, answer: Answer) -> Iterator[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from asky.app.serving.running import announced_server
 from asky.app.serving.tokens import read_token
 from asky.cli.commands.agent import has_agent_extra
 from asky.cli.commands.mcp import LOOPBACK
@@ -57,7 +58,8 @@ def serve(host: str, port: int, names: tuple[str, ...], token_file: Path | None)
         settings = app.ServerSettings(token=token, hosts=hosts, environ=os.environ)
         announce = partial(_announce, host, bound, token, place)
         agent = ctx.asky.agent if has_agent_extra() else None
-        run_async(lambda: app.serve(ctx.asky, listening, settings, agent=agent, started=announce), grace_s=_GRACE_S)
+        with announced_server(os.environ, f"http://{hosts[0]}/"):
+            run_async(lambda: app.serve(ctx.asky, listening, settings, agent=agent, started=announce), grace_s=_GRACE_S)
 
 
 def _require_extra() -> None:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from asky.net.browser.process import find_chromium
-from asky.report.page import render_report
+from asky.report.page import render_report, render_research_html
 from tests.support.browsing import needs_browser
 from tests.support.reports import ATTACKS, QUOTE, STORED, answer_of, citation, claim, reported
+from tests.support.research import hostile_report, research_report
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Dialog, Page
@@ -158,6 +159,16 @@ def test_nothing_is_cut_off_on_a_narrow_screen(browser: Browser, report: Path) -
         assert 0 <= link["y"] <= link["y"] + link["height"] <= panel["y"]
 
 
+def test_the_parts_of_a_report_of_research_fit_a_narrow_screen(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "research.html"
+    path.write_text(render_research_html(research_report()), "utf-8")
+    with opened(browser, path, viewport={"width": 320, "height": 640}) as page:
+        page.locator("summary").evaluate_all("all => all.forEach(each => each.click())")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320
+        assert page.locator("svg.bars").bounding_box() is not None
+        assert "not answered: What did Laplace add?" in page.locator("main").inner_text()
+
+
 def test_a_line_of_the_answer_is_as_long_as_people_like_to_read(browser: Browser, tmp_path: Path) -> None:
     path = tmp_path / "long.html"
     path.write_text(render_report([reported(answer_of("many words in a row " * 60))]), "utf-8")
@@ -182,7 +193,8 @@ def test_attacks_stay_text(browser: Browser, tmp_path: Path) -> None:
     for attack in ATTACKS:
         stored = f"{STORED}{attack} and after"
         cited = citation(quote=attack, stored=stored, title=attack, url=attack)
-        reports.append(reported(answer_of(f"{attack}\n\nText [1].", question=attack, citations=[cited]), stored))
+        answer = answer_of(f"{attack}\n\nText [1].", question=attack, citations=[cited])
+        reports.append(replace(reported(answer, stored), research=hostile_report(attack, answer)))
     path.write_text(render_report([*reports, replace(reports[0])]), "utf-8")
     with opened(browser, path) as page:
         assert page.locator("section.run").count() == len(ATTACKS) + 1

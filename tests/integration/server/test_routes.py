@@ -38,6 +38,11 @@ async def test_research_is_started_followed_and_read(lab: Lab) -> None:
             assert (listed["session_id"], listed["status"]) == (run_id, "finished")
             result = await served.get(f"/api/research/{run_id}/result")
             assert result["result"]["schema"] == "asky.answer/1"
+            assert (await served.get(f"/api/research/{run_id}/report"))["schema"] == "asky.answer/1"
+            for form, kind in (("md", "text/markdown"), ("html", "text/html")):
+                reply = await served.http.get(f"/api/research/{run_id}/report", params={"format": form})
+                assert reply.headers["content-type"].startswith(kind)
+                assert "two high tides" in reply.text
             assert (await served.get(f"/api/research/{run_id}/sources"))["sources"] == []
             assert await served.post(f"/api/research/{run_id}/stop") == {"status": "finished"}
             await served.post(f"/api/research/{run_id}/resume", status=409)

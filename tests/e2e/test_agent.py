@@ -1,0 +1,89 @@
+"""The commands of `asky agent` in processes of their own, with a model, a search service and a site on loopback."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.agent_lab import QUESTION, AgentLab
+from tests.support.asky_command import ASKY, clean_environment, run_asky
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Iterator[AgentLab]:
+    with AgentLab(tmp_path) as opened:
+        yield opened
+
+
+def asky(lab: AgentLab, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return run_asky("agent", *arguments, home=lab.folder, environ=lab.environ())
+
+
+def test_research_is_started_listed_reported_and_exported(lab: AgentLab, tmp_path: Path) -> None:
+    file = tmp_path / "report.md"
+    done = asky(lab, "start", "-m", "far", "-o", str(file), QUESTION)
+    assert done.returncode == 0, done.stderr
+    assert "620 million francs. [1]" in done.stdout
+    assert "cycle 1: 100% of what it found is new" in done.stderr
+    assert "Everything that the searches offered has been read: 3 facts from 3 sources" in done.stderr
+    assert "## How sure is this" in file.read_text("utf-8")
+    listed = json.loads(asky(lab, "list", "--json").stdout)["runs"]
+    assert [(each["status"], each["query"]) for each in listed] == [("finished", QUESTION)]
+    status = json.loads(asky(lab, "status", "--json").stdout)
+    assert (status["schema"], status["current_phase"], len(status["facts_extracted"])) == (
+        "asky.research_state/1",
+        "finished",
+        3,
+    )
+    assert json.loads(asky(lab, "report", "--json").stdout)["schema"] == "asky.research/1"
+    assert asky(lab, "report").stdout == file.read_text("utf-8")
+    assert asky(lab, "export", "-o", str(tmp_path / "report.pdf")).returncode == 0
+    assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
+    assert run_asky("why", "1", home=lab.folder, environ=lab.environ()).returncode == 0
+
+
+def test_ctrl_c_keeps_everything_and_says_how_to_go_on(lab: AgentLab) -> None:
+    held = lab.hold("You read passages")
+    process = subprocess.Popen(
+        [*ASKY, "agent", "start", "-m", "far", QUESTION],
+        env=clean_environment(lab.folder, lab.environ()),
+        cwd=lab.folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert held.wait(60)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    lab.release()
+    assert process.returncode == 130
+    run_id = json.loads(asky(lab, "list", "--json").stdout)["runs"][0]["id"]
+    assert f"`asky agent resume {run_id}` goes on" in err
+    calls = len(lab.endpoint.requests)
+    done = asky(lab, "resume")
+    assert done.returncode == 0, done.stderr
+    assert "620 million francs. [1]" in done.stdout
+    later = [str(each.messages) for each in lab.endpoint.requests[calls:]]
+    assert not any("You plan research" in each for each in later)
+
+
+def test_what_cannot_be_done_is_one_line_with_its_exit_code(lab: AgentLab) -> None:
+    for arguments, code, message in (
+        (("start", "--json", "--json-stream", "x"), 2, "cannot be combined"),
+        (("start", "-o", "report.xyz", "x"), 2, "report.xyz"),
+        (("start", "--detach", "x"), 2, "no server is running"),
+        (("start", "--domain", "alchemy", "x"), 2, "there is no field of research called 'alchemy'"),
+        (("resume",), 2, "no research yet"),
+        (("report", "nope"), 2, "nope"),
+        (("start", "--max-cycles", "1", "-m", "far", QUESTION), 10, "a limit ended the research"),
+    ):
+        done = asky(lab, *arguments)
+        assert done.returncode == code, (arguments, done.stderr)
+        assert message in done.stderr
+        assert "Traceback" not in done.stderr
