@@ -522,8 +522,9 @@
     const text = (id) => get(id).value.trim();
     const body = { query: text("query"), privacy_mode: document.querySelector("[name=privacy]:checked").value, clarify: get("clarify").checked };
     for (const name of ["domain", "model"]) if (text(name)) body[name] = text(name);
-    const documents = get("documents").value.split("\n").map((each) => each.trim()).filter(Boolean);
-    if (documents.length) body.documents = documents;
+    const listed = (id, sign) => get(id).value.split(sign).map((each) => each.trim()).filter(Boolean);
+    if (text("documents")) body.documents = listed("documents", "\n");
+    if (text("collections")) body.collections = listed("collections", ",");
     if (text("cycles")) body.max_cycles = Number(text("cycles"));
     const started = await request("POST", "/api/research/start", body);
     get("query").value = "";
