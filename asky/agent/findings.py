@@ -42,7 +42,7 @@ def step_key(node: str, cycle: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SubQuestion:
-    """A part of the question, and what is searched for it first. `context` is what its pronouns mean, in a few words."""
+    """A part of the question, and what is searched for it first; `context` is what its pronouns mean, in few words."""
 
     text: str
     queries: tuple[str, ...] = ()

@@ -1,10 +1,14 @@
-"""What browsers need: a cookie in place of the token, which never stands in an address."""
+"""What browsers need: the page, and a cookie in place of the token, which is sent in no address."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from asky.app.serving.guard import cookie_value, is_same
@@ -26,17 +30,37 @@ _HEADERS = (
 )
 
 
+_FILES: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "/": ("index.html", "text/html"),
+        "/page.js": ("page.js", "text/javascript"),
+        "/page.css": ("page.css", "text/css"),
+    }
+)
+"""The files of the page, by path."""
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self' ws://{host}; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
+)
+
+
 class BrowserRoutes:
-    """Exchanges the token for a cookie that scripts cannot read, and that is not sent with requests of other sites."""
+    """Serves the page, and exchanges the token for a cookie.
+
+    Scripts cannot read the cookie, and it is not sent with requests of other sites.
+    """
 
     def __init__(self, settings: ServerSettings) -> None:
         self._settings = settings
 
     def router(self) -> APIRouter:
         """Return the routes."""
-        router = APIRouter(prefix="/api", tags=["browsers"])
-        router.add_api_route("/login", self.login, methods=["POST"])
-        router.add_api_route("/logout", self.logout, methods=["POST"])
+        router = APIRouter(tags=["browsers"])
+        router.add_api_route("/api/login", self.login, methods=["POST"])
+        router.add_api_route("/api/logout", self.logout, methods=["POST"])
+        for path, (name, kind) in _FILES.items():
+            router.add_api_route(path, partial(_file, name, kind), methods=["GET"], include_in_schema=False)
         return router
 
     async def login(self, body: Login) -> Response:
@@ -62,7 +86,14 @@ def _error(error: AuthenticationFailed) -> dict[str, object]:
 
 def is_open(method: str, path: str) -> bool:
     """Return whether a request needs no token: what a browser loads before it has the cookie."""
-    return (method, path) == ("POST", "/api/login")
+    return (method, path) == ("POST", "/api/login") or (method == "GET" and path in _FILES)
+
+
+async def _file(name: str, kind: str, request: Request) -> Response:
+    """Return a file of the page, which may talk to nobody but this server."""
+    text = (Path(__file__).parent / "page" / name).read_bytes()
+    policy = _POLICY.format(host=request.headers["host"])
+    return Response(text, media_type=kind, headers={"content-security-policy": policy})
 
 
 class SafeReplies:

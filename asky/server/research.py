@@ -121,6 +121,7 @@ class ResearchRoutes:
                 "started_at": _time(each.started_at),
                 "cycle": each.cycle,
                 "current_phase": each.phase,
+                "stop_reason": each.stop_reason,
             }
             for each in found
         ]

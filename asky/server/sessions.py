@@ -200,7 +200,7 @@ class Sessions:
         if kept is not None:
             _answer_nothing(kept)
         run = None if kept is not None and not await self._is_stored(run_id) else await self.find(run_id)
-        if run is not None and run.mode == AGENT and run.status in ("running", "interrupted"):
+        if run is not None and run.mode == AGENT and run.status == "running":
             await in_worker(self.agent.stop, run_id)
             return "stopping"
         if kept is not None and kept.handle is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -20,7 +21,10 @@ from asky.evidence.answer import answer_json
 from asky.runs.access import Access
 from asky.runs.context import LiveRun, RunContext, run_context, running
 from asky.runs.feed import stored_events
-from asky.values import Answer, Approve, Clarify, Usage, decline
+from asky.storage.corpus import DEFAULT_COLLECTION
+from asky.storage.scope import Scope
+from asky.values import Answer, Approve, Citation, Claim, Clarify, Evidence, Span, Usage, decline
+from asky.wiring import Services
 
 MODEL = "scripted"
 
@@ -33,6 +37,18 @@ class Play:
     request: ResearchRequest
     stopping: anyio.Event = field(default_factory=anyio.Event)
     text: str = "The moon raises two high tides a day."
+    services: Services | None = None
+    shown: list[Evidence] = field(default_factory=list)
+
+    def find(self, query: str) -> None:
+        """Have the text cite the best passage for a query under the next number, which it must hold."""
+        assert self.services is not None
+        collection = self.services.corpus.collection(DEFAULT_COLLECTION)
+        hit = self.services.vectors.search_content_chunks(query, Scope((collection,)), limit=1)[0]
+        sha256, _ = self.services.documents.digest(hit.document_id)
+        key = f"P{len(self.shown) + 1:04x}"
+        self.shown.append(Evidence(key, hit.source, hit.document_id, sha256, hit.span, hit.text, hit.location))
+        self.services.runs.show(self.run.id, self.shown[-1:])
 
     def emit(self, event: Event) -> None:
         self.run.emit(event)
@@ -78,6 +94,7 @@ class ListedRun:
     started_at: datetime
     cycle: int
     phase: str
+    stop_reason: str | None
 
 
 class ScriptedAgent:
@@ -155,7 +172,7 @@ class ScriptedAgent:
     async def _run(
         self, request: ResearchRequest, context: RunContext, on_answer: Callable[[Answer], None], *, is_new: bool
     ) -> None:
-        runs, play = self._services.runs, Play(context, request)
+        runs, play = self._services.runs, Play(context, request, services=self._services)
         self._plays[context.id] = play
         if is_new:
             runs.start(question=request.query, mode=AGENT, model=MODEL, session_id=None, id_=context.id)
@@ -164,7 +181,7 @@ class ScriptedAgent:
         try:
             context.feed.start_writing()
             await self.scripts.get(request.query, self.script)(play)
-            made = answer(context.id, request.query, play.text, tuple(context.warnings))
+            made = answer(play)
             context.feed.flush()
             runs.finish(context.id, "finished", answer_json(made))
             on_answer(made)
@@ -217,7 +234,9 @@ class ScriptedAgent:
 
     def list(self, *, limit: int = 20) -> Sequence[ListedRun]:
         found = [each for each in self._services.runs.recent(limit=limit) if each.mode == AGENT]
-        return [ListedRun(each.id, each.question, each.status, _time(each.started_at), 0, "plan") for each in found]
+        return [
+            ListedRun(each.id, each.question, each.status, _time(each.started_at), 0, "plan", None) for each in found
+        ]
 
     def stop(self, run_id: str) -> None:
         play = self._plays.get(run_id)
@@ -225,9 +244,21 @@ class ScriptedAgent:
             anyio.from_thread.run_sync(play.stopping.set)
 
 
-def answer(run_id: str, question: str, text: str, warnings: tuple[str, ...] = ()) -> Answer:
-    """The answer of a scripted run."""
-    return Answer(run_id, None, AGENT, question, MODEL, text, (), (), (), (), Usage(), warnings=warnings)
+def answer(play: Play) -> Answer:
+    """The answer of a scripted run: each sentence is supported by what it cites."""
+    cited = tuple(
+        Citation(n, each.key, each.source, each.location, each.span, each.text, each.sha256)
+        for n, each in enumerate(play.shown, 1)
+    )
+    sources = tuple((each.source, 0.9, True) for each in play.shown)
+    claims = tuple(
+        Claim(found[0], Span(*found.span()), (int(found[1]),), "supported", 0.9)
+        for found in re.finditer(r"[^.\n]+\. \[(\d)\]", play.text)
+    )
+    run, query = play.run, play.request.query
+    return Answer(
+        run.id, None, AGENT, query, MODEL, play.text, cited, claims, sources, (), Usage(), warnings=tuple(run.warnings)
+    )
 
 
 def _metrics(event: CycleEvaluated) -> dict[str, float]:

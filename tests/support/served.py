@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -124,10 +125,12 @@ async def serving(
 
 
 @contextmanager
-def serving_in_thread(asky: Asky, agent: ResearchAgent | None = None, **settings: Any) -> Iterator[Served]:
-    """A server in a thread of its own, for clients that are not asynchronous."""
-    with (
-        start_blocking_portal() as portal,
-        portal.wrap_async_context_manager(serving(asky, agent, **settings)) as served,
-    ):
-        yield served
+def serving_in_thread(
+    asky: Asky, agent: ResearchAgent | None = None, *, documents: Sequence[Path] = (), **settings: Any
+) -> Iterator[Served]:
+    """A server in a thread of its own, for clients that are not asynchronous; `documents` are added first."""
+    with start_blocking_portal() as portal:
+        if documents:
+            portal.call(asky.corpus.add, documents)
+        with portal.wrap_async_context_manager(serving(asky, agent, **settings)) as served:
+            yield served

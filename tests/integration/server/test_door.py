@@ -77,6 +77,22 @@ async def test_a_browser_exchanges_the_token_for_a_cookie(lab: Lab) -> None:
             assert (await http.get("/api/research")).status_code == 401
 
 
+async def test_the_page_is_open_to_all_and_may_talk_to_its_server_alone(lab: Lab) -> None:
+    with lab.open() as asky:
+        async with serving(asky) as served, httpx2.AsyncClient(base_url=served.url) as http:
+            for path, kind in (("/", "text/html"), ("/page.js", "text/javascript"), ("/page.css", "text/css")):
+                reply = await http.get(path)
+                assert (reply.status_code, reply.headers["content-type"].partition(";")[0]) == (200, kind)
+                policy = dict(
+                    each.strip().partition(" ")[::2] for each in reply.headers["content-security-policy"].split(";")
+                )
+                assert policy["default-src"] == "'none'"
+                assert (policy["script-src"], policy["style-src"]) == ("'self'", "'self'")
+                assert policy["connect-src"] == f"'self' ws://127.0.0.1:{served.port}"
+            assert (await http.get("/page.py")).status_code == 401
+            assert (await http.get("/", headers={"host": "evil.example"})).status_code == 421
+
+
 async def test_what_is_sent_is_limited(lab: Lab) -> None:
     with lab.open() as asky:
         async with serving(asky, ScriptedAgent(asky)) as served:

@@ -132,6 +132,7 @@ async def test_a_question_is_answered_and_its_citation_opened(lab: Lab) -> None:
             assert (why["schema"], SECRET in why["passage"]) == ("asky.why/1", True)
             assert (await served.get(f"{place}/sources"))["sources"][0]["title"] == "Codes"
             await served.get(f"{place}/why/99", status=400)
+            assert (await served.get(f"{place}/report"))["schema"] == "asky.run/1"
             started = await served.post("/api/ask", {"question": ASKED, "web": False, "wait": False}, status=202)
             assert (await served.followed(started["session_id"]))[-1]["result"]["answer"] == answer["answer"]
             found = await served.get(f"{place}/status")
