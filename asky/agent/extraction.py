@@ -33,6 +33,7 @@ _KNOWN = 40  # facts that a model is shown, those nearest to the passages
 _SENTENCES = 3  # of one passage, by rules
 _MIN_WORDS, _MAX_WORDS = 5, 60
 _RELEVANT = 0.25  # the share of the words of what was searched for, by weight, that a fact has by rules
+_RELEVANT_ALONE = 0.4  # of a single word
 _NAMES = 5  # of one sentence, by rules
 _ANSWERED = 0.6  # the share of the words of a sub-question that a fact on it has
 _TYPES = ("person", "organization", "product", "place", "work", "concept", "other")
@@ -207,7 +208,8 @@ def _relevant(sentences: Sequence[str], wanted: frozenset[str], weigh: Callable[
     whole = math.fsum(map(weigh, wanted)) or 1.0
     shared = [wanted & terms_of(each) for each in sentences]
     shares = [math.fsum(map(weigh, each)) / whole for each in shared]
-    enough = [at for at, each in enumerate(shared) if shares[at] >= _RELEVANT and len(each) >= min(2, len(wanted))]
+    least = [_RELEVANT if len(each) > 1 else _RELEVANT_ALONE for each in shared]
+    enough = [at for at, share in enumerate(shares) if share >= least[at]]
     best = sorted(enough, key=lambda at: -shares[at])[:_SENTENCES]
     return [sentences[at][:_MAX_CHARS] for at in sorted(best)]
 

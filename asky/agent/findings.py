@@ -12,6 +12,7 @@ from asky.agent.models import Entity, Fact, Phase
 from asky.agent.saturation import SaturationMetrics
 from asky.agent.stopping import CycleRecord
 from asky.storage.steps import Step
+from asky.text.terms import terms_of
 from asky.text.urls import host_of
 
 STEP = "researched"
@@ -41,10 +42,16 @@ def step_key(node: str, cycle: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SubQuestion:
-    """A part of the question, and what is searched for it first."""
+    """A part of the question, and what is searched for it first; `context` is what its pronouns mean, in few words."""
 
     text: str
     queries: tuple[str, ...] = ()
+    context: str = ""
+
+    @property
+    def whole(self) -> str:
+        """The text with its context."""
+        return f"{self.text} {self.context}".strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +164,9 @@ class Findings:
         self.asked = [(question, answer) for question, answer in data["asked"]]
 
     def _apply_plan(self, data: Mapping[str, Any]) -> None:
-        self.sub_questions = [SubQuestion(each["text"], tuple(each["queries"])) for each in data["sub_questions"]]
+        self.sub_questions = [
+            SubQuestion(each["text"], tuple(each["queries"]), each["context"]) for each in data["sub_questions"]
+        ]
         self.available = list(data["available"])
         self.unavailable = [(name, why) for name, why in data["unavailable"]]
 
@@ -262,6 +271,15 @@ class Findings:
     def passages_of(self, cycle: int) -> list[FoundPassage]:
         """Return the passages that were first found in a cycle."""
         return [each for each in self.passages.values() if each.cycle == cycle]
+
+    def touched_parts(self) -> set[int]:
+        """Return the numbers of the sub-questions for which a fact was found that has a word of it."""
+        found: dict[int, set[str]] = {}
+        for fact in self.facts():
+            for number in {number for key in fact.keys for number in self.passages[key].about}:
+                found.setdefault(number, set()).update(terms_of(fact.statement))
+        parts = enumerate(self.sub_questions)
+        return {number for number, each in parts if terms_of(each.text) & found.get(number, set())}
 
     def is_private(self, fact: Fact) -> bool:
         """Return whether a fact is from a private document."""

@@ -478,7 +478,7 @@ class Nodes:
 
     def _text_about(self, key: str) -> str:
         parts = self.findings.sub_questions
-        return " ".join(parts[number].text for number in self.findings.passages[key].about if number < len(parts))
+        return " ".join(parts[number].whole for number in self.findings.passages[key].about if number < len(parts))
 
     def _batches(self, passages: Sequence[Evidence]) -> list[list[Evidence]]:
         """Return the passages in groups that fit into two fifths of the model's context; at most four groups."""

@@ -28,7 +28,7 @@ MAX_QUERIES = 4
 
 _MAX_QUERY_WORDS = 12
 _MAX_CHARS = 300
-_SUBJECT_WORDS = 3
+_SUBJECT_WORDS = 4
 _ENTITIES = 12  # the most mentioned ones, for further queries
 _PRONOUN = re.compile(r"\b(?:it|its|they|them|their|this|that|these|those|he|she|his|her)\b", re.IGNORECASE)
 _ALSO = re.compile(
@@ -109,21 +109,21 @@ def read_queries(value: Any) -> tuple[str, ...]:
 def plan_by_rules(query: str) -> tuple[SubQuestion, ...]:
     """Return the questions in `query`: its sentences, and what follows "and what", "and when" and the like.
 
-    One that refers to the question before it by a pronoun is searched for with the first words of that.
+    One that refers to the question before it by a pronoun is searched for with the last words of that.
     """
     parts = [part for each in iter_sentences(query) for part in _ALSO.split(query[each.start : each.end])]
     found: dict[str, SubQuestion] = {}
     for part in (one_line(each).strip() for each in parts):
         if terms_of(part) and part not in found:
             before = next(reversed(found), "")
-            refers_back = before and _PRONOUN.search(part)
-            found[part] = SubQuestion(part, (f"{part.rstrip('?')} {_subject(before)}",) if refers_back else ())
+            subject = _subject(before) if before and _PRONOUN.search(part) else ""
+            found[part] = SubQuestion(part, (f"{part.rstrip('?')} {subject}",) if subject else (), subject)
     return tuple(found.values())[:MAX_SUB_QUESTIONS] or (SubQuestion(query),)
 
 
 def _subject(question: str) -> str:
-    """Return the first content words of a question, which a pronoun in the next one may mean."""
-    return " ".join([each for each in words(question) if terms_of(each)][:_SUBJECT_WORDS])
+    """Return the last content words of a question, which a pronoun in the next one may mean."""
+    return " ".join([each for each in words(question) if terms_of(each)][-_SUBJECT_WORDS:])
 
 
 def next_queries(findings: Findings, *, limit: int = MAX_QUERIES) -> list[tuple[int, str]]:
@@ -157,7 +157,7 @@ def _candidates(findings: Findings) -> Iterator[tuple[int, str]]:
 
 
 def _planned(sub_question: SubQuestion, number: int) -> list[tuple[int, str]]:
-    return [(number, each) for each in (*sub_question.queries, sub_question.text)]
+    return [(number, each) for each in (*sub_question.queries, *([] if sub_question.context else [sub_question.text]))]
 
 
 def _widened(sub_question: SubQuestion, number: int, names: Sequence[str]) -> list[tuple[int, str]]:

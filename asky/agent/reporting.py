@@ -83,9 +83,9 @@ def _confidence(answer: Mapping[str, Any], facts: Iterable[Fact], number_of: Map
 
 
 def _sub_questions(findings: Findings) -> Iterator[ReportedSubQuestion]:
-    about = {number for each in findings.facts() for key in each.keys for number in findings.passages[key].about}
+    touched = findings.touched_parts()
     for number, each in enumerate(findings.sub_questions):
-        status: AnswerStatus = "partly" if number in about else "unanswered"
+        status: AnswerStatus = "partly" if number in touched else "unanswered"
         yield ReportedSubQuestion(each.text, "answered" if number in findings.answered else status)
 
 

@@ -117,8 +117,9 @@ class ReportPrompt:
         assert self.findings is not None
         model, marker = self._worker.model, self._research.marker
         parts = passages_by_part(self.findings, self._research.shown, by_support=model.host is not None)
-        if model.host is None:
-            return quoting_prompt(parts, marker)
+        if model.host is None:  # it would quote what is nearest, however far
+            touched = self.findings.touched_parts()
+            return quoting_prompt([each for at, each in enumerate(parts) if at in touched] or parts, marker)
         may_see, writer = self.context.run.access.may_see, self._worker.writer
         if writer is not None:
             writer.private = quoting_prompt(_only(parts, lambda kind: not may_see(model, kind)), marker).messages

@@ -13,7 +13,7 @@ from asky.research.writing.quoting import quoting_messages
 from asky.research.writing.templates import fill, template_text
 
 if TYPE_CHECKING:
-    from asky.agent.findings import Findings
+    from asky.agent.findings import Findings, SubQuestion
     from asky.agent.models import Fact
     from asky.values import Evidence
 
@@ -29,12 +29,17 @@ def passages_by_part(
     """
     ranked = sorted(findings.facts(), key=_support) if by_support else []
     order = dict.fromkeys([key for fact in ranked for key in fact.keys] + list(findings.passages))
-    parts: list[tuple[str, list[Evidence]]] = [(each.text, []) for each in findings.sub_questions]
+    parts: list[tuple[str, list[Evidence]]] = [(_question(each), []) for each in findings.sub_questions]
     for key in order:
         for number in findings.passages[key].about if key in shown else ():
             if number < len(parts) and len(parts[number][1]) < _PASSAGES_A_PART:
                 parts[number][1].append(shown[key])
     return parts
+
+
+def _question(part: SubQuestion) -> str:
+    """Return a part of the question, with what its pronouns mean on a line of its own."""
+    return f"{part.text}\n{part.context}" if part.context else part.text
 
 
 def _support(fact: Fact) -> tuple[bool, float]:

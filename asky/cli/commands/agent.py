@@ -287,7 +287,10 @@ def _detach(ctx: CommandContext, request: ResearchRequest, *, as_json: bool) -> 
 
 def _outcome(service: AgentService, answer: Answer) -> Iterator[str]:
     """Yield what came of research, as notes for the user."""
-    state = service.state(answer.run)
+    state, report = service.state(answer.run), service.report(answer.run)
+    for each in report.sub_questions:
+        if each.status == "unanswered" and len(report.sub_questions) > 1:
+            yield f"nothing was found on: {each.text}"
     sources = counted(len(state["sources_queried"]), "source")
     yield f"\n{state['stop_reason']}: {counted(len(state['facts_extracted']), 'fact')} from {sources}"
     if state["export_path"]:

@@ -68,9 +68,7 @@ class TopicQuoter:
             text = await self._on_topic([*messages[: at and 1], *messages[at : at + 3]])
             if text:
                 text = _with_short_lists(text, terms_of(message.content))
-                piece = (
-                    "\n\n" if written else ""
-                ) + f"{_HEADING.format(message.content[:1].upper() + message.content[1:])}\n\n{text}"
+                piece = ("\n\n" if written else "") + f"{_HEADING.format(_first_line(message.content))}\n\n{text}"
                 written += piece
                 yield TextDelta(piece)
         if not written:
@@ -85,6 +83,12 @@ class TopicQuoter:
                     text = item.message.content.strip()
                     return "" if is_abstention(text) else text
         return ""
+
+
+def _first_line(question: str) -> str:
+    """Return what stands above the text on a topic: its question, without what explains it on further lines."""
+    line = question.partition("\n")[0]
+    return line[:1].upper() + line[1:]
 
 
 def _with_short_lists(text: str, topic: frozenset[str]) -> str:
