@@ -183,6 +183,14 @@ class PhaseStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class ResearchPlanned:
+    """An agent has decided what to find out, in the field `domain`."""
+
+    sub_questions: tuple[str, ...]
+    domain: str
+
+
+@dataclass(frozen=True, slots=True)
 class CycleEvaluated:
     """An agent has decided after a cycle whether to go on; ratios and `novelty` are in [0, 1].
 
@@ -246,6 +254,7 @@ Event = (
     | Warned
     | Noted
     | PhaseStarted
+    | ResearchPlanned
     | CycleEvaluated
     | ApprovalRequested
     | ApprovalDecided

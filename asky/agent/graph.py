@@ -85,21 +85,23 @@ def create_research_graph(nodes: ResearchNodes, checkpointer: AsyncSqliteSaver |
     return graph.compile(checkpointer=checkpointer)
 
 
-async def run_graph(nodes: ResearchNodes, run_id: str, checkpoints: Path | None, *, max_cycles: int) -> GraphState:
+async def run_graph(
+    nodes: ResearchNodes, run_id: str, checkpoints: Path | None, *, max_cycles: int, version: int = VERSION
+) -> GraphState:
     """Carry the run to its end and return the final state, with `final_report`.
 
-    It begins at the node that the file `checkpoints` names, or without one at the first. A file that cannot be used is
-    left alone. Nothing is sent to LangSmith, whatever the environment says.
+    It begins at the node that the file `checkpoints` names for this version of the graph, or without one at the first.
+    A file that cannot be used is left alone. Nothing is sent to LangSmith, whatever the environment says.
     """
     config: dict[str, Any] = {
-        "configurable": {"thread_id": f"{run_id} {VERSION}"},
+        "configurable": {"thread_id": f"{run_id} {version}"},
         "recursion_limit": _OTHER_NODES + _NODES_A_CYCLE * (max_cycles + 1) + 1,
     }
     with tracing_context(enabled=False):
         if checkpoints is not None:
             try:
                 return await _run_from_checkpoint(nodes, checkpoints, config)
-            except sqlite3.Error:  # such as a damaged file: the record of the run is enough
+            except (sqlite3.Error, OSError):  # a damaged file, a full disk: the record of the run is enough
                 pass
         found: GraphState = await create_research_graph(nodes).ainvoke({"cycle": 0}, config)
         return found

@@ -24,7 +24,7 @@ from asky.agent.saturation import SaturationMetrics, calculate_saturation
 from asky.agent.stopping import Budgets, CycleRecord, Spending, stopping_rule
 from asky.concurrency import in_thread
 from asky.errors import AskyError, BudgetExceeded, Interrupted, SourceError, StorageError, TimedOut
-from asky.events import CycleEvaluated, PhaseStarted
+from asky.events import CycleEvaluated, PhaseStarted, ResearchPlanned
 from asky.llm.structured import Structured
 from asky.research.page import WebPage
 from asky.research.web.gathering import Gatherer
@@ -224,6 +224,8 @@ class Nodes:
         entry = {"domain": self.findings.domain, "sub_questions": [each["text"] for each in sub_questions]}
         entry |= {"available": available, "unavailable": unavailable}
         await in_thread(self._worker.runs.record, self._research.run_id, PLANNED, entry)
+        texts = tuple(each["text"] for each in sub_questions)
+        self._context.run.emit(ResearchPlanned(texts, self.findings.domain))
         return {"sub_questions": sub_questions, "available": available, "unavailable": unavailable}
 
     @property

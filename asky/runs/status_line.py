@@ -16,6 +16,7 @@ from asky.events import (
     ModelCalled,
     PageRead,
     QuerySent,
+    ResearchPlanned,
     StageAdvanced,
     StageFinished,
     StageStarted,
@@ -72,6 +73,8 @@ def _line(event: Event) -> str | None:
         return f"{event.name} {event.summary}"
     if isinstance(event, ToolReturned) and event.failure is not None:
         return f"{event.name} failed: {event.failure.message}"
+    if isinstance(event, ResearchPlanned):
+        return f"to find out: {'; '.join(event.sub_questions)}"
     if isinstance(event, CycleEvaluated):
         return f"cycle {event.cycle}: {event.novelty:.0%} of what it found is new; {event.reason}"
     return _dialogue(event)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,7 +29,7 @@ def _file(environ: Mapping[str, str]) -> Path:
 def announced_server(environ: Mapping[str, str], url: str) -> Iterator[None]:
     """Let `start_on_server` find a server at `url` during the body."""
     file = _file(environ)
-    text = json.dumps({"url": url}) + "\n"
+    text = json.dumps({"url": url, "pid": os.getpid()}) + "\n"
     write_private(file, text)
     try:
         yield
@@ -43,8 +44,10 @@ def start_on_server(request: ResearchRequest, environ: Mapping[str, str]) -> str
     Raises `UsageError` if there is no server, or it refuses the request.
     """
     try:
-        url = str(json.loads(_file(environ).read_text("utf-8"))["url"])
-    except (OSError, ValueError, KeyError, TypeError):
+        found = json.loads(_file(environ).read_text("utf-8"))
+        url = str(found["url"])
+        os.kill(int(found["pid"]), 0)  # if it has gone, somebody else may have its port: nothing is sent there
+    except (OSError, ValueError, KeyError, TypeError, OverflowError):
         raise UsageError(_NO_SERVER, hint=_START_ONE) from None
     token, _ = read_token(environ, None, server="server")
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}

@@ -320,6 +320,9 @@ class Progress:
             self._started_at = self._clock()
             if self._verbose:
                 self._print(event.message)
+        elif isinstance(event, events.ResearchPlanned):
+            if len(event.sub_questions) > 1:
+                self._print(f"to find out: {'; '.join(event.sub_questions)}")
         elif isinstance(event, events.CycleEvaluated):
             self._print(f"cycle {event.cycle}: {event.novelty:.0%} of what it found is new; {event.reason}")
         elif isinstance(event, events.TextStreamed):

@@ -126,8 +126,7 @@
     show("run", "Research");
     const status = await attempt(get("run"), null, () => request("GET", `/api/research/${id}/status`));
     if (!status || location.hash.slice(1) !== id) return;
-    get("run").querySelector("h1").textContent = status.query || "Research";
-    document.title = `${status.query || "Research"} - asky`;
+    document.title = "Research - asky";
     get("byline").replaceChildren(...[time(status.started_at), MODES[status.privacy_mode], status.domain]
       .filter(Boolean).flatMap((each, n) => (n ? [" · ", each] : [each])));
     followed = follow(id);
@@ -136,8 +135,8 @@
   };
 
   const clearRun = () => {
-    for (const id of ["ask", "clarification", "answer", "saturation", "stop", "resume", "steer", "draft-box"]) get(id).hidden = true;
-    for (const id of ["phases", "numbers", "chart", "sources", "log", "draft", "answer-text", "downloads", "verdicts", "cited", "warnings"]) get(id).replaceChildren();
+    for (const id of ["ask", "clarification", "answer", "saturation", "stop", "resume", "steer", "draft-box", "plan-box"]) get(id).hidden = true;
+    for (const id of ["phases", "numbers", "chart", "sources", "log", "draft", "answer-text", "downloads", "verdicts", "cited", "warnings", "plan"]) get(id).replaceChildren();
     for (const id of ["now", "byline", "reason", "told", "sources-count", "outcome"]) get(id).textContent = "";
     get("run").querySelector("h1").textContent = "";
     get("run").querySelector(":scope > .problem").textContent = "";
@@ -146,6 +145,10 @@
 
   const showStatus = (status) => {
     const isRunning = status.status === "running";
+    if (status.query) {
+      get("run").querySelector("h1").textContent = status.query;
+      document.title = `${status.query} - asky`;
+    }
     get("stop").hidden = !isRunning;
     get("steer").hidden = !isRunning;
     get("resume").hidden = !["interrupted", "cancelled", "failed"].includes(status.status);
@@ -245,6 +248,10 @@
       if (event.event === "phase_started") {
         showPhase(event.phase);
         showNumbers(event.sources_queried, event.entities_found, event.facts_found);
+      } else if (event.event === "research_planned") {
+        get("plan").replaceChildren(...event.sub_questions.map((each) => make("li", { dir: "auto" }, each)));
+        get("plan-box").hidden = false;
+        check();
       } else if (event.event === "cycle_evaluated") {
         state.cycles = [...state.cycles.filter((each) => each.cycle !== event.cycle), event];
         showChart(state.cycles);

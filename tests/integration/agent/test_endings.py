@@ -108,6 +108,15 @@ def test_a_model_that_answers_prose_for_json_leaves_the_work_to_rules(lab: Agent
     assert any("rules took the place of far" in each for each in answer.warnings)
 
 
+def test_a_model_that_proposes_the_same_for_ever_does_not_keep_a_run_going(lab: AgentLab) -> None:
+    again = {"facts": [], "entities": [], "answered": [], "next_queries": ["Rance barrage cost", "rance COST barrage!"]}
+    lab.replies = {"You read passages": json.dumps(again)}
+    answer = lab.research(model="far")
+    report = lab.asky.agent.report(answer.run)
+    assert len(report.queries) == len({frozenset(each.casefold().split()) for each in report.queries})
+    assert len(report.cycles) <= 3
+
+
 def test_a_model_that_is_down_at_the_end_leaves_a_run_to_resume(lab: AgentLab) -> None:
     lab.replies = {"Write a research report": lambda _: Problem("bad_request")}
     with pytest.raises(AskyError, match="The report could not be written"):
@@ -145,7 +154,7 @@ def test_what_the_user_adds_is_researched_too(lab: AgentLab) -> None:
 
 
 def test_one_page_under_many_addresses_counts_once(lab: AgentLab) -> None:
-    for number in range(12):
+    for number in range(50):
         lab.pages[f"/copy{number}"] = ("What the Rance cost", COST, ("cost",))
         lab.site.page(f"/copy{number}", html=html("What the Rance cost", COST))
     answer = lab.research(max_cycles=3)

@@ -76,6 +76,20 @@ def test_without_a_usable_checkpoint_a_run_begins_at_its_first_node(tmp_path: Pa
     assert again.entered[0] == "clarify"
 
 
+def test_a_checkpoint_of_another_version_of_the_graph_is_not_used(tmp_path: Path) -> None:
+    file = tmp_path / "checkpoints.db"
+    with pytest.raises(InterruptedError):
+        run(ScriptedNodes(3, cut_at=("analyze", 2)), file)
+    again = ScriptedNodes(1)
+    anyio.run(lambda: run_graph(again, "run", file, max_cycles=50, version=0))
+    assert again.entered[0] == "clarify"
+
+
+def test_a_place_where_no_checkpoint_can_be_written_keeps_nobody_from_researching(tmp_path: Path) -> None:
+    (tmp_path / "agent").write_text("a file")
+    assert run(ScriptedNodes(1), tmp_path / "agent" / "checkpoints.db")["cycle"] == 1
+
+
 def test_a_cycle_adds_as_much_to_the_checkpoints_at_the_end_as_at_the_beginning(tmp_path: Path) -> None:
     file = tmp_path / "checkpoints.db"
     with pytest.raises(InterruptedError):
