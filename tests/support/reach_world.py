@@ -13,9 +13,11 @@ import threading
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from functools import partial
+from pathlib import Path
 
 import anyio
 
+from asky.app.agent.requests import ResearchRequest
 from asky.concurrency import in_thread
 from asky.errors import AskyError
 from asky.llm.endpoint.endpoint import Endpoint
@@ -35,6 +37,7 @@ from asky.net.retry import Retry
 from asky.search.service import Service
 from asky.text.urls import parse_address
 from tests.support.fetching import open_fetcher
+from tests.support.library import open_asky
 from tests.support.site import Site
 
 FAR, NAMED, NEAR = "93.184.216.34", "far.example", "127.0.0.1"
@@ -102,6 +105,20 @@ async def _render(host: str) -> None:
     await BrowserFetcher(Guard(), Pace(None)).fetch(_url(host))
 
 
+async def _research(host: str) -> None:
+    """Research a document without leaving this machine; a search service and a model elsewhere are set up."""
+    folder = Path.cwd() / "documents"
+    folder.mkdir()
+    (folder / "tides.md").write_text("# Tides\n\nThe moon raises two high tides a day.\n")
+    settings = {"search.searxng.base_url": _url(FAR), "providers.far.base_url": _url(FAR)}
+    request = ResearchRequest(
+        query="How many high tides does the moon raise?", documents=(folder,), privacy_mode="local_only"
+    )
+    with open_asky(Path.cwd(), settings=settings) as asky:
+        async with asky.agent.start(request) as run:
+            assert "two high tides" in (await run.result()).text
+
+
 WAYS = {
     each.__name__.lstrip("_"): each
     for each in (
@@ -133,6 +150,7 @@ def main() -> None:
             for host in (FAR, NAMED, NEAR)
         }
         report[f"render {FAR}"] = [anyio.run(attempt, _render, FAR, True)]
+        report["research"] = anyio.run(attempt, _research, FAR, False)
     print(json.dumps(report))
 
 

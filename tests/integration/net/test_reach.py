@@ -32,4 +32,5 @@ def test_nothing_leaves_this_machine_by_any_way(tmp_path: Path) -> None:
         freely, kept = report[f"{way} {NEAR}"]
         assert freely["reached"] == [NEAR], way
         assert kept == ({**NOTHING, "outcome": "source_refused"} if way == "search" else freely), way
+    assert report["research"] == {**NOTHING, "outcome": "ok"}
     assert report[f"render {FAR}"] == [{**NOTHING, "outcome": "source_refused"}]
