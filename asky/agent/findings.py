@@ -65,7 +65,6 @@ class FoundPassage:
     address: str
     title: str
     origin: str
-    source_name: str
     is_private: bool
     is_paper: bool
     about: tuple[int, ...]

@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
-from dataclasses import asdict, dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime, timezone
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 
+from asky.agent.collecting import Collector, Lookup
 from asky.agent.domains import find_domain
-from asky.agent.entries import EVALUATED, PLANNED, STOP_REQUESTED
+from asky.agent.entries import EVALUATED, PLANNED
 from asky.agent.extraction import Extracted, extract_by_model, extract_by_rules
 from asky.agent.findings import STEP, Findings, SubQuestion, step_key
 from asky.agent.items import origins
 from asky.agent.models import USER_STOP
-from asky.agent.obstacles import error_type
 from asky.agent.planning import Clarity, judge_clarity, next_queries, plan_by_model, plan_by_rules
 from asky.agent.saturation import SaturationMetrics, calculate_saturation
 from asky.agent.stopping import Budgets, CycleRecord, Spending, stopping_rule
 from asky.concurrency import in_thread
-from asky.errors import AskyError, BudgetExceeded, Interrupted, SourceError, StorageError, TimedOut
+from asky.errors import AskyError, BudgetExceeded, Interrupted, StorageError
 from asky.events import CycleEvaluated, PhaseStarted, ResearchPlanned
 from asky.llm.structured import Structured
-from asky.research.page import WebPage
-from asky.research.web.gathering import Gatherer
-from asky.runs.journal.web import REPLAYED, JournaledSummaries, attach_web
-from asky.search.federation import FederatedResults
-from asky.text.urls import canonical_url, host_of
+from asky.runs.journal.web import REPLAYED, JournaledSummaries
 from asky.values import PRIVATE_KINDS
 
 if TYPE_CHECKING:
@@ -39,11 +34,8 @@ if TYPE_CHECKING:
     from asky.agent.parts import ResearchParts
     from asky.agent.task import AgentTask
     from asky.llm.port import ChatModel
-    from asky.research.web.gathering import TopicFindings
-    from asky.research.web.run import WebRun
     from asky.runs.driver import PromptContext
-    from asky.search.port import Candidate
-    from asky.values import Answer, Evidence, Hit, Span
+    from asky.values import Answer, Evidence
 
 T = TypeVar("T")
 
@@ -52,12 +44,7 @@ GATHERING_SHARE = 0.7
 """The share of a budget that cycles may use; the rest is for the report. A report takes one call, and another to mend
 it, each with at most two fifths of the context; a cycle takes one to four such calls."""
 
-_PAGES_A_QUERY = 2
-_LOCAL_A_QUERY = 6
 _MAX_BATCHES = 4
-_MAX_LINKS = 200  # of one page, for the count of citations
-_POLL_S = 0.5
-_LONGEST_PAGE_S = 600.0  # with all attempts; `_try` has the limit of each
 _NO_QUERIES = "No further queries: everything that could be asked for has been searched"
 _IN_CYCLES = ("collect", "process", "analyze", "evaluate")
 _MESSAGES: Mapping[str, str] = {
@@ -70,15 +57,6 @@ _MESSAGES: Mapping[str, str] = {
     "synthesize": "writing the report",
     "export": "finishing the report",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Lookup:
-    """One query of a cycle, for the sub-question with the number `about`."""
-
-    label: str
-    about: int
-    context: str = ""
 
 
 class Nodes:
@@ -101,17 +79,7 @@ class Nodes:
         self._write = write
         self._model: ChatModel = JournaledSummaries(worker.model, context.journal)
         self._cycle = 0
-        self._web: WebRun | None = None
-        self._gatherer: Gatherer | None = None
-        self._lookups: Sequence[Lookup] = ()
-        self._tried: dict[str, None] = {}
-        self._links: dict[str, list[str]] = {}
-        self._failures: list[dict[str, Any]] = []
-        self._asked: dict[str, dict[str, int]] = {}
-        self._found_by: dict[str, list[str]] = {}
-        self._obstacles = worker.obstacles(context.run.id)
-        self._is_stopping = False
-        self._attempts: set[anyio.CancelScope] = set()
+        self._collector = Collector(worker, context, task, self.findings, self._time_left_s)
 
     # the nodes
 
@@ -261,34 +229,11 @@ class Nodes:
     # collect
 
     async def _collect(self) -> Mapping[str, Any]:
-        self._failures, self._tried, self._links, self._asked = [], {}, {}, {}
-        found: Sequence[TopicFindings[Lookup]] = ()
         notes = self._take_notes()
         self.findings.add_sub_questions(notes)
         lookups = [Lookup(query, about) for about, query in next_queries(self.findings)]
-        async with self._watching_for_stop():
-            if lookups and not self._is_stopping:
-                found = await (await self._open_gatherer()).gather(lookups)
-        for each in found:
-            for error in each.failures:
-                self._note_failure(error, each.topic.label)
-        known = [_canonical(each.url) for topic in found for each in topic.results]
-        passages = [
-            self._record(passage, topic.topic.about, origin)
-            for topic in found
-            for origin, listed in (("page", topic.pages), ("snippet", topic.snippets), ("local", topic.local))
-            for passage in listed
-        ]
-        local = [each["address"] for each in passages if each["origin"] not in ("page", "snippet")]
-        return {
-            "notes": notes,
-            "queries": [each.label for each in lookups],
-            "passages": _merged(passages),
-            "known": list(dict.fromkeys([*known, *local])),
-            "tried": list(dict.fromkeys([*self._tried, *local])),
-            "failures": self._failures,
-            "links": self._links,
-        }
+        found = await self._collector.collect(lookups)
+        return {"notes": notes, "queries": [each.label for each in lookups], **found}
 
     def _take_notes(self) -> list[str]:
         """Return what the user has said since; the words are the user's own, so queries may repeat them."""
@@ -296,158 +241,6 @@ class Nodes:
         if notes:
             self._research.question = "\n".join([self._research.question, *notes])
         return notes
-
-    async def _open_gatherer(self) -> Gatherer:
-        if self._gatherer is None:
-            worker, question = self._worker, self._context.question
-            self._web = await self._open_web()
-            self._gatherer = Gatherer(
-                self._research,
-                worker.store(),
-                worker.corpus,
-                worker.runs,
-                web=self._web,
-                web_collection=question.web.collection_id if question.web is not None else None,
-                find_local=self._find_local,
-                choose_pages=self._choose_pages,
-                attempt=self._attempt,
-                max_local=_LOCAL_A_QUERY,
-                page_s=_LONGEST_PAGE_S,
-                emit=self._context.run.emit,
-            )
-        return self._gatherer
-
-    async def _open_web(self) -> WebRun | None:
-        access, worker = self._context.question.web, self._worker
-        if access is None:
-            return None
-        web = worker.web(self._context.run.access).open(self._research, access, is_private=self._task.is_private)
-        attach_web(self._journal.state, web, self._journal, self._context.run.approve, is_private=self._task.is_private)
-        await web.note_policy()
-        return web if web.can_search else None
-
-    def _find_local(self, queries: Sequence[str], limit: int) -> list[list[Hit]]:
-        """Return, for each query, the best passages of the user's sources that were not found before."""
-        scope = self._task.local_scope
-        if scope is None:
-            return [[] for _ in queries]
-        rankings = self._worker.store().search_several(queries, scope, limit=4 * limit)
-        seen = {(each.document_id, each.span) for each in self._research.shown.values()}
-        return [
-            [hit for hit in hits if not any(_covers(span, hit, document) for document, span in seen)][:limit]
-            for hits in rankings
-        ]
-
-    def _choose_pages(self, results: Sequence[Candidate]) -> list[str]:
-        """Return the first results that no earlier cycle has tried, as far as the limit on fetches allows."""
-        chosen: list[str] = []
-        for each in results:
-            address = _canonical(each.url)
-            is_known = address in self._tried  # another query of this cycle reads it: its passages are shared
-            if address in self.findings.tried_addresses or not (is_known or self._may_fetch()):
-                continue
-            self._tried[address] = None
-            chosen.append(each.url)
-            if len(chosen) == _PAGES_A_QUERY:
-                break
-        return chosen
-
-    def _fetches(self) -> int:
-        """Return how many pages were tried so far, this cycle included."""
-        tried = self.findings.tried_addresses | self._tried
-        return sum(each.startswith("http") for each in tried)
-
-    def _may_fetch(self) -> bool:
-        return not self._task.max_fetches or self._fetches() < self._task.max_fetches
-
-    async def _attempt(self, make: Callable[[bool], Awaitable[T]], source_name: str, url: str) -> T:
-        """Try a search or a page until the time for cycles is over, or the user stops the run; see `Attempt`."""
-        if self._is_stopping:
-            raise self._out_of_time()
-        with anyio.CancelScope(deadline=anyio.current_time() + self._time_left_s()) as scope:
-            self._attempts.add(scope)
-            try:
-                found = await self._try(make, source_name, url)
-            finally:
-                self._attempts.discard(scope)
-            self._note_found(found, url)
-            return found
-        raise self._out_of_time()
-
-    def _out_of_time(self) -> TimedOut:
-        return TimedOut(USER_STOP if self._is_stopping else "the time for gathering is over")
-
-    async def _try(self, make: Callable[[bool], Awaitable[T]], source_name: str, url: str) -> T:
-        """Try as often as the handler of obstacles says. Raises the last error."""
-        handler, tries = self._obstacles, 0
-        while True:
-            tries += 1
-            limit_s = handler.timeout_s(self._worker.page_s, tries - 1)
-            try:
-                with anyio.move_on_after(limit_s):
-                    return await make(tries > 1)
-                raise TimedOut(f"{host_or(source_name, url)} took longer than {limit_s:g} s")
-            except AskyError as error:
-                action = await handler.handle(error, source_name, url, tries=tries)
-                if action == "fallback" and self._web is not None:
-                    with suppress(SourceError):
-                        return cast("T", await self._web.read_open_copy(url))
-                if action != "retry":
-                    raise
-
-    def _note_found(self, found: object, url: str) -> None:
-        """Note the links of a page, and which service found what."""
-        if isinstance(found, WebPage):
-            self._links[_canonical(url)] = [each.url for each in found.document.links[:_MAX_LINKS]]
-        elif isinstance(found, FederatedResults):
-            for search in found.searches:
-                counts = self._asked.setdefault(search.provider, {"queries": 0, "results": 0, "failures": 0})
-                counts["queries"] += 1
-                counts["results"] += search.results or 0
-                counts["failures"] += search.results is None
-            for each in found.candidates:
-                self._found_by[_canonical(each.url)] = [rank.provider for rank in each.found]
-
-    def _note_failure(self, error: AskyError, label: str) -> None:
-        url = error.message.partition(" ")[0] if isinstance(error, SourceError) else ""
-        self._failures.append(
-            {"url": url, "source_name": label, "error_type": error_type(error), "error_message": error.message}
-        )
-
-    def _record(self, passage: Evidence, about: int, origin: str) -> dict[str, Any]:
-        source = passage.source
-        if origin == "local":
-            origin = {"paper": "library", "note": "vault"}.get(source.kind, "documents")
-        return {
-            "key": passage.key,
-            "address": _canonical(source.url) if source.url else source.uri,
-            "title": source.title,
-            "origin": origin,
-            "source_name": origin,
-            "is_private": source.kind in PRIVATE_KINDS,
-            "is_paper": source.kind == "paper",
-            "about": [about],
-        }
-
-    @asynccontextmanager
-    async def _watching_for_stop(self) -> AsyncIterator[None]:
-        """Look for the request to stop during the body, and end its attempts then."""
-        async with anyio.create_task_group() as group:
-            await self._look_for_stop()
-            group.start_soon(self._watch)
-            yield
-            group.cancel_scope.cancel()
-
-    async def _watch(self) -> None:
-        while not self._is_stopping:
-            await anyio.sleep(_POLL_S)
-            await self._look_for_stop()
-        for each in self._attempts:
-            each.cancel()
-
-    async def _look_for_stop(self) -> None:
-        if not self._is_stopping and self._journal.is_live:
-            self._is_stopping = await in_thread(self._worker.runs.has_entry, self._research.run_id, STOP_REQUESTED)
 
     # process and analyze
 
@@ -507,7 +300,7 @@ class Nodes:
     # evaluate
 
     async def _evaluate(self) -> Mapping[str, Any]:
-        await self._look_for_stop()
+        is_stopping = await self._collector.is_stopping()
         found = self.findings
         record, metrics = self._cycle_record()
         history = [*found.cycles, record]
@@ -516,14 +309,14 @@ class Nodes:
         should_stop, reason = decision.should_stop, decision.reason
         if exceeded is not None:
             should_stop, reason = True, exceeded
-        elif self._is_stopping:
+        elif is_stopping:
             should_stop, reason = True, USER_STOP
         elif not should_stop and not next_queries(found):
             should_stop, reason = True, _NO_QUERIES
         entry = {"cycle": self._cycle, "should_stop": should_stop, "reason": reason, "metrics": asdict(metrics)}
         await in_thread(self._worker.runs.record, self._research.run_id, EVALUATED, entry)
         if self._journal.is_live:
-            await in_thread(self._note_use)
+            await in_thread(self._collector.note_use, self._cycle)
         shares = asdict(metrics) | {"novelty": record.novelty}
         self._context.run.emit(CycleEvaluated(self._cycle, **shares, should_stop=should_stop, reason=reason))
         return {
@@ -533,22 +326,6 @@ class Nodes:
             "by_budget": exceeded is not None,
             "record": asdict(record),
         }
-
-    def _note_use(self) -> None:
-        """Add what each service has given in this cycle to the records that outlive the run."""
-        used = [each.address for each in self.findings.passages_of(self._cycle)]
-        facts = [each.sources for each in self.findings.facts()[self._facts_before() :]]
-        for name, counts in self._asked.items():
-            self._worker.records.note_use(
-                self.findings.domain,
-                name,
-                **counts,
-                used=sum(name in self._found_by.get(address, ()) for address in dict.fromkeys(used)),
-                new_facts=sum(any(name in self._found_by.get(each, ()) for each in sources) for sources in facts),
-            )
-
-    def _facts_before(self) -> int:
-        return self.findings.cycles[-1].facts if self.findings.cycles else 0
 
     def _cycle_record(self) -> tuple[CycleRecord, SaturationMetrics]:
         found = self.findings
@@ -588,7 +365,7 @@ class Nodes:
         tokens = sum(each.prompt_tokens + each.completion_tokens for each in calls)
         spent = Spending(
             cycles=self._cycle,
-            fetches=self._fetches(),
+            fetches=self._collector.fetches,
             time_s=self._journal.state.seconds / GATHERING_SHARE,
             tokens=int(tokens / GATHERING_SHARE),
             cost_usd=math.fsum(each.cost_usd or 0.0 for each in calls) / GATHERING_SHARE,
@@ -609,33 +386,3 @@ class Nodes:
         if not limit or not self._journal.is_live:
             return float("inf")
         return max(0.0, GATHERING_SHARE * limit - self._journal.state.seconds)
-
-
-def _merged(passages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return each passage once, with all the sub-questions that it was found for."""
-    found: dict[str, dict[str, Any]] = {}
-    for each in passages:
-        known = found.setdefault(each["key"], each)
-        known["about"] = list(dict.fromkeys([*known["about"], *each["about"]]))
-    return list(found.values())
-
-
-def host_or(source_name: str, url: str) -> str:
-    """Return the host of an address, or without one the name of the source."""
-    try:
-        return host_of(url) or source_name
-    except ValueError:
-        return source_name
-
-
-def _canonical(url: str) -> str:
-    try:
-        return canonical_url(url)
-    except ValueError:
-        return url
-
-
-def _covers(span: Span, hit: Hit, document_id: int) -> bool:
-    """Return whether a passage of that document holds the middle of a hit, so that most of it is known."""
-    middle = (hit.span.start + hit.span.end) // 2
-    return document_id == hit.document_id and span.start <= middle < span.end
