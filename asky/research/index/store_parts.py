@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 # Comparing a question with a mapped vector takes 0.15 to 0.2 microseconds, reading one from SQLite 2.6.
 _SHARED_PART = 0.1
 # Summaries, which every question is compared with, and the texts of some papers, which change with the question.
-_KEPT_MATRICES = 2
+# With several runs at once, those of each; one that is not shared has at most 30 MB.
+_KEPT_MATRICES = 4
 _MatrixKey: TypeAlias = tuple[int, Scope, int]
 """Identifies vectors: their space, their scope, and the version of the corpus."""
 
@@ -166,7 +167,7 @@ class StoreParts:
                 self.listener(StageFinished(_INDEX_STAGE, time.monotonic() - started, passages))
 
     def matrix(self, embedder: Embedder, scope: Scope, embedded: int) -> Matrix:
-        """Return the vectors in scope, of which there are `embedded`; those of two scopes are kept until they change.
+        """Return the vectors in scope, of which there are `embedded`; those of four scopes are kept until they change.
 
         Many of them come from files that processes share, unless they are few of the store's.
         """
