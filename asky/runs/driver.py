@@ -229,7 +229,7 @@ class RunDriver:
             question=question.shown,
             memory=question.memory,
         )
-        if is_live:  # a replay calls no model
+        if is_live and context.access.private_stays:  # a replay calls no model
             parts = replace(parts, model=guard_prompts(parts.model, context.access, research))
         self._parts = parts
         self._spending = parts.budget(context)

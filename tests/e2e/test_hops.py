@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.asky_command import run_python
 
-MOST_HOPS = 60
+MOST_HOPS = 61
 MOST_MODULES = 20
 
 

@@ -186,7 +186,7 @@ def test_a_damaged_report_is_told_and_not_left_out(asky: InProcess, agent_run: s
     with FilledStore(asky.home) as store:
         store.runs.record(agent_run, REPORTED, {"run": agent_run})
     done = asky("runs", "export", "--format", "md")
-    assert (done.code, "the report of run" in done.err, "asky doctor" in done.err) == (1, True, True)
+    assert (done.code, "the ledger of run" in done.err, "asky doctor" in done.err) == (1, True, True)
 
 
 def test_a_pdf_goes_into_a_pipe_byte_by_byte_and_onto_no_terminal(asky: InProcess, run_id: str, tmp_path: Path) -> None:
