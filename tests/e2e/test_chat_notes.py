@@ -102,6 +102,7 @@ def test_a_refused_note_stays_and_what_was_begun_before_the_question_is_a_note(l
     assert '"success": false' in str(lab.endpoint.requests[3].messages[-2]["content"])
 
 
+@pytest.mark.extended
 def test_ctrl_c_at_the_question_stops_the_turn_and_the_next_prompt_gets_the_keys(lab: NoteLab, home: Path) -> None:
     lab.endpoint.play(RESEARCH, CHOSEN, synthesis, FIND, cites_harbour)
     with Chatting(*OFF, home=home, environ=environ_of(lab)) as chatting:
@@ -135,6 +136,7 @@ def test_the_queries_of_a_note_are_shown_before_they_are_sent(lab: NoteLab, home
     assert lab.note() == TIDAL
 
 
+@pytest.mark.extended
 def test_a_query_with_words_of_a_note_is_sent_if_the_user_agrees(lab: NoteLab, home: Path) -> None:
     lab.put("Plan.md", "The harbour wall of granite is guarded by Kestrel Vexnor.\n")
     search = Answer(calls=(Call("web_search", {"queries": ["Vexnor granite"]}),))

@@ -126,6 +126,7 @@ SEVEN = cites("The moon raises seven high tides a day [{key}]. It is made of che
 # questions
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("mode", "flags"), [("research", ["-r"]), ("standard", []), ("lean", ["-L"])])
 def test_answers_of_the_built_in_model(printed: Printed, mode: str, flags: list[str]) -> None:
     ask = [*flags, "-d", printed.docs]

@@ -115,6 +115,7 @@ def test_a_failing_tool_is_told_to_the_user(bare: Path) -> None:
     assert done.stderr.count("depth failed: exit status 7: broken\n") == 2
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("form", ["--json", "--json-stream"])
 def test_a_key_that_a_tool_and_the_endpoint_repeat_is_kept_and_shown_nowhere(bare: Path, form: str) -> None:
     if not Path("/proc/self/environ").exists():

@@ -20,6 +20,7 @@ GERMAN = "Was ist die Ursache der Gezeiten im Meer?"
 RUSSIAN = "В чём причина приливов в море?"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("question", [GERMAN, RUSSIAN])
 def test_a_model_is_given_the_pages_and_the_ledger_says_how_they_were_chosen(
     home: Path, web: Web, question: str

@@ -15,6 +15,7 @@ GUIDE = ROOT / "docs" / "guides" / "python.md"
 BLOCKS = re.findall(r"```python\n(.*?)```", GUIDE.read_text("utf-8"), re.DOTALL)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("code", BLOCKS, ids=["script", "without async"])
 def test_the_code_of_the_guide_answers_from_a_folder(code: str, tmp_path: Path) -> None:
     environ = clean_environment(tmp_path, {"ASKY_RESEARCH__EMBEDDING__MODEL": str(tmp_path / "no model")})

@@ -61,6 +61,7 @@ def test_piped_text_is_private_too_and_quiet_is_quiet(home: Path, web: Web) -> N
     assert quiet.stderr == ""
 
 
+@pytest.mark.extended
 def test_a_query_of_a_run_without_private_documents_is_not_shown(home: Path, web: Web) -> None:
     done = run_here(TIDES, home=home, environ=web.environ)
     assert len(web.twin.requests) == 1
@@ -208,6 +209,7 @@ def test_without_a_search_service_leaving_a_flag_out_is_not_enough(home: Path, w
     assert "or leave -L out and set up a search service: `asky setup` turns on those that need no key" in done.stderr
 
 
+@pytest.mark.extended
 def test_the_hint_of_an_answer_from_the_web_that_found_too_little_works(home: Path, web: Web) -> None:
     done = run_here("Who painted the ceiling of the chapel?", home=home, environ=web.environ)
     assert done.returncode == 11

@@ -204,6 +204,7 @@ def test_of_a_thousand_answers_with_lookalikes_none_is_read_as_a_citation() -> N
         assert checked.faults >= len(written)
 
 
+@pytest.mark.extended
 def test_of_a_thousand_clean_answers_with_powers_steps_and_brackets_none_raises_an_alarm() -> None:
     choice = random.Random(1789)
     for _ in range(1000):

@@ -78,6 +78,7 @@ def facts_of(report: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("node", NODES)
 def test_a_run_that_was_killed_at_a_node_goes_on_to_the_same_report(lab: AgentLab, node: str) -> None:
     whole = lab.research(model="far")

@@ -97,6 +97,7 @@ def nothing_left(lab: Lab) -> Iterator[None]:
     assert not list(data.glob("running/*"))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("is_repeated", [False, True])
 def test_a_question_that_is_cancelled_anywhere_can_be_resumed_and_the_next_one_is_answered(
     lab: Lab, is_repeated: bool

@@ -90,6 +90,7 @@ def test_a_paper_without_a_pdf_is_listed_as_such(asky: InProcess, world: PaperWo
     assert (opened.code, "has no PDF yet" in opened.err) == (1, True)
 
 
+@pytest.mark.extended
 def test_an_interrupted_add_goes_on_with_the_same_command(asky: InProcess, world: PaperWorld) -> None:
     async def hang(_: Asked, wire: Wire) -> None:
         await wire.hang()

@@ -62,6 +62,7 @@ def test_a_page_that_scripts_write_is_read_as_they_leave_it() -> None:
     assert (fetched.url, fetched.redirects, fetched.is_cut) == (site.url("/a"), (), False)
 
 
+@pytest.mark.extended
 def test_modules_workers_and_components_add_to_the_text() -> None:
     with Site() as site:
         site.page(
@@ -83,6 +84,7 @@ def test_modules_workers_and_components_add_to_the_text() -> None:
     assert "from a worker" in html
 
 
+@pytest.mark.extended
 def test_redirects_lead_to_the_address_that_is_reported() -> None:
     with Site() as site:
         site.redirect("/a", "/b")
@@ -113,6 +115,7 @@ def test_requests_tell_nothing_of_who_asks_and_nothing_is_kept() -> None:
         assert site.requests[1].headers["accept"] == "text/x"
 
 
+@pytest.mark.extended
 def test_only_what_can_add_to_the_text_is_asked_for() -> None:
     with Site() as site:
         site.page(
@@ -319,6 +322,7 @@ def test_a_document_that_cannot_be_had_is_the_error_of_a_fetch() -> None:
     assert verdicts[:2] == ["missing", "unsupported"]
 
 
+@pytest.mark.extended
 def test_the_deadline_ends_a_page_that_never_comes(folder: Path) -> None:
     async def hang(asked: Asked, wire: Wire) -> None:
         await wire.hang()
@@ -333,6 +337,7 @@ def test_the_deadline_ends_a_page_that_never_comes(folder: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.extended
 def test_a_page_beyond_the_cap_is_cut() -> None:
     with Site() as site:
         grow = "for (let i = 0; i < 3000; i++) document.body.append(document.createElement('p'), 'word '.repeat(100))"

@@ -172,6 +172,7 @@ def test_one_caller_needs_one_child_however_many_workers_there_are() -> None:
         assert len(children()) == 1
 
 
+@pytest.mark.extended
 def test_a_child_is_replaced_after_many_files_and_after_a_big_one() -> None:
     with ReaderPool(workers=1) as pool:
         pool.read(b"x", name="a", media_type=PLAIN)
@@ -267,6 +268,7 @@ def test_a_child_is_confined() -> None:
         assert os.getpgid(child.pid) == child.pid
 
 
+@pytest.mark.extended
 def test_the_cpu_limit_is_of_each_file_and_not_of_all() -> None:
     rows = b"[%s1]" % (b"1," * 300_000)
     with ReaderPool(ReadLimits(cpu_s=1), workers=1) as pool:

@@ -227,6 +227,7 @@ def test_the_process_of_a_store_that_is_moved_or_deleted_ends_and_leaves_nothing
         assert there.embedded() == (PASSAGES, PASSAGES, PASSAGES)
 
 
+@pytest.mark.extended
 def test_what_keeps_the_process_from_embedding_is_named(
     tiny: Path, tmp_path: Path, docs: Path, indexing: Indexing
 ) -> None:

@@ -99,6 +99,7 @@ def test_the_index_holds_ids_and_vectors_and_says_whose_they_are(tmp_path: Path,
     client.close()
 
 
+@pytest.mark.extended
 def test_an_index_that_fails_at_work_is_said_once_and_sqlite_answers(tmp_path: Path, store: SearchStore) -> None:
     import chromadb
 
