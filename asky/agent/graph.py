@@ -8,8 +8,7 @@ checkpoint says no more than which node comes next, and nothing is lost with it.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol, TypedDict
@@ -21,6 +20,8 @@ from langsmith import tracing_context
 
 from asky.agent.models import Phase
 from asky.concurrency import in_thread
+from asky.config.paths import ensure_private_dir
+from asky.errors import AskyError
 
 VERSION = 1
 """The version of the graph. A checkpoint of another one is not used: the run then begins with its record."""
@@ -98,17 +99,15 @@ async def run_graph(
         "recursion_limit": _OTHER_NODES + _NODES_A_CYCLE * (max_cycles + 1) + 1,
     }
     with tracing_context(enabled=False):
-        if checkpoints is not None:
-            try:
+        if checkpoints is not None and await in_thread(_is_usable, checkpoints):
+            with suppress(sqlite3.Error):  # a damaged file, a full disk: the record of the run is enough
                 return await _run_from_checkpoint(nodes, checkpoints, config)
-            except (sqlite3.Error, OSError):  # a damaged file, a full disk: the record of the run is enough
-                pass
         found: GraphState = await create_research_graph(nodes).ainvoke({"cycle": 0}, config)
         return found
 
 
 async def _run_from_checkpoint(nodes: ResearchNodes, checkpoints: Path, config: dict[str, Any]) -> GraphState:
-    async with _saver(checkpoints) as saver:
+    async with AsyncSqliteSaver.from_conn_string(str(checkpoints)) as saver:
         graph = create_research_graph(nodes, saver)
         begins = await saver.aget_tuple(config) is None  # type: ignore[arg-type]  # a plain dict
         found: GraphState = await graph.ainvoke({"cycle": 0} if begins else None, config, durability="sync")
@@ -116,13 +115,11 @@ async def _run_from_checkpoint(nodes: ResearchNodes, checkpoints: Path, config: 
         return found
 
 
-@asynccontextmanager
-async def _saver(file: Path) -> AsyncIterator[AsyncSqliteSaver]:
-    await in_thread(_make_private, file)
-    async with AsyncSqliteSaver.from_conn_string(str(file)) as saver:
-        yield saver
-
-
-def _make_private(file: Path) -> None:
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    file.touch(mode=0o600)
+def _is_usable(file: Path) -> bool:
+    """Return whether there is a file for checkpoints, which only the user can read; it is made if need be."""
+    try:
+        ensure_private_dir(file.parent)
+        file.touch(mode=0o600)
+    except (OSError, AskyError):
+        return False
+    return True

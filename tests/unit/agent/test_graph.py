@@ -103,7 +103,8 @@ def test_a_cycle_adds_as_much_to_the_checkpoints_at_the_end_as_at_the_beginning(
             )
         ]
     cycles = [sum(sizes[3 + 4 * number : 7 + 4 * number]) for number in range(50)]
-    assert cycles[39] <= cycles[4] + 8  # numbers of two digits
+    early, late = sum(cycles[2:12]), sum(cycles[35:45])
+    assert late <= 1.02 * early  # versions of channels have random digits, more or less
 
 
 def test_nothing_is_traced_whatever_the_environment_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
