@@ -124,7 +124,7 @@ class AgentRecords:
         return self._runs.has_entry(run.id, STOP_REQUESTED)
 
     def _findings(self, run: Run) -> Findings:
-        return Findings.of_steps(each for each in self._runs.steps.of(run.id) if each.kind == STEP)
+        return Findings.of_steps(self._runs.steps.of(run.id, STEP))
 
     def _summary(self, run: Run) -> ResearchSummary:
         findings = self._findings(run)

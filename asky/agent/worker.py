@@ -110,8 +110,17 @@ class ReportPrompt:
     @asynccontextmanager
     async def prompt(self) -> AsyncIterator[Prompt]:
         """Yield the first messages, without tools."""
+        await in_thread(self._set_private)
         async with synthesis_prompt(self.context, partial(in_thread, self._prepare), _FAILED) as prompt:
             yield prompt
+
+    def _set_private(self) -> None:
+        """Give the writer the passages to quote that its model may not see; also in a run that is resumed."""
+        writer, may_see = self._worker.writer, self.context.run.access.may_see
+        if writer is not None and self.findings is not None:
+            parts = passages_by_part(self.findings, self._research.shown, by_support=False)
+            private = _only(parts, lambda kind: not may_see(self._worker.model, kind))
+            writer.private = quoting_prompt(private, self._research.marker).messages
 
     def _prepare(self) -> Prompt:
         assert self.findings is not None
@@ -120,10 +129,7 @@ class ReportPrompt:
         if model.host is None:  # it would quote what is nearest, however far
             touched = self.findings.touched_parts()
             return quoting_prompt([each for at, each in enumerate(parts) if at in touched] or parts, marker)
-        may_see, writer = self.context.run.access.may_see, self._worker.writer
-        if writer is not None:
-            writer.private = quoting_prompt(_only(parts, lambda kind: not may_see(model, kind)), marker).messages
-        parts = _only(parts, lambda kind: may_see(model, kind))
+        parts = _only(parts, lambda kind: self.context.run.access.may_see(model, kind))
         room, counter = model.context_tokens * 2 // 5, self._worker.counter()
         return report_prompt(self.findings, parts, marker=marker, room=room, count=counter.count_text)
 

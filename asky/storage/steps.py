@@ -49,13 +49,15 @@ class StepStore:
                 (run_id, kind, key, packed),
             )
 
-    def of(self, run_id: str) -> list[Step]:
-        """Return the steps of a run, in order; none for a run from before steps existed.
+    def of(self, run_id: str, kind: str | None = None) -> list[Step]:
+        """Return the steps of a run, or those of one kind, in order; none for a run from before steps existed.
 
         Raises `StoreDamaged` if one cannot be read.
         """
         with self._db.read() as connection:
-            rows = connection.execute("SELECT * FROM step WHERE run_id = ? ORDER BY ordinal", (run_id,)).fetchall()
+            rows = connection.execute(
+                "SELECT * FROM step WHERE run_id = ?1 AND (?2 IS NULL OR kind = ?2) ORDER BY ordinal", (run_id, kind)
+            ).fetchall()
         try:
             return [Step(row["ordinal"], row["kind"], row["key"], unpacked_step(row["data"])) for row in rows]
         except ValueError as error:

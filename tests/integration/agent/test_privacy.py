@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import anyio
 import pytest
 
-from asky.errors import UsageError
+from asky.errors import AskyError, UsageError
 from asky.values import FileChange, OutgoingQueries
 from tests.support.agent_lab import QUESTION, AgentLab
+from tests.support.endpoint import Problem
 
 SECRET = "The tidal barrage of the Rance cost 17 million heliotrope francs more than planned."
 
@@ -51,6 +53,23 @@ def test_hybrid_keeps_private_passages_from_models_elsewhere_and_quotes_them(lab
         assert "heliotrope" in answer.text
         assert answer.faults == 0
         assert "17 million" in str(asky.agent.report(answer.run).facts)
+
+
+def test_hybrid_research_that_is_resumed_quotes_private_passages_too(lab: AgentLab, tmp_path: Path) -> None:
+    lab.replies = {"Write a research report": lambda _: Problem("bad_request")}
+    with lab.elsewhere() as asky:
+        with pytest.raises(AskyError, match="The report could not be written"):
+            lab.research(privacy_mode="hybrid", documents=(tmp_path / "private",), model="far", asky=asky)
+        lab.replies = {}
+
+        async def main() -> str:
+            async with asky.agent.resume(asky.agent.find()) as run:
+                return (await run.result()).text
+
+        text = anyio.run(main)
+    assert "620 million" in text
+    assert "heliotrope" in text
+    assert "heliotrope" not in sent(lab)
 
 
 def test_words_of_private_documents_are_asked_about_before_they_are_searched(lab: AgentLab, tmp_path: Path) -> None:
