@@ -91,6 +91,7 @@ def test_what_writes_says_that_the_disk_is_full(home: Path, lacking: str) -> Non
         ["corpus", "add", str(home / "docs")],
         ["memory", "add", "a note"],
         ["session", "rename", "lab", "laboratory"],
+        ["agent", "start", "-d", str(home / "docs"), "How often?"],
         ["runs", "list"],
     ]
     *wrote, (_, listed, _) = _run(home, lacking, *commands)
