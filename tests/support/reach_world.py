@@ -7,6 +7,7 @@ connection and no question for a name goes unnoticed. Each way is tried freely, 
 from __future__ import annotations
 
 import json
+import os
 import socket
 import subprocess
 import threading
@@ -107,14 +108,15 @@ async def _render(host: str) -> None:
 
 async def _research(host: str) -> None:
     """Research a document without leaving this machine; a search service and a model elsewhere are set up."""
-    folder = Path.cwd() / "documents"
+    home = Path(os.environ["HOME"])
+    folder = home / "documents"
     folder.mkdir()
     (folder / "tides.md").write_text("# Tides\n\nThe moon raises two high tides a day.\n")
     settings = {"search.searxng.base_url": _url(FAR), "providers.far.base_url": _url(FAR)}
     request = ResearchRequest(
         query="How many high tides does the moon raise?", documents=(folder,), privacy_mode="local_only"
     )
-    with open_asky(Path.cwd(), settings=settings) as asky:
+    with open_asky(home, settings=settings) as asky:
         async with asky.agent.start(request) as run:
             assert "two high tides" in (await run.result()).text
 
