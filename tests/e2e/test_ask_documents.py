@@ -293,6 +293,7 @@ def test_a_batch_is_utf8_in_every_locale_and_may_begin_with_a_byte_order_mark(ho
     assert json.loads(done.stdout)["query"] == "how big is a caf\u00e9", done.stderr
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("query", ["null", '""', '"  "', "7"])
 def test_a_batch_line_without_a_query_is_named_and_what_was_answered_stays(
     home: Path, docs: Path, tmp_path: Path, query: str

@@ -367,6 +367,7 @@ def assert_no_key(home: Path, output: str) -> None:
                 assert KEY.encode() not in path.read_bytes(), path
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("arguments", [(), ("-r",), ("-L",), ("--no-web",)], ids=["standard", "research", "lean", "no"])
 def test_instructions_of_the_user_follow_the_system_prompt_in_every_mode_and_when_resumed(
     home: Path, docs: Path, arguments: tuple[str, ...]

@@ -270,6 +270,7 @@ def test_nothing_is_echoed_between_a_question_and_its_turn_nor_lost(home: Path) 
         assert asked(endpoint.requests[1]) == ["Who?", "And why?"]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_during_a_turn_leaves_the_terminal_in_order(number: signal.Signals, home: Path) -> None:
     with Endpoint(Answer("Never.", wire=Wire(silent_before_headers=True))) as endpoint:

@@ -78,6 +78,7 @@ def test_a_model_calls_a_tool_without_any_source_and_answers(bare: Path) -> None
     assert "ran       depth (exit status 0" in head
 
 
+@pytest.mark.few(1)
 @pytest.mark.model
 @pytest.mark.parametrize("mode", ["-r", "--no-web", "-L"])
 def test_tools_stand_beside_our_own_where_there_are_any(home: Path, docs: Path, mode: str) -> None:

@@ -73,6 +73,7 @@ def receive(process: subprocess.Popen[bytes]) -> dict[str, Any]:
     return message
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("era", [*ERAS, "auto"])
 def test_a_host_that_starts_the_command_gets_answers(lab: Lab, era: str) -> None:
     async def main() -> None:
@@ -223,6 +224,7 @@ def test_without_the_extra_the_command_says_how_to_get_it(lab: Lab) -> None:
     assert "pip install 'asky[mcp]'" in done.stderr
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "arguments", [("--token-file", "x"), ("--name", "desk.lan"), ("--http", "--token-file", "/nowhere/token")]
 )
@@ -232,6 +234,7 @@ def test_wrong_options_are_refused(lab: Lab, arguments: tuple[str, ...]) -> None
     assert done.stdout == ""
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("arguments", [["search", "harbour"], ["ask", "--no-web", ASKED], ["runs"], ["mcp", "--help"]])
 def test_no_other_command_loads_the_protocol(lab: Lab, arguments: list[str]) -> None:
     loaded = modules_of(arguments, lab.home, lab.environ())

@@ -132,6 +132,7 @@ def test_a_changed_record_is_a_miss_with_its_own_words(bare: Path) -> None:
 # killed
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("at", "cut"), [("first call", 1), ("tool", 0), ("second call", 1)])
 def test_a_killed_run_goes_on_without_asking_again(bare: Path, at: str, cut: int) -> None:
     gate, begun = bare / "gate", bare / "begun"

@@ -86,6 +86,7 @@ def test_a_key_that_is_set_is_named_beside_an_answer_of_the_built_in_model(tmp_p
     assert "is set" not in run_asky(*asked, home=tmp_path).stderr
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("reply", ["y", "n"])
 def test_a_question_with_nothing_to_answer_from_offers_the_services_that_need_no_key(
     tmp_path: Path, reply: str

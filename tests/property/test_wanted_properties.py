@@ -41,6 +41,7 @@ objects = st.dictionaries(st.sampled_from(names), leaves | st.lists(leaves | st.
 references = st.lists(leaves | st.dictionaries(st.sampled_from(names), leaves | objects | st.lists(objects))) | objects
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", PIECES)
 @settings(max_examples=400)
 @given(data=st.data())

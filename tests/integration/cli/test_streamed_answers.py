@@ -70,6 +70,7 @@ def on_terminal(
     return [row.rstrip() for row in (*off, *screen.display)], child.before
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("answer", "rows", "updates"),
     [

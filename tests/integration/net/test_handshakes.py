@@ -39,6 +39,7 @@ def search(authority: str) -> Awaitable[object]:
     return make_provider("tavily", search_settings("tavily", f"https://{authority}"), shared).search(SearchRequest("a"))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("ask", [fetch, ask_model, search])
 def test_a_connection_given_up_in_its_handshake_is_closed(ask: Callable[[str], Awaitable[object]], silent: str) -> None:
     async def main() -> bool:

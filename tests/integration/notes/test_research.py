@@ -174,6 +174,7 @@ def test_a_wrong_call_says_what_is_wrong(lab: NoteLab, name: str, depth: str, er
     assert lab.search.requests == lab.endpoint.requests == []
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("script", "error"),
     [

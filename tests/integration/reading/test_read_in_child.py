@@ -106,6 +106,7 @@ def test_a_name_with_control_characters_cannot_forge_a_message(pool: ReaderPool)
     assert error.message == "a ok: all good\ufffd.txt: no text in it"
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("media_type", [PDF, EPUB])
 def test_damaged_files_give_a_sound_document_or_a_verdict(pool: ReaderPool, media_type: str, seed: int) -> None:

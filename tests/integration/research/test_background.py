@@ -205,6 +205,7 @@ def test_a_process_that_is_killed_between_two_batches_loses_none(
     assert indexing.embedded() == (10 * PASSAGES, 10 * PASSAGES, 10 * PASSAGES)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("way", ["moved", "deleted"])
 def test_the_process_of_a_store_that_is_moved_or_deleted_ends_and_leaves_nothing_behind(
     tiny: Path, tmp_path: Path, docs: Path, indexing: Indexing, way: str
