@@ -15,6 +15,7 @@
     +- BudgetExceeded         10    a budget ended the run; a partial answer exists
     +- NotEnoughEvidence      11    the sources hold too little to answer
     +- UnsupportedClaim       12    `--strict`, and a sentence is not supported by its sources
+    +- GateFailed            13    a measure of `asky eval` is worse than its gate allows
     +- Interrupted           130    the user stopped the run
     +- SourceError             1    one source could not be used; the others continue
     |  +- SourceRefused        1    policy forbids it: outside the roots, a secret, a device
@@ -144,6 +145,11 @@ class NotEnoughEvidence(AskyError):
 class UnsupportedClaim(AskyError):
     exit_code = 12
     code = "unsupported_claim"
+
+
+class GateFailed(AskyError):
+    exit_code = 13
+    code = "gate_failed"
 
 
 class Interrupted(AskyError):

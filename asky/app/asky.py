@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from asky.app.conversation import Conversation
     from asky.app.corpus import CorpusService
     from asky.app.diagnostics import DiagnosticsService
+    from asky.app.evaluation.service import EvaluationService
     from asky.app.memory import MemoryService
     from asky.app.models import ModelService
     from asky.app.requests import AskRequest
@@ -229,6 +230,14 @@ class Asky:
         """The research agent."""
         _ = self.services
         return self._agent
+
+    @property
+    def evaluation(self) -> EvaluationService:
+        """Measures of search and answers on the user's own questions."""
+        from asky.app.evaluation.service import EvaluationService
+
+        self._require_open()
+        return EvaluationService(self.config, self._environ, self._listen)
 
     @property
     def models(self) -> ModelService:

@@ -27,7 +27,12 @@ def render_report(
     """
     title, content = report_content(answers, title)
     body = tag("body", tag("main", content, _colophon(tool)), _panel(), _element("script", "report.js"))
-    return "<!doctype html>\n" + tag("html", _head(title, tool), body, lang="en") + "\n"
+    return html_document(title, body, tool=tool, styles=("report.css",), scripts=("report.js",))
+
+
+def html_document(title: str, body: Html, *, tool: str, styles: Sequence[str], scripts: Sequence[str] = ()) -> str:
+    """Return a page around `body` with the `styles` of this package; its policy allows them and `scripts` alone."""
+    return "<!doctype html>\n" + tag("html", _head(title, tool, styles, scripts), body, lang="en") + "\n"
 
 
 def report_content(answers: Sequence[ReportedAnswer], title: str | None = None) -> tuple[str, Html]:
@@ -50,9 +55,9 @@ def render_research_html(
     return render_report([ReportedAnswer(report.answer, passages, report.started_at, research=report)], tool=tool)
 
 
-def _head(title: str, tool: str) -> Html:
+def _head(title: str, tool: str, styles: Sequence[str], scripts: Sequence[str]) -> Html:
     policy = (
-        f"default-src 'none'; style-src '{_digest('report.css')}'; script-src '{_digest('report.js')}'; "
+        f"default-src 'none'; style-src {_digests(styles)}; script-src {_digests(scripts)}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
     return tag(
@@ -65,7 +70,7 @@ def _head(title: str, tool: str) -> Html:
         tag("meta", name="generator", content=tool),
         tag("link", rel="icon", href="data:,"),  # otherwise a browser may request one
         tag("title", title),
-        _element("style", "report.css"),
+        *(_element("style", each) for each in styles),
     )
 
 
@@ -105,8 +110,12 @@ def _element(name: str, file: str) -> Html:
     return tag(name, own(_text(file)))
 
 
+def _digests(files: Sequence[str]) -> str:
+    """Return the hashes by which the content security policy allows these files' texts, and no other, on the page."""
+    return " ".join(f"'{_digest(each)}'" for each in files) or "'none'"
+
+
 def _digest(file: str) -> str:
-    """Return the hash by which the content security policy allows this file's text, and no other, on the page."""
     return "sha256-" + base64.b64encode(hashlib.sha256(_text(file).encode()).digest()).decode()
 
 

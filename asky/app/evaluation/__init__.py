@@ -1,0 +1,1 @@
+"""Evaluation of search and answers. Rule: ask and search as every edge does, and measure what comes back."""
