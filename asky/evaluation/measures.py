@@ -1,4 +1,4 @@
-"""Ranking measures over document ids or spans, with the definitions of trec_eval.
+"""Ranking measures over document ids, with the definitions of trec_eval.
 
 A ranking is a sequence of ids, best first; `relevant` maps an id to its gain, and only gains above 0 are relevant. A
 document that is ranked twice counts where it comes first.
@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-
-from asky.values import Span
 
 _NOTHING_RELEVANT = "no relevant document: the question belongs in no average"
 
@@ -44,11 +42,6 @@ def recall(ranked: Sequence[str], relevant: Mapping[str, int], k: int = 10) -> f
     return len(wanted & set(first_occurrences(ranked)[:k])) / len(wanted)
 
 
-def complete_recall(ranked: Sequence[str], relevant: Mapping[str, int], k: int = 10) -> float:
-    """Return 1.0 if every relevant document is among the first `k`, else 0.0."""
-    return float(recall(ranked, relevant, k) == 1.0)
-
-
 def reciprocal_rank(ranked: Sequence[str], relevant: Mapping[str, int], k: int | None = 10) -> float:
     """Return 1 / the rank of the first relevant document, 0.0 if none is among the first `k`; averaged it is the MRR.
 
@@ -78,18 +71,3 @@ def _wanted(relevant: Mapping[str, int]) -> set[str]:
     if not wanted:
         raise ValueError(_NOTHING_RELEVANT)
     return wanted
-
-
-def span_recall(found: Iterable[tuple[str, Span]], gold: Iterable[tuple[str, Span]]) -> float:
-    """Return the share of the gold characters that the found spans cover; pairs are (document, span).
-
-    Characters that spans share count once. Raises `ValueError` if there is no gold character.
-    """
-    wanted = _characters(gold)
-    if not wanted:
-        raise ValueError("no gold character: the question belongs in no average")
-    return len(wanted & _characters(found)) / len(wanted)
-
-
-def _characters(spans: Iterable[tuple[str, Span]]) -> set[tuple[str, int]]:
-    return {(document, at) for document, span in spans for at in range(span.start, span.end)}

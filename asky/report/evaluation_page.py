@@ -138,7 +138,7 @@ def _tables(variants: Sequence[Mapping[str, Any]]) -> Iterator[Html]:
 
 
 def _table(variants: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Html:
-    head = tag("tr", tag("th", "measure"), *(tag("th", each["name"], class_="number") for each in variants))
+    head = tag("tr", tag("th", "measure"), *(tag("th", each["name"], class_="figure") for each in variants))
     rows = (tag("tr", _named(name), *(_cell(each, name) for each in variants)) for name in names)
     return tag("table", tag("thead", head), tag("tbody", *rows))
 
@@ -151,15 +151,15 @@ def _named(name: str) -> Html:
 def _cell(variant: Mapping[str, Any], name: str) -> Html:
     measured = variant["measures"].get(name)
     if measured is None:
-        return tag("td", "-", class_="number")
+        return tag("td", "-", class_="figure")
     value = f"{measured['value']:.3f}"
     difference = variant["differences"].get(name)
     if difference is None:
         below = f"[{measured['low']:.3f}, {measured['high']:.3f}], {measured['questions']:,} questions"
-        return tag("td", value, tag("br"), tag("span", below, class_="why"), class_="number")
+        return tag("td", value, tag("br"), tag("span", below, class_="why"), class_="figure")
     below = f"{difference['value']:+.3f} [{difference['low']:+.3f}, {difference['high']:+.3f}]"
     is_apart = difference["low"] > 0 or difference["high"] < 0
-    class_ = "number apart" if is_apart else "number"
+    class_ = "figure apart" if is_apart else "figure"
     return tag("td", value, tag("br"), tag("span", below, class_="why"), class_=class_)
 
 

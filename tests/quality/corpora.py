@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from asky.config.loader import load_config
+from asky.evaluation.questions import CorpusText
 from asky.research.chunker import ChunkSettings, chunk_document
 from asky.research.corpus.cutting import contexts_of
 from asky.research.index.embed_chunks import embedding_text
@@ -25,7 +26,7 @@ from asky.storage.corpus import DEFAULT_COLLECTION
 from asky.storage.scope import Scope
 from asky.values import Document, Hit
 from asky.wiring import Services
-from tests.quality.datasets import CorpusText, RetrievalSet, load_set, subset
+from tests.quality.datasets import RetrievalSet, load_set, subset
 
 if TYPE_CHECKING:
     import numpy as np

@@ -17,16 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from asky.evaluation.beir import read_qrels
+from asky.evaluation.questions import CorpusText, QuestionProblem, hash_files
 from asky.values import Span
-
-
-@dataclass(frozen=True, slots=True)
-class CorpusText:
-    """One document of a corpus. `title` may be empty, and so may `text`."""
-
-    id: str
-    title: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +101,7 @@ def _load_beir(folder: Path) -> RetrievalSet:
     judgements = _judgements(qrels, {_unpadded(name): name for name in texts})
     _check_known((name for relevant in judgements.values() for name in relevant), texts, folder)
     questions = {row["_id"]: _beir_question(row, judgements, texts) for path in queries for row in _rows(path)}
-    return RetrievalSet(folder.name, documents, tuple(questions.values()), _hash([corpus, *queries, *qrels]))
+    return RetrievalSet(folder.name, documents, tuple(questions.values()), hash_files([corpus, *queries, *qrels]))
 
 
 def _beir_question(
@@ -147,11 +140,13 @@ def _judgements(paths: Iterable[Path], names: Mapping[str, str]) -> dict[str, di
     """
     found: dict[str, dict[str, int]] = defaultdict(dict)
     for path in paths:
-        with path.open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
-                if int(row["score"]) > 0:
-                    document = names.get(_unpadded(row["corpus-id"]), row["corpus-id"])
-                    found[row["query-id"]][document] = int(row["score"])
+        problems: list[QuestionProblem] = []
+        for question, judged in read_qrels(path, problems).items():
+            relevant = {names.get(_unpadded(name), name): gain for name, gain in judged.items() if gain > 0}
+            if relevant:
+                found[question] |= relevant
+        if faults := [str(each) for each in problems if each.is_fault]:
+            raise ValueError(faults[0])
     return found
 
 
@@ -171,7 +166,7 @@ def _load_spans(folder: Path) -> RetrievalSet:
             rows = list(csv.DictReader(file))
         _check_known((row["corpus_id"] for row in rows), texts, folder)
         questions += [_span_question(f"{table.stem}-{n}", row, texts) for n, row in enumerate(rows)]
-    return RetrievalSet(folder.name, documents, tuple(questions), _hash([*corpora, *tables]))
+    return RetrievalSet(folder.name, documents, tuple(questions), hash_files([*corpora, *tables]))
 
 
 def _span_question(name: str, row: Mapping[str, str], texts: Mapping[str, str]) -> Question:
@@ -206,7 +201,7 @@ def _load_passages(folder: Path, paths: list[Path]) -> RetrievalSet:
             questions.append(
                 Question(row["id"], row["input"], relevant if answers else {}, tuple(ordered), bool(answers))
             )
-    return RetrievalSet(folder.name, tuple(documents.values()), tuple(questions), _hash(paths))
+    return RetrievalSet(folder.name, tuple(documents.values()), tuple(questions), hash_files(paths))
 
 
 def _sentences(
@@ -234,10 +229,3 @@ def _rows(path: Path) -> Iterator[Any]:
         for line in file:
             if line.strip():
                 yield json.loads(line)
-
-
-def _hash(paths: Iterable[Path]) -> str:
-    digest = hashlib.sha256()
-    for path in paths:
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()

@@ -18,6 +18,7 @@ import anyio
 
 from asky.config.schema import ShortlistSettings
 from asky.errors import Unreachable
+from asky.evaluation.questions import CorpusText
 from asky.research.page import WebPage
 from asky.research.shortlist_collect import question_part, read_prompt
 from asky.research.shortlist_examine import card_of, examine, read_question
@@ -28,7 +29,7 @@ from asky.search.federation import merge
 from asky.search.port import Candidate, ServiceRank
 from asky.text.terms import content_terms
 from asky.values import Document, Failure, Source, source_id
-from tests.quality.datasets import CorpusText, Question, RetrievalSet
+from tests.quality.datasets import Question, RetrievalSet
 
 if TYPE_CHECKING:
     from asky.research.shortlist_types import EmbedTexts

@@ -12,7 +12,7 @@ from statistics import fmean, quantiles
 from types import MappingProxyType
 
 from asky.agent.stopping import AllMeasures, AnyMeasure, Estimated, StoppingRule, Windowed
-from tests.quality.metrics import Interval, bootstrap
+from asky.evaluation.intervals import Interval, bootstrap
 from tests.support.worlds import DEVELOPMENT, FIXED_CYCLES, HARDER, HELD_OUT, Ranges, Run, make_world, run_world
 
 SETS: Mapping[str, tuple[range, Ranges]] = MappingProxyType(

@@ -17,12 +17,12 @@ from statistics import median
 import anyio
 import pytest
 
+from asky.evaluation.intervals import bootstrap
 from asky.runs.context import Question as Asked
 from asky.text.terms import words
 from asky.values import Answer, Span
 from tests.quality.corpora import Corpora, Corpus
 from tests.quality.datasets import GoldSpan, Question
-from tests.quality.metrics import bootstrap
 from tests.support.run_contexts import run_context
 
 pytestmark = [pytest.mark.slow, pytest.mark.model]

@@ -18,11 +18,12 @@ from pathlib import Path
 import anyio
 import pytest
 
+from asky.evaluation.intervals import bootstrap
+from asky.evaluation.questions import CorpusText
 from asky.storage.corpus import DEFAULT_COLLECTION
 from asky.storage.scope import Scope
 from tests.quality.corpora import Corpora, RememberingServices, environ_in, services_in
-from tests.quality.datasets import CorpusText, RetrievalSet, load_set, subset
-from tests.quality.metrics import bootstrap
+from tests.quality.datasets import RetrievalSet, load_set, subset
 
 pytestmark = [pytest.mark.slow, pytest.mark.model]
 

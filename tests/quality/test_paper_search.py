@@ -15,6 +15,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from asky.evaluation.intervals import bootstrap
 from asky.papers.catalog import CONTENT, CONTENT_CUTOFF
 from asky.research.ranking import Selection
 from asky.storage.papers import PaperTable
@@ -22,7 +23,6 @@ from asky.storage.scope import Scope
 from asky.text.terms import content_terms
 from asky.values import Hit
 from tests.quality.corpora import Corpora, RememberingServices, services_in
-from tests.quality.metrics import bootstrap
 
 pytestmark = [pytest.mark.slow, pytest.mark.model]
 

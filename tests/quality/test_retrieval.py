@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from asky.evaluation.intervals import Interval, bootstrap
+from asky.evaluation.measures import first_occurrences, ndcg, recall
 from asky.research.index.lexical_query import word_expression
 from asky.research.vector_store_common import best
 from asky.storage.scope import Scope
 from asky.values import Span
 from tests.quality.corpora import Corpora, Corpus
-from tests.quality.metrics import Interval, bootstrap, first_occurrences, ndcg, recall, span_recall
+from tests.quality.spans import span_recall
 
 if TYPE_CHECKING:
     import numpy.typing as npt

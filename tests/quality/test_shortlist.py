@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from asky.evaluation.intervals import Interval, bootstrap
+from asky.evaluation.measures import ndcg
 from tests.quality.corpora import RememberingEmbedder, cache_folder, services_in
 from tests.quality.datasets import load_set
-from tests.quality.metrics import Interval, bootstrap, ndcg
 from tests.quality.shortlist import Rankings, Web, rank, sample
 
 pytestmark = [pytest.mark.slow, pytest.mark.model]

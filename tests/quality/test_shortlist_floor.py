@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from asky.evaluation.questions import CorpusText
 from asky.research.shortlist_collect import question_part, read_prompt
 from asky.research.shortlist_examine import best_sentence, examine, read_question
 from asky.research.shortlist_score import MIN_MEANING, MIN_SENTENCE
 from asky.values import Span
 from tests.quality.corpora import RememberingEmbedder, cache_folder, services_in
-from tests.quality.datasets import CorpusText, Question, RetrievalSet, load_set
+from tests.quality.datasets import Question, RetrievalSet, load_set
 from tests.quality.shortlist import sample
 
 pytestmark = [pytest.mark.slow, pytest.mark.model]

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from asky.evaluation.questions import CorpusText
 from asky.values import Span
-from tests.quality.datasets import CorpusText, GoldSpan, load_set, subset
+from tests.quality.datasets import GoldSpan, load_set, subset
 
 
 def _write_rows(path: Path, rows: Iterable[Mapping[str, object]]) -> None:
