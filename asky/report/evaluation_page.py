@@ -13,6 +13,8 @@ from asky.text.counting import counted
 from asky.version import __version__
 
 _MAX_QUESTIONS = 500
+_ALWAYS = frozenset(name for name, each in MEASURES.items() if each.group != "verdicts")
+"""Measures that a plot shows where they are 0 too; verdicts that no sentence has are left out."""
 _GROUPS = tuple(dict.fromkeys(each.group for each in MEASURES.values()))
 
 
@@ -57,9 +59,9 @@ def _byline(found: Mapping[str, Any]) -> Iterator[str]:
 
 def _usage(variants: Sequence[Mapping[str, Any]]) -> str:
     used = [each["usage"] for each in variants if each["usage"]]
-    if not any(each["llm_calls"] for each in used):
-        return ""
     tokens = sum(each["prompt_tokens"] + each["completion_tokens"] for each in used)
+    if not tokens:
+        return ""  # the built-in model
     costs = [each["cost_usd"] for each in used]
     cost = "" if None in costs else f", {sum(costs):.4f} USD"
     return f"{counted(sum(each['llm_calls'] for each in used), 'model call')}, {tokens:,} tokens{cost}"
@@ -91,7 +93,12 @@ def _plots(variants: Sequence[Mapping[str, Any]]) -> Iterator[Html]:
     if len(variants) > 1:
         items = (tag("li", tag("span", each["name"]), class_=f"v{at % COLOURS}") for at, each in enumerate(variants))
         yield tag("ul", *items, class_="legend")
-    rows = [(_label(name), values) for name in MEASURES if (values := _values(variants, name))]
+    named = [(name, _values(variants, name)) for name in MEASURES]
+    rows = [
+        (_label(name), values)
+        for name, values in named
+        if values and (name in _ALWAYS or any(each.high for each in values))
+    ]
     if rows:
         caption = tag("figcaption", "The value of each measure, and its 95 % interval.")
         yield tag("figure", interval_plot(rows), caption)

@@ -183,7 +183,7 @@ class Evaluation:
             problems=tuple(self._problems),
             relevant=self._relevant,
             documents=self._documents,
-            model=None if request.retrieval_only else self._variants[0].config.model(request.model).name,
+            model=None if request.retrieval_only else ", ".join(dict.fromkeys(map(self._model_of, self._variants))),
             mode=None if request.retrieval_only else request.mode,
             variants=tuple(measured),
             complete=self.done == self.total,
@@ -302,11 +302,14 @@ class Evaluation:
                 hint="name the documents that the questions are about with --docs or --collection",
             )
 
+    def _model_of(self, variant: Variant) -> str:
+        return variant.config.model(self._request.model).name
+
     def _key(self, variant: Variant, store: MeasuredStore) -> list[object]:
         """Return all that the measures of a question depend on."""
         request = self._request
         settings = [repr(getattr(variant.config, each.name)) for each in fields(Settings)]
-        model = None if request.retrieval_only else variant.config.model(request.model).name
+        model = None if request.retrieval_only else self._model_of(variant)
         asked = [model, request.mode, request.offline, request.retrieval_only, request.collection, request.documents]
         return [__version__, DEPTH, self.questions.sha256, store.fingerprint, settings, asked]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.support.endpoint import Answer, Endpoint, Problem, Request, Usage
+from tests.support.here import run_here
 from tests.support.in_process import Done, InProcess
 
 NILE = {"id": "nile", "question": "How long is the Nile?", "facts": ["6,650 kilometres"], "sources": ["rivers.md"]}
@@ -32,20 +34,26 @@ PAINTER = {"id": "painter", "question": "Who painted the ceiling of the Sistine 
 QUESTIONS = (NILE, TIDES, BREAD, PAINTER)
 
 
+TEXTS = {
+    "rivers": "# Rivers\n\nThe Nile is 6,650 kilometres long.\n",
+    "tides": "# Tides\n\nThe moon raises two high tides a day.\n",
+    "bread": "# Bread\n\nA loaf is baked at 230 degrees.\n",
+}
+
+
 class Lab:
-    """A folder of documents, a question set, and `asky eval` without an embedding model."""
+    """A store with three records in its default collection, a question set, and `asky eval` without an embedding model.
+
+    The same texts are files of a folder, which takes a process to read.
+    """
 
     def __init__(self, folder: Path, asky: InProcess) -> None:
         self.folder = folder
         self.asky = asky
         self.docs = folder / "docs"
         self.docs.mkdir()
-        for name, text in (
-            ("rivers.md", "# Rivers\n\nThe Nile is 6,650 kilometres long.\n"),
-            ("tides.md", "# Tides\n\nThe moon raises two high tides a day.\n"),
-            ("bread.md", "# Bread\n\nA loaf is baked at 230 degrees.\n"),
-        ):
-            (self.docs / name).write_text(text, "utf-8")
+        for name, text in TEXTS.items():
+            (self.docs / f"{name}.md").write_text(text, "utf-8")
         self.questions = self.write(*QUESTIONS)
 
     def write(self, *rows: Mapping[str, object], name: str = "questions.jsonl") -> Path:
@@ -54,17 +62,33 @@ class Lab:
         return path
 
     def __call__(self, *arguments: str, questions: Path | None = None) -> Done:
-        return self.asky("eval", str(questions or self.questions), "-d", str(self.docs), *arguments)
+        return self.asky("eval", str(questions or self.questions), *arguments)
+
+    def of_folder(self, *arguments: str, questions: Path | None = None) -> Done:
+        return self("-d", str(self.docs), *arguments, questions=questions)
 
     @property
     def journals(self) -> list[Path]:
         return sorted((self.asky.home / "state" / "evaluations").glob("*.jsonl"))
 
 
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home whose store has the texts as records."""
+    home = tmp_path_factory.mktemp("filled")
+    records = home / "records.jsonl"
+    rows = ({"id": f"{name}.md", "title": name, "text": text} for name, text in TEXTS.items())
+    records.write_text("".join(json.dumps(each) + "\n" for each in rows), "utf-8")
+    environ = {"ASKY_RESEARCH__EMBEDDING__MODEL": str(home / "no model")}
+    done = run_here("corpus", "add", "--jsonl", str(records), "--no-embed", home=home, environ=environ)
+    assert done.returncode == 0, done.stderr
+    return home / "asky"
+
+
 @pytest.fixture
-def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Lab:
+def lab(filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Lab:
     home = tmp_path / "home"
-    home.mkdir()
+    shutil.copytree(filled, home)
     asky = InProcess(home, monkeypatch, capsys)
     monkeypatch.setenv("ASKY_RESEARCH__EMBEDDING__MODEL", str(tmp_path / "no model"))
     monkeypatch.setattr("sys.stdin", None)
@@ -107,7 +131,7 @@ def measures(found: Any, at: int = 0) -> dict[str, float]:
 
 
 def test_search_and_answers_are_measured_and_what_was_not_right_is_named(lab: Lab) -> None:
-    done = lab("--json")
+    done = lab.of_folder("--json")
     assert done.code == 0, done.err
     found = done.json
     assert found["schema"] == "asky.eval/1"
@@ -153,7 +177,7 @@ def test_retrieval_only_asks_nothing_and_writes_a_ranking_that_measures_the_same
     assert found["model"] is None
     assert set(measures(found)) == {"ndcg_cut_10", "recall_10", "recip_rank", "map"}
     names = {"nile": "rivers.md", "tides": "tides.md", "bread": "bread.md"}
-    qrels.write_text("".join(f"{each} 0 {lab.docs / name} 1\n" for each, name in names.items()), "utf-8")
+    qrels.write_text("".join(f"{each} 0 {name} 1\n" for each, name in names.items()), "utf-8")
     again = lab.asky("eval", "--qrels", str(qrels), "--run", str(ranking), "--json")
     assert again.code == 0, again.err
     assert measures(again.json) == measures(found)
@@ -181,8 +205,8 @@ def test_a_beir_folder_brings_its_documents_and_leaves_the_store_alone(lab: Lab)
     assert done.code == 0, done.err
     assert measures(done.json)["right"] == measures(done.json)["map"] == 1.0
     assert done.json["variants"][0]["results"][0]["ranking"][0] == "rivers"
-    assert lab.asky("corpus", "list", "--json").json["sources"] == []
-    refused = lab("--json", questions=folder)
+    assert len(lab.asky("corpus", "list", "--json").json["sources"]) == 3
+    refused = lab.of_folder("--json", questions=folder)
     assert (refused.code, refused.error["message"]) == (2, "set brings its own documents")
 
 
@@ -205,13 +229,13 @@ def test_variants_are_compared_with_the_first_over_the_same_questions(lab: Lab) 
 
 def test_a_variant_that_stores_documents_differently_has_a_store_of_its_own(lab: Lab) -> None:
     (lab.docs / "long.md").write_text("# Long\n\n" + "The harbour is deep at low water. " * 60, "utf-8")
-    done = lab(
+    done = lab.of_folder(
         "--vary", "chunking.max_tokens=60,200", "--vary", "chunking.overlap_tokens=0", "--retrieval-only", "--json"
     )
     assert done.code == 0, done.err
     stores = list((lab.asky.home / "cache" / "evaluation").iterdir())
     assert len(stores) == 2
-    stored = lab.asky("eval", str(lab.questions), "--vary", "chunking.max_tokens=60,200", "--retrieval-only", "--json")
+    stored = lab("--vary", "chunking.max_tokens=60,200", "--retrieval-only", "--json")
     assert stored.code == 2
     assert "changes how documents are stored" in stored.error["message"]
 
@@ -247,15 +271,15 @@ def test_a_gate_that_fails_exits_with_13_and_names_each_measure(lab: Lab) -> Non
 
 
 def test_a_result_that_fell_behind_an_earlier_one_fails_the_gate(lab: Lab) -> None:
-    assert lab("-o", str(lab.folder / "before.json")).code == 0
+    assert lab.of_folder("-o", str(lab.folder / "before.json")).code == 0
     limits = gate(lab, '[regression]\nagainst = "before.json"\nright = 0.05\nclaims_unsupported = 0.0\n')
-    assert lab("--gate", limits).code == 0
+    assert lab.of_folder("--gate", limits).code == 0
     (lab.docs / "rivers.md").write_text("# Rivers\n\nThe Nile is 6,651 kilometres long.\n", "utf-8")
-    done = lab("--gate", limits)
+    done = lab.of_folder("--gate", limits)
     assert done.code == 13
     assert "gate failed: right changed by -0.333; the gate wants no worse than before by more than 0.05" in done.err
     others = lab.write(NILE | {"question": "How long is the river Nile?"}, name="others.jsonl")
-    assert "was not measured" in lab("--gate", limits, questions=others).err
+    assert "was not measured" in lab.of_folder("--gate", limits, questions=others).err
 
 
 def test_a_gate_with_an_unknown_measure_is_refused_before_anything_is_measured(lab: Lab) -> None:
@@ -304,7 +328,7 @@ def test_files_that_cannot_be_written_are_refused_first(lab: Lab) -> None:
         (("{q}", "--vary", "retrieval.dense_weight=7"), "from 0 to 1"),
         (("{q}", "-d", "{q}.none"), "no such file"),
         (("none.jsonl",), "cannot read none.jsonl"),
-        (("{q}",), "no documents are kept yet"),
+        (("{q}", "--collection", "none"), "there is no collection 'none'"),
     ],
 )
 def test_wrong_usage_is_told_in_a_line(lab: Lab, arguments: tuple[str, ...], message: str) -> None:
@@ -342,7 +366,7 @@ def test_problems_are_counted_named_and_fail_a_strict_run(lab: Lab) -> None:
 
 
 def test_questions_about_other_documents_are_refused(lab: Lab) -> None:
-    done = lab(questions=lab.write(NILE | {"sources": ["gone.md"]}))
+    done = lab("--limit", "1", questions=lab.write(NILE | {"sources": ["gone.md"]}))
     assert (done.code, done.out) == (2, "")
     assert "none of the 1 sources that the questions name is among the documents: 'gone.md'" in done.err
 
@@ -384,10 +408,10 @@ def test_ctrl_c_keeps_what_was_measured_and_the_same_command_goes_on(lab: Lab, e
 
 def test_what_was_measured_of_other_documents_is_not_used(lab: Lab, endpoint: Endpoint) -> None:
     endpoint.play(cites, interrupts)
-    assert lab("-m", "far", "-L").code == 130
+    assert lab.of_folder("-m", "far", "-L").code == 130
     (lab.docs / "more.md").write_text("# More\n\nThe Amazon carries more water.\n", "utf-8")
     endpoint.play(cites, cites, cites, cites)
-    assert "measured before" not in lab("-m", "far", "-L", "-v").err
+    assert "measured before" not in lab.of_folder("-m", "far", "-L", "-v").err
 
 
 def test_a_question_that_fails_counts_nowhere_and_is_asked_again_by_the_same_command(
