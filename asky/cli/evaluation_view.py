@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from asky.app.answers import as_written
 from asky.app.evaluation.service import MEASURES
 from asky.cli.terminal.markdown_stream import print_markdown
 from asky.text.counting import counted
@@ -68,7 +67,7 @@ def _single(variant: Mapping[str, Any]) -> str:
         info = MEASURES[name]
         if info.group == "verdicts" and not each["high"]:
             continue  # verdicts that no sentence has
-        interval = f"{_number(each['low'])} to {_number(each['high'])}"
+        interval = f"{_number(each['low'])} to {_number(each['high'])}" if each["questions"] > 1 else ""
         rows.append([info.group, info.title, _number(each["value"]), interval, f"{each['questions']:,}"])
     if variant["precision_at_70"] is not None:
         rows.append(["abstention", "precision at 70 % answered", _number(variant["precision_at_70"]), "", ""])
@@ -81,7 +80,12 @@ def _single(variant: Mapping[str, Any]) -> str:
 
 def _compared(variants: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Iterator[list[str]]:
     for variant in variants:
-        yield [as_written(variant["name"]), *(_cell(variant, name) for name in names)]
+        yield [_code(variant["name"]), *(_cell(variant, name) for name in names)]
+
+
+def _code(text: str) -> str:
+    """Return `text` as a cell that reads the same in plain text."""
+    return f"`{text.replace('`', '').replace('|', '/')}`"
 
 
 def _cell(variant: Mapping[str, Any], name: str) -> str:

@@ -223,7 +223,7 @@ def test_variants_are_compared_with_the_first_over_the_same_questions(lab: Lab) 
     assert first["differences"] == {}
     assert second["differences"]["map"] == {"value": 0.0, "low": 0.0, "high": 0.0}
     table = lab("--vary", "retrieval.candidates=1,200", "--retrieval-only")
-    assert "| retrieval.candidates=200 | 1.000, +0.000 [+0.000, +0.000] |" in table.out
+    assert "| `retrieval.candidates=200` | 1.000, +0.000 [+0.000, +0.000] |" in table.out
     assert "differences are to the first variant" in table.err
 
 
