@@ -123,12 +123,13 @@ def _print_not_right(terminal: Terminal, variant: Mapping[str, Any]) -> None:
         return
     shown = wrong if terminal.verbose else wrong[:_SHOWN]
     name = f" of {variant['name']}" if variant["settings"] else ""
-    terminal.line(f"{len(wrong):,} of {len(variant['results']):,} questions{name} were not right:", 1)
+    what = "right" if any("right" in each for each in wrong) else "found among the first 10 documents"
+    terminal.line(f"{len(wrong):,} of {len(variant['results']):,} questions{name} were not {what}:", 1)
     for each in shown:
         terminal.line(f"  {each['id']}: {_short(each['question'])}", hang=4)
         terminal.line(f"      {each['fault']}", 2, hang=2)
     if len(shown) < len(wrong):
-        terminal.note(f"(-v lists all {len(wrong):,}; -o report.html shows their answers)")
+        terminal.note(f"(-v lists all {len(wrong):,}; -o report.html shows them)")
     terminal.line()
 
 

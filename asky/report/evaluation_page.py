@@ -188,18 +188,24 @@ def _questions(variant: Mapping[str, Any], *, is_only: bool) -> Html:
     shown = results[:_MAX_QUESTIONS]
     left = f"; the first {len(shown):,} are shown" if len(shown) < len(results) else ""
     head = tag("h2", f"Questions{of}")
-    note = tag("p", f"{wrong:,} of {len(results):,} were not right{left}.", class_="byline")
+    what = "right" if any("right" in each for each in results) else "found among the first 10 documents"
+    note = tag("p", f"{wrong:,} of {len(results):,} were not {what}{left}.", class_="byline")
     return join([head, note, *map(_question, shown)])
 
 
 def _question(outcome: Mapping[str, Any]) -> Html:
     mark = tag("span", "✗ ", class_="failed") if outcome["fault"] else tag("span", "✓ ", class_="passed")
-    if outcome.get("right") is None and "right" in outcome:
+    if _is_unjudged(outcome):
         mark = tag("span", "· ", title="nothing says what a right answer is")
     why = tag("span", outcome["fault"], class_="why") if outcome["fault"] else Html()
     summary = tag("summary", mark, tag("strong", outcome["id"]), f": {outcome['question']}", why, dir="auto")
     fields = (join([tag("dt", name), tag("dd", text, dir="auto")]) for name, text in _fields(outcome) if text)
     return tag("details", summary, tag("dl", *fields), class_="question")
+
+
+def _is_unjudged(outcome: Mapping[str, Any]) -> bool:
+    """Return whether nothing says what is right: of an answer, or where nothing was asked, of a ranking."""
+    return outcome["right"] is None if "right" in outcome else outcome["first_rank"] is None and not outcome["fault"]
 
 
 def _fields(outcome: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
