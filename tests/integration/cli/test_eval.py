@@ -150,6 +150,21 @@ def test_search_and_answers_are_measured_and_what_was_not_right_is_named(lab: La
     assert [each["expected"] for each in bread["cited"]] == [True]
 
 
+def test_the_fields_of_the_result_are_those_that_programs_read(lab: Lab) -> None:
+    """Fields may be added; none may go or be called otherwise."""
+    found = lab("--json", "--limit", "1").json
+    (variant,) = found["variants"]
+    (result,) = variant["results"]
+    assert set(found) >= {"schema", "questions", "model", "mode", "complete", "interval", "variants", "gate"}
+    assert set(found["questions"]) >= {"name", "format", "sha256", "count", "answerable", "documents", "problems"}
+    assert set(variant) >= {"name", "settings", "measured", "measures", "differences", "curve", "usage", "failures"}
+    assert set(variant["measures"]["right"]) >= {"value", "low", "high", "questions"}
+    assert set(variant["usage"]) >= {"llm_calls", "prompt_tokens", "completion_tokens", "cost_usd", "seconds"}
+    assert set(result) >= {"id", "question", "answerable", "facts", "sources", "ranking", "first_rank", "measures"}
+    assert set(result) >= {"answered", "right", "confidence", "missing", "claims", "cited", "answer", "fault", "run"}
+    assert result["ranking"][0] == "rivers.md"
+
+
 def test_the_tables_are_printed_with_what_was_not_right(lab: Lab) -> None:
     done = lab()
     assert done.code == 0
