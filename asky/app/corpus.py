@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 _USERINFO = re.compile(r"(?<=//)[^/?#]*@")
 _SHOWN_PATHS = 5
 _MAX_SHOWN_CHARS = 200
+_FOLLOWS_NOTHING = "it follows no files or folders: nothing to read"
 _ADDABLE = "add files, folders, pages at http:// or https://, and targets of [research.source_adapters]"
 
 
@@ -173,6 +174,9 @@ class CorpusService:
         report = services.acquirer.sync_unchanged(collection_id, services.only(followed))
         if report is None:
             return None
+        if not followed:
+            services.listener(Noted(_FOLLOWS_NOTHING))
+            return AddedDocuments(collection)
         for note in report_notes(report):
             services.listener(note)
         return AddedDocuments(collection, (report,))
@@ -248,9 +252,15 @@ class CorpusService:
             return await self._finish(AddedDocuments(collection, tuple(reports), 0, named, tuple(errors)), embed=embed)
 
     async def sync(self, collection: str = DEFAULT_COLLECTION) -> AddedDocuments:
-        """Update a collection from the folders that it follows, and embed new passages."""
-        report = await self._sync(collection, [])
-        return await self._finish(AddedDocuments(collection, (report,)), embed=True)
+        """Update a collection from the folders that it follows, and embed new passages.
+
+        The result has no report if there is no folder to read.
+        """
+        collection_id, roots = await in_thread(self._follow, collection, [])
+        if not self._services.corpus.roots(collection_id):
+            self._services.listener(Noted(_FOLLOWS_NOTHING))
+        reports = (await self._services.acquirer.sync(collection_id, roots),) if roots else ()
+        return await self._finish(AddedDocuments(collection, reports), embed=True)
 
     # removing
 

@@ -306,6 +306,22 @@ def test_all_collections_are_synced_although_one_holds_nothing_usable(asky: InPr
     assert len(asky("search", "--collection", "b", "sun", "--json").json["hits"]) == 1
 
 
+def test_a_sync_of_a_collection_without_folders_counts_no_files(asky: InProcess, docs: Path) -> None:
+    asky(
+        "corpus",
+        "add",
+        "--collection",
+        "cards",
+        "--jsonl",
+        records(docs, {"id": "1", "text": "The moon pulls the sea."}),
+    )
+    for arguments in (["--all"], ["--collection", "cards"]):
+        done = asky("corpus", "sync", *arguments)
+        assert done.err.endswith("it follows no files or folders: nothing to read\n")
+        assert "0 of 0" not in done.err
+    assert asky("corpus", "sync", "--collection", "cards", "--json").json["reports"] == []
+
+
 @pytest.mark.parametrize(
     ("arguments", "command"),
     [
