@@ -14,6 +14,7 @@ from asky.config.limits import RunLimits
 from asky.errors import AskyError, NotEnoughEvidence, SourceError, SourceUnreadable, StorageError, UsageError
 from asky.events import Listener, ignore
 from asky.notes.catalog import NoteCatalog
+from asky.notes.coverage import describe_missing, topics_without_findings
 from asky.notes.diff import unified_diff
 from asky.notes.embeds import expand
 from asky.notes.modes import DEPTHS, NO_CONTENT, NOT_WRITTEN, NOTES, Depth
@@ -61,12 +62,14 @@ class NoteResult:
 
     `path` is relative to the vault, and `preview` the first 500 characters of the section. `written_to` is the file
     that holds the result, relative too: the note itself, or one beside it if the note has changed meanwhile; `None` if
-    nothing was written. `diff` is what writing changes in the note. Without `success`, `error` says why.
+    nothing was written. `diff` is what writing changes in the note. `topics_without_findings` are not counted as
+    researched, and `warnings` name them. Without `success`, `error` says why.
     """
 
     success: bool
     path: str = ""
     topics_researched: int = 0
+    topics_without_findings: tuple[str, ...] = ()
     preview: str = ""
     error: str = ""
     hint: str | None = None
@@ -74,6 +77,11 @@ class NoteResult:
     written_to: str | None = None
     diff: str = ""
     warnings: tuple[str, ...] = ()
+
+    @property
+    def missing(self) -> str | None:
+        """Return a sentence that names the topics without findings; `None` if there are none."""
+        return describe_missing(self.topics_without_findings) if self.topics_without_findings else None
 
 
 class NoteService(NoteCatalog):
@@ -146,16 +154,18 @@ class NoteService(NoteCatalog):
             error.hint = f"--focus names what to look for; `asky runs show {answer.run}` lists what was searched"
             raise
         entries = {each.kind: each.data for each in runs.ledger(answer.run)}
-        proposed = entries[PROPOSED]
+        proposed, topics = entries[PROPOSED], entries[GATHERED]["topics"]
+        missing = topics_without_findings(topics, answer)
         return NoteResult(
             True,
             proposed["path"],
-            len(entries[GATHERED]["topics"]),
+            len(topics) - len(missing),
+            missing,
             preview(proposed["section"]),
             run=answer.run,
             written_to=entries.get(WRITTEN, {}).get("file"),
             diff=proposed["diff"],
-            warnings=answer.warnings,
+            warnings=(*answer.warnings, *([describe_missing(missing)] if missing else [])),
         )
 
     def write(self, run_id: str) -> str:

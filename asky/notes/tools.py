@@ -209,6 +209,8 @@ class _NoteCalls:
             undo = f"; `asky notes undo {shlex.quote(written)}` takes it back" if written == result.path else ""
             topics = counted(result.topics_researched, "topic")
             self.context.run.emit(Noted(f"wrote research on {topics} into {written}{undo}"))
+            if result.missing is not None:
+                self.context.run.emit(Noted(result.missing))
 
 
 def _researched(result: NoteResult, written: str | None) -> ToolResult:
@@ -219,6 +221,8 @@ def _researched(result: NoteResult, written: str | None) -> ToolResult:
         "topics_researched": result.topics_researched,
         "preview": result.preview,
     }
+    if result.topics_without_findings:
+        fields["topics_without_findings"] = result.topics_without_findings
     if written is None:
         fields["error"] = _DECLINED
     elif written != result.path:  # the note was changed, renamed or deleted meanwhile

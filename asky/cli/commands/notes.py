@@ -215,6 +215,7 @@ def research(
             answer = run_to_end(ctx, PrintedView(ctx.terminal, ctx.progress), start)
             result = catalog.result(answer)
             print_diff(ctx.terminal, result.diff)
+            _print_missing(ctx, result)
             said = "nothing was written" if result.diff else "the note holds this already"
             ctx.terminal.note(f"{said}; `asky runs show {result.run}` shows the passages")
             return
@@ -223,6 +224,7 @@ def research(
         result = catalog.result(answer)
         for line in _outcome(name, result):
             ctx.terminal.note(line)
+        _print_missing(ctx, result)
 
 
 @notes.command()
@@ -262,6 +264,11 @@ def _outcome(name: str, result: NoteResult) -> Iterator[str]:
         yield f"\n{result.path} was changed, renamed or deleted meanwhile: the research is in {result.written_to}"
     else:
         yield f"\nwrote research on {topics} into {result.path}; `asky notes undo {shlex.quote(name)}` takes it back"
+
+
+def _print_missing(ctx: CommandContext, result: NoteResult) -> None:
+    if result.missing is not None:
+        ctx.terminal.note(result.missing)
 
 
 def _update(ctx: CommandContext) -> None:

@@ -110,3 +110,13 @@ def test_the_shell_completes_the_paths_of_notes(asky: InProcess, vault: Path, wo
     environ = {"ASKY_HOME": str(asky.home), "ASKY_NOTES__VAULT": str(vault), "_ASKY_COMPLETE": "bash_complete"}
     environ |= {"COMP_WORDS": f"{words} Rec", "COMP_CWORD": str(len(words.split()))}
     assert run_asky(home=asky.home, environ=environ).stdout.split() == ["plain,Recipes/Rye.md"]
+
+
+def test_a_topic_without_findings_is_named_in_the_terminal(asky: InProcess, vault: Path) -> None:
+    (vault / "Bread.md").write_text("# Bread\n\nThe **rye flour** and the **quagga zeppelin** stand side by side.\n")
+    (vault / "Flour.md").write_text("# Flour\n\nThe rye flour of the mill is ground between two stones.\n")
+    done = asky("notes", "research", "Bread", "--vault-only")
+    assert done.code == 0
+    assert "wrote research on 1 topic into Bread.md" in done.err
+    assert "nothing was found on" in done.err
+    assert "quagga zeppelin”" in done.err.casefold()

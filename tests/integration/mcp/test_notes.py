@@ -56,6 +56,13 @@ async def test_a_note_is_researched_and_written(lab: NoteLab, era: str) -> None:
     assert lab.queries()
 
 
+async def test_a_topic_without_findings_is_named(lab: NoteLab, era: str) -> None:
+    lab.put("Two.md", "# Two\n\nThe **tidal barrage** and the **quagga zeppelin** stand side by side.\n")
+    async with hosting(lab, era, approves=True) as client:
+        result = value_of(await client.call_tool("research_note", {"path": "Two.md"}))
+    assert "quagga zeppelin" in result["warnings"][-1].casefold()
+
+
 @pytest.mark.parametrize("approves", [False, None])
 async def test_without_consent_only_the_vault_is_searched(lab: NoteLab, era: str, approves: bool | None) -> None:
     async with hosting(lab, era, approves=approves) as client:

@@ -110,7 +110,8 @@ def test_a_note_is_researched_and_written_once_the_user_agrees(lab: NoteLab) -> 
     assert result == {
         "success": True,
         "path": "Tidal power.md",
-        "topics_researched": 2,
+        "topics_researched": 1,
+        "topics_without_findings": ["spring tide"],
         "preview": "### Tidal barrage\n\nA neap tide has a small tidal range ([[Neap]]).",
     }
     (change,) = lab.changes
@@ -125,6 +126,7 @@ def test_a_note_is_researched_and_written_once_the_user_agrees(lab: NoteLab) -> 
     assert lab.ledger(entry["run"], "note_written")
     told = [each.message for each in lab.heard if isinstance(each, Noted)]
     assert any("`asky notes undo 'Tidal power.md'` takes it back" in each for each in told)
+    assert "nothing was found on 1 topic: “spring tide”" in told
     assert {"topics", "synthesis"} <= {each.stage for each in lab.heard if isinstance(each, StageStarted)}
     assert "neap" not in "".join(each.text for each in lab.heard if isinstance(each, TextStreamed))
     lab.asky.notes.undo("Tidal power.md")

@@ -52,6 +52,26 @@ def test_a_model_chooses_topics_and_writes_and_every_citation_becomes_a_link(lab
     assert lab.endpoint.faults == []
 
 
+@pytest.mark.parametrize("heading", ["Tidal barrage", "The barrage of the Rance"])
+def test_a_topic_on_which_a_model_says_nothing_is_named_and_not_counted(lab: NoteLab, heading: str) -> None:
+    lab.endpoint.play(
+        topics("tidal barrage", "granite quarry"),
+        lambda request: f"### {heading}\n\n{BARRAGE} [{key_of(request, '500 GWh')}].",
+    )
+    result = lab.research(model="far")
+    assert (result.topics_researched, result.topics_without_findings) == (1, ("granite quarry",))
+    assert result.warnings[-1] == result.missing == "nothing was found on 1 topic: “granite quarry”"
+
+
+def test_a_topic_on_which_the_built_in_model_quotes_nothing_is_named(lab: NoteLab) -> None:
+    lab.put("Two.md", "# Two\n\nThe **tidal barrage** and the **quagga zeppelin** stand side by side.\n")
+    result = lab.research("Two.md")
+    assert result.preview.startswith("### ")
+    assert result.topics_without_findings
+    assert "quagga zeppelin" in result.warnings[-1].casefold()
+    assert result.topics_researched >= 1
+
+
 def test_what_a_model_sees_and_what_services_are_asked(lab: NoteLab) -> None:
     lab.endpoint.play(CHOSEN, written)
     result = lab.research(model="far", focus="the cost")
