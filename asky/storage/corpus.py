@@ -94,7 +94,7 @@ class CorpusStore:
                 "SELECT c.name FROM collection c LEFT JOIN session_collection sc ON sc.collection_id = c.id"
                 " LEFT JOIN run r ON r.session_id = sc.session_id WHERE substr(c.name, 1, length(?1)) = ?1"
                 " AND EXISTS (SELECT 1 FROM collection_source cs WHERE cs.collection_id = c.id)"
-                " ORDER BY r.started_at DESC, c.id DESC LIMIT 1",
+                " ORDER BY r.rowid DESC, c.id DESC LIMIT 1",
                 (prefix,),
             ).fetchone()
             return None if row is None else str(row["name"])

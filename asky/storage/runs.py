@@ -74,7 +74,8 @@ def start_of_day(now: str) -> str:
 class RunStore:
     """The repository of runs, their ledgers and the passages they showed.
 
-    The store marks a run without an end as running; whether it is alive is checked on each read.
+    The store marks a run without an end as running; whether it is alive is checked on each read. Runs are in the order
+    in which they were begun, whatever the clock said then: that of their rows.
     """
 
     def __init__(self, database: Database) -> None:
@@ -169,7 +170,7 @@ class RunStore:
         """Return the run with this id or unique prefix, or the last one for `None`. Raises `UsageError` without one."""
         with self._db.read() as connection:
             if run_id is None:
-                rows = connection.execute("SELECT * FROM run ORDER BY started_at DESC, rowid DESC LIMIT 1").fetchall()
+                rows = connection.execute("SELECT * FROM run ORDER BY rowid DESC LIMIT 1").fetchall()
             else:
                 rows = connection.execute(
                     "SELECT * FROM run WHERE id = ? OR substr(id, 1, ?) = ? ORDER BY id = ? DESC LIMIT 2",
@@ -188,7 +189,7 @@ class RunStore:
         """Return runs, newest first; at most `limit`, if given."""
         with self._db.read() as connection:
             rows = connection.execute(
-                "SELECT * FROM run WHERE ? IS NULL OR session_id = ? ORDER BY started_at DESC, rowid DESC LIMIT ?",
+                "SELECT * FROM run WHERE ? IS NULL OR session_id = ? ORDER BY rowid DESC LIMIT ?",
                 (session_id, session_id, -1 if limit is None else limit),  # -1: no limit
             ).fetchall()  # an open statement would keep its snapshot for everything read meanwhile
         return [self._run(row) for row in rows]
@@ -198,7 +199,7 @@ class RunStore:
         with self._db.read() as connection:
             rows = connection.execute(
                 "SELECT rowid, CAST(id AS BLOB) AS id FROM run WHERE ? IS NULL OR session_id = ?"
-                " ORDER BY started_at DESC, rowid DESC LIMIT ?",
+                " ORDER BY rowid DESC LIMIT ?",
                 (session_id, session_id, -1 if limit is None else limit),
             ).fetchall()
         found = (self._readable(row["rowid"], row["id"]) for row in rows)
@@ -215,7 +216,7 @@ class RunStore:
     def interrupted(self) -> list[str]:
         """Return the ids of the runs that never ended and whose process is gone, oldest first."""
         with self._db.read() as connection:
-            rows = connection.execute("SELECT * FROM run WHERE status = 'running' ORDER BY started_at, id").fetchall()
+            rows = connection.execute("SELECT * FROM run WHERE status = 'running' ORDER BY rowid").fetchall()
         return [row["id"] for row in rows if self._run(row).status == "interrupted"]
 
     def ledger(self, run_id: str) -> list[LedgerEntry]:
@@ -269,8 +270,8 @@ class RunStore:
         """Return the passages that all runs of a session showed, oldest run first; the first passage of each key."""
         with self._db.read() as connection:
             rows = connection.execute(
-                "SELECT p.*, min(r.started_at) FROM passage AS p JOIN run AS r ON r.id = p.run_id"
-                " WHERE r.session_id = ? GROUP BY p.key ORDER BY min(r.started_at), p.key",
+                "SELECT p.*, min(r.rowid) FROM passage AS p JOIN run AS r ON r.id = p.run_id"
+                " WHERE r.session_id = ? GROUP BY p.key ORDER BY min(r.rowid), p.key",
                 (session_id,),
             )
             return [_passage(row) for row in rows]

@@ -263,7 +263,7 @@ class SessionStore:
     def run_ids(self, session_id: str) -> list[str]:
         """Return the ids of all runs of the session, oldest first."""
         with self._db.read() as connection:
-            rows = connection.execute("SELECT id FROM run WHERE session_id = ? ORDER BY started_at, id", (session_id,))
+            rows = connection.execute("SELECT id FROM run WHERE session_id = ? ORDER BY rowid", (session_id,))
             return [row["id"] for row in rows]
 
     def messages(self, session_id: str) -> list[StoredMessage]:
@@ -289,7 +289,7 @@ _FIRST_QUESTIONS = """
     )
     SELECT CAST(session_id AS BLOB), CAST(question AS BLOB) FROM (
         SELECT session_id, question, row_number() OVER (
-            PARTITION BY session_id ORDER BY id IN (SELECT run_id FROM withdrawn), started_at, rowid
+            PARTITION BY session_id ORDER BY id IN (SELECT run_id FROM withdrawn), rowid
         ) AS place FROM run WHERE session_id IS NOT NULL
     ) WHERE place = 1
 """
