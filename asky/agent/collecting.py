@@ -12,6 +12,7 @@ import anyio
 from asky.agent.entries import STOP_REQUESTED
 from asky.agent.models import USER_STOP
 from asky.agent.obstacles import error_type
+from asky.agent.reading_order import SearchRanking, order_pages
 from asky.concurrency import in_thread
 from asky.errors import AskyError, SourceError, TimedOut
 from asky.research.page import WebPage
@@ -71,6 +72,8 @@ class Collector:
         self._findings = findings
         self._time_left_s = time_left_s
         self._obstacles = worker.obstacles(context.run.id)
+        self._lookups: Sequence[Lookup] = ()
+        self._rankings: list[SearchRanking] = []
         self._web: WebRun | None = None
         self._gatherer: Gatherer | None = None
         self._tried: dict[str, None] = {}
@@ -87,6 +90,7 @@ class Collector:
         A request to stop ends what goes on, and nothing new is begun.
         """
         self._failures, self._tried, self._links, self._asked = [], {}, {}, {}
+        self._lookups, self._rankings = lookups, []
         found = await self._gather(lookups) if lookups and not await self.is_stopping() else []
         known = [_canonical(each.url) for topic in found for each in topic.results]
         passages = _merged(
@@ -102,6 +106,7 @@ class Collector:
             "tried": list(dict.fromkeys([*self._tried, *local])),
             "failures": self._failures,
             "links": self._links,
+            "rankings": [each._asdict() for each in self._rankings],
         }
 
     async def is_stopping(self) -> bool:
@@ -192,19 +197,32 @@ class Collector:
             for hits in rankings
         ]
 
-    def _choose_pages(self, results: Sequence[Candidate]) -> list[str]:
-        """Return the first results that no earlier cycle has tried, as far as the limit on fetches allows."""
-        chosen: list[str] = []
-        for each in results:
-            address = _canonical(each.url)
-            is_known = address in self._tried  # another query of this cycle reads it: its passages are shared
-            if address in self._findings.tried_addresses or not (is_known or self._may_fetch()):
+    def _choose_pages(self, results: Sequence[Sequence[Candidate]]) -> list[list[str]]:
+        """Return the pages to read for each query of this cycle, at most two a query on average.
+
+        They are the best unread ones that the run's queries have found for the sub-questions of this cycle, see
+        `order_pages`. A page that several queries of this cycle have found is read for each, and counts once.
+        """
+        chosen: list[list[str]] = [[] for _ in results]
+        pairs = zip(self._lookups, results, strict=True)
+        self._rankings = [SearchRanking(each.about, [found.url for found in listed]) for each, listed in pairs]
+        for url, about in order_pages(
+            [*self._findings.rankings, *self._rankings], {each.about for each in self._lookups}
+        ):
+            address = _canonical(url)
+            if address in self._findings.tried_addresses or address in self._tried:
                 continue
-            self._tried[address] = None
-            chosen.append(each.url)
-            if len(chosen) == _PAGES_A_QUERY:
+            if not self._may_fetch() or len(self._tried) == _PAGES_A_QUERY * len(results):
                 break
+            self._tried[address] = None
+            for at in self._queries_for(url, about):
+                chosen[at].append(url)
         return chosen
+
+    def _queries_for(self, url: str, about: int) -> list[int]:
+        """Return the places of the queries of this cycle that found a page, else of the first for `about`."""
+        found = [at for at, each in enumerate(self._rankings) if url in each.addresses]
+        return found or [next(at for at, each in enumerate(self._lookups) if each.about == about)]
 
     def _may_fetch(self) -> bool:
         return not self._task.max_fetches or self.fetches < self._task.max_fetches

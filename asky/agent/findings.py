@@ -9,6 +9,7 @@ from typing import Any
 
 from asky.agent.items import circular_citations, entity_key, fact_keys
 from asky.agent.models import Entity, Fact, Phase
+from asky.agent.reading_order import SearchRanking
 from asky.agent.saturation import SaturationMetrics
 from asky.agent.stopping import CycleRecord
 from asky.storage.steps import Step
@@ -93,6 +94,7 @@ class Mention:
 class Findings:
     """All that a run has found. `cycle` is the one that was begun last, 0 before the first.
 
+    `rankings` are what the searches on the web returned, in their order.
     `threshold` is the confidence from which a fact counts as verified.
     """
 
@@ -108,6 +110,7 @@ class Findings:
     reasons: dict[int, str] = field(default_factory=dict)
     next_queries: list[str] = field(default_factory=list)
     passages: dict[str, FoundPassage] = field(default_factory=dict)
+    rankings: list[SearchRanking] = field(default_factory=list)
     known_addresses: dict[str, None] = field(default_factory=dict)
     tried_addresses: dict[str, None] = field(default_factory=dict)
     failures: list[dict[str, Any]] = field(default_factory=list)
@@ -182,6 +185,7 @@ class Findings:
             about = tuple(each["about"])
             known = self.passages.get(each["key"]) or FoundPassage(**{**each, "about": ()}, cycle=self.cycle)
             self.passages[known.key] = replace(known, about=tuple(dict.fromkeys((*known.about, *about))))
+        self.rankings += [SearchRanking(**each) for each in data.get("rankings", ())]
         self.known_addresses |= dict.fromkeys(data["known"])
         self.tried_addresses |= dict.fromkeys(data["tried"])
         self.failures += data["failures"]

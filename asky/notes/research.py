@@ -294,8 +294,8 @@ class NoteWorker(BaseRunWorker):
         return lambda: LinkCitationStream(citations)
 
 
-def _first_pages(results: Sequence[Candidate]) -> Sequence[str]:
-    return [each.url for each in results[:_PAGES]]
+def _first_pages(results: Sequence[Sequence[Candidate]]) -> Sequence[Sequence[str]]:
+    return [[each.url for each in listed[:_PAGES]] for listed in results]
 
 
 def _by_label(findings: Sequence[TopicFindings[Topic]]) -> list[tuple[str, Sequence[Evidence]]]:

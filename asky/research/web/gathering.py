@@ -60,13 +60,13 @@ AnyTopic = TypeVar("AnyTopic", bound=SearchTopic)
 FindLocal = Callable[[Sequence[str], int], "Sequence[Sequence[Hit]]"]
 """Finds, for each query, at most so many passages in the documents of the user, best first."""
 
-ChoosePages = Callable[["Sequence[Candidate]"], Sequence[str]]
-"""Chooses the addresses of the pages to read among the results of one search."""
+ChoosePages = Callable[["Sequence[Sequence[Candidate]]"], Sequence[Sequence[str]]]
+"""Chooses the addresses of the pages to read for each topic, from the results of the searches for all of them."""
 
 
-def no_pages(results: Sequence[Candidate]) -> Sequence[str]:  # noqa: ARG001
+def no_pages(results: Sequence[Sequence[Candidate]]) -> Sequence[Sequence[str]]:
     """Choose no page; see `ChoosePages`."""
-    return ()
+    return [()] * len(results)
 
 
 class Attempt(Protocol):
@@ -87,7 +87,7 @@ async def attempt_once(make: Callable[[bool], Awaitable[T]], source_name: str, u
 class TopicFindings(Generic[AnyTopic]):
     """What was found on a topic; passages by origin, best first, each citable in the run.
 
-    `failures` say what could not be looked up. `results` is what search services returned, also without a snippet.
+    `failures` say what could not be looked up. `results` is all that search services returned, best first.
     """
 
     topic: AnyTopic
@@ -108,7 +108,7 @@ class TopicFindings(Generic[AnyTopic]):
             "context": self.topic.context,
             "web_results": [
                 {"title": each.title, "url": each.url, "snippet": each.snippet[:_MAX_RECORDED_CHARS]}
-                for each in self.results
+                for each in self.results[:_WEB_RESULTS]
             ],
             "vault_results": [_recorded(each, "path", each.source.path) for each in self.local],
             "page_extracts": [_recorded(each, "url", each.source.url) for each in self.pages],
@@ -117,6 +117,14 @@ class TopicFindings(Generic[AnyTopic]):
 
 def _recorded(passage: Evidence, name: str, where: str | None) -> Mapping[str, Any]:
     return {name: where, "key": passage.key, "content": passage.text[:_MAX_RECORDED_CHARS]}
+
+
+@dataclass(frozen=True, slots=True)
+class _Searched:
+    """What the search for a topic returned, best first, or why it could not be searched for."""
+
+    results: tuple[Candidate, ...] = ()
+    failures: tuple[AskyError, ...] = ()
 
 
 @dataclass(slots=True)
@@ -131,8 +139,9 @@ class _Page:
 class Gatherer:
     """Looks topics up in one run. `web` is `None` if nothing may be sent or no service is set up.
 
-    `find_local` searches the user's documents, and `choose_pages` says which results are read; by default none.
-    `attempt` is how a search or a page is tried. Passages become citable in `research` before they are returned.
+    `find_local` searches the user's documents, and `choose_pages` says which results are read, once all searches are
+    done; by default none. `attempt` is how a search or a page is tried. Passages become citable in `research` before
+    they are returned.
     """
 
     def __init__(
@@ -172,34 +181,40 @@ class Gatherer:
         queries = [_query(each) for each in topics]
         local = dict(zip(queries, await in_thread(self._find_local, queries, self._max_local), strict=True))
 
-        async def look_up(topic: AnyTopic) -> TopicFindings[AnyTopic]:
+        searches = await gather(topics, self._search, limit=_AT_ONCE, subject=lambda topic: topic.label)
+        searched = [each for each in searches if isinstance(each, _Searched)]
+        assert len(searched) == len(topics)  # `_search` keeps the errors that may be survived
+        chosen = self._choose_pages([each.results for each in searched])
+
+        async def look_up(at: int) -> TopicFindings[AnyTopic]:
             nonlocal done
-            found = await self._look_up(topic, local[_query(topic)])
+            found = await self._look_up(topics[at], searched[at], chosen[at], local[queries[at]])
             done += 1
             self._emit(StageAdvanced(STAGE, done, len(topics)))
             return found
 
-        outcomes = await gather(topics, look_up, limit=_AT_ONCE, subject=lambda topic: topic.label)
+        outcomes = await gather(range(len(topics)), look_up, limit=_AT_ONCE, subject=lambda at: topics[at].label)
         found = [each for each in outcomes if isinstance(each, TopicFindings)]
         assert len(found) == len(outcomes)  # `_look_up` keeps the errors that may be survived
         total = sum(len(each.passages()) for each in found)
         self._emit(StageFinished(STAGE, time.monotonic() - started, counted(total, "passage")))
         return found
 
-    async def _look_up(self, topic: AnyTopic, hits: Sequence[Hit]) -> TopicFindings[AnyTopic]:
-        failures: list[AskyError] = []
-        results = await self._search(topic, failures)
-        sources = await self._read(results, failures)
+    async def _look_up(
+        self, topic: AnyTopic, searched: _Searched, urls: Sequence[str], hits: Sequence[Hit]
+    ) -> TopicFindings[AnyTopic]:
+        results, failures = searched.results, list(searched.failures)
+        sources = await self._read(urls, failures)
         pages = await in_thread(self._passages_of_pages, topic, sources)
-        snippets = await self._snippets(results, {each.source.url for each in pages})
+        snippets = await self._snippets(results[:_WEB_RESULTS], {each.source.url for each in pages})
         local = await in_thread(self._local_passages, hits)
         await in_thread(self._runs.show, self._research.run_id, [*pages, *snippets, *local])
         self._research.shown |= {each.key: each for each in (*pages, *snippets, *local)}
         return TopicFindings(topic, tuple(results), tuple(pages), tuple(snippets), tuple(local), tuple(failures))
 
-    async def _search(self, topic: SearchTopic, failures: list[AskyError]) -> Sequence[Candidate]:
+    async def _search(self, topic: SearchTopic) -> _Searched:
         if self._web is None:
-            return ()
+            return _Searched()
         web = self._web
         try:
             found = await self._attempt(lambda _: web.find([topic.label]), WEB_SEARCH, "")
@@ -207,13 +222,11 @@ class Gatherer:
             raise
         except AskyError as error:
             error.message = f"“{topic.label}” could not be searched on the web: {error.message}"
-            failures.append(error)
-            return ()
-        return found.candidates[:_WEB_RESULTS]
+            return _Searched(failures=(error,))
+        return _Searched(found.candidates)
 
-    async def _read(self, results: Sequence[Candidate], failures: list[AskyError]) -> list[Source]:
-        """Return the sources of the chosen pages of `results` that can be read, read together."""
-        urls = self._choose_pages(results) if results else ()
+    async def _read(self, urls: Sequence[str], failures: list[AskyError]) -> list[Source]:
+        """Return the sources of the pages that can be read, read together."""
         outcomes = await gather(urls, self._read_once, limit=_PAGES_AT_ONCE)
         pages = [each for each in outcomes if isinstance(each, _Page)]
         failures += [each.error for each in pages if each.error is not None and each.error not in failures]

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from asky.events import CycleEvaluated, PhaseStarted
-from tests.support.agent_lab import COST, AgentLab
+from tests.support.agent_lab import COST, AgentLab, html, plan
+from tests.support.twins.base import Reply, Request
 
 
 @pytest.fixture
@@ -36,3 +37,21 @@ def test_a_question_is_researched_until_nothing_new_is_found(lab: AgentLab, mode
     report = lab.asky.agent.report(answer.run)
     assert report.stop_reason == state["stop_reason"]
     assert report.answer["answer"] == answer.text
+
+
+def test_pages_that_several_queries_find_are_read_first_and_the_others_in_later_cycles(lab: AgentLab) -> None:
+    found = {"alpha": ["a1", "a2", "a3", "a4", "both"], "beta": ["b1", "b2", "b3", "b4", "both"]}
+    for path in {each for listed in found.values() for each in listed}:
+        lab.site.page(f"/{path}", html=html(path, f"The page {path} tells of the barrage."))
+    lab.replies = {"You plan research": plan(("What did the barrage cost?", ["alpha", "beta"]))}
+
+    def results(request: Request) -> Reply:
+        listed = found.get(request.param("q") or "", [])
+        return Reply(
+            {"results": [{"url": lab.site.url(f"/{path}"), "title": path, "content": path} for path in listed]}
+        )
+
+    lab.search.play(results)
+    answer = lab.research(model="far", max_cycles=2)  # three queries, then one
+    read = [each.rpartition("/")[2] for each in lab.asky.agent.state(answer.run)["sources_queried"]]
+    assert read == ["both", "a1", "b1", "a2", "b2", "a3", "b3", "a4"]

@@ -60,7 +60,7 @@ class Lab:
             web=self.web.open(research, WebAccess(collection, shortlist=False), is_private=False),
             web_collection=collection,
             find_local=no_notes,
-            choose_pages=lambda results: [each.url for each in results[:2]],
+            choose_pages=lambda results: [[each.url for each in listed[:2]] for listed in results],
             page_s=page_s,
             emit=ignore,
         )
