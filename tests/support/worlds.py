@@ -1,9 +1,9 @@
-"""Synthetic worlds of sources, and runs of the agent through them, with the real items, measures and rules.
+"""Synthetic worlds of sources, and runs of the agent through them, with its real order of reading, items and measures.
 
 A world has sources that state facts about entities, each fact under a sub-question; a search that ranks sources by what
-they say, with noise; reprints, sources that fail, and pages about something else. A run reads the best sources offered,
-some each cycle, until nothing is offered or its budget ends it. What a rule does is then read off the run, because when
-it stops does not change what came before.
+they say, with noise; reprints, sources that fail, and pages about something else. A run reads some sources each cycle,
+those of all offered that the agent would read first, until nothing is offered or its budget ends it. What a rule does
+is then read off the run, because when it stops does not change what came before.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from itertools import accumulate
 from typing import Literal
 
 from asky.agent.items import circular_citations, entity_key, fact_keys
+from asky.agent.reading_order import SearchRanking, order_pages
 from asky.agent.saturation import calculate_saturation
 from asky.agent.stopping import CycleRecord, StoppingRule
 
@@ -234,7 +235,7 @@ def run_world(world: World, cycles: int = MAX_CYCLES) -> Run:
     unread: list[int] = []
     for _ in range(cycles):
         chosen = search.next_cycle()
-        if not chosen:
+        if not chosen and not search.offered:
             break
         read.append(chosen)
         unread.append(len(search.offered))
@@ -252,19 +253,22 @@ class _Search:
         self._tried: set[int] = set()
         self._answered: set[int] = set()
         self._asked: Counter[int] = Counter()
-        self.offered: dict[int, float] = {}
-        """The best score of each source that was offered and is not read yet."""
+        self._rankings: list[SearchRanking] = []
+        self.offered: set[int] = set()
+        """The sources that were offered and are not read yet."""
 
     def next_cycle(self) -> list[Source]:
-        """The best sources of all that were offered so far, which are then read."""
+        """The best sources of all that were offered so far for the sub-questions of this cycle, which are then read."""
+        asked = set[int]()
         for _ in range(QUERIES):
             question = min(range(self._world.questions), key=lambda each: (each not in self._open(), self._asked[each]))
             self._asked[question] += 1
+            asked.add(question)
             self._query(question)
-        chosen = sorted(self.offered, key=lambda index: -self.offered[index])[: self._world.fetches_per_cycle]
-        for index in chosen:
-            del self.offered[index]
+        ranked = [int(index) for index, _ in order_pages(self._rankings, asked)]
+        chosen = [index for index in ranked if index not in self._tried][: self._world.fetches_per_cycle]
         self._tried.update(chosen)
+        self.offered.difference_update(chosen)
         sources = [self._world.sources[index] for index in chosen]
         facts = (fact for source in sources if not source.fails for fact, _ in source.facts)
         self._answered.update(self._world.question_of[fact] for fact in facts)
@@ -281,9 +285,9 @@ class _Search:
             (self._relevance[index][question] + source.prominence + gauss(0, noise), index)
             for index, source in enumerate(self._world.sources)
         ]
-        for score, index in sorted(scores, reverse=True)[:RESULTS]:
-            if index not in self._tried:
-                self.offered[index] = max(score, self.offered.get(index, score))
+        best = [index for _, index in sorted(scores, reverse=True)[:RESULTS]]
+        self._rankings.append(SearchRanking(question, [str(index) for index in best]))
+        self.offered.update(index for index in best if index not in self._tried)
 
 
 def _recall(world: World, read: Sequence[Sequence[Source]]) -> Iterator[float]:
