@@ -18,6 +18,7 @@ value, including a `Mapping` to `Any`: a table of the user's own making. `None` 
     |  +- searxng, brave, ...: SearchServiceSettings
     +- network: Network                research.toml
     +- budget: Budget                  research.toml
+    +- verify: Verify                  research.toml
     +- ui: Ui                          research.toml
     +- notes: Notes                    research.toml
     +- mcp: Mcp                        research.toml
@@ -308,6 +309,17 @@ class Network:
 
 
 @dataclass(frozen=True, slots=True)
+class Verify:
+    """What reads the sentences of an answer, beside the check by rules that always does."""
+
+    model: str | None = _key(
+        None,
+        "NLI model or cross-encoder that judges each cited sentence: a name on the Hugging Face hub, or a folder.",
+    )
+    chat: bool = _key(False, "Have the chat model judge each cited sentence of its answer, in one more call.")
+
+
+@dataclass(frozen=True, slots=True)
 class Ui:
     color: When = _key(
         "auto", "Coloured output; auto colours a terminal unless NO_COLOR is set or TERM is dumb.", project=True
@@ -505,6 +517,7 @@ class Settings:
     search: Search = _table(Search, "Which services search the web.")
     network: Network = _table(Network, "How pages are fetched.")
     budget: BudgetSettings = _table(BudgetSettings, "Spending limits.")
+    verify: Verify = _table(Verify, "What reads the sentences of an answer, beside the rules.")
     ui: Ui = _table(Ui, "What the terminal shows.")
     notes: Notes = _table(Notes, "Notes to search and research.")
     mcp: Mcp = _table(Mcp, "What the MCP server offers to its hosts.")
@@ -524,7 +537,19 @@ class Settings:
 
 FILES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "research.toml": ("research", "search", "network", "budget", "ui", "notes", "mcp", "agent", "prompts", "tools"),
+        "research.toml": (
+            "research",
+            "search",
+            "network",
+            "budget",
+            "verify",
+            "ui",
+            "notes",
+            "mcp",
+            "agent",
+            "prompts",
+            "tools",
+        ),
         "models.toml": ("default", "providers", "models"),
     }
 )

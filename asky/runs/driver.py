@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from asky.evidence.citations.markers import MakeRewriter
     from asky.llm.port import ChatModel
     from asky.llm.spending import Budget
+    from asky.research.judging.judge import ClaimJudge
     from asky.research.vector_store import VectorStore
     from asky.research.writing.prompts import Prompt
     from asky.runs.context import Question, RunContext
@@ -93,7 +94,8 @@ class BaseRunWorker:
 
     `store` opens the vector store on first use. `settings` limits turns and passages, `budget` creates the budget of a
     run, and `counter` the token counter for its prompts. If `offers_tools` is false, the model receives passages
-    instead of tools. `prompt_builder` makes the builder of the first prompt of a run, from the worker.
+    instead of tools. `judge` reads the claims of answers, beside the rules. `prompt_builder` makes the builder of the
+    first prompt of a run, from the worker.
     """
 
     prompt_builder: ClassVar[Callable[[Any, PromptContext], PromptBuilder]]
@@ -106,6 +108,7 @@ class BaseRunWorker:
     budget: Callable[[RunContext], Budget] = no_budget
     offers_tools: bool = True
     counter: Callable[[], TokenCounter] = TokenCounter
+    judge: ClaimJudge | None = None
 
     @property
     def passage_tokens(self) -> int:
@@ -259,6 +262,8 @@ class RunDriver:
             counter=self._counter,
             is_resumed=self._is_resumed,
             may_revise=self._may_revise,
+            inner=parts.model,
+            judge=parts.judge,
             rewriter=rewriter,
         )
         self._builder = type(parts).prompt_builder(

@@ -24,6 +24,7 @@ from asky.evidence.keys import KEY
 from asky.evidence.passages import shown_title
 from asky.evidence.verification.checked_reply import CheckedReply, check_reply, without_controls
 from asky.llm.port import is_abstention
+from asky.research.judging.judge import Judgements, cited_claims, with_judgements
 from asky.research.no_evidence import no_evidence
 from asky.research.web.unread import Unread, sentences, unread_by_model, unread_list
 from asky.research.writing.history import session_messages
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from asky.llm.port import ChatModel, ModelUsage, ToolSpec
     from asky.llm.spending import Budget
     from asky.llm.tokens import TokenCounter
+    from asky.research.judging.judge import CitedClaim, ClaimJudge
     from asky.research.vector_store import VectorStore
     from asky.research.writing.transcript import Transcript
     from asky.runs.context import Question, RunContext
@@ -70,7 +72,8 @@ class Finalizer:
     `rewriter` reads citations of another form than keys. `time_limit_s` is the time after which the run was stopped,
     if it was, and `revision_timed_out` is set if time ran out before a revised answer was complete. `changed_files` are
     warnings about cited files that changed since they were read, and `unread` are the addresses in the question that
-    were not read.
+    were not read. `judge`, if there is one, reads the claims of the final text; one that asks the model asks `inner`,
+    which is `model` without the journal.
     """
 
     stores: RunStores
@@ -87,6 +90,8 @@ class Finalizer:
     counter: TokenCounter
     is_resumed: bool
     may_revise: Callable[[], bool]
+    inner: ChatModel
+    judge: ClaimJudge | None = None
     rewriter: MakeRewriter | None = None
     warnings: list[str] = field(default_factory=list)
     time_limit_s: float | None = None
@@ -130,6 +135,8 @@ class Finalizer:
         self._latest = checked = await in_thread(self._check, text, not abstains)
         if not abstains and stopped_by is None:
             checked = await self._revised(checked, tools)
+        if not abstains:
+            self._latest = checked = await self._judged(checked)
         self.context.emit(StageFinished("verify", time.monotonic() - started, f"{len(checked.claims)} sentences"))
         if not self.journal.state.has_sources:
             self.warn(_NO_SOURCES)
@@ -276,6 +283,54 @@ class Finalizer:
         self.revision_timed_out = revised is None
         self._latest = revised or checked
         return self._latest
+
+    async def _judged(self, checked: CheckedReply) -> CheckedReply:
+        """Return the answer with the verdicts of the judge, if there is one and it gives any; its failure is a warning.
+
+        The verdicts are recorded, so that a replayed run has those of its time.
+        """
+        if not self.journal.is_live and not self.journal.recorded("judged"):
+            return checked
+        claims = await in_thread(self._claims_to_judge, checked)
+        if not claims:
+            return checked
+        found = await get_or_record(self.journal, "judged", partial(self._ask_judge, claims))
+        if "failed" in found:
+            self.warn(found["failed"])
+            return checked
+        judgements = Judgements.decode(found)
+        self.transcript.calls += judgements.calls
+        return await in_thread(with_judgements, checked, judgements)
+
+    def _claims_to_judge(self, checked: CheckedReply) -> list[CitedClaim]:
+        """Return the claims whose passages the judge may see."""
+        if not self.journal.is_live:
+            return cited_claims(checked, self.journal.state.research.shown)
+        judge, access = self.judge, self.context.access
+        if judge is None or judge.name_for(self.inner) is None:
+            return []
+        claims = cited_claims(checked, self.journal.state.research.shown)
+        if not judge.asks_model:
+            return claims
+        return [
+            each for each in claims if all(access.may_see(self.inner, passage.source.kind) for passage in each.passages)
+        ]
+
+    async def _ask_judge(self, claims: Sequence[CitedClaim]) -> Mapping[str, Any]:
+        assert self.judge is not None  # there are claims to judge
+        by, marker = self.judge.name_for(self.inner), self.journal.state.research.marker
+        self.context.emit(StageStarted("judge"))
+        started = time.monotonic()
+        data: dict[str, Any] = {"failed": f"{by} did not judge the sentences in time: their verdicts are by rules"}
+        with anyio.move_on_after(self.budget.deadline_s()):
+            try:
+                judged = await self.judge.judge(claims, self.inner, budget=self.budget, marker=marker)
+                data = judged.encode()
+            except AskyError as error:  # there is an answer, checked by rules
+                data = {"failed": f"{by} did not judge the sentences, so their verdicts are by rules: {error.message}"}
+        count = len(data.get("verdicts", ()))
+        self.context.emit(StageFinished("judge", time.monotonic() - started, f"{count} sentences by {by}"))
+        return data
 
     def _record_revision(self, data: Mapping[str, Any]) -> None:
         if self.journal.is_live:

@@ -36,6 +36,7 @@ _STAGES: Mapping[str, str] = MappingProxyType(
         "sources": "choosing sources",
         "synthesis": "writing the answer",
         "verify": "checking each sentence against its sources",
+        "judge": "reading each sentence with its passages",
         "topics": "choosing topics",
         "summarize": "summarizing papers",
     }

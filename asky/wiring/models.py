@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from asky.notes.research import NoteWorker
     from asky.notes.tools import NoteTools
     from asky.papers.research import PaperWorker
+    from asky.research.embedding.cross_encoder import CrossEncoder
+    from asky.research.judging.judge import ClaimJudge
     from asky.runs.driver import BaseRunWorker
     from asky.wiring import Services
 
@@ -237,7 +239,31 @@ class ModelParts:
             "budget": lambda context: self.budget(name, context.limits, context.id),
             "offers_tools": chosen.tools,
             "counter": lambda: self.counter(name),
+            "judge": self._judge(),
         }
+
+    def _judge(self) -> ClaimJudge | None:
+        """Return what reads the claims of answers beside the rules, if the configuration asks for one."""
+        chosen = self._config.verify
+        if chosen.model and chosen.chat:
+            raise UsageError(
+                "verify.model and verify.chat exclude each other", hint="leave one of them out of the configuration"
+            )
+        if chosen.chat:
+            from asky.research.judging.chat_judge import ChatJudge
+
+            return ChatJudge()
+        if not chosen.model:
+            return None
+        from asky.research.judging.entailment_judge import EntailmentJudge
+
+        return EntailmentJudge(chosen.model, partial(self._open_claim_model, chosen.model))
+
+    def _open_claim_model(self, name: str) -> CrossEncoder:
+        from asky.research.embedding.cross_encoder import open_cross_encoder
+
+        only_local = self._config.research.embedding.local_files_only
+        return open_cross_encoder(name, local_files_only=only_local, listener=self._services.listener)
 
     def _note_tools(self, name: str | None) -> NoteTools:
         from asky.notes.tools import NoteTools

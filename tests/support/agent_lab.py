@@ -86,9 +86,10 @@ class AgentLab:
         """The use cases once more, as another process has them."""
         return open_asky(self.folder, settings={**self.configured, **settings})
 
-    def elsewhere(self) -> Asky:
+    def elsewhere(self, **settings: object) -> Asky:
         """The use cases with the same model at an address that is not known to be this machine's."""
-        return self.reopened(**{"providers.lab.base_url": self.endpoint.base_url.replace("127.0.0.1", "0.0.0.0")})
+        address = self.endpoint.base_url.replace("127.0.0.1", "0.0.0.0")
+        return self.reopened(**{"providers.lab.base_url": address, **settings})
 
     def environ(self) -> dict[str, str]:
         """The variables with which a process has this web, search service and model."""

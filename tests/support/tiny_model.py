@@ -67,7 +67,49 @@ def save_tiny_model(
     return folder
 
 
-def _save_tokenizer(folder: Path, max_length: int) -> None:
+def save_tiny_classifier(folder: Path, *, labels: tuple[str, ...], with_onnx: bool = False, seed: int = 0) -> Path:
+    """Fills `folder` with a BERT that classifies pairs of texts, if asked also as `onnx/model.onnx`."""
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    folder.mkdir(parents=True)
+    _save_tokenizer(folder, _TOKENS, tells_texts_apart=True)
+    torch.manual_seed(seed)
+    config = BertConfig(
+        vocab_size=len(_VOCABULARY),
+        hidden_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=_TOKENS,
+        initializer_range=0.5,
+        id2label=dict(enumerate(labels)),
+        label2id={label: number for number, label in enumerate(labels)},
+    )
+    model = BertForSequenceClassification(config).eval()
+    model.save_pretrained(str(folder))
+    if with_onnx:
+        model = BertForSequenceClassification.from_pretrained(str(folder), attn_implementation="eager").eval()
+        names = ["input_ids", "attention_mask", "token_type_ids"]
+        (folder / "onnx").mkdir()
+        torch.onnx.export(
+            model,
+            tuple(
+                torch.tensor(each) for each in ([[5, 6, 7, 8], [9, 10, 0, 0]], [[1] * 4, [1, 1, 0, 0]], [[0] * 4] * 2)
+            ),
+            str(folder / "onnx" / "model.onnx"),
+            input_names=names,
+            output_names=["logits"],
+            dynamic_axes={each: {0: "batch", 1: "tokens"} for each in names} | {"logits": {0: "batch"}},
+            opset_version=17,
+            dynamo=False,
+        )
+    return folder
+
+
+def _save_tokenizer(folder: Path, max_length: int, *, tells_texts_apart: bool = False) -> None:
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
 
@@ -76,13 +118,15 @@ def _save_tokenizer(folder: Path, max_length: int) -> None:
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.post_processor = processors.BertProcessing(("[SEP]", ids["[SEP]"]), ("[CLS]", ids["[CLS]"]))
-    names = {
+    names: dict[str, Any] = {
         "pad_token": "[PAD]",
         "unk_token": "[UNK]",
         "cls_token": "[CLS]",
         "sep_token": "[SEP]",
         "mask_token": "[MASK]",
     }
+    if tells_texts_apart:
+        names["model_input_names"] = ["input_ids", "token_type_ids", "attention_mask"]
     PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=max_length, **names).save_pretrained(
         str(folder)
     )

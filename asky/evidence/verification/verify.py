@@ -60,7 +60,8 @@ def verify_answer(answer: str, citations_by_number: Mapping[int, str]) -> tuple[
     """Return the claims of a numbered answer, each checked against the passages it cites; linear in the texts.
 
     `citations_by_number` has the text of the passage behind each `[n]`. Spans refer to `answer`:
-    `answer[claim.span.start : claim.span.end] == claim.text`. Beside what `verify_claim` lists, `checks` has
+    `answer[claim.span.start : claim.span.end] == claim.text`. Beside what `verify_claim` lists, `checks` has `rules`,
+    the verdict of these rules, which stays there if a model judges the claim too, and of a claim with citations
     `quotation`: if the whole claim stands in a cited passage word for word, `{"n", "start", "end"}` with the number of
     the first such citation and the characters in its passage, else `None`.
     """
@@ -77,6 +78,7 @@ def verify_answer(answer: str, citations_by_number: Mapping[int, str]) -> tuple[
             checks = check.checks
             if cited:
                 checks = {**checks, "quotation": _quotation(draft.text, {n: passages[n] for n in cited})}
+            checks = {"rules": check.verdict, **checks}
             claims.append(Claim(text, draft.span, cited, check.verdict, check.score, checks))
     return tuple(claims)
 

