@@ -104,6 +104,14 @@ def snippet_f1(pages: Sequence[LabelledPage], reading: Callable[[LabelledPage], 
     return 2 * found / (2 * found + missed + wrong)
 
 
+def page_f1(page: LabelledPage, text: str) -> float:
+    """The F1 of one page: of its words, or of its snippets; a page without wanted snippets is right without any."""
+    if not page.wanted:
+        return _f1(text, page.text)
+    hits, wrong = (sum(snippet in text for snippet in group) for group in (page.wanted, page.unwanted))
+    return 2 * hits / (len(page.wanted) + hits + wrong)
+
+
 def alarms(pages: Sequence[LabelledPage]) -> list[str]:
     """The pages with text that are taken for an obstacle, each with the reader's words."""
     found = []

@@ -38,7 +38,7 @@ class Floor:
 
 
 FLOORS = [
-    Floor("wcxb", load_wcxb, word_f1, "2f5e81a78b6d7b8730ed8b177ad34797bb767b078196a6cd8116a284e312322b", 0.788),
+    Floor("wcxb", load_wcxb, word_f1, "2f5e81a78b6d7b8730ed8b177ad34797bb767b078196a6cd8116a284e312322b", 0.790),
     Floor(
         "trafilatura_eval",
         load_snippets,
@@ -51,7 +51,7 @@ FLOORS = [
         load_readability,
         word_f1,
         "a57900a5cf486980a2228d06d456099c7a2ea80ec4a22f383affd70847234d62",
-        0.945,
+        0.946,
     ),
 ]
 

@@ -77,7 +77,21 @@ def _decode(data: bytes) -> tuple[str, int]:
 
 
 def _read_main(html: str, survey: Survey) -> TextBuilder | None:
-    """Return the page as the extractor sees it, or without its frame; `None` if neither has any text."""
+    """Return the better of the two readings of a page; `None` if neither has any text."""
+    readings = read_both(html, survey)
+    if readings is None:
+        return None
+    main, framed = (TextCandidate.of(reading.text()) for reading in readings)
+    is_framed = is_framed_better(main, framed, survey.text, is_single_item=is_about_one_item(survey))
+    builder = readings[is_framed]
+    return builder if builder.text().strip() else None
+
+
+def read_both(html: str, survey: Survey) -> tuple[TextBuilder, TextBuilder] | None:
+    """Return a page as the extractor sees it, and without its frame; `None` if it has no tree.
+
+    Adds to the hidden characters of `survey`.
+    """
     tree = _parse(html)
     if tree is None:
         return None
@@ -86,19 +100,7 @@ def _read_main(html: str, survey: Survey) -> TextBuilder | None:
     main = TextBuilder()
     if body is not None:
         render(body, main)
-    framed, link_share = _read_framed(tree)
-    readings = TextCandidate.of(main.text()), TextCandidate.of(framed.text())
-    is_single_item = is_about_one_item(survey)
-    is_framed = is_framed_better(*readings, survey.text, is_single_item=is_single_item, link_share=link_share)
-    builder = framed if is_framed else main
-    return builder if builder.text().strip() else None
-
-
-def _read_framed(tree: HtmlElement) -> tuple[TextBuilder, float]:
-    """Return the page without its frame, and the share of links in it."""
-    region = prune(tree)
-    linked = sum(len(link.text_content()) for link in region.iter("a"))
-    return write_tree(region), linked / max(1, len(region.text_content()))
+    return main, write_tree(prune(tree))
 
 
 def _parse(text: str) -> HtmlElement | None:
