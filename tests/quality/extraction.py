@@ -19,7 +19,6 @@ from tests.quality.pages import LabelledPage, page_f1
 # Each limit with two others, the rest as they are.
 OTHER_LIMITS = {
     "found": (0.5, 0.8),
-    "hardly_found": (0.1, 0.3),
     "far_shorter": (0.1, 0.5),
     "small": (0.2, 0.4),
     "much_prose": (0.4, 0.7),

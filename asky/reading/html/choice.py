@@ -15,18 +15,18 @@ _PROSE_WORDS = 20  # a line with this many words is not a list entry
 class ChoiceLimits:
     """The limits of the choice, as shares of words.
 
-    `found`: a text is found in another; `hardly_found`: it is foreign to it. `far_shorter`: never take a text as short
-    as that. `small`: the extractor found only a small part. `much_prose` and `no_prose`: of words in long lines.
+    `found`: a text is found in another. `far_shorter`: never take a text as short as that. `small`: the extractor
+    found only a small part. `much_prose` and `no_prose`: of words in long lines.
 
-    Source: 299 pages of seven kinds (wcxb, development half), word F1: the extractor alone .743, with these rules .789;
-    with all limits chosen on four fifths of the sites and measured on the last .781, above the extractor by .038
-    [.015, .061]. Snippets of trafilatura's own 220 pages .921 (the extractor alone .921), 130 pages of readability .947
-    (.943). What each rule adds on wcxb: a page in one line .003 [.001, .006], the frame as content .023 [.006, .041], a
-    small part .017 [.006, .030].
+    Source: 299 pages of seven kinds (wcxb, development half), word F1: the extractor alone .743, with these rules .781;
+    with all limits chosen on four fifths of the sites and measured on the last .779, above the extractor by .036
+    [.015, .057]. Snippets of trafilatura's own 220 pages .921 (the extractor alone .921), 130 pages of readability .947
+    (.943). What each rule adds on wcxb: a page in one line .003 [.001, .006], the frame as content .015 [.002, .030],
+    much prose .007 [.001, .015], no prose .007 [.001, .015]. Not kept: taking a shorter text for one that has nothing
+    in common with it (.008 [-.002, .019]; .002 on sites left out).
     """
 
     found: float = 0.7
-    hardly_found: float = 0.2
     far_shorter: float = 0.25
     small: float = 0.3
     much_prose: float = 0.55
@@ -70,18 +70,17 @@ def is_framed_better(
     """Return whether `framed`, the page without its frame, is better than the extractor's `main`.
 
     It is if the extractor gave up and wrote the whole page in one line, took the frame (menus, cookie banners) for the
-    content, or found only a small part of a page with much prose, or one without any prose. The extractor's reading is
-    kept if the other is far shorter; if its text was found in scripts and not in the visible text of the `page`; and
-    where a page declares itself one thing, an article or a product, even if it is small.
+    content, or found only a small part of a page with much prose, or one without any prose. The extractor's text is
+    kept where the other is shorter, one line excepted; where it stands in scripts and not in the visible text of the
+    `page`; and, even if it is small, where a page declares itself one thing, an article or a product.
     """
     if main.size == 0 or framed.size < limits.far_shorter * main.size:
         return main.size == 0
-    found = main.found_in(framed)
     is_one_line = "\n" not in main.text and "\n" in framed.text and framed.found_in(main) >= limits.found
-    if is_one_line or found < limits.found:
+    if is_one_line or main.found_in(framed) < limits.found:
         if main.found_in(TextCandidate.of(page), framed) < limits.found:
             return False
-        if is_one_line or framed.size >= main.size or found < limits.hardly_found:
+        if is_one_line or framed.size >= main.size:
             return True
     if is_single_item or main.size >= limits.small * framed.size:
         return False

@@ -24,7 +24,10 @@ _NOISE = re.compile(
     r"|sidebar|popup|modal)(?:$|[\s_-])",
     re.IGNORECASE,
 )
-# An element that contains this much of the page is the page, whatever its name. Source: the figures of `choice`.
+# An element that contains this much of the page is the page, whatever its name. Source: what each rule adds to the F1
+# of all pages when read without their frame (wcxb, trafilatura's and readability's set): elements and roles .028, .026,
+# .011; names .005, .027, .006; the main element .005, .016, .006; `noscript` .019, 0, 0; comments -.001, .008, .010,
+# since forums lose posts and articles lose comments. `_NOISE_SHARE` and `_MAIN_SHARE` at half and twice: within .010.
 _FRAME_SHARE = 0.9
 _FORM_SHARE = 0.5
 _NOISE_SHARE = 0.3
