@@ -38,7 +38,7 @@ class Floor:
 
 
 FLOORS = [
-    Floor("wcxb", load_wcxb, word_f1, "2f5e81a78b6d7b8730ed8b177ad34797bb767b078196a6cd8116a284e312322b", 0.790),
+    Floor("wcxb", load_wcxb, word_f1, "2f5e81a78b6d7b8730ed8b177ad34797bb767b078196a6cd8116a284e312322b", 0.782),
     Floor(
         "trafilatura_eval",
         load_snippets,
