@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from tests.quality.metrics import Interval
+from asky.evaluation.intervals import Interval
 
 if TYPE_CHECKING:
     import numpy.typing as npt

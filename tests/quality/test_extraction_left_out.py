@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from asky.evaluation.intervals import Interval
 from asky.reading.html.choice import CHOICE_LIMITS, ChoiceLimits
 from tests.quality.extraction import TwoReadings, all_limits, read_twice
-from tests.quality.metrics import Interval
 from tests.quality.pages import load_readability, load_snippets, load_wcxb
 from tests.quality.splits import chosen_elsewhere, grouped_folds, mean_of_sets, paired_difference
 
