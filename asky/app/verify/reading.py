@@ -1,0 +1,85 @@
+"""Reading of the text to verify: a file in any readable format, or text, as Markdown with its links and footnotes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from asky.errors import SourceUnreadable, UsageError
+from asky.reading.formats import HEAD_BYTES, LINKED, media_type_of
+from asky.text.scrub import scrub_in_place
+from asky.values import Document
+
+if TYPE_CHECKING:
+    from asky.wiring import Services
+
+_MIB = 1024 * 1024
+_READABLE = "verify text: Markdown, HTML, Word, PDF, plain text and most other documents can be read"
+_AS_IT_IS = ("text/markdown", "text/x-markup", "text/plain", *LINKED.values())
+
+
+@dataclass(frozen=True, slots=True)
+class TextToVerify:
+    """A text in Markdown, and the hashes of the forms in which the store may hold the same text."""
+
+    name: str
+    text: str
+    hashes: frozenset[str]
+    path: Path | None = None
+
+
+def read_text(text: str, name: str) -> TextToVerify:
+    """Return `text` without invisible characters. Raises `SourceUnreadable` if nothing is left."""
+    document = Document(scrub_in_place(text), "text/markdown")
+    if not document.text.strip():
+        raise SourceUnreadable(f"{name}: no text to verify", verdict="empty")
+    return TextToVerify(name, document.text, frozenset({document.sha256}))
+
+
+def read_file(services: Services, path: Path) -> TextToVerify:
+    """Return the text of a file. Raises `UsageError` if there is none, and `SourceUnreadable` if it cannot be read."""
+    data = _bytes(path, services.config.research.reading.max_file_mb * _MIB)
+    media_type = media_type_of(path.name, data[:HEAD_BYTES])
+    if not data.strip():
+        raise SourceUnreadable(f"{path}: the file is empty", verdict="empty", hint=_READABLE)
+    if media_type is None:
+        raise SourceUnreadable(f"{path}: not a text that can be read", verdict="unsupported", hint=_READABLE)
+    document = services.readers.read(data, name=str(path), media_type=media_type)
+    linked = LINKED.get(media_type)
+    shown = services.readers.read(data, name=str(path), media_type=linked) if linked else document
+    text = shown.text if shown.media_type in _AS_IT_IS else _with_headings(shown)
+    return TextToVerify(path.name, text, frozenset({document.sha256, shown.sha256}), path.resolve())
+
+
+def _bytes(path: Path, max_bytes: int) -> bytes:
+    try:
+        with path.open("rb") as file:
+            data = file.read(max_bytes + 1)
+    except IsADirectoryError:
+        hint = f"name the file to verify, and this folder with -d: asky verify FILE -d {path}"
+        raise UsageError(f"{path}: a folder, not a text", hint=hint) from None
+    except OSError as error:
+        raise UsageError(
+            f"cannot read {path}: {(error.strerror or 'unknown error').lower()}", hint="check the path"
+        ) from error
+    if len(data) > max_bytes:
+        raise SourceUnreadable(f"{path}: larger than {max_bytes // _MIB} MiB", verdict="too_large")
+    return data
+
+
+def _with_headings(document: Document) -> str:
+    """Return the text of a document with `#` before its headings, which are no statements."""
+    pieces, position = list[str](), 0
+    for section in document.sections:
+        if section.level < 1 or section.start < position:
+            continue
+        before = document.text[position : section.start]
+        pieces += [
+            before,
+            "" if before.endswith("\n") or not section.start else "\n\n",
+            "#" * min(section.level, 6),
+            " ",
+        ]
+        position = section.start
+    return "".join([*pieces, document.text[position:]])

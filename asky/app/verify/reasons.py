@@ -1,0 +1,57 @@
+"""What a verdict rests on, in a phrase."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from asky.app.verify.judging import Judgement
+from asky.evidence.references.cited import Reference
+from asky.evidence.verification.verify import ClaimCheck
+from asky.report.verdicts import findings
+from asky.text.scrub import one_line
+from asky.values import Hit
+
+_WORDS = {
+    "supported": "a passage has its words and numbers",
+    "partial": "a passage has part of it",
+    "unsupported": "no passage says it",
+    "contradicted": "a passage says otherwise",
+}
+_OF_CITED = {
+    "supported": "the cited source has its words and numbers",
+    "partial": "the cited source has part of it",
+    "unsupported": "the cited source does not say it",
+    "contradicted": "the cited source says otherwise",
+}
+_QUOTED = "word for word in the source"
+_MAX_NAME = 80
+
+
+def reason_of(judged: Judgement, references: Sequence[Reference], unresolved: Sequence[Reference]) -> str:
+    """Return why a statement has its verdict; `unresolved` are those of its `references` that name no given source."""
+    words = _OF_CITED if judged.cites else _WORDS
+    is_quoted = judged.check.verdict == "supported" and judged.check.checks.get("quotation")
+    parts = [_QUOTED if is_quoted else words[judged.check.verdict]]
+    if found := _findings(judged.check):
+        parts.append(found)
+    if judged.better is not None:
+        parts.append(_better(judged, judged.better, references))
+    if unresolved and not judged.cites:
+        cited = ", ".join(each.written for each in unresolved[:3])
+        parts.append(f"it cites {one_line(cited)[:_MAX_NAME]}, which is none of the given documents")
+    return "; ".join(parts)
+
+
+def _findings(check: ClaimCheck) -> str:
+    return findings({"checks": check.checks})
+
+
+def _better(judged: Judgement, better: Hit, references: Sequence[Reference]) -> str:
+    page = better.location.page_label or better.location.page
+    place = f"page {page}" if page is not None else (better.location.section or "")
+    if better.source.id in judged.cites:
+        cited = next((each.pages for each in references if each.pages is not None), None)
+        wrong = f"page {cited[0]}" if cited is not None else "that place"
+        return f"right claim with a wrong citation: {place or 'another passage'} says it, not {wrong}"
+    where = f"{one_line(better.source.title)[:_MAX_NAME]}{f', {one_line(place)[:_MAX_NAME]}' if place else ''}"
+    return f"right claim with a wrong citation: {where} says it"

@@ -1,0 +1,56 @@
+"""The statements of a text that was written elsewhere, each with what it cites."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from asky.evidence.references.cited import CitedText, Reference, read_citations
+from asky.evidence.references.tables import cells_by_row
+from asky.evidence.verification.claims import ClaimDraft, split_claims
+from asky.values import Span
+
+
+@dataclass(frozen=True, slots=True)
+class CitedStatement:
+    """A sentence, or a cell of a table, at `span` of the original; `text` is what it says, without markup."""
+
+    span: Span
+    text: str
+    references: tuple[Reference, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadText:
+    """The statements of a text in order, and everything that it cites; `ignored` counts citations beyond the limit."""
+
+    statements: tuple[CitedStatement, ...]
+    references: tuple[Reference, ...]
+    ignored: int = 0
+
+
+def read_statements(text: str) -> ReadText:
+    """Return what `text`, Markdown or plain, states and cites.
+
+    Headings, questions, code, the heads of tables and reference lists are no statements. The cells of a table are, with
+    the heads of their row and column; a cell without a citation has those of its row.
+    """
+    cited = read_citations(text)
+    by_number = {each.n: each for each in cited.references}
+    found = []
+    for draft in _drafts(cited):
+        references = tuple(by_number[n] for n in draft.citations if n in by_number)
+        found.append(CitedStatement(cited.original(draft.span), draft.text, references))
+    return ReadText(tuple(found), cited.references, cited.ignored)
+
+
+def _drafts(cited: CitedText) -> Iterator[ClaimDraft]:
+    rows = cells_by_row(cited.text)
+    for draft in split_claims(cited.text):
+        cells = rows.get(cited.text.rfind("\n", 0, draft.span.start) + 1)
+        if draft.states is not None:
+            continue
+        if cells:
+            yield from (ClaimDraft(cell.span, cell.text, cell.citations or draft.citations) for cell in cells)
+        else:
+            yield draft
