@@ -50,20 +50,24 @@ def write_verified(path: Path, verified: VerifiedText, service: VerifyService) -
 
 
 def _print_claim(terminal: Terminal, claim: Mapping[str, Any]) -> None:
-    verdict = claim["verdict"]
-    sign = f"{_SIGNS[verdict]} {_WORDS[verdict]}"
-    terminal.parts([(sign, _COLOURS[verdict]), (f"  {statement_text(claim)}", ())])
-    if verdict == "supported" and not terminal.verbose:
+    verdict, passage, better = claim["verdict"], claim["passage"], claim["better_passage"]
+    parts = [(f"{_SIGNS[verdict]} ", _COLOURS[verdict]), (statement_text(claim), ())]
+    if verdict == "supported":
+        terminal.parts(parts, hang=2)
+        if terminal.verbose:
+            terminal.line(f"  {claim['reason']}", _DIM)
+            _print_passage(terminal, claim, passage)
         return
-    terminal.line(f"  {claim['reason']}", _DIM)
-    for passage, label in ((claim["passage"], "nearest: "), (claim["better_passage"], "says it: ")):
-        if passage is not None:
-            _print_passage(terminal, claim, passage, "" if verdict == "supported" else label)
+    terminal.parts([*parts, (f"  {_WORDS[verdict]}", _COLOURS[verdict])], hang=2)
+    terminal.line(f"  {claim['reason']}")
+    shown = better or passage
+    if shown is not None:
+        _print_passage(terminal, claim, shown, "" if better is not None else "nearest: ")
 
 
-def _print_passage(terminal: Terminal, claim: Mapping[str, Any], passage: Mapping[str, Any], label: str) -> None:
+def _print_passage(terminal: Terminal, claim: Mapping[str, Any], passage: Mapping[str, Any], label: str = "") -> None:
     where = " · ".join(part for part in (passage["title"], section_text(passage), place_text(passage)) if part)
-    terminal.source(f"  {label}{one_line(where)}", passage["url"] or passage["path"], _DIM)
+    terminal.source(f"    {label}{one_line(where)}", passage["url"] or passage["path"], _DIM)
     found = claim_excerpt(passage, claim)
     before, after = (f"{found.before} " if found.before else ""), (f" {found.after}" if found.after else "")
-    terminal.parts([(f"  “{before}", ()), (found.quoted, (_UNDERLINED,)), (f"{after}”", ())])
+    terminal.parts([(f"    “{before}", (_DIM,)), (found.quoted, (_UNDERLINED,)), (f"{after}”", (_DIM,))])

@@ -89,10 +89,13 @@ class StatementJudge:
     def _judge(self, statement: CitedStatement) -> Judgement:
         everywhere = self._everywhere[_query(statement)]
         resolved = [each for each in statement.references if self.cited.get(each.n)]
-        if not resolved:
-            best = self._best(statement.text, everywhere)
-            return Judgement(best.check, everywhere[best.index]) if best else Judgement(_UNSUPPORTED, None)
-        return self._judge_cited(statement, resolved, everywhere)
+        cited = [each for each in resolved if not each.is_mention]
+        if cited:
+            return self._judge_cited(statement, cited, everywhere)
+        mentioned = [hit for each in resolved for hit in self._cited_hits(statement, each)]
+        hits = [*mentioned, *(hit for hit in everywhere if hit not in mentioned)]
+        best = self._best(statement.text, hits)
+        return Judgement(best.check, hits[best.index]) if best else Judgement(_UNSUPPORTED, None)
 
     def _judge_cited(
         self, statement: CitedStatement, resolved: Sequence[Reference], everywhere: Sequence[Hit]
@@ -136,7 +139,7 @@ class StatementJudge:
         wanted = self._words(text)
         shared = [len(wanted & self._words(hit.text)) for hit in hits]
         chosen = sorted(range(len(hits)), key=lambda at: -shared[at])[:_ANALYSED]
-        judged = judge_claim(text, [self._analysed(hits[at].text) for at in chosen])
+        judged = judge_claim(text, (self._analysed(hits[at].text) for at in chosen))
         return None if judged is None else replace(judged, index=chosen[judged.index])
 
     def _is_on(self, hit: Hit, pages: tuple[int, int] | None) -> bool:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from asky.errors import SourceUnreadable, UsageError
 from asky.reading.formats import HEAD_BYTES, LINKED, media_type_of
-from asky.text.scrub import scrub_in_place
 from asky.values import Document
 
 if TYPE_CHECKING:
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 _MIB = 1024 * 1024
 _READABLE = "verify text: Markdown, HTML, Word, PDF, plain text and most other documents can be read"
-_AS_IT_IS = ("text/markdown", "text/x-markup", "text/plain", *LINKED.values())
+_MARKED_UP = ("text/markdown", "text/x-markup", "text/plain")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +28,12 @@ class TextToVerify:
     path: Path | None = None
 
 
-def read_text(text: str, name: str) -> TextToVerify:
-    """Return `text` without invisible characters. Raises `SourceUnreadable` if nothing is left."""
-    document = Document(scrub_in_place(text), "text/markdown")
-    if not document.text.strip():
-        raise SourceUnreadable(f"{name}: no text to verify", verdict="empty")
-    return TextToVerify(name, document.text, frozenset({document.sha256}))
+def read_text(services: Services, text: str, name: str) -> TextToVerify:
+    """Return Markdown or plain text. Raises `SourceUnreadable` if there is none in it."""
+    if not text.strip():
+        raise SourceUnreadable(f"{name}: no text to verify", verdict="empty", hint=_READABLE)
+    document = services.readers.read(text.encode("utf-8", "replace"), name=name, media_type="text/markdown")
+    return TextToVerify(name, _as_markdown(document), frozenset({document.sha256}))
 
 
 def read_file(services: Services, path: Path) -> TextToVerify:
@@ -48,8 +47,7 @@ def read_file(services: Services, path: Path) -> TextToVerify:
     document = services.readers.read(data, name=str(path), media_type=media_type)
     linked = LINKED.get(media_type)
     shown = services.readers.read(data, name=str(path), media_type=linked) if linked else document
-    text = shown.text if shown.media_type in _AS_IT_IS else _with_headings(shown)
-    return TextToVerify(path.name, text, frozenset({document.sha256, shown.sha256}), path.resolve())
+    return TextToVerify(path.name, _as_markdown(shown), frozenset({document.sha256, shown.sha256}), path.resolve())
 
 
 def _bytes(path: Path, max_bytes: int) -> bytes:
@@ -68,18 +66,17 @@ def _bytes(path: Path, max_bytes: int) -> bytes:
     return data
 
 
-def _with_headings(document: Document) -> str:
-    """Return the text of a document with `#` before its headings, which are no statements."""
-    pieces, position = list[str](), 0
+def _as_markdown(document: Document) -> str:
+    """Return the text of a document without its front matter, and with `#` before headings, which are no statements."""
+    front = max((each.end for each in document.sections if each.level == 0), default=0)
+    if document.media_type in _MARKED_UP:
+        return document.text[front:]
+    pieces, position = list[str](), front
     for section in document.sections:
         if section.level < 1 or section.start < position:
             continue
         before = document.text[position : section.start]
-        pieces += [
-            before,
-            "" if before.endswith("\n") or not section.start else "\n\n",
-            "#" * min(section.level, 6),
-            " ",
-        ]
+        pieces += [before, "" if before.endswith("\n") or not section.start else "\n\n"]
+        pieces.append(f"{'#' * min(section.level, 6)} ")
         position = section.start
     return "".join([*pieces, document.text[position:]])

@@ -12,19 +12,20 @@ from asky.text.scrub import one_line
 from asky.values import Hit
 
 _WORDS = {
-    "supported": "a passage has its words and numbers",
-    "partial": "a passage has part of it",
+    "supported": "its words and numbers are in a passage",
+    "partial": "part of it is in a passage",
     "unsupported": "no passage says it",
     "contradicted": "a passage says otherwise",
 }
 _OF_CITED = {
-    "supported": "the cited source has its words and numbers",
-    "partial": "the cited source has part of it",
+    "supported": "its words and numbers are in the cited source",
+    "partial": "part of it is in the cited source",
     "unsupported": "the cited source does not say it",
     "contradicted": "the cited source says otherwise",
 }
 _QUOTED = "word for word in the source"
-_MAX_NAME = 80
+_WRONG = "right claim with a wrong citation"
+_MAX_NAME = 60
 
 
 def reason_of(judged: Judgement, references: Sequence[Reference], unresolved: Sequence[Reference]) -> str:
@@ -36,9 +37,10 @@ def reason_of(judged: Judgement, references: Sequence[Reference], unresolved: Se
         parts.append(found)
     if judged.better is not None:
         parts.append(_better(judged, judged.better, references))
+    unresolved = [each for each in unresolved if not each.is_mention]
     if unresolved and not judged.cites:
         cited = ", ".join(each.written for each in unresolved[:3])
-        parts.append(f"it cites {one_line(cited)[:_MAX_NAME]}, which is none of the given documents")
+        parts.append(f"it cites {one_line(cited, _MAX_NAME)}, which is none of the given documents")
     return "; ".join(parts)
 
 
@@ -48,10 +50,9 @@ def _findings(check: ClaimCheck) -> str:
 
 def _better(judged: Judgement, better: Hit, references: Sequence[Reference]) -> str:
     page = better.location.page_label or better.location.page
-    place = f"page {page}" if page is not None else (better.location.section or "")
+    place = f"page {page}" if page is not None else one_line(better.location.section or "", _MAX_NAME)
     if better.source.id in judged.cites:
-        cited = next((each.pages for each in references if each.pages is not None), None)
-        wrong = f"page {cited[0]}" if cited is not None else "that place"
-        return f"right claim with a wrong citation: {place or 'another passage'} says it, not {wrong}"
-    where = f"{one_line(better.source.title)[:_MAX_NAME]}{f', {one_line(place)[:_MAX_NAME]}' if place else ''}"
-    return f"right claim with a wrong citation: {where} says it"
+        pages = next((each.pages for each in references if each.pages is not None), None)
+        instead = f", not page {pages[0]}" if pages is not None else ""
+        return f"{_WRONG}: {place or 'another passage'} of the cited source says it{instead}"
+    return f"{_WRONG}: “{one_line(better.source.title, _MAX_NAME)}”{f', {place}' if place else ''} says it"

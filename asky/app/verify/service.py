@@ -19,6 +19,7 @@ from asky.app.verify.values import (
     VerifiedText,
     VerifyRequest,
     count_verdicts,
+    is_unresolved,
 )
 from asky.concurrency import in_thread
 from asky.errors import SourceError, UnsupportedClaim, UsageError
@@ -110,7 +111,7 @@ class VerifyService:
     def _read(self, request: VerifyRequest) -> TextToVerify:
         if isinstance(request.text, Path):
             return read_file(self._services, request.text)
-        return read_text(request.text, request.name)
+        return read_text(self._services, request.text, request.name)
 
     def _scope(self, collections: tuple[int, ...], text: TextToVerify) -> tuple[Scope, list[Source], tuple[str, ...]]:
         """Return the sources of the collections that have a text, without those that are the text itself.
@@ -215,7 +216,7 @@ def _claim(
 def _warnings(references: Iterable[ResolvedReference], left_out: Sequence[str], ignored: int) -> Iterable[str]:
     for path in left_out:
         yield f"{path}: left out of the documents, as it is the text to verify"
-    missing = [one_line(each.reference.written, 60) for each in references if not each.source_ids]
+    missing = [one_line(each.reference.written, 60) for each in references if is_unresolved(each)]
     if missing:
         more = f" and {len(missing) - _MAX_NAMED} more" if len(missing) > _MAX_NAMED else ""
         yield f"cited, but none of the given documents: {', '.join(missing[:_MAX_NAMED])}{more}"

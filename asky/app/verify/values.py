@@ -41,6 +41,11 @@ class ResolvedReference:
     source_ids: tuple[str, ...]
 
 
+def is_unresolved(resolved: ResolvedReference) -> bool:
+    """Return whether a citation names none of the given sources; a link within a sentence need not."""
+    return not resolved.source_ids and not resolved.reference.is_mention
+
+
 @dataclass(frozen=True, slots=True)
 class VerifiedClaim:
     """A statement with its verdict. `claim.citations` is the passage that decided, by number; empty without one.
@@ -89,8 +94,3 @@ class VerifiedText:
     def faults(self) -> int:
         """Return the number of claims that are unsupported or contradicted."""
         return sum(each.claim.verdict in MARKED for each in self.claims)
-
-    @property
-    def unresolved(self) -> tuple[Reference, ...]:
-        """Return the references that name none of the given sources."""
-        return tuple(each.reference for each in self.references if not each.source_ids)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
 from asky.evidence.citations.page_citations import read_page_citations
@@ -63,6 +63,8 @@ _FILE = re.compile(
 )
 _IN_NUMBER_PAGE = re.compile(r"\b(?:pages?|pgs?|pp?)\.?\s*(\d{1,4})(?:\s*[-–]\s*(\d{1,4}))?", re.IGNORECASE)
 _NUMBERS = re.compile(r"(?<!\w)(\d{1,3})(?:\s*[-–—]\s*(\d{1,3}))?(?!\w)")
+_LAST_PAGE = re.compile(r"\b(?:p\.|page)\s*(\d{1,4})(?:\s*[-–]\s*(\d{1,4}))?[\s.)]*$", re.IGNORECASE)
+_ENDS = re.compile(r"[)*_\]”\"]*[ \t]*(?:[.!?…。।॥؟][)*_\]”\"]*(?=\s|\Z)|\n[ \t]*(?:\n|[-*+>|#]|\d{1,3}[.)])|\||\s*\Z)")
 _JOINS = "(:["
 
 
@@ -72,7 +74,8 @@ class Reference:
 
     `n` numbers it in `CitedText.text`, and `written` is its first citation, word for word. `names` are the texts that
     may name its source, the most telling first: an address, the name of a file, an entry of the reference list.
-    `author` and `year` are those of a citation by them. `pages` are the cited ones, as `(first, last)`.
+    `author` and `year` are those of a citation by them. `pages` are the cited ones, as `(first, last)`. A link within a
+    sentence, whose text is part of it, `is_mention`: it may say where the statement stands, or only name something.
     """
 
     n: int
@@ -81,6 +84,7 @@ class Reference:
     author: str = ""
     year: str = ""
     pages: tuple[int, int] | None = None
+    is_mention: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,13 +151,12 @@ def read_citations(text: str) -> CitedText:
 
 
 def _number(reference: Reference, known: dict[tuple[object, ...], Reference]) -> int | None:
-    key = (reference.names or reference.written, reference.author, reference.year, reference.pages)
+    name = reference.names or reference.written
+    key = (name, reference.author, reference.year, reference.pages, reference.is_mention)
     if key not in known:
         if len(known) == MAX_REFERENCES:
             return None
-        known[key] = Reference(
-            len(known) + 1, reference.written, reference.names, reference.author, reference.year, reference.pages
-        )
+        known[key] = replace(reference, n=len(known) + 1)
     return known[key].n
 
 
@@ -189,19 +192,24 @@ def _links(text: str, shown: str, listed: ReferenceList) -> Iterator[_Use]:
         entry = listed.entry(number) if number.isdecimal() else None
         names = (target, *([entry] if entry else []), *([] if number.isdecimal() else [label]))
         kept = "" if number.isdecimal() or label == target else label
-        yield _Use(Span(*found.span()), kept, (Reference(0, found[0], names),))
+        mentions = bool(kept) and _is_within(shown, found)
+        yield _Use(Span(*found.span()), kept, (Reference(0, found[0], names, is_mention=mentions),))
     for found in _FOOTNOTE.finditer(shown):
         entry = listed.entry(f"^{found['note']}") or listed.entry(found["note"])
-        yield _Use(Span(*found.span()), "", (Reference(0, found[0], (entry,) if entry else ()),))
+        page = _LAST_PAGE.search(entry or "")
+        pages = _pages(page[1], page[2]) if page else None
+        yield _Use(Span(*found.span()), "", (Reference(0, found[0], (entry,) if entry else (), pages=pages),))
     for found in _LABELLED.finditer(shown):
         entry = listed.entry(found["label"] or found["text"])
         if entry is not None and not found["text"].isdecimal():
-            yield _Use(Span(*found.span()), found["text"], (Reference(0, found[0], (entry, found["text"])),))
+            named = Reference(0, found[0], (entry, found["text"]), is_mention=_is_within(shown, found))
+            yield _Use(Span(*found.span()), found["text"], (named,))
     for found in _WIKILINK.finditer(shown):
         if not found["image"] and not found["note"].strip("^ ").isdecimal():
             name = found["note"].partition("#")[0].strip()
             kept = (found["text"] or found["note"]).strip()
-            yield _Use(Span(*found.span()), kept, (Reference(0, found[0], (name,)),) if name else ())
+            named = Reference(0, found[0], (name,), is_mention=_is_within(shown, found))
+            yield _Use(Span(*found.span()), kept, (named,) if name else ())
     for found in _KEYS.finditer(shown):
         keys = tuple(
             Reference(0, found[0], (), each["author"].capitalize(), each["year"], _pages(each["page"], None))
@@ -214,6 +222,12 @@ def _links(text: str, shown: str, listed: ReferenceList) -> Iterator[_Use]:
         closed = found[0].startswith("<") and found[0].endswith(">")
         end = found.end() if closed else found.start("url") + len(url)
         yield _Use(Span(found.start(), end), "", (Reference(0, url, (url,)),))
+
+
+def _is_within(shown: str, link: re.Match[str]) -> bool:
+    """Return whether a link stands within a sentence: in no brackets, and not at the end."""
+    in_brackets = shown[max(0, link.start() - 4) : link.start()].rstrip("*_ ").endswith(("(", "[", "—", "–"))
+    return not in_brackets and _ENDS.match(shown, link.end()) is None
 
 
 def _numbers(text: str, shown: str, listed: ReferenceList) -> Iterator[_Use]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from asky.evidence.quotes import Quotable
@@ -11,6 +11,7 @@ from asky.evidence.verification.verify import ClaimCheck, check_claim
 from asky.values import Span
 
 _SHARES = ("window", "together", "pairs")
+_NEARLY_ALL = 0.8
 _DECIDES = ("supported", "contradicted")
 
 
@@ -28,13 +29,17 @@ class JudgedPassage:
         return sum(each for each in shares if isinstance(each, float)) / len(_SHARES)
 
 
-def judge_claim(claim: str, passages: Sequence[Passage]) -> JudgedPassage | None:
+def judge_claim(claim: str, passages: Iterable[Passage]) -> JudgedPassage | None:
     """Return the passage that decides about `claim`, and its verdict; `None` without passages.
 
     It is the one with most of the claim among those that support or contradict it, or else among all; of equal ones
-    the first.
+    the first. Passages after one that has nearly all of the claim are not looked at.
     """
-    judged = [JudgedPassage(index, check_claim(claim, [passage])) for index, passage in enumerate(passages)]
+    judged: list[JudgedPassage] = []
+    for index, passage in enumerate(passages):
+        judged.append(JudgedPassage(index, check_claim(claim, [passage])))
+        if judged[-1].check.verdict == "supported" and judged[-1].likeness >= _NEARLY_ALL:
+            break
     deciding = [each for each in judged if each.check.verdict in _DECIDES]
     return max(deciding or judged, key=lambda each: each.likeness, default=None)
 
