@@ -71,9 +71,10 @@ def _as_markdown(document: Document) -> str:
     front = max((each.end for each in document.sections if each.level == 0), default=0)
     if document.media_type in _MARKED_UP:
         return document.text[front:]
-    pieces, position = list[str](), front
+    is_titled = bool(document.title) and document.text.startswith(f"{document.title}\n")
+    pieces, position = ["# "] if is_titled else [], front
     for section in document.sections:
-        if section.level < 1 or section.start < position:
+        if section.level < 1 or section.start < position or (is_titled and not section.start):
             continue
         before = document.text[position : section.start]
         pieces += [before, "" if before.endswith("\n") or not section.start else "\n\n"]

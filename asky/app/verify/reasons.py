@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from asky.app.verify.judging import Judgement
+from asky.evidence.export.citing import section_text
 from asky.evidence.references.cited import Reference
 from asky.evidence.verification.verify import ClaimCheck
 from asky.report.verdicts import findings
@@ -49,10 +50,15 @@ def _findings(check: ClaimCheck) -> str:
 
 
 def _better(judged: Judgement, better: Hit, references: Sequence[Reference]) -> str:
-    page = better.location.page_label or better.location.page
-    place = f"page {page}" if page is not None else one_line(better.location.section or "", _MAX_NAME)
+    place = _place(better)
     if better.source.id in judged.cites:
         pages = next((each.pages for each in references if each.pages is not None), None)
         instead = f", not page {pages[0]}" if pages is not None else ""
         return f"{_WRONG}: {place or 'another passage'} of the cited source says it{instead}"
     return f"{_WRONG}: “{one_line(better.source.title, _MAX_NAME)}”{f', {place}' if place else ''} says it"
+
+
+def _place(hit: Hit) -> str:
+    page = hit.location.page_label or hit.location.page
+    section = section_text({"title": hit.source.title, "section": hit.location.section})
+    return f"page {page}" if page is not None else one_line(section or "", _MAX_NAME)

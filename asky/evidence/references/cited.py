@@ -188,7 +188,7 @@ def _links(text: str, shown: str, listed: ReferenceList) -> Iterator[_Use]:
         target, label = unquote(found["angled"] or found["target"]), text[found.start("text") : found.end("text")]
         if found["image"] or target.startswith(("#", "mailto:", "javascript:")):
             continue
-        number = label.strip("[]^ ")
+        number = label.strip("[]()^ ")
         entry = listed.entry(number) if number.isdecimal() else None
         names = (target, *([entry] if entry else []), *([] if number.isdecimal() else [label]))
         kept = "" if number.isdecimal() or label == target else label

@@ -160,7 +160,9 @@ class _Writer:
             elif not _BACK.fullmatch(label):
                 self._inline.append(label)
         elif shown and href and not _SCHEME.match(href) and not self._code:
-            self._inline.append(f"[{shown.replace('[', '(').replace(']', ')')}](<{href.strip()}>)")
+            number = shown.strip("[]()")
+            name = number if number.isdecimal() else shown.replace("[", "(").replace("]", ")")
+            self._inline.append(f"[{name}](<{href.strip()}>)")
         else:
             self._inline.append(label)
 
