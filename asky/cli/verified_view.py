@@ -10,7 +10,7 @@ from asky.app.answers import claim_excerpt, place_text, section_text
 from asky.app.verify.claims_object import claims_object
 from asky.cli.saving import save_text
 from asky.cli.terminal.terminal import one_line
-from asky.cli.verdicts import statement_text, verdict_summary
+from asky.cli.verdicts import verdict_summary
 from asky.text.printable import json_document
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def write_verified(path: Path, verified: VerifiedText, service: VerifyService) -
 
 def _print_claim(terminal: Terminal, claim: Mapping[str, Any]) -> None:
     verdict, passage, better = claim["verdict"], claim["passage"], claim["better_passage"]
-    parts = [(f"{_SIGNS[verdict]} ", _COLOURS[verdict]), (statement_text(claim), ())]
+    parts = [(f"{_SIGNS[verdict]} ", _COLOURS[verdict]), (one_line(claim["statement"]), ())]
     if verdict == "supported":
         terminal.parts(parts, hang=2)
         if terminal.verbose:

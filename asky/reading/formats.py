@@ -112,8 +112,8 @@ FORMATS = (
     Format("application/rss+xml", (), "asky.reading.feed", links=True),
     Format("application/atom+xml", (), "asky.reading.feed", links=True),
     # As Markdown, with the links and footnotes of a text whose citations are followed.
-    Format("text/x-linked-html", (), "asky.reading.html.linked"),
-    Format("application/x-linked-docx", (), "asky.reading.linked_word", magic=_ZIP),
+    Format("text/x-linked-html", (), "asky.reading.linked.page"),
+    Format("application/x-linked-docx", (), "asky.reading.linked.word", magic=_ZIP),
 )
 
 LINKED: Mapping[str, str] = MappingProxyType(

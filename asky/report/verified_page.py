@@ -94,7 +94,7 @@ def _grey(lines: list[str]) -> Iterator[Html]:
 
 
 def _statement(claim: Mapping[str, Any]) -> Html:
-    sentence = tag("span", plain_text(claim["text"]), class_=f"claim {claim['verdict']}")
+    sentence = tag("span", claim["statement"], class_=f"claim {claim['verdict']}")
     return tag(
         "div",
         tag("p", sentence, " ", chip(claim["verdict"]), dir="auto", lang=""),

@@ -15,7 +15,8 @@ def claims_object(verified: VerifiedText) -> dict[str, Any]:
     """Return a verified text as an `asky.claims/1` object.
 
     `start` and `end` of a claim are offsets in `text`, those of a passage in the stored text of its source.
-    `citations` are what the claim cites itself, each a number of `references`.
+    `statement` is what was compared: for a cell of a table, with the heads of its row and column. `citations` are what
+    the claim cites itself, each a number of `references`.
     """
     passages = {each.n: citation_json(each) for each in verified.passages}
     return {
@@ -42,6 +43,7 @@ def _claim(verified: VerifiedClaim, passages: Mapping[int, dict[str, Any]]) -> d
         "text": claim.text,
         "start": claim.span.start,
         "end": claim.span.end,
+        "statement": verified.statement,
         "citations": list(verified.references),
         "verdict": claim.verdict,
         "score": claim.score,

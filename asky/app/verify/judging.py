@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from asky.evidence.references.cited import Reference
+from asky.evidence.references.cited import CitedReference
 from asky.evidence.references.statements import CitedStatement
 from asky.evidence.verification.best_passage import JudgedPassage, judge_claim
 from asky.evidence.verification.support import Passage, read_passage
@@ -98,7 +98,7 @@ class StatementJudge:
         return Judgement(best.check, hits[best.index]) if best else Judgement(_UNSUPPORTED, None)
 
     def _judge_cited(
-        self, statement: CitedStatement, resolved: Sequence[Reference], everywhere: Sequence[Hit]
+        self, statement: CitedStatement, resolved: Sequence[CitedReference], everywhere: Sequence[Hit]
     ) -> Judgement:
         groups = [self._cited_hits(statement, each) for each in resolved]
         own = list({hit.chunk_id: hit for group in groups for hit in group}.values())
@@ -114,12 +114,12 @@ class StatementJudge:
         better = others[other.index] if other is not None and other.check.verdict == "supported" else None
         return Judgement(check, passage, better, cites)
 
-    def _cited_hits(self, statement: CitedStatement, reference: Reference) -> list[Hit]:
+    def _cited_hits(self, statement: CitedStatement, reference: CitedReference) -> list[Hit]:
         hits = self._within[self.cited[reference.n], _limit(reference)][_query(statement)]
         return [hit for hit in hits if self._is_on(hit, reference.pages)]
 
     def _elsewhere(
-        self, statement: CitedStatement, resolved: Sequence[Reference], everywhere: Sequence[Hit]
+        self, statement: CitedStatement, resolved: Sequence[CitedReference], everywhere: Sequence[Hit]
     ) -> Iterator[Hit]:
         """Yield the passages on other pages of what is cited, then those of all documents."""
         for each in resolved:
@@ -162,7 +162,7 @@ def _number(page: Page) -> int | None:
     return int(page.label) if page.label is not None and page.label.isdecimal() else None
 
 
-def _limit(reference: Reference) -> int:
+def _limit(reference: CitedReference) -> int:
     return _HITS_BY_PAGE if reference.pages is not None else _HITS
 
 

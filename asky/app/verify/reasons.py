@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from asky.app.verify.judging import Judgement
 from asky.evidence.export.citing import section_text
-from asky.evidence.references.cited import Reference
+from asky.evidence.references.cited import CitedReference
 from asky.evidence.verification.verify import ClaimCheck
 from asky.report.verdicts import findings
 from asky.text.scrub import one_line
@@ -29,7 +29,7 @@ _WRONG = "right claim with a wrong citation"
 _MAX_NAME = 60
 
 
-def reason_of(judged: Judgement, references: Sequence[Reference], unresolved: Sequence[Reference]) -> str:
+def reason_of(judged: Judgement, references: Sequence[CitedReference], unresolved: Sequence[CitedReference]) -> str:
     """Return why a statement has its verdict; `unresolved` are those of its `references` that name no given source."""
     words = _OF_CITED if judged.cites else _WORDS
     is_quoted = judged.check.verdict == "supported" and judged.check.checks.get("quotation")
@@ -49,7 +49,7 @@ def _findings(check: ClaimCheck) -> str:
     return findings({"checks": check.checks})
 
 
-def _better(judged: Judgement, better: Hit, references: Sequence[Reference]) -> str:
+def _better(judged: Judgement, better: Hit, references: Sequence[CitedReference]) -> str:
     place = _place(better)
     if better.source.id in judged.cites:
         pages = next((each.pages for each in references if each.pages is not None), None)

@@ -28,6 +28,8 @@ from asky.evidence.answer import citation_json
 from asky.evidence.references.resolving import NamedSources
 from asky.evidence.references.statements import CitedStatement, read_statements
 from asky.evidence.verification.best_passage import quotation_in
+from asky.report.gathering import gather_passages
+from asky.report.verified_page import render_verified
 from asky.storage.scope import Scope
 from asky.text.counting import counted
 from asky.text.scrub import one_line
@@ -87,9 +89,6 @@ class VerifyService:
 
     def page(self, verified: VerifiedText) -> str:
         """Return a verified text as an HTML page that needs nothing else."""
-        from asky.report.gathering import gather_passages  # only for a page, as is the next
-        from asky.report.verified_page import render_verified
-
         documents, corpus = self._services.documents, self._services.corpus
         ids = {each.sha256: corpus.current_document(each.source.id) for each in verified.passages}
 
@@ -207,6 +206,7 @@ def _claim(
     better = passages.number(judged.better) if judged.better is not None else None
     return VerifiedClaim(
         claim,
+        statement.text,
         tuple(each.n for each in statement.references),
         reason_of(replace(judged, check=check), statement.references, unresolved),
         better,

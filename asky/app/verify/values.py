@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from asky.app.requests import DocumentName, as_tuple, document_name
 from asky.evidence.marks import MARKED
-from asky.evidence.references.cited import Reference
 from asky.values import Citation, Claim, Source, Verdict
+
+if TYPE_CHECKING:
+    from asky.evidence.references.cited import CitedReference
 
 VERDICTS: tuple[Verdict, ...] = ("supported", "partial", "unsupported", "contradicted")
 
@@ -37,7 +40,7 @@ class VerifyRequest:
 class ResolvedReference:
     """A reference of the text, and the ids of the given sources that it names; none if it names none of them."""
 
-    reference: Reference
+    reference: CitedReference
     source_ids: tuple[str, ...]
 
 
@@ -50,11 +53,13 @@ def is_unresolved(resolved: ResolvedReference) -> bool:
 class VerifiedClaim:
     """A statement with its verdict. `claim.citations` is the passage that decided, by number; empty without one.
 
-    `references` are the numbers of what it cites itself, `better` that of a passage that supports what the cited source
-    does not, and `reason` says in words what the verdict rests on.
+    `statement` is what was compared: without markup and citations, and with the heads of its row and column for a cell
+    of a table. `references` are the numbers of what it cites itself, `better` that of a passage that supports what the
+    cited source does not, and `reason` says in words what the verdict rests on.
     """
 
     claim: Claim
+    statement: str
     references: tuple[int, ...]
     reason: str
     better: int | None = None

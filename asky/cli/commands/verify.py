@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from asky.app.verify.values import VerifyRequest
 from asky.cli.context import command_context
 from asky.cli.options import DocumentPath, json_option, piped_text, verbosity_options
 from asky.cli.saving import require_writable
+from asky.cli.verified_view import print_verified, write_verified
 from asky.errors import UsageError
 
 if TYPE_CHECKING:
     from asky.app.requests import DocumentName
-    from asky.app.verify.values import VerifyRequest
 
 _MAX_INPUT_BYTES = 32 << 20
 
@@ -54,8 +55,6 @@ def verify(
         _check_output(output)
     request = _request(file, docs, collection)
     with command_context(quiet=quiet, verbose=verbose, as_json=as_json) as ctx:
-        from asky.cli.verified_view import print_verified, write_verified  # with the use case behind it
-
         service = ctx.asky.verify
         verified = ctx.run(lambda: service.verify(request))
         try:
@@ -68,8 +67,6 @@ def verify(
 
 
 def _request(file: Path, docs: tuple[DocumentName, ...], collection: tuple[str, ...]) -> VerifyRequest:
-    from asky.app.verify.values import VerifyRequest  # 5 ms: not for --help
-
     if str(file) != "-":
         return VerifyRequest(text=file, documents=docs, collections=collection)
     text = piped_text(_MAX_INPUT_BYTES)

@@ -69,7 +69,7 @@ _JOINS = "(:["
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class CitedReference:
     """What a citation refers to.
 
     `n` numbers it in `CitedText.text`, and `written` is its first citation, word for word. `names` are the texts that
@@ -96,7 +96,7 @@ class CitedText:
     """
 
     text: str
-    references: tuple[Reference, ...]
+    references: tuple[CitedReference, ...]
     edits: tuple[tuple[Span, str], ...]
     places: tuple[int, ...]
     ignored: int = 0
@@ -122,7 +122,7 @@ class _Use:
 
     span: Span
     kept: str
-    keys: tuple[Reference, ...]
+    keys: tuple[CitedReference, ...]
 
 
 def read_citations(text: str) -> CitedText:
@@ -131,7 +131,7 @@ def read_citations(text: str) -> CitedText:
     listed = find_references(text, shown)
     hidden = list(listed.spans)
     uses = _outside(sorted(_uses(text, shown, listed), key=lambda use: (use.span.start, -use.span.end)), hidden)
-    numbers: dict[tuple[object, ...], Reference] = {}
+    numbers: dict[tuple[object, ...], CitedReference] = {}
     edits: list[tuple[Span, str]] = []
     ignored = 0
     for use in uses:
@@ -150,7 +150,7 @@ def read_citations(text: str) -> CitedText:
     return CitedText(made, tuple(numbers.values()), tuple(edits), tuple(places), ignored)
 
 
-def _number(reference: Reference, known: dict[tuple[object, ...], Reference]) -> int | None:
+def _number(reference: CitedReference, known: dict[tuple[object, ...], CitedReference]) -> int | None:
     name = reference.names or reference.written
     key = (name, reference.author, reference.year, reference.pages, reference.is_mention)
     if key not in known:
@@ -193,26 +193,26 @@ def _links(text: str, shown: str, listed: ReferenceList) -> Iterator[_Use]:
         names = (target, *([entry] if entry else []), *([] if number.isdecimal() else [label]))
         kept = "" if number.isdecimal() or label == target else label
         mentions = bool(kept) and _is_within(shown, found)
-        yield _Use(Span(*found.span()), kept, (Reference(0, found[0], names, is_mention=mentions),))
+        yield _Use(Span(*found.span()), kept, (CitedReference(0, found[0], names, is_mention=mentions),))
     for found in _FOOTNOTE.finditer(shown):
         entry = listed.entry(f"^{found['note']}") or listed.entry(found["note"])
         page = _LAST_PAGE.search(entry or "")
         pages = _pages(page[1], page[2]) if page else None
-        yield _Use(Span(*found.span()), "", (Reference(0, found[0], (entry,) if entry else (), pages=pages),))
+        yield _Use(Span(*found.span()), "", (CitedReference(0, found[0], (entry,) if entry else (), pages=pages),))
     for found in _LABELLED.finditer(shown):
         entry = listed.entry(found["label"] or found["text"])
         if entry is not None and not found["text"].isdecimal():
-            named = Reference(0, found[0], (entry, found["text"]), is_mention=_is_within(shown, found))
+            named = CitedReference(0, found[0], (entry, found["text"]), is_mention=_is_within(shown, found))
             yield _Use(Span(*found.span()), found["text"], (named,))
     for found in _WIKILINK.finditer(shown):
         if not found["image"] and not found["note"].strip("^ ").isdecimal():
             name = found["note"].partition("#")[0].strip()
             kept = (found["text"] or found["note"]).strip()
-            named = Reference(0, found[0], (name,), is_mention=_is_within(shown, found))
+            named = CitedReference(0, found[0], (name,), is_mention=_is_within(shown, found))
             yield _Use(Span(*found.span()), kept, (named,) if name else ())
     for found in _KEYS.finditer(shown):
         keys = tuple(
-            Reference(0, found[0], (), each["author"].capitalize(), each["year"], _pages(each["page"], None))
+            CitedReference(0, found[0], (), each["author"].capitalize(), each["year"], _pages(each["page"], None))
             for each in _ONE_KEY.finditer(found["keys"])
         )
         yield _Use(Span(*found.span()), "", keys)
@@ -221,7 +221,7 @@ def _links(text: str, shown: str, listed: ReferenceList) -> Iterator[_Use]:
         url = url[:-1] if url.endswith(")") and url.count(")") > url.count("(") else url
         closed = found[0].startswith("<") and found[0].endswith(">")
         end = found.end() if closed else found.start("url") + len(url)
-        yield _Use(Span(found.start(), end), "", (Reference(0, url, (url,)),))
+        yield _Use(Span(found.start(), end), "", (CitedReference(0, url, (url,)),))
 
 
 def _is_within(shown: str, link: re.Match[str]) -> bool:
@@ -241,7 +241,7 @@ def _numbers(text: str, shown: str, listed: ReferenceList) -> Iterator[_Use]:
         position += len(piece.source)
 
 
-def _numbered(written: str, seen: str, listed: ReferenceList) -> Iterator[Reference]:
+def _numbered(written: str, seen: str, listed: ReferenceList) -> Iterator[CitedReference]:
     page = _IN_NUMBER_PAGE.search(seen)
     pages = _pages(page[1], page[2]) if page else None
     for found in _NUMBERS.finditer(_IN_NUMBER_PAGE.sub(" ", seen)):
@@ -251,21 +251,21 @@ def _numbered(written: str, seen: str, listed: ReferenceList) -> Iterator[Refere
         for number in range(first, last + 1):
             entry = listed.entry(str(number)) or listed.entry(f"^{number}")
             one = f"[{number}]" if (first, last) != (number, number) or "," in seen else written
-            yield Reference(0, one, (entry,) if entry else (), pages=pages)
+            yield CitedReference(0, one, (entry,) if entry else (), pages=pages)
 
 
-def _in_bracket(whole: str, content: str, listed: ReferenceList) -> Iterator[Reference]:
+def _in_bracket(whole: str, content: str, listed: ReferenceList) -> Iterator[CitedReference]:
     by_page = read_page_citations(content) if whole[0] == "[" else ()
     if by_page:
         for each in by_page:
             first, last = each.ranges[0]
-            yield Reference(0, whole, (each.name,), pages=_pages(first, last))
+            yield CitedReference(0, whole, (each.name,), pages=_pages(first, last))
         return
     parts = [part.strip() for part in content.split(";")]
     files = [_FILE.fullmatch(part) for part in parts]
     if all(files):
         for found in filter(None, files):
-            yield Reference(0, whole, (found["file"],), pages=_pages(found["page"], found["last"]))
+            yield CitedReference(0, whole, (found["file"],), pages=_pages(found["page"], found["last"]))
         return
     flat = [" ".join(part.split()) for part in parts]
     authors = [_AUTHOR_YEAR.fullmatch(part) for part in flat]
@@ -275,7 +275,9 @@ def _in_bracket(whole: str, content: str, listed: ReferenceList) -> Iterator[Ref
             yield from _author_years(found, f"({part})" if len(parts) > 1 else whole, listed, certain=certain)
 
 
-def _author_years(found: re.Match[str], written: str, listed: ReferenceList, *, certain: bool) -> Iterator[Reference]:
+def _author_years(
+    found: re.Match[str], written: str, listed: ReferenceList, *, certain: bool
+) -> Iterator[CitedReference]:
     """Yield a reference for each year; "(Smith 2020)" is one only if it is `certain` or listed."""
     author = found["author"]
     if author.split()[-1].casefold() in _NO_AUTHORS:
@@ -284,7 +286,7 @@ def _author_years(found: re.Match[str], written: str, listed: ReferenceList, *, 
         entry = listed.by_author(author, year) or listed.by_author(author, year[:4])
         if certain or entry is not None or listed:
             names = (entry,) if entry else ()
-            yield Reference(0, written, names, author, year[:4], _pages(found["page"], found["last"]))
+            yield CitedReference(0, written, names, author, year[:4], _pages(found["page"], found["last"]))
 
 
 def _pages(first: str | None, last: str | None) -> tuple[int, int] | None:

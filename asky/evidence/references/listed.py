@@ -1,4 +1,4 @@
-"""Reference lists: footnotes, link definitions, and the entries below a heading such as "References".
+"""CitedReference lists: footnotes, link definitions, and the entries below a heading such as "References".
 
 An entry has the label that the text cites it by (`1`, or `^note` for a footnote) or none. Without a heading, lines that
 begin with `[1]` at the end of a text are a list too. Linear in the length of the text.

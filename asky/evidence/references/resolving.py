@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import PurePath
 from urllib.parse import unquote
 
-from asky.evidence.references.cited import Reference
+from asky.evidence.references.cited import CitedReference
 from asky.text.letters import fold
 from asky.values import Source
 
@@ -34,7 +34,7 @@ class NamedSources:
         for source in sources:
             self._add(source)
 
-    def find(self, reference: Reference) -> tuple[str, ...]:
+    def find(self, reference: CitedReference) -> tuple[str, ...]:
         """Return the ids of the sources that a reference names, in the order of the sources; none if no one fits.
 
         Its names are tried in order, the first that leads to a source decides, and author and year are tried last.

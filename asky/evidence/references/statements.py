@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from asky.evidence.references.cited import CitedText, Reference, read_citations
+from asky.evidence.references.cited import CitedReference, CitedText, read_citations
 from asky.evidence.references.tables import cells_by_row
 from asky.evidence.verification.claims import ClaimDraft, split_claims
 from asky.values import Span
@@ -17,7 +17,7 @@ class CitedStatement:
 
     span: Span
     text: str
-    references: tuple[Reference, ...]
+    references: tuple[CitedReference, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class ReadText:
     """The statements of a text in order, and everything that it cites; `ignored` counts citations beyond the limit."""
 
     statements: tuple[CitedStatement, ...]
-    references: tuple[Reference, ...]
+    references: tuple[CitedReference, ...]
     ignored: int = 0
 
 

@@ -81,7 +81,8 @@ def test_the_json_says_where_each_claim_and_its_passage_stand(asky: InProcess) -
     assert [each["title"] for each in found["sources"]] == ["The foundry", "The harbour"]
     claim = found["claims"][2]
     assert list(claim) == [
-        "text", "start", "end", "citations", "verdict", "score", "reason", "checks", "passage", "better_passage"
+        "text", "start", "end", "statement", "citations", "verdict", "score", "reason", "checks", "passage",
+        "better_passage",
     ]  # fmt: skip
     assert claim["text"] == found["text"][claim["start"] : claim["end"]]
     assert claim["text"].endswith("since 1979 [2].")
@@ -151,7 +152,8 @@ def test_a_citation_of_none_of_the_documents_is_named_and_the_claim_judged_by_al
 def test_a_cell_is_judged_with_the_heads_of_its_row_and_column(asky: InProcess) -> None:
     table = "| Building | Height | Automatic since |\n|---|---|---|\n| Lighthouse | 41 metres | 1985 |\n"
     height, since = verified(asky, table)
-    assert (height["text"], height["verdict"]) == ("41 metres", "supported")
+    assert (height["text"], height["statement"]) == ("41 metres", "Lighthouse; Height: 41 metres")
+    assert height["verdict"] == "supported"
     assert (since["text"], since["checks"]["missing_numbers"]) == ("1985", ["1985"])
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asky.evidence.references.cited import MAX_REFERENCES, Reference, read_citations
+from asky.evidence.references.cited import MAX_REFERENCES, CitedReference, read_citations
 from asky.evidence.references.resolving import NamedSources
 from asky.evidence.references.statements import read_statements
 from asky.values import Source
@@ -14,7 +14,7 @@ from asky.values import Source
 LISTED = "\n\n## References\n\n[1] Byron, A. Tides. 1843.\n[2] moon.pdf\n"
 
 
-def cited(text: str) -> list[Reference]:
+def cited(text: str) -> list[CitedReference]:
     return list(read_citations(text).references)
 
 
@@ -164,11 +164,11 @@ SOURCES = [
 def test_a_reference_names_the_given_source_by_address_file_identifier_or_title(
     names: tuple[str, ...], expected: list[str]
 ) -> None:
-    assert list(NamedSources(SOURCES).find(Reference(1, "[1]", names))) == expected
+    assert list(NamedSources(SOURCES).find(CitedReference(1, "[1]", names))) == expected
 
 
 def test_author_and_year_name_a_source_published_within_a_year() -> None:
     named = NamedSources(SOURCES)
-    assert named.find(Reference(1, "(Lewis 2020)", (), "Lewis", "2020")) == ("s1",)
-    assert named.find(Reference(1, "(Lewis 2018)", (), "Lewis", "2018")) == ()
-    assert named.find(Reference(1, "(Perez 2021)", (), "Smith", "2021")) == ()
+    assert named.find(CitedReference(1, "(Lewis 2020)", (), "Lewis", "2020")) == ("s1",)
+    assert named.find(CitedReference(1, "(Lewis 2018)", (), "Lewis", "2018")) == ()
+    assert named.find(CitedReference(1, "(Perez 2021)", (), "Smith", "2021")) == ()
