@@ -44,10 +44,19 @@ def read_file(services: Services, path: Path) -> TextToVerify:
         raise SourceUnreadable(f"{path}: the file is empty", verdict="empty", hint=_READABLE)
     if media_type is None:
         raise SourceUnreadable(f"{path}: not a text that can be read", verdict="unsupported", hint=_READABLE)
-    document = services.readers.read(data, name=str(path), media_type=media_type)
+    document = _parsed(services, data, str(path), media_type)
     linked = LINKED.get(media_type)
-    shown = services.readers.read(data, name=str(path), media_type=linked) if linked else document
+    shown = _parsed(services, data, str(path), linked) if linked else document
     return TextToVerify(path.name, _as_markdown(shown), frozenset({document.sha256, shown.sha256}), path.resolve())
+
+
+def _parsed(services: Services, data: bytes, name: str, media_type: str) -> Document:
+    try:
+        return services.readers.read(data, name=name, media_type=media_type)
+    except SourceUnreadable as error:
+        if error.verdict == "encrypted" and error.hint is None:
+            error.hint = "save it without a password"
+        raise
 
 
 def _bytes(path: Path, max_bytes: int) -> bytes:

@@ -76,9 +76,9 @@ def find_references(text: str, shown: str) -> ReferenceList:
     for found in _DEFINITION.finditer(shown):
         labelled.setdefault(found[1].casefold(), _flat(text[found.start(2) : found.end(2)]))
         spans.append(Span(*found.span()))
-    for section in (*_sections(shown), *_unheaded(shown)):
-        if any(section.start < each.end and each.start < section.end for each in spans if len(each) > len(section)):
-            continue
+    headed = list(_sections(shown))
+    at_end = [each for each in _unheaded(shown) if not headed or headed[-1].end <= each.start]
+    for section in (*headed, *at_end):
         spans.append(section)
         for label, entry in _entries(text[section.start : section.end]):
             if label is None:

@@ -29,7 +29,7 @@ class NamedSources:
 
     def __init__(self, sources: Iterable[Source]) -> None:
         self._by: dict[tuple[str, str], list[Source]] = defaultdict(list)
-        self._titles: dict[str, list[tuple[tuple[str, ...], Source]]] = defaultdict(list)
+        self._titles: dict[tuple[str, ...], dict[tuple[str, ...], None]] = defaultdict(dict)  # by their first two words
         self._dated: dict[str, list[Source]] = defaultdict(list)
         for source in sources:
             self._add(source)
@@ -63,7 +63,7 @@ class NamedSources:
         if title:
             self._by["title", " ".join(title)].append(source)
             if len(title) >= _MIN_TITLE_WORDS or len(" ".join(title)) >= _MIN_TITLE_CHARS:
-                self._titles[title[0]].append((title, source))
+                self._titles[title[:2]][title] = None
         if source.published:
             self._dated[source.published[:4]].append(source)
 
@@ -104,12 +104,13 @@ class NamedSources:
         written = _WORD.findall(fold(name))
         if exact := self._by.get(("title", " ".join(written))):
             return exact
-        best: tuple[int, list[Source]] = (0, [])
-        for at, word in enumerate(written):
-            for title, source in self._titles.get(word, ()):
-                if tuple(written[at : at + len(title)]) == title and len(title) >= best[0]:
-                    best = (len(title), [*best[1], source] if len(title) == best[0] else [source])
-        return best[1]
+        best: tuple[str, ...] = ()
+        for at in range(len(written)):
+            for start in (tuple(written[at : at + 2]), (written[at],)):
+                for title in self._titles.get(start, ()):
+                    if len(title) > len(best) and tuple(written[at : at + len(title)]) == title:
+                        best = title
+        return self._by.get(("title", " ".join(best)), []) if best else []
 
 
 def _nearest(sources: list[Source], path: str) -> list[Source]:
