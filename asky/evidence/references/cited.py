@@ -57,7 +57,7 @@ _BEFORE_YEARS = (
 _NO_AUTHORS = frozenset(_BEFORE_YEARS.split())
 _SUFFIXES = r"pdf|docx?|odt|md|markdown|txt|html?|epub|csv|tsv|xlsx?|pptx?|json|ya?ml|toml|rst|tex|org|eml|ipynb|py"
 _FILE = re.compile(
-    rf"(?:(?:see|also|source|sources|quelle|from|cf|file)[.:]?\s+){{0,3}}[`\"“]?(?P<file>[^\s,;:`\"][^,;:`\"\n]{{0,200}}?"
+    rf"(?:(?:see|also|source|sources|quelle|from|cf|file)[.:]?\s+){{0,3}}[`\"“]?(?P<file>(?!www\.)[^\s,;:`\"][^,;:`\"\n]{{0,200}}?"
     rf"\.(?:{_SUFFIXES}))[`\"”]?(?:{_PAGE})?(?:,\s*(?:section|sec\.|line|§)[^,;]{{0,80}})?",
     re.IGNORECASE,
 )

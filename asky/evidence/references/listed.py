@@ -37,7 +37,10 @@ _ENTRY = re.compile(
     rf"|(?P<raised>[{SUPERSCRIPTS}]{{1,3}}))[ \t]*(?=\S)|^[ \t>]*[-*+•][ \t]+|^[ \t>]*(?=<?https?://)"
 )
 _DIGITS = str.maketrans(SUPERSCRIPTS, "0123456789")
-_MAX_ENTRY_CHARS = 2_000
+_MAX_ENTRY_CHARS = 50_000
+_ONE_ENTRY_CHARS = 600
+_AUTHORS_CHARS = 300  # between the first author and the year
+_TITLE_CHARS = 200  # after the year
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +59,18 @@ class ReferenceList:
         return found
 
     def by_author(self, author: str, year: str) -> str | None:
-        """Return the first entry that begins with this family name, or has it before the year; `None` without one."""
+        """Return the first entry with this family name and then this year; `None` without one.
+
+        Of a long paragraph, which may be several entries of a list that lost its lines, it is the part around them.
+        """
         name = re.compile(rf"(?<!\w){re.escape(author)}(?!\w)", re.IGNORECASE)
-        entries = [*self.labelled.values(), *self.others]
-        return next((each for each in entries if year in each and name.search(each[: each.find(year) + 1])), None)
+        for entry in (*self.labelled.values(), *self.others):
+            for found in name.finditer(entry):
+                dated = entry.find(year, found.end(), found.end() + _AUTHORS_CHARS)
+                if dated >= 0:
+                    is_one = len(entry) <= _ONE_ENTRY_CHARS
+                    return entry if is_one else entry[found.start() : dated + _TITLE_CHARS]
+        return None
 
     def __bool__(self) -> bool:
         return bool(self.labelled or self.others)

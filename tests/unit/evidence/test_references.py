@@ -52,6 +52,14 @@ def test_each_form_of_citation_refers_to_what_the_text_says(
     assert found.pages == pages
 
 
+def test_an_author_is_found_in_a_list_that_lost_its_lines() -> None:
+    others = " ".join(f"Writer{n}, A. {1900 + n}. A treatise on the subject number {n}." for n in range(60))
+    text = f"It rises (Byron, 1843).\n\n## References\n\n{others} Byron, A. 1843. On tides. In Annals. {others}\n"
+    (found,) = cited(text)
+    assert found.names[0].startswith("Byron, A. 1843. On tides.")
+    assert len(found.names[0]) < 250
+
+
 def test_several_citations_at_once_are_several_references() -> None:
     assert [each.names[0] for each in cited("It rises [1, 2]." + LISTED)] == ["Byron, A. Tides. 1843.", "moon.pdf"]
     assert [each.names[0] for each in cited("It rises [1-2]." + LISTED)] == ["Byron, A. Tides. 1843.", "moon.pdf"]
@@ -71,6 +79,7 @@ def test_several_citations_at_once_are_several_references() -> None:
         "```\n[1]\n```",
         "![a picture](moon.png) rises.",
         "See [below](#spring).",
+        "All rights reserved (www.moon.org).",
     ],
 )
 def test_what_only_looks_like_a_citation_is_none(text: str) -> None:
