@@ -24,9 +24,7 @@ _BLOCK_TAGS = (
 _BLOCKS = frozenset(_BLOCK_TAGS.split())
 _HEADINGS = {f"h{level}": "#" * level for level in range(1, 7)}
 _CELLS = ("td", "th")
-_BACK = re.compile(
-    r"[\s\u21a9\ufe0e\ufe0f^\u2191\u2934]*(?:jump up(?: to)?:?)?[\s\u21a9\ufe0e^\u2191a-z]{0,4}", re.IGNORECASE
-)
+_BACK = re.compile(r"(?:[\s\u21a9\ufe0e\ufe0f^\u2191\u2934]|jump up(?: to)?:?)*[a-z]?", re.IGNORECASE)
 _NUMBER = re.compile(r"[\[(]?(?:note )?([0-9]{1,3}|[a-z]|[*\u2020\u2021])[\])]?")
 _LABEL = re.compile(r"[^\w.:-]")
 _SCHEME = re.compile(r"(?!https?:|file:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
