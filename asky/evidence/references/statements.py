@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from asky.evidence.plain_text import plain_text, without_links
 from asky.evidence.references.cited import CitedReference, CitedText, read_citations
 from asky.evidence.references.tables import cells_by_row
 from asky.evidence.verification.claims import ClaimDraft, split_claims
+from asky.text.terms import words
 from asky.values import Span
+
+_WIKILINK = re.compile(r"\[\[[^\[\]\n]{1,500}\]\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +44,18 @@ def read_statements(text: str) -> ReadText:
     by_number = {each.n: each for each in cited.references}
     found = []
     for draft in _drafts(cited):
+        span = cited.original(draft.span)
+        if _only_links(text[span.start : span.end]):
+            continue
         references = tuple(by_number[n] for n in draft.citations if n in by_number)
-        found.append(CitedStatement(cited.original(draft.span), draft.text, references))
+        found.append(CitedStatement(span, draft.text, references))
     return ReadText(tuple(found), cited.references, cited.ignored)
+
+
+def _only_links(source: str) -> bool:
+    """Return whether a line has nothing but links, as lists of further reading do."""
+    linked = "](" in source or "[[" in source
+    return linked and not words(plain_text(_WIKILINK.sub(" ", without_links(source))))
 
 
 def _drafts(cited: CitedText) -> Iterator[ClaimDraft]:

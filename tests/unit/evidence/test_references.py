@@ -123,6 +123,13 @@ def test_statements_are_those_of_the_original_without_reference_lists_and_headin
     ]
 
 
+@pytest.mark.parametrize(
+    "line", ["[Tides](tides.md), [moon](moon.md).", "[[Tides]] · [[Moon|moon]]", "[Tides](tides.md)"]
+)
+def test_a_line_of_links_states_nothing(line: str) -> None:
+    assert read_statements(f"It rises.\n\n{line}\n").statements[1:] == ()
+
+
 def test_five_hundred_citations_are_followed_and_those_beyond_three_digits_are_counted() -> None:
     text = "".join(f"Sentence {n} is here (file{n}.pdf).\n\n" for n in range(MAX_REFERENCES + 3))
     found = read_citations(text)
