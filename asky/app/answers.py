@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
-from asky.evidence.export.citing import as_written, place_text, reference
+from asky.evidence.excerpts import claim_excerpt
+from asky.evidence.export.citing import as_written, place_text, reference, section_text
 from asky.evidence.marks import MARKED, WARNING_SIGN, shown_verdict, without_marks
 from asky.evidence.plain_text import plain_text
 from asky.evidence.quotes import parts_of
@@ -34,6 +35,7 @@ __all__ = [
     "Form",
     "answer_text",
     "as_written",
+    "claim_excerpt",
     "export_cited",
     "exported_text",
     "parts_of",
@@ -42,6 +44,7 @@ __all__ = [
     "reference",
     "rendered",
     "research_markdown",
+    "section_text",
     "shown_verdict",
     "without_marks",
 ]

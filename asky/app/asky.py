@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from asky.app.runs import RunService
     from asky.app.search import SearchService
     from asky.app.sessions import SessionService
+    from asky.app.verify.service import VerifyService
     from asky.config.loader import Config
     from asky.notes.service import NoteService as NoteService
     from asky.papers.service import PaperService as PaperService
@@ -184,6 +185,18 @@ class Asky:
         """Passages that match a query."""
         _ = self.services
         return self._search
+
+    @cached_property
+    def _verify(self) -> VerifyService:
+        from asky.app.verify.service import VerifyService
+
+        return VerifyService(self._services)
+
+    @property
+    def verify(self) -> VerifyService:
+        """Texts, judged sentence by sentence against documents."""
+        _ = self.services
+        return self._verify
 
     @cached_property
     def _cache(self) -> CacheService:

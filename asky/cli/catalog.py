@@ -19,6 +19,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "papers": "Keep a library of papers, and search it page by page.",
         "notes": "List, find, read and research the notes of your vault.",
         "agent": "Research a question until nothing new is found.",
+        "verify": "Judge each sentence of a text against documents.",
         "why": "Show the passage behind a citation.",
         "runs": "List, show, export, resume and replay past runs.",
         "session": "List, show, rename, export and delete sessions.",

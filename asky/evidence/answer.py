@@ -31,7 +31,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
         "question": answer.question,
         "model": answer.model,
         "answer": answer.text,
-        "citations": [_citation_json(citation) for citation in answer.citations],
+        "citations": [citation_json(citation) for citation in answer.citations],
         "claims": [_claim_json(claim) for claim in answer.claims],
         "sources": [
             {"source_id": source.id, "url": source.url, "title": source.title, "score": score, "used": used}
@@ -52,7 +52,8 @@ def _citation(n: int, passage: Evidence) -> Citation:
     return Citation(n, key, source, place, span, passage.text, passage.sha256, passage.score)
 
 
-def _citation_json(citation: Citation) -> dict[str, Any]:
+def citation_json(citation: Citation) -> dict[str, Any]:
+    """Return a citation as an object of `asky.answer/1`."""
     source, location, paper = citation.source, citation.location, paper_name(citation.source)
     return {
         "n": citation.n,

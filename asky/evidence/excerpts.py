@@ -34,10 +34,11 @@ def claim_excerpts(answer: Mapping[str, Any], claim: Mapping[str, Any]) -> list[
     It is what the claim quotes word for word, or else the sentence of the passage that shares most of its words.
     """
     cited = {each["n"]: each for each in answer["citations"]}
-    return [_excerpt(cited[n], claim) for n in claim["citations"] if n in cited]
+    return [claim_excerpt(cited[n], claim) for n in claim["citations"] if n in cited]
 
 
-def _excerpt(citation: Mapping[str, Any], claim: Mapping[str, Any]) -> Excerpt:
+def claim_excerpt(citation: Mapping[str, Any], claim: Mapping[str, Any]) -> Excerpt:
+    """Return what a claim quotes of the passage of a citation, or else the sentence nearest to it; see `Excerpt`."""
     passage = citation["quote"]
     span = _quotation(citation, claim) or closest_sentence(passage, plain_text(claim["text"])) or Span(0, len(passage))
     context = passage_context(passage, span, _CONTEXT_CHARS)

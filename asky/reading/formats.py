@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from asky.reading.charset import has_mark
 from asky.reading.unread_kinds import unread_suffix
@@ -109,7 +111,15 @@ FORMATS = (
     # Only from the web: no file suffix maps to them.
     Format("application/rss+xml", (), "asky.reading.feed", links=True),
     Format("application/atom+xml", (), "asky.reading.feed", links=True),
+    # As Markdown, with the links and footnotes of a text whose citations are followed.
+    Format("text/x-linked-html", (), "asky.reading.linked.page"),
+    Format("application/x-linked-docx", (), "asky.reading.linked.word", magic=_ZIP),
 )
+
+LINKED: Mapping[str, str] = MappingProxyType(
+    {"text/html": "text/x-linked-html", f"{_OOXML}.wordprocessingml.document": "application/x-linked-docx"}
+)
+"""The types that are also read with their links and footnotes, and what they are called then."""
 
 # Binary files whose first bytes may look like text; `_BINARY_SHARE` finds the others.
 _BINARY_STARTS = (b"%PDF-", b"PK\x03\x04", b"PK\x05\x06")

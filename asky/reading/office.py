@@ -34,11 +34,11 @@ _BLOCK_BYTES = 1 << 20
 
 def read_word(data: bytes, name: str) -> Document:
     """Return the text of a `.docx` file: paragraphs and tables in order, headings as sections."""
-    _check(data, name, _WORD)
+    check_word(data, name)
     import docx  # 60 ms: only if there is one to read
     from docx.table import Table
 
-    with _Unreadable(name):
+    with UnreadableOffice(name):
         document = docx.Document(io.BytesIO(data))
         builder = TextBuilder()
         for block in document.iter_inner_content():
@@ -50,7 +50,7 @@ def read_word(data: bytes, name: str) -> Document:
             if not text:
                 continue
             style = (block.style.name or "") if block.style is not None else ""
-            level = _heading_level(style)
+            level = heading_level(style)
             if level:
                 builder.mark_heading(text, level)
             item = "- " if style.startswith("List") else ""
@@ -65,7 +65,7 @@ def read_slides(data: bytes, name: str) -> Document:
     _check(data, name, _SLIDES)
     import pptx  # 110 ms: only if there is one to read
 
-    with _Unreadable(name):
+    with UnreadableOffice(name):
         presentation = pptx.Presentation(io.BytesIO(data))
         builder = TextBuilder()
         for number, slide in enumerate(presentation.slides, start=1):
@@ -97,7 +97,7 @@ def read_sheets(data: bytes, name: str) -> Document:
     _check(data, name, _SHEETS)
     import openpyxl  # 220 ms: only if there is one to read
 
-    with _Unreadable(name):
+    with UnreadableOffice(name):
         values = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
         has_formulas = _has_formulas(data)
         written = openpyxl.load_workbook(io.BytesIO(data), read_only=True, keep_links=False) if has_formulas else None
@@ -119,7 +119,7 @@ def read_open_document(data: bytes, name: str) -> Document:
     _check(data, name, _OPEN)
     from lxml import etree
 
-    with _Unreadable(name), zipfile.ZipFile(io.BytesIO(data)) as archive:
+    with UnreadableOffice(name), zipfile.ZipFile(io.BytesIO(data)) as archive:
         parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
         root = etree.fromstring(archive.read(_OPEN), parser)
         meta = etree.fromstring(archive.read("meta.xml"), parser) if "meta.xml" in archive.namelist() else None
@@ -193,7 +193,7 @@ def _open_text(element: Any) -> str:
     return " ".join("".join(element.itertext()).split())
 
 
-class _Unreadable:
+class UnreadableOffice:
     """Turns whatever a library raises for a broken file into SourceUnreadable."""
 
     def __init__(self, name: str) -> None:
@@ -206,6 +206,11 @@ class _Unreadable:
             return
         reason = " ".join(str(error).split())[:120] or type(error).__name__
         raise SourceUnreadable(f"{self._name}: not a readable office file ({reason})") from None
+
+
+def check_word(data: bytes, name: str) -> None:
+    """Raise SourceUnreadable if the bytes are no `.docx` file."""
+    _check(data, name, _WORD)
 
 
 def _check(data: bytes, name: str, entry: str) -> None:
@@ -260,7 +265,8 @@ def _cell(value: object, formula: object = None) -> str:
     return str(value)
 
 
-def _heading_level(style: str) -> int:
+def heading_level(style: str) -> int:
+    """Return the level of the headings that have this style of Word, 0 for text."""
     if style == "Title":
         return 1
     return int(style[8:]) if style.startswith("Heading ") and style[8:].isdigit() else 0

@@ -51,7 +51,9 @@ def report_run(run: Run, *, runs: RunStore, documents: DocumentStore) -> Reporte
             hint="`asky runs list` shows the runs with an answer",
         )
     ids = {documents.digest(each)[0]: each for each in dict.fromkeys(p.document_id for p in runs.passages(run.id))}
-    passages = _passages(run.answer["citations"], lambda sha256: documents.text(ids[sha256]) if sha256 in ids else None)
+    passages = gather_passages(
+        run.answer["citations"], lambda sha256: documents.text(ids[sha256]) if sha256 in ids else None
+    )
     return ReportedAnswer(run.answer, passages, run.started_at, research=research_of(run, runs))
 
 
@@ -74,7 +76,7 @@ def report_export(export: Mapping[str, Any]) -> ReportedAnswer:
     texts = {each["sha256"]: each["text"] for each in export["documents"]}
     return ReportedAnswer(
         export["answer"],
-        _passages(export["answer"]["citations"], texts.get),
+        gather_passages(export["answer"]["citations"], texts.get),
         export["run"]["started_at"],
         research=_research(export["ledger"], export["answer"]),
     )
@@ -89,10 +91,13 @@ def _research(ledger: Sequence[Mapping[str, Any]], answer: Mapping[str, Any] | N
     return report if answer is None else replace(report, answer=answer)
 
 
-def _passages(
+def gather_passages(
     citations: Sequence[Mapping[str, Any]], text_of: Callable[[str], str | None]
 ) -> dict[int, ReportedPassage]:
-    """Return the passages whose text `text_of` finds by hash; each text is read once and released before the next."""
+    """Return the passages of `citations` by number, as far as `text_of` finds their text by its hash.
+
+    Each text is read once and released before the next.
+    """
     found: dict[int, ReportedPassage] = {}
     by_text: dict[str, list[Mapping[str, Any]]] = {}
     for each in citations:

@@ -26,7 +26,13 @@ def render_report(
     UTF-8. Linear time.
     """
     title, content = report_content(answers, title)
-    body = tag("body", tag("main", content, _colophon(tool)), _panel(), _element("script", "report.js"))
+    return page_of(title, content, tool)
+
+
+def page_of(title: str, content: Html, tool: str, *, sees_run: bool = True) -> str:
+    """Return a page with this content; `sees_run` says how to open a passage in the store, for what has a run."""
+    main = tag("main", content, _colophon(tool, sees_run=sees_run))
+    body = tag("body", main, _panel(), _element("script", "report.js"))
     return html_document(title, body, tool=tool, styles=("report.css",), scripts=("report.js",))
 
 
@@ -97,13 +103,10 @@ def _panel() -> Html:
     )
 
 
-def _colophon(tool: str) -> Html:
-    return tag(
-        "footer",
-        f"Made by {tool}. This page holds all that it shows and loads nothing. ",
-        tag("code", "asky why N --run ID"),
-        " opens passage [N] in the store that it was made from.",
-    )
+def _colophon(tool: str, *, sees_run: bool) -> Html:
+    made = f"Made by {tool}. This page holds all that it shows and loads nothing. "
+    opens = (tag("code", "asky why N --run ID"), " opens passage [N] in the store that it was made from.")
+    return tag("footer", made, *(opens if sees_run else ()))
 
 
 def _element(name: str, file: str) -> Html:

@@ -181,8 +181,12 @@ class EmbeddingClient:
 
     def embed_query(self, text: str) -> Vectors:
         """Embed like `Embedder.embed_query`. Raises as `embed` does."""
-        vector: Vectors = self._embed([text], self._known().query_prefix, lambda _: None)[0]
+        vector: Vectors = self.embed_queries([text])[0]
         return vector
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """Embed like `Embedder.embed_queries`. Raises as `embed` does."""
+        return self._embed(texts, self._known().query_prefix, lambda _: None)
 
     def measure(self, text: str) -> EmbeddingUsage | None:
         """Embed `text` with the prepared model and return the usage; `None` if no model has been prepared.

@@ -125,6 +125,12 @@ class VectorStore(StoreParts):
         embedder = self.embedder()
         return self.cached_embedder(embedder).embed(texts) if embedder else None
 
+    def embed_queries(self, queries: Sequence[str]) -> None:
+        """Embed these queries together, so that searching for each finds its vector; nothing without a model."""
+        embedder = self.embedder()
+        if embedder is not None:
+            self.cached_embedder(embedder).embed_queries(queries)
+
     def tokenizer(self) -> Tokenizer:
         """Return the embedding model's tokenizer; without a model, one that counts at least as many tokens."""
         embedder = self.embedder()

@@ -162,6 +162,9 @@ class RememberingEmbedder:
     def embed_query(self, text: str) -> Vectors:
         return self._inner.embed_query(text)
 
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        return self._inner.embed_queries(texts)
+
 
 def cache_folder(otherwise: Path) -> Path:
     """Where stores are kept: the folder of the environment variable, or `otherwise`."""

@@ -52,6 +52,9 @@ class FakeEmbedder:
         self.queries.append(text)
         return self._vector(text)
 
+    def embed_queries(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        return np.stack([self.embed_query(text) for text in texts]) if texts else self.embed([])
+
     def _vector(self, text: str) -> npt.NDArray[np.float32]:
         kept = self.tokenizer.offsets(text)[: self.max_tokens]
         seen = text[: kept[-1][1]] if kept else ""

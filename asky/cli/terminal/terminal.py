@@ -125,14 +125,14 @@ class Terminal:
         rows = _rows(plain(text), self.out, hang)
         self.out.write("\n".join(self.paint(row, *codes) for row in rows) + "\n")
 
-    def parts(self, parts: Sequence[tuple[str, Sequence[int]]]) -> None:
+    def parts(self, parts: Sequence[tuple[str, Sequence[int]]], *, hang: int = 0) -> None:
         """Print a text of several lines in parts, each with its SGR codes, as `line` does.
 
         The style begins anew in each row, because a pager resets it there.
         """
         cells = [(character, tuple(codes)) for part, codes in parts for character in plain(part)]
         at = 0
-        for row in _rows("".join(character for character, _ in cells), self.out):
+        for row in _rows("".join(character for character, _ in cells), self.out, hang):
             shown = row.lstrip(" ")
             self.out.write(row[: len(row) - len(shown)])
             for codes, group in groupby(_matching(cells, at, shown), key=lambda cell: cell[2]):

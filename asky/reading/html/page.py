@@ -45,7 +45,7 @@ def read(data: bytes, name: str, url: str | None = None) -> Document:
     refused. Without it, only absolute links are kept. Raises SourceUnreadable: empty if there is no visible text at
     all, and with `url` the verdicts of obstacles.
     """
-    html, invisible = _decode(data)
+    html, invisible = decode_html(data)
     survey = survey_page(html)
     builder = _read_main(html, survey) if len(html) <= _EXTRACTED_CHARS else None
     if url:
@@ -67,7 +67,8 @@ def read(data: bytes, name: str, url: str | None = None) -> Document:
     return replace(document, links=links, metadata={**document.metadata, **kept})
 
 
-def _decode(data: bytes) -> tuple[str, int]:
+def decode_html(data: bytes) -> tuple[str, int]:
+    """Return a page as scrubbed text, and the number of invisible characters removed."""
     declared = _DECLARED.search(data[:_DECLARATION_WITHIN])
     source = decode(data, declared[1].decode("ascii") if declared else None)
     if "\x1b" in source:  # a title would keep their remains; without ESC their 8-bit forms are a wrong encoding
@@ -92,7 +93,7 @@ def read_both(html: str, survey: Survey) -> tuple[TextBuilder, TextBuilder] | No
 
     Adds to the hidden characters of `survey`.
     """
-    tree = _parse(html)
+    tree = parse_html(html)
     if tree is None:
         return None
     survey.hidden_characters += apply_visibility(tree, html, len(survey.text))
@@ -103,7 +104,8 @@ def read_both(html: str, survey: Survey) -> tuple[TextBuilder, TextBuilder] | No
     return main, write_tree(prune(tree))
 
 
-def _parse(text: str) -> HtmlElement | None:
+def parse_html(text: str) -> HtmlElement | None:
+    """Return the tree of a page; `None` if it cannot be parsed, or is nested too deeply to be kept whole."""
     from lxml import etree, html  # 25 ms: only if a page is read
 
     # From bytes: a string with an XML declaration is rejected.

@@ -42,8 +42,12 @@ class CachedEmbedder:
 
     def embed_query(self, text: str) -> Vectors:
         """Embed like `Embedder.embed_query`."""
-        rows: Vectors = self._recall([text], "query", lambda texts: self._embedder.embed_query(texts[0])[None])[0]
+        rows: Vectors = self._recall([text], "query", self._embedder.embed_queries)[0]
         return rows
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """Embed like `Embedder.embed_queries`."""
+        return self._recall(texts, "query", self._embedder.embed_queries)
 
     def mark_done(self, task: str) -> None:
         """Record that `task` was done, for later runs too."""

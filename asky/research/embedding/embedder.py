@@ -47,3 +47,7 @@ class Embedder(Protocol):
     def embed_query(self, text: str) -> Vectors:
         """Return the unit vector of a question, `float32[dim]`, to be compared with those of `embed`."""
         ...
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """Return what `embed_query` does for each text, `float32[len(texts), dim]`, in fewer batches."""
+        ...

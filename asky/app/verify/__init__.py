@@ -1,0 +1,1 @@
+"""Verification of any text against given documents."""

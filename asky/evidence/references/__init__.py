@@ -1,0 +1,1 @@
+"""Citations of texts that were written elsewhere, and the given sources that they name. Rule: pure, and no store."""
