@@ -6,8 +6,9 @@ They are kept beside the rows of sources, in the same transaction, and made of t
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from asky.storage.database import Database
 from asky.storage.scope import Scope
@@ -23,6 +24,11 @@ MAX_COUNTED = 50
 
 Source: nDCG@10 of three sets is the same as with all counted, and what counting costs is bounded.
 """
+
+Place: TypeAlias = tuple[int, Span]
+"""Characters of the document with an id."""
+
+_DOCUMENT, _START, _END = (f"json_extract(place.value, '$[{at}]')" for at in range(3))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,25 +78,33 @@ class TitleTable:
             sql = f"SELECT count(*) FROM (SELECT 1 FROM chunk_fts WHERE chunk_fts MATCH ? LIMIT {MAX_COUNTED})"
             return int(connection.execute(sql, (f'text : "{phrase}"',)).fetchone()[0])
 
-    def links_in(self, document_id: int, span: Span) -> list[str]:
-        """Return the names of the notes that a document has links to in `span`, as they are written, in order."""
-        with self._db.read() as connection:
-            rows = connection.execute(
-                "SELECT target FROM note_link WHERE document_id = ? AND start >= ? AND start < ? ORDER BY start",
-                (document_id, span.start, span.end),
-            )
-            return list(dict.fromkeys(row["target"] for row in rows if row["target"]))
+    def links_in(self, places: Sequence[Place]) -> list[list[str]]:
+        """Return for each place the names of the notes that it has links to, as they are written, in order."""
+        return self._listed(
+            "SELECT place.key, link.target FROM json_each(?) AS place"
+            f" JOIN note_link AS link ON link.document_id = {_DOCUMENT} AND link.start >= {_START}"
+            f" AND link.start < {_END} WHERE link.target <> '' ORDER BY place.key, link.start",
+            places,
+        )
 
-    def addresses_in(self, document_id: int, span: Span) -> list[str]:
-        """Return the addresses that a page has links to in `span`, in order."""
+    def addresses_in(self, places: Sequence[Place]) -> list[list[str]]:
+        """Return for each place of a page the addresses that it has links to, in order."""
+        return self._listed(
+            "SELECT place.key, json_extract(link.value, '$[0]') FROM json_each(?) AS place"
+            f" CROSS JOIN source ON source.document_id = {_DOCUMENT} CROSS JOIN page ON page.source_id = source.id"
+            " CROSS JOIN json_each(iif(json_valid(page.links), page.links, '[]')) AS link"
+            f" WHERE json_extract(link.value, '$[2]') >= {_START} AND json_extract(link.value, '$[2]') < {_END}"
+            " ORDER BY place.key, link.key",
+            places,
+        )
+
+    def _listed(self, sql: str, places: Sequence[Place]) -> list[list[str]]:
+        found: list[dict[str, None]] = [{} for _ in places]
         with self._db.read() as connection:
-            rows = connection.execute(
-                "SELECT json_extract(link.value, '$[0]') AS url FROM source JOIN page ON page.source_id = source.id"
-                " JOIN json_each(iif(json_valid(page.links), page.links, '[]')) AS link WHERE source.document_id = ?"
-                " AND json_extract(link.value, '$[2]') >= ? AND json_extract(link.value, '$[2]') < ?",
-                (document_id, span.start, span.end),
-            )
-            return list(dict.fromkeys(row["url"] for row in rows))
+            wanted = json.dumps([(document_id, span.start, span.end) for document_id, span in places])
+            for place, target in connection.execute(sql, (wanted,)):
+                found[place][str(target)] = None
+        return [list(each) for each in found]
 
     def pages_at(self, addresses: Iterable[str], scope: Scope) -> list[Named]:
         """Return the documents in scope that were read at canonical addresses, with their titles."""

@@ -45,6 +45,9 @@ Source: nDCG@10 of hotpot200 and musique200, .833 and .586 without: .3 .911 .612
 PASSAGES = 5
 """The number of the best passages whose titles and links are followed. Source: 3, 5 and 10 lie within .002."""
 
+MAX_MENTIONS = 20
+"""The number of names in a text above which it is a list, such as an index of all notes, and leads nowhere."""
+
 _NOTE_SUFFIX = re.compile(r"\.(?:md|markdown|txt)\Z", re.IGNORECASE)
 
 _Mentions: TypeAlias = Mapping[Words, tuple[int, ...]]
@@ -74,9 +77,8 @@ def follow(
 ) -> dict[int, Raised]:
     """Return the documents that `question`, or one of the best passages for it, leads to, by id.
 
-    `ids`, `documents` and `scores` are those of n candidates, each of a chunk: int64[n], int64[n], float32[n]. Three
-    statements look titles up in the question, and five and one for each passage in the passages; one for each name that
-    is found counts how common it is.
+    `ids`, `documents` and `scores` are those of n candidates, each of a chunk: int64[n], int64[n], float32[n]. It takes
+    seven statements to SQLite, and one for each title that is found, which counts how common it is.
     """
     import numpy as np  # see `asky.research.vector_store_common`
 
@@ -104,6 +106,7 @@ class Follower:
     def __init__(self, titles: TitleTable, scope: Scope) -> None:
         self._titles = titles
         self._scope = scope
+        self._common: dict[Words, float] = {}
 
     def named_in(self, question: str, best: float) -> dict[int, Raised]:
         """Return the documents whose titles stand in the question, by id; `best` is the best score of a passage."""
@@ -116,13 +119,12 @@ class Follower:
         Unless the question names a document, which `is_named` says, names of one word are not followed: a page
         called "Embeddings" is not meant wherever a passage has the word.
         """
-        links = [self._titles.links_in(each.document_id, each.span) for each in passages]
-        found = self._mentions([title_words(each.text) for each in passages], links)
+        places = [(each.document_id, each.span) for each in passages]
+        found = self._mentions([title_words(each.text) for each in passages], self._titles.links_in(places))
+        pages = [self._pages_at(each) for each in self._titles.addresses_in(places)]
         return self._raised(
-            [
-                (_telling({**mentions, **self._pages_from(each)}, is_named), each.score, each.document_id)
-                for each, mentions in zip(passages, found, strict=True)
-            ]
+            (_telling({**mentions, **linked}, is_named), each.score, each.document_id)
+            for each, mentions, linked in zip(passages, found, pages, strict=True)
         )
 
     def _mentions(self, texts: Sequence[Words], links: Sequence[Iterable[str]]) -> list[_Mentions]:
@@ -142,18 +144,16 @@ class Follower:
             for words, linked in zip(texts, targets, strict=True)
         ]
 
-    def _pages_from(self, passage: Citing) -> _Mentions:
-        addresses = self._titles.addresses_in(passage.document_id, passage.span)
-        if not addresses:
-            return {}
-        pages = self._titles.pages_at(filter(None, map(_page_address, addresses)), self._scope)
+    def _pages_at(self, addresses: Sequence[str]) -> _Mentions:
+        canonical = list(filter(None, map(_page_address, addresses)))
+        pages = self._titles.pages_at(canonical, self._scope) if canonical else []
         return {each.words: (each.document_id,) for each in pages}
 
     def _raised(self, citing: Iterable[tuple[_Mentions, float, int | None]]) -> dict[int, Raised]:
         """Return the documents mentioned, by id, each with the most that any mention raises it by."""
         found: dict[int, Raised] = {}
         for mentions, score, origin in citing:
-            for words, documents in mentions.items():
+            for words, documents in mentions.items() if len(mentions) <= MAX_MENTIONS else ():
                 if origin in documents or score <= 0:
                     continue
                 amount = RAISE * score / (1 + math.log(len(documents))) / self._commonness(words)
@@ -163,7 +163,10 @@ class Follower:
         return found
 
     def _commonness(self, words: Words) -> float:
-        return 1 + math.log(max(1, self._titles.mentions(words)))
+        """Return the divisor of a name that stands in many passages."""
+        if words not in self._common:
+            self._common[words] = 1 + math.log(max(1, self._titles.mentions(words)))
+        return self._common[words]
 
 
 def _joined(named: Mapping[int, Raised], linked: Mapping[int, Raised]) -> dict[int, Raised]:
