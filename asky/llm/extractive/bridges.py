@@ -22,7 +22,9 @@ _OF_FORM = 0.3
 def linked_units(
     question: ParsedQuestion, chosen: Sequence[Unit], scorer: Scorer, passages: Sequence[PassageText]
 ) -> list[Unit]:
-    """Return the sentence, if any, that adds what `chosen` lacks, of a passage whose title stands in one of `chosen`.
+    """Return the sentence, if any, that adds what `chosen` lacks, of a passage that one of `chosen` leads to.
+
+    Its title stands in one of them, or search found it by a link from their source.
 
     It has a word of the question that none of `chosen` has, with its title and headings, and the form that is asked
     for if there is one. A title that the question names already leads nowhere.
@@ -35,7 +37,8 @@ def linked_units(
     linked = {
         number
         for number, passage in enumerate(passages)
-        if passage.title not in titles and _is_mentioned(passage.title, sentences, question.text)
+        if passage.title not in titles
+        and (passage.linked_from in titles or _is_mentioned(passage.title, sentences, question.text))
     }
     found = [unit for unit in scorer.quotable if unit.passage in linked and unit.kind == "sentence"]
     scored = [(_value(question, lacking, unit, scorer), unit) for unit in found]
