@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.model]
 SET = "hotpot200"
 SHA256 = "437cb517162ef7c93535b84369034e31b664aedc99540f712af8ecbc449af351"
 BOTH = 0.475
-"""Measured, less .01: .366 [.284, .448] without following links, .433 with it, .485 [.403, .567] with both sentences."""
+"""Measured, less .01: .366 [.284, .448] without following links, .433 with it, .485 [.403, .567] with both quoted."""
 
 
 def test_bridge_questions_are_answered_with_both_documents_cited(data_folder: Path, corpora: Corpora) -> None:
