@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from asky.text.terms import STOP_WORDS
@@ -63,21 +63,30 @@ def tells(words: Words) -> bool:
 
 def heads_in(words: Words) -> set[str]:
     """Return the heads of all titles that may stand in `words`; see `head_of`."""
-    return {head_of(words[at : at + length]) for at in _starts(words) for length in (1, 2)}
+    return {head for _, *heads in _starts(words) for head in heads}
 
 
-def runs_in(words: Words, longest: Mapping[str, int]) -> set[Words]:
-    """Return the runs of `words` that may be titles; `longest` has the most words of a title with a head."""
-    return {run for at in _starts(words) for run in _runs(words, at, longest)}
+def runs_in(words: Words, longest: Mapping[str, int]) -> list[list[tuple[int, Words]]]:
+    """Return the runs of `words` that may be titles with their positions, in a list for each position, longest first.
+
+    `longest` has the number of words of the longest title with a head.
+    """
+    found = []
+    for at, one, two in _starts(words):
+        most = min(longest.get(two, 0), MAX_WORDS, len(words) - at)
+        lengths = [*range(most, 1, -1), *([1] if one in longest else [])]
+        if lengths:
+            found.append([(at, words[at : at + length]) for length in lengths])
+    return found
 
 
-def titles_in(words: Words, longest: Mapping[str, int], known: Container[Words]) -> Iterator[Words]:
-    """Yield the runs of `words` that are in `known`, in order; of several that overlap, the first, then the longest."""
+def titles_in(runs: Iterable[Iterable[tuple[int, Words]]], known: Container[Words]) -> Iterator[Words]:
+    """Yield those of the runs of a text that are in `known`, in order; of several that overlap the first, longest."""
     end = 0
-    for at in _starts(words):
-        if at >= end and (found := next((run for run in _runs(words, at, longest) if run in known), None)):
-            end = at + len(found)
-            yield found
+    for at, run in (each for begun in runs if (each := next((it for it in begun if it[1] in known), None))):
+        if at >= end:
+            end = at + len(run)
+            yield run
 
 
 def has_capitals_of(title: Words, written: Words) -> bool:
@@ -85,18 +94,13 @@ def has_capitals_of(title: Words, written: Words) -> bool:
     return all(_is_capital(there) or not _is_capital(word) for word, there in zip(title, written, strict=True))
 
 
-def _starts(words: Words) -> Iterator[int]:
-    """Yield the positions of `words` at which a title may begin, at most `MAX_STARTS`: no word in small letters."""
-    return islice((at for at, word in enumerate(words) if not word.islower()), MAX_STARTS)
+def _starts(words: Words) -> Iterator[tuple[int, str, str]]:
+    """Yield the positions at which a title may begin, at most `MAX_STARTS`, each with its first word and first two.
 
-
-def _runs(words: Words, at: int, longest: Mapping[str, int]) -> Iterator[Words]:
-    """Yield the runs from a position that may be titles, the longest first."""
-    most = min(longest.get(head_of(words[at : at + 2]), 0), MAX_WORDS, len(words) - at)
-    for length in range(most, 1, -1):
-        yield words[at : at + length]
-    if longest.get(head_of(words[at : at + 1])):
-        yield words[at : at + 1]
+    No title begins with a word in small letters. The two are folded; at the end of the text they are one.
+    """
+    for at in islice((at for at, word in enumerate(words) if not word.islower()), MAX_STARTS):
+        yield at, words[at].casefold(), head_of(words[at : at + 2])
 
 
 def _is_capital(word: str) -> bool:

@@ -132,17 +132,18 @@ class Follower:
         """Return the names in each text, and those of the notes that it has links to."""
         targets = [[form for link in each for form in forms_of(_note_name(link))] for each in links]
         longest = self._titles.longest(chain.from_iterable(map(heads_in, texts)))
-        runs = set(chain.from_iterable(runs_in(words, longest) for words in texts))
+        places = [runs_in(words, longest) for words in texts]
+        runs = {run for each in places for begun in each for _, run in begun}
         bearers = self._titles.bearers(map(fold, chain(runs, *targets)), self._scope) if runs or any(targets) else {}
         known = {run: documents for run in runs if (documents := _meant(run, bearers.get(fold(run), ())))}
         return [
-            {run: known[run] for run in titles_in(words, longest, known)}
+            {run: known[run] for run in titles_in(each, known)}
             | {
-                form: tuple(dict.fromkeys(each.document_id for each in bearers[fold(form)]))
+                form: tuple(dict.fromkeys(it.document_id for it in bearers[fold(form)]))
                 for form in linked
                 if fold(form) in bearers
             }
-            for words, linked in zip(texts, targets, strict=True)
+            for each, linked in zip(places, targets, strict=True)
         ]
 
     def _pages_at(self, addresses: Sequence[str]) -> _Mentions:

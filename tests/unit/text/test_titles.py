@@ -27,7 +27,7 @@ def found(text: str, titles: list[str] = TITLES) -> list[str]:
     for each in named:
         longest[head_of(each)] = max(longest.get(head_of(each), 0), len(each))
     longest = {head: longest[head] for head in heads_in(words) & longest.keys()}
-    return [" ".join(run) for run in titles_in(words, longest, runs_in(words, longest) & named.keys())]
+    return [" ".join(run) for run in titles_in(runs_in(words, longest), named.keys())]
 
 
 @pytest.mark.parametrize(
