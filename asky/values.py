@@ -165,7 +165,10 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One ranked chunk. `rank` counts from 1; the list is ordered by `score`; a leg that did not run has `None`."""
+    """One ranked chunk. `rank` counts from 1; the list is ordered by `score`; a leg that did not run has `None`.
+
+    `linked_from` is the title of the source whose passage names or has a link to this one, if that raised it.
+    """
 
     rank: int
     score: float
@@ -177,11 +180,15 @@ class Hit:
     span: Span
     text: str
     location: Location
+    linked_from: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A passage that was shown to a model in a run under an opaque `key`; only such keys can be cited."""
+    """A passage that was shown to a model in a run under an opaque `key`; only such keys can be cited.
+
+    For `linked_from` see `Hit`.
+    """
 
     key: str
     source: Source
@@ -191,6 +198,7 @@ class Evidence:
     text: str
     location: Location
     score: float | None = None
+    linked_from: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -289,6 +289,7 @@ class CorpusService:
         def rebuild_words() -> Scope:
             scope = Scope((services.corpus.collection(collection),))
             services.lexical.rebuild()
+            services.vectors.tables.titles.rebuild()
             if embeddings:
                 services.vectors.clear_cache_embeddings(scope)
             return scope

@@ -275,6 +275,7 @@ def hit_object(hit: Hit) -> dict[str, Any]:
         "score": round(hit.score, 6),
         "semantic": None if hit.semantic is None else round(hit.semantic, 6),
         "lexical": None if hit.lexical is None else round(hit.lexical, 6),
+        "linked_from": hit.linked_from,
         "source_id": hit.source.id,
         "external_id": hit.source.external_id,
         "title": hit.source.title,

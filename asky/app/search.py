@@ -88,6 +88,7 @@ class SearchService:
 
 
 def describe_place(hit: Hit) -> str:
-    """Return the title, section and page of a passage, each if known, in one line."""
+    """Return the title, section and page of a passage, and what it is linked from, each if known, in one line."""
     shown = hit_object(hit)
-    return " · ".join(part for part in (hit.source.title, section_text(shown), place_text(shown)) if part)
+    linked = f"linked from {hit.linked_from}" if hit.linked_from else ""
+    return " · ".join(part for part in (hit.source.title, section_text(shown), place_text(shown), linked) if part)

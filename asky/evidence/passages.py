@@ -67,6 +67,7 @@ class ShownPassage:
     authors: str = ""
     date: str = ""
     file: str = ""
+    linked_from: str = ""
 
 
 def describe_source(source: Source, *, published: str | None = None, target: str | None = None) -> str:
@@ -140,15 +141,20 @@ def _block(item: Evidence, marker: str) -> str:
         attributes.append(f"authors={_quoted('; '.join(item.source.authors)[:_MAX_HEADING_CHARS])}")
     if item.source.published is not None:
         attributes.append(f"date={_quoted(item.source.published[:_MAX_HEADING_CHARS])}")
+    if item.linked_from is not None:
+        attributes.append(f"linked_from={_quoted(_without_folders(item.linked_from))}")
     return f"<passage {marker} {item.key} {' '.join(attributes)}>\n{_defuse(item.text)}\n</passage {marker}>"
 
 
 def shown_title(source: Source) -> str:
     """Return the title of a source as a model may see it: at most 200 characters, and no path of this machine."""
-    title = source.title
+    return _without_folders(source.title) or "untitled"
+
+
+def _without_folders(title: str) -> str:
     if _LOCAL_PATH.match(title):
         title = re.split(r"[/\\]", title.rstrip("/\\"))[-1]
-    return title[:_MAX_HEADING_CHARS] or "untitled"
+    return title[:_MAX_HEADING_CHARS]
 
 
 def _shown(opening: re.Match[str], body: str) -> ShownPassage:
@@ -156,7 +162,7 @@ def _shown(opening: re.Match[str], body: str) -> ShownPassage:
     found = {name: _unquoted(value) if value[0] == '"' else value for name, value in _ATTRIBUTES.findall(listed)}
     page, line = (int(found[name]) if found.get(name, "").isdigit() else None for name in ("page", "line"))
     location = Location(found.get("section"), page, found.get("page_label"), line)
-    origin = {name: found.get(name, "") for name in ("title", "source", "authors", "date", "file")}
+    origin = {name: found.get(name, "") for name in ("title", "source", "authors", "date", "file", "linked_from")}
     return ShownPassage(key=key, location=location, text=_restore(body), **origin)
 
 

@@ -21,6 +21,7 @@ from asky.storage.pages import PageCounts, PageTable
 from asky.storage.repair.damage import Damage, Repair, find_damage, quarantine
 from asky.storage.repair.integrity import StoreIntegrity
 from asky.storage.runs import RunStore
+from asky.storage.titles import TitleTable
 from asky.values import Span
 
 _MAGIC = b"SQLite format 3\0"
@@ -87,6 +88,7 @@ def check_store(database: Database, *, repair: bool) -> Iterator[Check]:
     yield _guarded("references", lambda: _check_references(integrity))
     yield _guarded("texts", lambda: _check_texts(integrity))
     yield _guarded("full-text index", lambda: _check_full_text(LexicalIndex(database), repair))
+    yield _guarded("titles", lambda: _check_titles(TitleTable(database), repair))
     yield _guarded("runs", lambda: _check_runs(RunStore(database)))
 
 
@@ -183,6 +185,19 @@ def _check_full_text(index: LexicalIndex, repair: bool) -> Check:
     if _matches_chunks(index):
         return ok(name, f"differed from the stored passages and has been rebuilt; it {fine}")
     return problem(name, f"{message}; rebuilding it did not help", BACKUP_HINT)
+
+
+def _check_titles(titles: TitleTable, repair: bool) -> Check:
+    name, fine = "titles", "are those of the stored sources"
+    if titles.is_complete():
+        return ok(name, fine)
+    message = "differ from those of the stored sources: links between documents are missed"
+    if not repair:
+        return problem(name, message, "`asky doctor --repair` collects them again")
+    titles.rebuild()
+    if titles.is_complete():
+        return ok(name, f"differed from those of the stored sources and have been collected again; they {fine}")
+    return problem(name, f"{message}; collecting them again did not help", BACKUP_HINT)
 
 
 def _matches_chunks(index: LexicalIndex) -> bool:

@@ -504,6 +504,7 @@ class PaperService(PaperCatalog):
         parts, store = self._parts, self._store
         self._notes.sync_all()
         store.tables.lexical.rebuild()
+        store.tables.titles.rebuild()
         for each in self.papers():
             document_id = parts.corpus.current_document(each.source.id)
             if document_id is not None:

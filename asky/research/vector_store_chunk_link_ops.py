@@ -12,21 +12,24 @@ from urllib.parse import urlsplit
 from asky.research.excerpts.locations import location_of
 from asky.research.index.dense_leg import DenseLeg, nearest
 from asky.research.index.embed_chunks import embed_for_queries
+from asky.research.index.following import Raised, follow
 from asky.research.index.lexical_query import pair_expression, word_expression
 from asky.research.ranking import DIVERSE, Selection, fuse, select
 from asky.storage.scope import Scope
 from asky.storage.vectors import Coverage
 from asky.text.terms import content_terms
-from asky.values import Hit
+from asky.values import PRIVATE_KINDS, Hit
 
 if TYPE_CHECKING:
     from asky.research.index.store_parts import StoreParts
-    from asky.research.vector_store_common import Ids, Scores
+    from asky.research.vector_store_common import Ids, Scores, Vectors
     from asky.storage.chunks import StoredChunk
-    from asky.values import Link
+    from asky.values import Link, Source
 
 _EMBEDDED_LINKS = 100  # those that share most words with the query: embedding 1,000 links would take 10 s
 _LINK_CHARACTERS = 200
+_MAX_OTHERS = 10  # documents that titles and links lead to, of which no chunk is a candidate otherwise
+_CHUNKS_OF_OTHERS = 20  # of each: 4,000 tokens
 
 
 # search
@@ -68,32 +71,49 @@ def _ranked(
     """Rank the candidates of both legs by both scores; `found` has the lexical hits, `None` if words do not count."""
     import numpy as np  # here and below: see `asky.research.vector_store_common`
 
-    lexical = store.tables.lexical
     ids = np.array(sorted({*(found or ()), *leg.ids}), dtype=np.int64)
-    if not len(ids):
-        return []
-    words, pairs = dict[int, float](), dict[int, float]()
-    if found is not None:
-        words = found | lexical.scores(word_expression(query), [each for each in leg.ids if each not in found])
-        pairs = lexical.scores(pair_expression(query), ids.tolist())
-    vectors = leg.rows(ids)
-    scored = _Scored(ids, leg.cosines(len(ids), vectors), _filled(ids, words), _filled(ids, pairs))
-    scores = fuse(scored.cosines, scored.words, scored.pairs, dense_weight=store.settings.dense_weight)
-    owners = store.tables.chunks.documents_of(ids.tolist())
-    documents = np.array([owners.get(each, -1) for each in ids.tolist()], dtype=np.int64)
-    order = select(scores, scored.cosines, documents, vectors, selection=selection, limit=limit)
-    hits = _hits(store, scope, scored, order, scores)
+    scored = _scored(store, query, ids, found, leg)
+    follows = selection.mode != "semantic"
+    tables = store.tables
+    raised = follow(tables.titles, tables.chunks, query, scope, ids, scored.documents, scored.scores) if follows else {}
+    if others := _chunks_of_others(store, raised, scored.documents):
+        scored = _scored(store, query, np.union1d(ids, np.array(others, dtype=np.int64)), found, leg)
+    scores, ways = _raised(scored, raised)
+    order = select(scores, scored.cosines, scored.documents, scored.vectors, selection=selection, limit=limit)
+    hits = _hits(store, scope, scored, order, scores, ways)
     return hits if found is not None else [replace(each, lexical=None) for each in hits]
 
 
 @dataclass(frozen=True, slots=True)
 class _Scored:
-    """Candidates and the scores of both legs: ids int64[n]; cosines (NaN without a vector), words, pairs float32[n]."""
+    """Candidates: ids and documents int64[n]; cosines, NaN without a vector, words and the fused scores float32[n].
+
+    `vectors` are float32[n, dim], `None` if the dense leg did not run.
+    """
 
     ids: Ids
+    documents: Ids
     cosines: Scores
     words: Scores
-    pairs: Scores
+    scores: Scores
+    vectors: Vectors | None
+
+
+def _scored(store: StoreParts, query: str, ids: Ids, found: dict[int, float] | None, leg: DenseLeg) -> _Scored:
+    """Score chunks by both legs; `found` as in `_ranked`."""
+    import numpy as np
+
+    words, pairs = dict[int, float](), dict[int, float]()
+    if found is not None:
+        lexical = store.tables.lexical
+        words = found | lexical.scores(word_expression(query), [each for each in ids.tolist() if each not in found])
+        pairs = lexical.scores(pair_expression(query), ids.tolist())
+    vectors = leg.rows(ids)
+    cosines, of_words = leg.cosines(len(ids), vectors), _filled(ids, words)
+    scores = fuse(cosines, of_words, _filled(ids, pairs), dense_weight=store.settings.dense_weight)
+    owners = store.tables.chunks.documents_of(ids.tolist())
+    documents = np.array([owners.get(each, -1) for each in ids.tolist()], dtype=np.int64)
+    return _Scored(ids, documents, cosines, of_words, scores, vectors)
 
 
 def _filled(ids: Ids, scores: Mapping[int, float]) -> Scores:
@@ -102,11 +122,36 @@ def _filled(ids: Ids, scores: Mapping[int, float]) -> Scores:
     return np.array([scores.get(each, 0.0) for each in ids.tolist()], dtype=np.float32)
 
 
-def _hits(store: StoreParts, scope: Scope, scored: _Scored, order: Ids, scores: Scores) -> list[Hit]:
+def _chunks_of_others(store: StoreParts, raised: Mapping[int, Raised], documents: Ids) -> list[int]:
+    """Return the first chunks of the documents to raise that no candidate is of, those that are raised most."""
+    others = sorted(set(raised) - set(documents.tolist()), key=lambda each: (-raised[each].amount, each))
+    return [
+        chunk for each in others[:_MAX_OTHERS] for chunk in store.tables.documents.chunk_ids(each)[:_CHUNKS_OF_OTHERS]
+    ]
+
+
+def _raised(scored: _Scored, raised: Mapping[int, Raised]) -> tuple[Scores, dict[int, Raised]]:
+    """Return the scores, those of the best chunk of each raised document higher, and why, by the chunk's position."""
+    import numpy as np
+
+    scores, ways = scored.scores.copy(), dict[int, Raised]()
+    for document, way in raised.items():
+        places = np.flatnonzero(scored.documents == document)
+        if len(places):
+            best = int(places[np.argmax(scored.scores[places])])
+            scores[best] += way.amount
+            ways[best] = way
+    return scores, ways
+
+
+def _hits(
+    store: StoreParts, scope: Scope, scored: _Scored, order: Ids, scores: Scores, ways: Mapping[int, Raised]
+) -> list[Hit]:
     """Return the chosen chunks with their texts, sources and locations; chunks deleted in the meantime are left out."""
     chunks = store.tables.chunks.fetch(scored.ids[order].tolist())
+    origins = {at: way.linked_from for at, way in ways.items() if way.linked_from is not None}
     documents = sorted({each.document_id for each in chunks.values()})
-    sources = store.tables.chunks.sources_of(documents, scope)
+    sources = store.tables.chunks.sources_of([*documents, *origins.values()], scope)
     structures = {each: store.tables.documents.structure(each) for each in documents}
     hits: list[Hit] = []
     for position in order.tolist():
@@ -114,6 +159,7 @@ def _hits(store: StoreParts, scope: Scope, scored: _Scored, order: Ids, scores: 
         if chunk is None or chunk.document_id not in sources:
             continue
         cosine = float(scored.cosines[position])
+        origin = sources.get(origins[position]) if position in origins else None
         hits.append(
             Hit(
                 rank=len(hits) + 1,
@@ -126,9 +172,17 @@ def _hits(store: StoreParts, scope: Scope, scored: _Scored, order: Ids, scores: 
                 span=chunk.span,
                 text=chunk.text,
                 location=location_of(*structures[chunk.document_id], _first_character(chunk)),
+                linked_from=_shown_origin(origin, sources[chunk.document_id]),
             )
         )
     return hits
+
+
+def _shown_origin(origin: Source | None, source: Source) -> str | None:
+    """Return the title of the source that leads to `source`; a private one is not told with a public passage."""
+    if origin is None or (origin.kind in PRIVATE_KINDS and source.kind not in PRIVATE_KINDS):
+        return None
+    return origin.title
 
 
 def _first_character(chunk: StoredChunk) -> int:

@@ -17,6 +17,7 @@ from asky.errors import UsageError
 from asky.storage.database import Database
 from asky.storage.documents import DocumentStore
 from asky.storage.scope import Scope
+from asky.storage.source_names import put_names
 from asky.storage.stored_json import OF_THE_WORK, SOURCE_METADATA, stored_json
 from asky.values import Source, SourceKind
 
@@ -215,6 +216,7 @@ class CorpusStore:
                     json.dumps(own, ensure_ascii=False), source.fetched_at or self._db.clock(),
                 ),
             )  # fmt: skip
+            put_names(connection, source.id)
             connection.execute("INSERT OR IGNORE INTO collection_source VALUES (?, ?)", (collection_id, source.id))
             if before is not None and before["document_id"] not in (None, document_id):
                 self._documents.release(connection, before["document_id"])
@@ -256,6 +258,7 @@ class CorpusStore:
                 "UPDATE source SET metadata = json_patch(metadata, ?), title = coalesce(?, title) WHERE id = ?",
                 (json.dumps(work, ensure_ascii=False), title, source_id),
             )
+            put_names(connection, source_id)
 
     def source(self, source_id: str) -> Source | None:
         """Return one source, in whatever collection."""

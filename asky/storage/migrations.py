@@ -9,6 +9,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 
+from asky.storage.source_names import fill_names
+
 APPLICATION_ID = 0x41534B59  # "ASKY"
 # A twelfth of a page in Latin letters, a sixth in Cyrillic, a quarter in Chinese: a row that takes more than half of a
 # page leaves the rest of it empty. Source: texts of 6 kB on average take 9 % more than their bytes on disk, in blocks
@@ -424,6 +426,22 @@ CREATE TABLE source_use (
 """
 
 
+# The names of sources: their titles, aliases and the names of their files, as words. `folded` is a name without regard
+# to case, `head` its first two words.
+_SOURCE_NAMES = """
+CREATE TABLE source_name (
+    folded TEXT NOT NULL,
+    source_id TEXT NOT NULL REFERENCES source(id) ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    head TEXT NOT NULL,
+    words INTEGER NOT NULL,
+    PRIMARY KEY (folded, source_id)
+) WITHOUT ROWID;
+CREATE INDEX source_name_source ON source_name(source_id);
+CREATE INDEX source_name_head ON source_name(head, words);
+"""
+
+
 def _statements(script: str) -> list[str]:
     """Return the statements of `script`; a trigger's body stays with its trigger."""
     statements: list[str] = []
@@ -490,6 +508,12 @@ def _source_records(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
+def _source_names(connection: sqlite3.Connection) -> None:
+    for statement in _statements(_SOURCE_NAMES):
+        connection.execute(statement)
+    fill_names(connection)
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _first_schema,
     _spending,
@@ -502,4 +526,5 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _notices,
     _note_links,
     _source_records,
+    _source_names,
 )

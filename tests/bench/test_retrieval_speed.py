@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from asky.research.index.following import Citing, Follower
 from asky.research.index.lexical_query import word_expression
 from asky.storage.scope import Scope
+from asky.values import Span
 from tests.bench.measure import measure_asky, measure_python, median_cpu_s, on_this_machine, own_cpu_s
 from tests.bench.prose import real_text
 from tests.support.large_store import queries, session_scope
@@ -90,3 +92,19 @@ def test_the_search_command_takes_a_second_in_a_new_process(home: Path, tmp_path
     limit = on_this_machine(1.0, tmp_path)
     print(f"\nasky search, cold: {spent:.2f} s of CPU, at most {limit:.2f}")
     assert spent <= limit
+
+
+def test_titles_in_a_question_and_five_passages_are_looked_up_in_2_ms(large_store: SearchStore, tmp_path: Path) -> None:
+    follower = Follower(large_store.search.tables.titles, large_store.scope)
+    texts = [real_text(1_000, 1_000 * number) for number in range(100)]
+    places = [
+        [Citing(document, Span(0, 1_000), text, 1.0) for document, text in enumerate(texts[first : first + 5])]
+        for first in range(0, 100, 5)
+    ]
+
+    def spent() -> float:
+        return own_cpu_s(lambda: [follower.linked_from(each, is_named=True) for each in places]) / len(places)
+
+    least, limit = min(spent() for _ in range(3)), on_this_machine(0.002, tmp_path)
+    print(f"\ntitles in five passages among those of 5,000 sources: {1000 * least:.2f} ms of CPU")
+    assert least <= limit

@@ -39,6 +39,7 @@ class Passage:
     location: Location = Location()  # noqa: RUF009 - a frozen value
     authors: str = ""
     file: str = ""
+    linked_from: str = ""
 
 
 @dataclass(frozen=True, slots=True)

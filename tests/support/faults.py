@@ -176,6 +176,11 @@ FAULTS: dict[str, tuple[Callable[[Path], None], str, str]] = {
         "full-text index",
         "differs from the stored passages",
     ),
+    "lost titles": (
+        lambda home: execute(home, "DELETE FROM source_name"),
+        "titles",
+        "differ from those of the stored sources",
+    ),
     "row that its index lacks": (outdate_index, "tables", "missing from index run_started"),
     "text that is no UTF-8": (
         lambda home: execute(home, "UPDATE run SET question = CAST(x'ff41' AS TEXT)"),

@@ -15,6 +15,7 @@ from typing import Any
 from asky.concurrency import in_thread
 from asky.errors import AskyError
 from asky.llm.extractive.answer import abstain, quote_units
+from asky.llm.extractive.bridges import linked_units
 from asky.llm.extractive.document_answers import answer_about_documents
 from asky.llm.extractive.questions import ParsedQuestion, follow_up, queries, read_question, shorten
 from asky.llm.extractive.relevance import may_answer, relevance
@@ -162,6 +163,7 @@ class ExtractiveModel:
         answers = whole.scored if whole.is_answered else ()
         chosen = select_units(reading.scorer, whole.question, answers, parts, settings)
         if chosen:
+            chosen = [*chosen, *linked_units(whole.question, chosen, reading.scorer, reading.passages)]
             return quote_units(chosen, reading.passages), _best_relevance(reading)
         closest = [each.unit for each in whole.scored[:_MAX_CLOSEST]] if whole.share >= _CLOSE else []
         failed = None if reading.passages else state.failure()

@@ -26,7 +26,8 @@ from asky.values import Location, Span
 class PassageText(Protocol):
     """A passage as shown to the model: its key, its text and its place; of its source the title, authors and file name.
 
-    `file` is empty if the title is the name of the file.
+    `file` is empty if the title is the name of the file; `linked_from` is the title of the source whose passage led to
+    this one, or empty.
     """
 
     @property
@@ -46,6 +47,9 @@ class PassageText(Protocol):
 
     @property
     def file(self) -> str: ...
+
+    @property
+    def linked_from(self) -> str: ...
 
 
 UnitKind = Literal["sentence", "item", "list", "task", "table", "row", "field", "property", "code", "entry", "heading"]

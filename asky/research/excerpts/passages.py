@@ -34,6 +34,7 @@ class _Passage:
     span: Span
     location: Location
     score: float
+    linked_from: str | None
 
     def takes(self, hit: Hit) -> bool:
         """Return whether `hit` touches the passage on the same page, and both together are not too long."""
@@ -46,6 +47,7 @@ class _Passage:
         if hit.span.start < self.span.start:
             self.location = hit.location
         self.span = _around(self.span, hit.span)
+        self.linked_from = self.linked_from or hit.linked_from
 
 
 def join_hits(hits: Iterable[Hit], documents: DocumentStore, keys: KeyRing, *, limit: int) -> list[Evidence]:
@@ -59,7 +61,7 @@ def join_hits(hits: Iterable[Hit], documents: DocumentStore, keys: KeyRing, *, l
         if joined is not None:
             joined.take(hit)
         elif len(passages) < limit:
-            passages.append(_Passage(hit.source, hit.document_id, hit.span, hit.location, hit.score))
+            passages.append(_Passage(hit.source, hit.document_id, hit.span, hit.location, hit.score, hit.linked_from))
     places = Places(documents)
     found = (_evidence(passage, documents, keys, places) for passage in passages)
     return [each for each in found if each.text]
@@ -192,4 +194,6 @@ def _evidence(passage: _Passage, documents: DocumentStore, keys: KeyRing, places
     sha256, _ = documents.digest(passage.document_id)
     key = keys.key_for(sha256, span)
     location = replace(passage.location, line=places.at(passage.document_id, span.start).line)
-    return Evidence(key, passage.source, passage.document_id, sha256, span, text, location, passage.score)
+    return Evidence(
+        key, passage.source, passage.document_id, sha256, span, text, location, passage.score, passage.linked_from
+    )

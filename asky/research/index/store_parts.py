@@ -23,6 +23,7 @@ from asky.storage.findings import FindingStore
 from asky.storage.lexical import LexicalIndex
 from asky.storage.scope import Scope
 from asky.storage.text_vectors import TextVectorTable
+from asky.storage.titles import TitleTable
 from asky.storage.vector_files import MIN_ROWS
 from asky.storage.vectors import VectorTable
 from asky.text.counting import counted
@@ -54,6 +55,7 @@ class Tables:
     vectors: VectorTable
     findings: FindingStore
     text_vectors: TextVectorTable
+    titles: TitleTable
 
     @classmethod
     def of(cls, database: Database) -> Tables:
@@ -65,6 +67,7 @@ class Tables:
             VectorTable(database),
             FindingStore(database),
             TextVectorTable(database),
+            TitleTable(database),
         )
 
 

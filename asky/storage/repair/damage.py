@@ -30,7 +30,18 @@ its turn.
 """
 
 # Tables whose rows nothing refers to: a lost row is a past event, a cached value, or can be found out again.
-_REMOVABLE = {"step", "ledger", "passage", "page", "search", "endpoint", "collection_root", "spending", "event"}
+_REMOVABLE = {
+    "step",
+    "ledger",
+    "passage",
+    "page",
+    "search",
+    "endpoint",
+    "collection_root",
+    "spending",
+    "event",
+    "source_name",
+}
 _TYPES: Mapping[str, Any] = MappingProxyType({"TEXT": str, "INTEGER": int, "REAL": int | float})
 
 

@@ -122,6 +122,7 @@ def test_the_report_in_words_has_a_line_for_each_check(asky: InProcess) -> None:
         "references",
         "texts",
         "full-text index",
+        "titles",
         "runs",
         "web cache",
         "vectors",

@@ -24,6 +24,7 @@ class Passage:
     location: Location = Location()  # noqa: RUF009 - a frozen value
     authors: str = ""
     file: str = ""
+    linked_from: str = ""
 
 
 def answer(question: str, *passages: Passage | str) -> str:

@@ -18,6 +18,7 @@ class Passage:
     key: str = "P0001"
     authors: str = "Ada Byrne; Bob Clare"
     file: str = ""
+    linked_from: str = ""
 
 
 FRONT = Passage(

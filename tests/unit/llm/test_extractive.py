@@ -47,6 +47,7 @@ class Passage:
     location: Location = Location()  # noqa: RUF009 - a frozen value
     authors: str = ""
     file: str = ""
+    linked_from: str = ""
 
 
 MILL = Passage(

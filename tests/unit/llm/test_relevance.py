@@ -22,6 +22,7 @@ class Passage:
     location: Location = Location()  # noqa: RUF009 - a frozen value
     authors: str = ""
     file: str = ""
+    linked_from: str = ""
 
 
 def judged(question: str, text: str, *, cosine: float | None) -> float:
