@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from asky.evidence.plain_text import plain_text
 from asky.evidence.verification.claims import split_claims
@@ -70,7 +71,7 @@ def read_ragtruth(file: Path) -> Iterator[Labelled]:
     """The claims of the set's answers; one is supported when people marked no hallucination in it."""
     for line in file.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
-        source = row["source"] if isinstance(row["source"], str) else json.dumps(row["source"])
+        source = _source_text(row["source"])
         for answer in row["responses"]:
             faults = [(label["start"], label["end"]) for label in answer["labels"]]
             for draft in split_claims(answer["response"]):
@@ -78,6 +79,13 @@ def read_ragtruth(file: Path) -> Iterator[Labelled]:
                     continue
                 good = not any(start < draft.span.end and draft.span.start < end for start, end in faults)
                 yield Labelled(draft.text, (source,), good, "consistent" if good else "hallucinated")
+
+
+def _source_text(source: str | dict[str, Any]) -> str:
+    """The passages of a question as they are; a record as JSON."""
+    if isinstance(source, str):
+        return source
+    return str(source["passages"]) if "passages" in source else json.dumps(source, ensure_ascii=False)
 
 
 def _statement(claim: str) -> str:
