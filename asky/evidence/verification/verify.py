@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from asky.evidence.marks import MARKED, mark
 from asky.evidence.verification.claims import ClaimDraft, split_claims
@@ -47,6 +48,8 @@ _SHORT_WORD_CHARS = 3
 _TITLE_CAPITALS = 0.6
 _MAX_NUMBERS = 50  # a claim with more numbers or quotations is not a sentence; the rest counts as missing
 _MAX_QUOTES = 50
+_MAX_TRIED = 3  # passages that may support a claim better
+_NOTHING_KNOWN: Mapping[int, str] = MappingProxyType({})
 _ROUNDED = 0.02  # of a measure in another unit
 _HEAT = frozenset({"celsius", "fahrenheit"})
 _ADJACENT = 2  # in words and signs: "12 March, 2020"
@@ -66,29 +69,59 @@ class ClaimCheck:
     checks: Mapping[str, object]
 
 
-def verify_answer(answer: str, citations_by_number: Mapping[int, str]) -> tuple[Claim, ...]:
+def verify_answer(
+    answer: str,
+    citations_by_number: Mapping[int, str],
+    *,
+    question: str = "",
+    about: Mapping[int, str] = _NOTHING_KNOWN,
+    others: Sequence[tuple[str, str]] = (),
+) -> tuple[Claim, ...]:
     """Return the claims of a numbered answer, each checked against the passages it cites; linear in the texts.
 
-    `citations_by_number` has the text of the passage behind each `[n]`. Spans refer to `answer`:
-    `answer[claim.span.start : claim.span.end] == claim.text`. Beside what `verify_claim` lists, `checks` has
-    `quotation`: if the whole claim stands in a cited passage word for word, `{"n", "start", "end"}` with the number of
-    the first such citation and the characters in its passage, else `None`.
+    `citations_by_number` has the text of the passage behind each `[n]`, `about` what is known of it, such as its title
+    and page: a number that stands there is not missing. Claims of a few words are judged with the `question`. Spans
+    refer to `answer`: `answer[claim.span.start : claim.span.end] == claim.text`.
+
+    Beside what `verify_claim` lists, `checks` has `quotation`: if the whole claim stands in a cited passage word for
+    word, `{"n", "start", "end"}` with the number of the first such citation and the characters in its passage, else
+    `None`. A claim that is not supported has `better` if one of `others`, keys with the texts of passages, supports it:
+    the key of the best one, the first of equals.
     """
     passages: dict[int, Passage] = {}
+    read_others: dict[str, Passage] = {}
     claims = []
     for draft in split_claims(answer):
         cited = tuple(n for n in draft.citations if n in citations_by_number)
         for n in cited:
             if n not in passages:
                 passages[n] = read_passage(citations_by_number[n])
-        check = check_claim(draft.text, [passages[n] for n in cited])
+        known = " ".join(about[n] for n in cited if n in about)
+        check = check_claim(draft.text, [passages[n] for n in cited], question=question, about=known)
         if _says_something(draft, check):
             text = answer[draft.span.start : draft.span.end]
             checks = check.checks
             if cited:
                 checks = {**checks, "quotation": _quotation(draft.text, {n: passages[n] for n in cited})}
+            if others and check.verdict != "supported" and draft.states is None:
+                read_others = read_others or {key: read_passage(text) for key, text in others}
+                better = _better(draft.text, read_others, question)
+                checks = {**checks, "better": better} if better is not None else checks
             claims.append(Claim(text, draft.span, cited, check.verdict, check.score, checks))
     return tuple(claims)
+
+
+def _better(claim: str, passages: Mapping[str, Passage], question: str) -> str | None:
+    """Return the key of the passage that supports a claim best alone; `None` if none does.
+
+    Only the few that contain most of its terms are compared in full.
+    """
+    terms = read_statement(claim).terms
+    near = {key: len(terms & passage.terms) for key, passage in passages.items()}
+    tried = sorted((key for key in near if near[key] > len(terms) * SUPPORTED_FROM), key=lambda key: -near[key])
+    checked = {key: check_claim(claim, [passages[key]], question=question) for key in tried[:_MAX_TRIED]}
+    supported = [key for key, check in checked.items() if check.verdict == "supported"]
+    return max(supported, key=lambda key: checked[key].score, default=None)
 
 
 def _quotation(claim: str, passages: Mapping[int, Passage]) -> dict[str, int] | None:
@@ -127,15 +160,20 @@ def mark_unsupported(answer: str, claims: Sequence[Claim]) -> tuple[str, tuple[C
     return "".join([*parts, answer[position:]]), tuple(moved)
 
 
-def verify_claim(claim: str, passages: Sequence[str]) -> ClaimCheck:
+def verify_claim(claim: str, passages: Sequence[str], *, question: str = "", about: str = "") -> ClaimCheck:
     """Check the plain text of a claim, without markers and markup, against the texts of the passages it cites.
 
     Without passages the verdict is `uncited`. `score` is the mean of the shares of `Support`; it is below
     `SUPPORTED_FROM` for partial claims and below `PARTIAL_FROM` for unsupported and contradicted ones. `checks` has
     `window`, `together` and `pairs` (shares), `missing_quotes`, `missing_numbers` (as written) and `contradicted_by`
-    (`"number"`, `"negation"` or `None`). Linear in the texts.
+    (`"number"`, `"negation"`, `"opposite"`, `"roles"`, `"value"` or `None`); where a claim differs from values of a
+    record, `values` (`{"name", "value"}`, `null` for an unknown one), and `missing_names`, which a record lacks. Linear
+    in the texts.
+
+    An answer of a few words is judged with its `question`; a number that stands in `about`, what is known of the
+    passages beside their text, is not missing.
     """
-    return check_claim(claim, [read_passage(text) for text in passages])
+    return check_claim(claim, [read_passage(text) for text in passages], question=question, about=about)
 
 
 def check_claim(claim: str, passages: Sequence[Passage], *, question: str = "", about: str = "") -> ClaimCheck:
