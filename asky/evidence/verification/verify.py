@@ -219,7 +219,8 @@ def _without_other_forms(claim: Statement, missing: Sequence[Quantity], passages
     certain = [each for each in claim.quantities if each.certain][:_MAX_NUMBERS]
     held = [each for each in certain if each not in missing[:_MAX_NUMBERS]]
     known = frozenset().union(*(passage.terms for passage in passages))
-    written = {term for each in held for term in content_terms(each.written)}
+    exact = [each for each in held if any(value in passage.units for passage in passages for value in each.values)]
+    written = {term for each in exact for term in content_terms(each.written)}
     forms = {term for term in claim.terms - known if term[0].isdigit() and _ENDING.sub("", term) in written}
     if not forms:
         return claim
