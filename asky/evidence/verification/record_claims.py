@@ -23,6 +23,7 @@ from asky.text.terms import STOP_WORDS, content_terms, stem, words
 _MAX_CLAIM_CHARS = 2_000  # a longer claim is no sentence
 _LABEL_WORDS = 8
 _NUMBER_CHARS = 24
+_SAME_LETTERS = 4
 _VAGUE = frozenset({"lot", "street"})  # "a lot", "State Street": they need the name around them
 _NEGATORS = frozenset(
     "not no never none neither nor cannot without lack lacks lacking unavailable rather non".split()  # noqa: SIM905
@@ -66,10 +67,15 @@ _IN_BRACKETS = re.compile(r"\([^()]*\)")
 
 @dataclass(frozen=True, slots=True)
 class ValueFault:
-    """A value that a claim differs from: `name` and `value` as in the record; a `value` of `null` is unknown."""
+    """A value that a claim differs from: `name` and `value` as in the record; a `value` of `null` is unknown.
+
+    `is_certain` is false where the claim has the one word of a name, such as "casual", but not that of what it belongs
+    to, such as "ambience": it may be said of something else.
+    """
 
     name: str
     value: str
+    is_certain: bool = True
 
     @property
     def is_unknown(self) -> bool:
@@ -175,7 +181,15 @@ def _truth_faults(clause: list[str], record: Record) -> Iterator[ValueFault]:
             if each.value.around and not _SAYS_UNKNOWN.search(" ".join(clause)):
                 yield ValueFault(each.value.name, "null")
         elif each.value.truth == _is_denied(clause, place):
-            yield ValueFault(each.value.name, each.value.text)
+            yield ValueFault(each.value.name, each.value.text, _is_certain(each, where))
+
+
+def _is_certain(decided: _Decided, where: Mapping[str, int]) -> bool:
+    """Return whether a name cannot be that of something else: "ambience" and "ambiance" count as the same word."""
+    around = decided.around
+    if around is None or len(decided.terms) != 1 or decided.joined is not None:
+        return True
+    return any(term[:_SAME_LETTERS] == around[:_SAME_LETTERS] for term in where)
 
 
 def _mention(

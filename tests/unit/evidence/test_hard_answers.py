@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -43,7 +44,8 @@ PASSAGES = {
 
 
 def answer(chars: int, key: str) -> str:
-    parts, size = [], 0
+    parts: list[str] = []
+    size = 0
     while size < chars:
         parts.append(PART.format(n=len(parts) + 1, year=1800 + len(parts) % 200, key=key))
         size += len(parts[-1])
@@ -88,7 +90,7 @@ def test_a_passage_of_50_000_characters_is_read() -> None:
 
 @pytest.mark.parametrize("passage", PASSAGES.values(), ids=PASSAGES)
 def test_the_work_grows_with_the_answer_and_no_faster(passage: str) -> None:
-    small, large = (calls(lambda chars=chars: check(answer(chars, "[P7f3a]"), passage)) for chars in (1_000, 4_000))
+    small, large = (calls(partial(check, answer(chars, "[P7f3a]"), passage)) for chars in (1_000, 4_000))
     assert large < 5 * small
 
 
@@ -97,4 +99,4 @@ def test_a_claim_takes_little_work_once_its_passages_are_read() -> None:
     passages = [read_passage(text) for text in PASSAGES.values()]
     for claim in ("North 7 had 12 boats in 2019.", "The sea was calm and the gauge stood at nine feet.", "a is false."):
         check_claim(claim, passages)
-        assert calls(lambda claim=claim: check_claim(claim, passages)) < 20_000
+        assert calls(partial(check_claim, claim, passages)) < 20_000
