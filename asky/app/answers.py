@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from asky.evidence.excerpts import claim_excerpt
 from asky.evidence.export.citing import as_written, place_text, reference, section_text
-from asky.evidence.marks import MARKED, WARNING_SIGN, shown_verdict, without_marks
+from asky.evidence.marks import MARKED, WARNING_SIGN, reason, shown_verdict, without_marks
 from asky.evidence.plain_text import plain_text
 from asky.evidence.quotes import parts_of
 from asky.text.printable import json_document
@@ -41,6 +41,7 @@ __all__ = [
     "parts_of",
     "place_text",
     "plain_text",
+    "reason",
     "reference",
     "rendered",
     "research_markdown",

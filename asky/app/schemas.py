@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from asky.config.schema import BudgetSettings
     from asky.errors import AskyError
     from asky.events import Envelope
-    from asky.evidence.citation_lookup import OpenedCitation
+    from asky.evidence.citation_lookup import BetterPassage, OpenedCitation
     from asky.evidence.export.bundle_check import CheckedBundle
     from asky.health.check import Check
     from asky.notes.catalog import IndexedNotes as IndexedNotes
@@ -175,6 +175,19 @@ def why_object(run: Run, opened: OpenedCitation) -> dict[str, Any]:
         "sha256": opened.sha256,
         "checks": {"quote": opened.quote_matches, "sha256": opened.hash_matches},
         "source_now": opened.source_now,
+        **({"better": [_better_object(each) for each in opened.better]} if opened.better else {}),
+    }
+
+
+def _better_object(better: BetterPassage) -> dict[str, Any]:
+    return {
+        "statement": better.claim,
+        "key": better.key,
+        "source_id": better.source.id,
+        "title": better.source.title,
+        "start": better.span.start,
+        "end": better.span.end,
+        "passage": better.text,
     }
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from asky.app.answers import MARKED, WARNING_SIGN, plain_text, shown_verdict
+from asky.app.answers import MARKED, WARNING_SIGN, plain_text, reason, shown_verdict
 from asky.cli.terminal.terminal import one_line
 from asky.text.counting import counted
 
@@ -34,21 +34,24 @@ def verdict_summary(claims: Sequence[Mapping[str, Any]]) -> str:
 
 
 def unsupported_lines(claims: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield each statement that its passages do not support or contradict, once."""
-    doubtful = Counter((claim["verdict"], statement_text(claim)) for claim in claims if claim["verdict"] in MARKED)
-    for (verdict, text), times in doubtful.items():
+    """Yield each statement that its passages do not support or contradict, once, with the reason if there is one."""
+    marked = [claim for claim in claims if claim["verdict"] in MARKED]
+    doubtful = Counter((claim["verdict"], statement_text(claim), one_line(reason(claim))) for claim in marked)
+    for (verdict, text, why), times in doubtful.items():
         shown = text if len(text) <= _MAX_CLAIM_CHARS else text[:_MAX_CLAIM_CHARS] + "..."
-        yield f"{WARNING_SIGN} {verdict}: “{shown}”" + (f" ({times} times)" if times > 1 else "")
+        because = f": {why}" if why else ""
+        yield f"{WARNING_SIGN} {verdict}: “{shown}”{because}" + (f" ({times} times)" if times > 1 else "")
 
 
 def statement_lines(claims: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield each statement with its verdict, and its score and its citations if it has any."""
+    """Yield each statement with its verdict, its score and citations if it has any, and the reason for its verdict."""
     for claim in claims:
         verdict = shown_verdict(claim)
         has_score = claim["citations"] and verdict != "quoted"  # it says nothing about a quotation
         score = f"{claim['score']:.2f}" if has_score else "    "
         numbers = f"[{', '.join(map(str, claim['citations']))}] " if claim["citations"] else ""
-        yield f"  {verdict:<12} {score}  {numbers}{statement_text(claim)}"
+        why = one_line(reason(claim))
+        yield f"  {verdict:<12} {score}  {numbers}{statement_text(claim)}" + (f" ({why})" if why else "")
 
 
 def statement_text(claim: Mapping[str, Any]) -> str:

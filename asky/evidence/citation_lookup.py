@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -32,6 +32,17 @@ class PassageContext:
 
 
 @dataclass(frozen=True, slots=True)
+class BetterPassage:
+    """A passage of the run that supports a claim which the cited ones do not: its key, its source and its text."""
+
+    claim: str
+    key: str
+    source: Source
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class OpenedCitation:
     """A citation of an answer compared with the store.
 
@@ -40,7 +51,7 @@ class OpenedCitation:
     relation of the source to that text today: the `same`, `changed` since as far as the store knows, a file that was
     `modified` but not read again, a file that is `missing`, `unreadable` when last read, or `removed` from the store.
     `quoted` are the characters of the passage that the answer quotes. `followed_by` names the collections that follow
-    the file or a folder above it.
+    the file or a folder above it. `better` are the passages that support claims which cite this one in vain.
     """
 
     citation: Mapping[str, Any]
@@ -52,6 +63,7 @@ class OpenedCitation:
     source_now: SourceNow
     quoted: tuple[Span, ...] = ()
     followed_by: tuple[str, ...] = ()
+    better: tuple[BetterPassage, ...] = ()
 
     @property
     def quote_matches(self) -> bool:
@@ -71,7 +83,8 @@ def open_citation(
     missing from the store.
     """
     citation = _citation(run, n)
-    shown = _shown_passage(runs.passages(run.id), citation, documents)
+    passages = runs.passages(run.id)
+    shown = _shown_passage(passages, citation, documents)
     if shown is None:
         raise StoreDamaged(f"the passage of citation {n} of run {run.id} is not in the store", hint="run `asky doctor`")
     text = documents.text(shown.document_id)
@@ -87,7 +100,19 @@ def open_citation(
         source_now=source_now(shown.source, citation["sha256"], documents, corpus),
         quoted=tuple(quoted_spans(claims, n, len(span))),
         followed_by=tuple(corpus.followers(shown.source.path)) if shown.source.path is not None else (),
+        better=tuple(_better([claim for claim in claims if n in claim["citations"]], passages, documents)),
     )
+
+
+def _better(
+    claims: Sequence[Mapping[str, Any]], passages: Sequence[StoredPassage], documents: DocumentStore
+) -> Iterator[BetterPassage]:
+    by_key = {each.key: each for each in passages}
+    for claim in claims:
+        found = by_key.get(str(claim["checks"].get("better")))
+        if found is not None:
+            text = documents.text(found.document_id)[found.start : found.end]
+            yield BetterPassage(claim["text"], found.key, found.source, Span(found.start, found.end), text)
 
 
 def _citation(run: Run, n: int) -> Mapping[str, Any]:

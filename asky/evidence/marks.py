@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -31,6 +31,14 @@ _EARLY_ENDS: Mapping[StoppedBy, str] = MappingProxyType(
         "cut": "This answer is not complete: the model's reply was cut off.",
     }
 )
+_DIFFERENCES: Mapping[str, str] = MappingProxyType(
+    {
+        "number": "a passage has a different number",
+        "negation": "a passage differs by a negation",
+        "opposite": "a passage says the opposite",
+        "roles": "a passage says who does what the other way round",
+    }
+)
 _UNCITED = re.compile(rf" {WARNING_SIGN} uncited\b")
 _MARK = re.compile(rf" {WARNING_SIGN} (?:uncited|unsupported|contradicted)\b")
 
@@ -42,6 +50,34 @@ def shown_verdict(claim: Mapping[str, Any]) -> str:
     """
     is_quoted = claim["verdict"] == "supported" and claim["checks"].get("quotation")
     return "quoted" if is_quoted else str(claim["verdict"])
+
+
+def reason(claim: Mapping[str, Any]) -> str:
+    """Return what is missing or different in the passages of a claim of a stored answer, as a phrase; "" if nothing.
+
+    It names the key of a passage that supports the claim, if there is one among those shown in the run.
+    """
+    return "; ".join(_findings(claim["checks"]))
+
+
+def _findings(checks: Mapping[str, Any]) -> Iterator[str]:
+    if numbers := checks.get("missing_numbers"):
+        yield f"not in the passages: {', '.join(map(str, numbers))}"
+    if quotes := checks.get("missing_quotes"):
+        yield f"not quoted from them: {', '.join(f'“{quote}”' for quote in quotes)}"
+    if names := checks.get("missing_names"):
+        yield f"not named in them: {', '.join(names)}"
+    unknown = [value["name"] for value in checks.get("values", ()) if value["value"] == "null"]
+    if unknown:
+        yield f"not known to them: {', '.join(unknown)}"
+    other = [f"{value['name']} is {value['value']}" for value in checks.get("values", ()) if value["value"] != "null"]
+    against = checks.get("contradicted_by")
+    if other:
+        yield f"in a passage, {', '.join(other)}"
+    elif against:
+        yield _DIFFERENCES.get(against, f"a passage has another {against}")
+    if better := checks.get("better"):
+        yield f"{better} supports it"
 
 
 def early_end(answer: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from asky.evidence.export.citing import as_written, reference
 from asky.evidence.export.markdown import autolink
 from asky.evidence.export.works import Reference, cited_works
-from asky.evidence.marks import WARNING_SIGN, early_end, shown_verdict
+from asky.evidence.marks import WARNING_SIGN, early_end, reason, shown_verdict
 from asky.evidence.plain_text import plain_text
 from asky.report.research_report import ReportedCycle, ReportedFact, ResearchReport
 from asky.report.research_words import (
@@ -26,7 +26,7 @@ from asky.report.research_words import (
     searched_in,
     spending,
 )
-from asky.report.verdicts import LABELS, findings, is_doubtful
+from asky.report.verdicts import LABELS, is_doubtful
 from asky.text.scrub import one_line
 
 _ENTITIES_SHOWN = 60
@@ -83,7 +83,7 @@ def _doubts(claims: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """Yield the statements that are not supported, each with its verdict and what was found."""
     for each in filter(is_doubtful, claims):
         verdict = shown_verdict(each)
-        details = findings(each)
+        details = reason(each)
         said = _written(f"{LABELS.get(verdict, verdict)}: “{plain_text(each['text'])}”")
         yield f"- {said}{_cited(each['citations'])}" + (f" ({_written(details)})" if details else "")
 
@@ -136,8 +136,8 @@ def _cycles(cycles: Sequence[ReportedCycle]) -> Iterator[str]:
     rule = "|" + "|".join("-" * (width + 1) + ":" for width in widths) + "|"
     yield from (rows[0], rule, *rows[1:], "")
     for each in cycles:
-        reason = f" ({_written(each.reason)})" if each.reason else ""
-        yield f"- Cycle {each.cycle}: {_written('; '.join(each.queries)) or 'nothing searched'}{reason}"
+        why = f" ({_written(each.reason)})" if each.reason else ""
+        yield f"- Cycle {each.cycle}: {_written('; '.join(each.queries)) or 'nothing searched'}{why}"
 
 
 def _entry(work: Reference) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from asky.evidence.export.markdown import ADDED
-from asky.evidence.marks import early_end, shown_verdict
+from asky.evidence.marks import early_end, reason, shown_verdict
 from asky.evidence.plain_text import plain_text
 from asky.report.gathering import ReportedAnswer
 from asky.report.links import allowed_links, page_link
@@ -16,7 +16,7 @@ from asky.report.passages import passage_list, source_name
 from asky.report.prose import render_prose
 from asky.report.research_sections import ResearchSections
 from asky.report.research_words import spending
-from asky.report.verdicts import LABELS, chip, findings
+from asky.report.verdicts import LABELS, chip
 from asky.report.words import day_and_time
 from asky.text.counting import counted
 from asky.text.scrub import one_line
@@ -103,7 +103,7 @@ def _checks(claims: Sequence[Mapping[str, Any]], prefix: str) -> Html:
 
 def _check(number: int, claim: Mapping[str, Any], prefix: str) -> Html:
     cited = (tag("a", f"[{n}]", class_="cite", href=f"#{prefix}-c{n}") for n in claim["citations"])
-    details = findings(claim)
+    details = reason(claim)
     return tag(
         "li",
         chip(shown_verdict(claim)),

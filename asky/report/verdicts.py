@@ -43,18 +43,3 @@ def chip(kind: str, *, target: str | None = None) -> Html:
     content = (tag("span", sign, aria_hidden="true"), f" {LABELS.get(kind, kind)}")
     attributes = {"class_": f"chip {kind if kind in LABELS else 'uncited'}", "title": _MEANINGS.get(kind)}
     return tag("a", *content, href=f"#{target}", **attributes) if target else tag("span", *content, **attributes)
-
-
-def findings(claim: Mapping[str, Any]) -> str:
-    """Describe what is missing or different in the passages of a claim, in a phrase; empty if nothing is."""
-    checks = claim["checks"]
-    problems = []
-    if numbers := checks.get("missing_numbers"):
-        problems.append(f"not in the passages: {', '.join(map(str, numbers))}")
-    if quotes := checks.get("missing_quotes"):
-        problems.append(f"not quoted from them: {', '.join(f'“{quote}”' for quote in quotes)}")
-    if against := checks.get("contradicted_by"):
-        problems.append(
-            f"a passage has a different {against}" if against == "number" else f"a passage differs by a {against}"
-        )
-    return "; ".join(problems)

@@ -248,6 +248,7 @@ class Finalizer:
             self._locate,
             claims_anything=claims_anything and self.journal.state.has_sources,
             rewriter=self.rewriter,
+            question=self.question.text,
         )
 
     def _locate(self, document_id: int, span: Span) -> Location:

@@ -92,7 +92,7 @@ _CLAIM = {
     "text": str, "start": int, "end": int, "citations": [int], "verdict": str, "score": NUMBER,
     "checks": {
         "missing_numbers?": list, "missing_quotes?": list, "contradicted_by?": TEXT,
-        "quotation?": _is_quotation,
+        "quotation?": _is_quotation, "values?": [{"name": str, "value": str}], "missing_names?": [str], "better?": str,
     },
 }  # fmt: skip
 _USAGE = {

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from asky.app.answers import parts_of, place_text
+from asky.app.answers import parts_of, place_text, plain_text
 from asky.app.runs import DEFAULT_COLLECTION
 from asky.cli.terminal.terminal import one_line
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from asky.cli.terminal.terminal import Terminal
 
 _SHOWN_QUOTE = 100  # characters
+_SHOWN_BETTER = 240
 _BOLD, _DIM, _UNDERLINED, _GREEN, _RED = 1, 2, 4, 32, 31
 
 _SOURCE_NOW: Mapping[str, str] = MappingProxyType(
@@ -51,6 +52,9 @@ def print_opened(terminal: Terminal, run: Run, opened: OpenedCitation) -> None:
         _print_painted(terminal, f"FAILED: the hash of the stored text is {opened.sha256}", _RED)
     if not opened.quote_matches:
         _print_painted(terminal, f"FAILED: the answer's quote is not in the stored text: {citation['quote']}", _RED)
+    for better in opened.better:
+        terminal.line(f"{better.key} supports “{_brief(plain_text(better.claim))}”: {one_line(better.source.title)}")
+        _print_painted(terminal, f"    “{_brief(better.text)}”", _DIM)
     if opened.source_now != "same":
         remedy = f"; {_refresh_command(opened)} reads it again" if opened.source_now == "modified" else ""
         terminal.line(_SOURCE_NOW[opened.source_now] + remedy)
@@ -63,6 +67,11 @@ def print_citations(terminal: Terminal, run: Run) -> None:
         _print_painted(terminal, f"[{citation['n']}] {one_line(place)}", _BOLD)
         terminal.line(f"    {one_line(citation['quote'])[:_SHOWN_QUOTE]}")
     terminal.note(f"`asky why N` shows the passage behind [N] of run {run.id}")
+
+
+def _brief(text: str) -> str:
+    shown = one_line(text)
+    return shown if len(shown) <= _SHOWN_BETTER else shown[:_SHOWN_BETTER].rsplit(" ", 1)[0] + " …"
 
 
 def _refresh_command(opened: OpenedCitation) -> str:

@@ -92,11 +92,13 @@ def check_reply(
     *,
     claims_anything: bool,
     rewriter: MakeRewriter | None = None,
+    question: str = "",
 ) -> CheckedReply:
     """Pass `text` through the gate: only keys of `shown` become citations; a `rewriter` may turn others into keys.
 
-    Claims are verified if it `claims_anything`, unlike an abstention or small talk. Terminal sequences and invisible
-    characters are removed first: the answer is stored, exported and printed in this form.
+    Claims are verified if it `claims_anything`, unlike an abstention or small talk; answers of a few words with their
+    `question`. A claim that its citations don't support names another shown passage that does. Terminal sequences and
+    invisible characters are removed first: the answer is stored, exported and printed in this form.
     """
     numbered = number_citations(without_controls(text), shown, rewriter)
     citations = build_citations(numbered.order, shown)
@@ -105,10 +107,24 @@ def check_reply(
         located = _located(citations, _cited_sentences(numbered.text), shown, locate) if citations else ()
         return CheckedReply(numbered.text, numbered, unquoted, located, ())
 
-    claims = verify_answer(numbered.text, {each.n: each.quote for each in citations})
+    claims = verify_answer(
+        numbered.text,
+        {each.n: each.quote for each in citations},
+        question=question,
+        about={each.n: _known(each) for each in citations},
+        others=[(key, passage.text) for key, passage in shown.items()],
+    )
     marked, claims = mark_unsupported(numbered.text, claims)
     cited_sentences = [*((claim.citations, claim.text) for claim in claims), *_cited_code(numbered.text)]
     return CheckedReply(marked, numbered, unquoted, _located(citations, cited_sentences, shown, locate), claims)
+
+
+def _known(citation: Citation) -> str:
+    """Return what a model was told of a passage beside its text."""
+    source, place = citation.source, citation.location
+    page = place.page_label or place.page
+    told = (source.title, place.section, source.published, f"page {page}" if page is not None else None)
+    return " ; ".join(each for each in told if each)
 
 
 def _cited_sentences(text: str) -> list[tuple[Sequence[int], str]]:

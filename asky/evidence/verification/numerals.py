@@ -16,6 +16,12 @@ _MAX_SCALED_DIGITS = 18
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _POINTED_THOUSANDS = re.compile(r"\d{1,3}(?:\.\d{3})+")
 _PLAIN = re.compile(r"\d+(?:\.\d+)?")
+DECIMAL = re.compile(r"\d{1,15}(?:\.\d{1,15})?")
+"""Matches a value that can be compared as a number."""
+
+_YEAR = re.compile(r"1\d{3}|20\d\d")
+_DECADE = re.compile(r"\d{3}0")
+_NOON = 12
 
 
 def values_of(numeral: str) -> frozenset[str]:
@@ -51,6 +57,45 @@ def fraction(whole: int, top: int, bottom: int) -> frozenset[str]:
         return frozenset({exact})
     cut = {_plain(exact[: exact.index(".") + places]) for places in (3, 4)}
     return frozenset({exact, *cut, *(_plain(f"{value:.{places}f}") for places in (1, 2, 3))})
+
+
+def on_the_clock(hour: str, half: str) -> frozenset[str]:
+    """Return the hour of a 24-hour clock for one of a twelve-hour clock; `half` is "a", "p" or "" for none."""
+    if not half or not hour.isdecimal() or not 1 <= int(hour) <= _NOON:
+        return frozenset()
+    return frozenset({str(int(hour) % _NOON + (_NOON if half == "p" else 0))})
+
+
+def eras(number: str, ending: str, *following: str) -> frozenset[str]:
+    """Return the names of the decade or the century that a number with its ending stands for, as in `eras_of_year`."""
+    if ending == "s":
+        return frozenset({number + ending}) if _DECADE.fullmatch(number) else frozenset()
+    is_century = "centur" in (following[0].lower()[:6], following[1][:6] if following[0] == "-" else "")
+    return frozenset({f"{number} century"}) if is_century else frozenset()
+
+
+def eras_of_year(value: str) -> frozenset[str]:
+    """Return the decade and the century of a year: `1970s` and `20 century` for 1979; none for other numbers.
+
+    1900 is in two centuries, since people count either way.
+    """
+    if not _YEAR.fullmatch(value):
+        return frozenset()
+    return frozenset({f"{value[:3]}0s", f"{(int(value) - 1) // 100 + 1} century", f"{int(value) // 100 + 1} century"})
+
+
+_FACTORS = {("km", "mi"): 0.621371, ("m", "ft"): 3.28084, ("cm", "inch"): 0.393701, ("kg", "lb"): 2.20462}
+
+
+def converted(value: float, unit: str) -> tuple[tuple[float, str], ...]:
+    """Return a measure in units of the other system: 74 celsius in fahrenheit, 5 km in mi; empty for other units."""
+    if unit == "celsius":
+        return (value * 9 / 5 + 32, "fahrenheit"), (value * 9 / 5 + 32, "°")
+    if unit == "fahrenheit":
+        return ((value - 32) * 5 / 9, "celsius"), ((value - 32) * 5 / 9, "°")
+    there = [(value * factor, other) for (one, other), factor in _FACTORS.items() if one == unit]
+    back = [(value / factor, one) for (one, other), factor in _FACTORS.items() if other == unit]
+    return (*there, *back)
 
 
 def _plain(numeral: str) -> str:

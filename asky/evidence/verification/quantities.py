@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from asky.evidence.verification.numerals import VULGAR, VULGAR_SIGN, fraction, scaled, values_of
+from asky.evidence.verification.numerals import VULGAR, VULGAR_SIGN, eras, fraction, on_the_clock, scaled, values_of
 
 
 def _counted(names: str, first: int) -> dict[str, int]:
@@ -54,6 +54,8 @@ _UNITS = {
         "year years yr yrs",
         "celsius",
         "fahrenheit",
+        "° degree degrees",
+        "lb lbs",
         "kb",
         "mb",
         "gb",
@@ -77,6 +79,18 @@ _NUMERIC_DATE = re.compile(r"(?<![\d./])(\d{1,2})([./])(\d{1,2})\2(\d{4})(?![\d.
 _NOT_VULGAR = re.compile(rf"[^{VULGAR}]+")
 _TOKEN = re.compile(rf"(?:\d{{1,9}}[ ]?)?[{VULGAR}]|\d+(?:[.,]\d+)*|[^\W\d_]+|[%$€£¥]|\S")
 _SLASHES = frozenset("/⁄")
+_LABELS = frozenset({"step", "passage", "source", "document", "excerpt", "citation"})
+_ITEM_SIGNS = frozenset(".)")
+_DASHES = frozenset("-–—")
+_YEAR_DIGITS = 4
+_SCALES_OF_HEAT = {"c": "celsius", "celsius": "celsius", "f": "fahrenheit", "fahrenheit": "fahrenheit"}
+_MAX_SMALL = 10
+_ABOUT, _OVER, _UNDER = (0.95, 1.05), (1.0, 1.1), (0.9, 1.0)
+_LEEWAY = dict.fromkeys(("about", "around", "approximately", "roughly", "circa", "ca", "some", "~", "≈"), _ABOUT)
+_LEEWAY |= dict.fromkeys(("over", "exceeding", "above"), _OVER) | dict.fromkeys(
+    ("under", "nearly", "almost", "below"), _UNDER
+)
+_LEEWAY_THAN = {"more": _OVER, "greater": _OVER, "higher": _OVER, "less": _UNDER, "fewer": _UNDER, "lower": _UNDER}
 _MAX_PART_DIGITS = 3  # of a fraction
 
 
@@ -86,7 +100,8 @@ class Quantity:
 
     `position` counts words and signs of the text, so that adjacency is known. `month` is set, without values, for the
     name of a month next to a number. `certain` is false for what may not be a number: "one", an ordinal word, digits
-    inside a name such as "H1N1".
+    inside a name such as "H1N1". `leeway` is the least and the most that the true number may be, as multiples of this
+    one: "about 50", "over 50", "nearly 50".
     """
 
     position: int
@@ -95,6 +110,12 @@ class Quantity:
     unit: str | None = None
     month: int | None = None
     certain: bool = True
+    leeway: tuple[float, float] | None = None
+
+    @property
+    def is_small_word(self) -> bool:
+        """Return whether it may count what the text itself lists: "two", up to "ten", without a unit."""
+        return self.written.lower() in _SMALL and self.unit is None and _SMALL[self.written.lower()] <= _MAX_SMALL
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,16 +196,55 @@ def _stands_with_number(tokens: list[_Token], at: int) -> bool:
 def _numeral(tokens: list[_Token], at: int) -> tuple[Quantity, int]:
     token = tokens[at]
     values, end = _slashed(tokens, at) or (values_of(token.text), at + 1)
+    values |= on_the_clock(token.text, _half_of_day(tokens, end)) | _end_of_years(tokens, at)
     written = " ".join(part.text for part in tokens[at:end]).replace(" / ", "/").replace(" ⁄ ", "⁄")
     after = _following(tokens, end)
     if after.glued and after.lower in _SUFFIXES:
         values |= scaled(values, _SUFFIXES[after.lower])
     elif after.lower in _SCALES:
         values, end = scaled(values, _SCALES[after.lower]), end + 1
+    elif after.glued and after.lower in ("s", "st", "nd", "rd", "th"):
+        values |= eras(token.text, after.lower, _following(tokens, end + 1).text, _following(tokens, end + 2).lower)
     else:
         values |= _with_fraction_after(tokens, end, token.text)
-    certain = not _inside_a_name(tokens, at, after)
-    return Quantity(at, written, values, _unit(tokens, at, end), certain=certain), end
+    certain = not (_inside_a_name(tokens, at, after) or _enumerates(tokens, at, after))
+    return Quantity(at, written, values, _unit(tokens, at, end), certain=certain, leeway=_leeway(tokens, at)), end
+
+
+def _leeway(tokens: list[_Token], at: int) -> tuple[float, float] | None:
+    """Return the leeway that the words before token `at` give, past a sign of money: "about $50", "more than 50"."""
+    at -= at > 0 and tokens[at - 1].text in "$€£¥"
+    if at > 1 and tokens[at - 1].lower == "than":
+        return _LEEWAY_THAN.get(tokens[at - 2].lower)
+    return _LEEWAY.get(tokens[at - 1].lower) if at else None
+
+
+def _half_of_day(tokens: list[_Token], at: int) -> str:
+    """Return "a" or "p" if the hour before token `at` is one of a twelve-hour clock ("9 am", "9:30 p.m."), else ""."""
+    if _following(tokens, at).text == ":" and _following(tokens, at + 1).text.isdecimal():
+        at += 2
+    half = _following(tokens, at)
+    if half.lower in ("am", "pm"):
+        return half.lower[0]
+    is_dotted = half.lower in ("a", "p") and _following(tokens, at + 1).text == "."
+    return half.lower if is_dotted and _following(tokens, at + 2).lower == "m" else ""
+
+
+def _end_of_years(tokens: list[_Token], at: int) -> frozenset[str]:
+    """Return the whole year that the end of a range is short for: 2019 for the "19" of "2018–19"."""
+    if at < 2 or len(tokens[at].text) != _YEAR_DIGITS // 2 or not (tokens[at].glued and tokens[at - 1].glued):
+        return frozenset()
+    first = tokens[at - 2].text
+    is_range = tokens[at - 1].text in _DASHES and first.isdecimal() and len(first) == _YEAR_DIGITS
+    return frozenset({first[:2] + tokens[at].text}) if is_range and first[2:] < tokens[at].text else frozenset()
+
+
+def _enumerates(tokens: list[_Token], at: int, after: _Token) -> bool:
+    """Return whether a number is that of a list item, a step or a passage, or the full hour's minutes in "9:00"."""
+    if at == 0:
+        return after.glued and after.text in _ITEM_SIGNS and not _following(tokens, 2).glued and len(tokens) > 2
+    before = tokens[at - 1]
+    return before.lower in _LABELS or (before.text == ":" and before.glued and tokens[at].text in ("0", "00"))
 
 
 def _slashed(tokens: list[_Token], at: int) -> tuple[frozenset[str], int] | None:
@@ -291,6 +351,9 @@ def _unit(tokens: list[_Token], start: int, end: int) -> str | None:
     after = _following(tokens, end)
     if after.text == "-":
         after = _following(tokens, end + 1)
+    elif after.lower in ("°", "º", "degree", "degrees"):
+        scale = _following(tokens, end + 1).lower
+        return _SCALES_OF_HEAT.get(scale, "°")
     elif after.lower == "per" and _following(tokens, end + 1).lower == "cent":
         return "%"
     if len(after.text) == 1 and after.text.isalpha():  # 5 g but not 5G, 5 s but not the 1990s

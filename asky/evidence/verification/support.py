@@ -11,7 +11,11 @@ from itertools import pairwise
 from asky.evidence.citations.markers import without_lookalikes
 from asky.evidence.plain_text import without_markup
 from asky.evidence.quotes import Quotable
+from asky.evidence.verification.numerals import eras_of_year
+from asky.evidence.verification.opposites import Pole, poles_of
 from asky.evidence.verification.quantities import NUMBER_WORDS, Quantity, quantities
+from asky.evidence.verification.record_claims import Record, read_record
+from asky.evidence.verification.records import describes, read_values, spelled
 from asky.text.sentences import sentence_spans
 from asky.text.terms import content_terms, stem, words
 
@@ -34,13 +38,17 @@ class Statement:
     values: frozenset[str]
     months: frozenset[int]
     negated: bool
+    poles: frozenset[Pole]
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
     """A passage that has been analysed once, for any number of claims.
 
-    `units` maps each value of its numbers to the units it has there; `None` is an unknown unit.
+    `units` maps each value of its numbers to the units it has there; `None` is an unknown unit. A year also gives its
+    decade and its century. `record` has the values of a record, which are also read as sentences with their names;
+    `is_description` is true if some of them are texts, such as the reviews of a place, which a claim sums up.
     """
 
     quotable: Quotable
@@ -48,6 +56,8 @@ class Passage:
     terms: frozenset[str]
     pairs: frozenset[tuple[str, str]]
     units: Mapping[str, frozenset[str | None]]
+    record: Record | None = None
+    is_description: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +84,16 @@ def read_statement(text: str) -> Statement:
     """Return the comparable forms of `text`, taken as one statement."""
     terms = _terms(text)
     found = tuple(quantities(text))
+    read = words(text)
     return Statement(
         terms=frozenset(terms),
         pairs=frozenset(pairwise(terms)),
         quantities=found,
         values=frozenset(value for quantity in found for value in quantity.values),
         months=frozenset(quantity.month for quantity in found if quantity.month is not None),
-        negated=_is_negated(words(text)),
+        negated=_is_negated(read),
+        poles=poles_of(read),
+        text=text,
     )
 
 
@@ -104,19 +117,25 @@ def _is_negated(words_read: list[str]) -> bool:
 
 def read_passage(text: str) -> Passage:
     """Return a passage with its sentences."""
-    sentences = tuple(read_statement(text[span.start : span.end]) for span in sentence_spans(text))
-    terms = _terms(text)
+    values = read_values(text)
+    whole = f"{text}\n\n{spelled(values)}" if values else text
+    sentences = tuple(read_statement(whole[span.start : span.end]) for span in sentence_spans(whole))
+    terms = _terms(whole)
     units: dict[str, set[str | None]] = {}
     for sentence in sentences:
         for quantity in sentence.quantities:
             for value in quantity.values:
                 units.setdefault(value, set()).add(quantity.unit)
+                for era in eras_of_year(value):
+                    units.setdefault(era, set()).add(None)
     return Passage(
         Quotable(without_markup(without_lookalikes(text)), ignore_case=True),
         sentences,
         frozenset(terms),
         frozenset(pairwise(terms)),
         {value: frozenset(known) for value, known in units.items()},
+        read_record(values) if values else None,
+        describes(values, text),
     )
 
 

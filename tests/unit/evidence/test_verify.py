@@ -60,10 +60,15 @@ def test_a_claim_with_another_number_in_the_same_sentence_is_contradicted() -> N
         assert check.score < 0.25
 
 
-def test_a_claim_with_a_number_that_no_passage_holds_is_partial_at_most() -> None:
+def test_a_claim_with_a_number_that_no_passage_holds_is_unsupported() -> None:
     check = verify_claim("Tides in the Bay of Fundy in Canada are measured by 25 people.", (TIDES, SUN))
-    assert check.verdict == "partial"
+    assert check.verdict == "unsupported"
     assert check.checks["missing_numbers"] == ["25"]
+
+
+def test_a_small_number_word_that_may_count_what_the_claim_lists_leaves_it_partial() -> None:
+    check = verify_claim("Two bodies, the moon and the sun, cause the tides by the gravity of the moon.", (TIDES, SUN))
+    assert (check.verdict, check.checks["missing_numbers"]) == ("partial", ["Two"])
 
 
 def test_a_number_with_another_unit_is_missing() -> None:
@@ -81,7 +86,7 @@ def test_numbers_and_quotations_beyond_the_fiftieth_count_as_missing() -> None:
     numbers = [str(number) for number in range(1001, 1054)]
     check = verify_claim(" and ".join(numbers), [" and ".join(numbers)])
     assert check.checks["missing_numbers"] == numbers[50:]
-    assert check.verdict == "partial"
+    assert check.verdict == "unsupported"
     quotes = [f"the {letter}{number} of a word" for letter in "abcdef" for number in "abcdefghi"]
     said = " ".join(f'"{quote}"' for quote in quotes)
     check = verify_claim(said, [said])
@@ -166,7 +171,7 @@ def test_without_passages_a_claim_is_uncited() -> None:
 def test_a_claim_that_two_passages_hold_together_is_supported() -> None:
     claim = "Tides are caused by the gravity of the moon, and the sun adds 46 percent to the pull."
     assert verdict(claim, TIDES, SUN) == "supported"
-    assert verdict(claim, TIDES) == "partial"
+    assert verdict(claim, TIDES) == "unsupported"  # no passage has the 46
 
 
 @pytest.mark.parametrize("claim", ["", "It is what it is.", "the of and", "???"])
@@ -284,3 +289,60 @@ def test_an_answer_of_an_earlier_version_loses_the_marks_of_uncited_statements()
 
     before = stored("It is. ⚠ uncited So it is. ⚠ unsupported\n\n- It rose. ⚠ uncited")
     assert without_uncited_marks(before) == stored("It is. So it is. ⚠ unsupported\n\n- It rose.")
+
+
+BANK = """
+The Reserve Bank raised its rate by 0.25 points to 4.1 % in June 2023. Governor Philip Lowe said inflation of 7 % was
+still too high. Two of the nine members of the board voted to wait. Unemployment stood at 3.6 %, close to a 50-year low.
+The bank expects prices to return to its target of 2 to 3 % by mid-2025. House prices in Sydney rose 1.8 % in May while
+those in Hobart fell. The decision surprised most economists, who had expected no change.
+"""
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "In June 2023 the Reserve Bank raised its rate by a quarter point to 4.1%.",
+        "According to Philip Lowe, inflation of 7 % was too high.",
+        "The rate was raised to 4.1 % by the Reserve Bank in June 2023.",
+        "Most economists had expected no change and were surprised.",
+        "Unemployment was 3.6 percent, near a 50-year low.",
+        "The bank expects to reach its target of 2–3 % by the middle of 2025.",
+        "Prices of houses fell in Hobart but rose by 1.8 % in Sydney in May.",
+        "The governor, Philip Lowe, said that inflation, at 7 %, was still too high.",
+        "The decision was a surprise to most economists.",
+    ],
+)
+def test_a_lightly_reworded_sentence_raises_no_alarm(claim: str) -> None:
+    assert verdict(claim, BANK) == "supported"
+
+
+def test_an_answer_of_a_few_words_is_judged_with_its_question() -> None:
+    question = "What is the capital of France?"
+    assert verify_claim("Paris", ["Paris is the capital of France."], question=question).verdict == "supported"
+    other = "Paris Hilton sings in Berlin, and Rome was not built in a day."
+    assert verify_claim("Paris", [other]).verdict == "supported"
+    assert verify_claim("Paris", [other], question=question).verdict != "supported"
+    question = "What share were boats?"
+    assert verify_claim("42 %", ["42 % of the sales were boats."], question=question).verdict != "unsupported"
+    assert verify_claim("42 %", ["42 % of the rain fell in May."], question=question).verdict != "supported"
+
+
+def test_a_number_of_the_question_or_of_what_is_known_of_a_passage_is_no_fault() -> None:
+    claim = "The idol of 2021 sang the song of the old mill."
+    passage = "The idol sang the song of the old mill."
+    assert verify_claim(claim, [passage]).verdict == "unsupported"
+    assert verify_claim(claim, [passage], question="Who sang in 2021?").verdict == "partial"
+    assert verify_claim(claim, [passage], about="Idols, 2021").verdict == "supported"
+
+
+def test_a_claim_with_the_wrong_citation_names_the_passage_that_supports_it() -> None:
+    shown = [("Psun0", SUN), ("Ptides", TIDES), ("Pbread", "Bread rises because yeast makes gas.")]
+    answer = "The highest tides of the world are in the Bay of Fundy [1]. Bread is baked in the dark [1]."
+    claims = verify_answer(answer, {1: SUN}, others=shown)
+    assert [(claim.verdict, claim.checks.get("better")) for claim in claims] == [
+        ("unsupported", "Ptides"),
+        ("unsupported", None),
+    ]
+    (right,) = verify_answer("The sun adds about 46 percent to the pull of the moon [1].", {1: SUN}, others=shown)
+    assert "better" not in right.checks
