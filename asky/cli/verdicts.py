@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from asky.app.answers import MARKED, WARNING_SIGN, plain_text, shown_verdict
+from asky.app.answers import MARKED, WARNING_SIGN, contradictions_of, plain_text, shown_verdict
 from asky.cli.terminal.terminal import one_line
 from asky.text.counting import counted
 
@@ -49,6 +49,21 @@ def statement_lines(claims: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         score = f"{claim['score']:.2f}" if has_score else "    "
         numbers = f"[{', '.join(map(str, claim['citations']))}] " if claim["citations"] else ""
         yield f"  {verdict:<12} {score}  {numbers}{statement_text(claim)}"
+
+
+def confidence_lines(answer: Mapping[str, Any]) -> Iterator[str]:
+    """Yield how likely an `asky.answer/1` object is right, if that is known."""
+    if answer.get("confidence") is not None:
+        yield f"confidence {answer['confidence']:.2f}"
+
+
+def contradiction_lines(answer: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the statements of an `asky.answer/1` object that contradict each other, both sides with their citations."""
+    for found in contradictions_of(answer):
+        yield f"{WARNING_SIGN} sources contradict each other ({one_line(found.explanation)}):"
+        for side in found.sides:
+            numbers = "".join(f"[{n}]" for n in side.citations)
+            yield f"  “{one_line(side.statement)}” {numbers} {one_line(side.source)}".rstrip()
 
 
 def statement_text(claim: Mapping[str, Any]) -> str:

@@ -18,6 +18,7 @@ value, including a `Mapping` to `Any`: a table of the user's own making. `None` 
     |  +- searxng, brave, ...: SearchServiceSettings
     +- network: Network                research.toml
     +- budget: Budget                  research.toml
+    +- answer: AnswerSettings          research.toml
     +- ui: Ui                          research.toml
     +- notes: Notes                    research.toml
     +- mcp: Mcp                        research.toml
@@ -308,6 +309,19 @@ class Network:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerSettings:
+    """When an answer is given."""
+
+    min_confidence: float = _key(
+        0.0,
+        "Least confidence of an answer of the built-in model; below it, the model abstains. 0 turns this off.",
+        low=0,
+        high=1,
+        project=True,
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Ui:
     color: When = _key(
         "auto", "Coloured output; auto colours a terminal unless NO_COLOR is set or TERM is dumb.", project=True
@@ -505,6 +519,7 @@ class Settings:
     search: Search = _table(Search, "Which services search the web.")
     network: Network = _table(Network, "How pages are fetched.")
     budget: BudgetSettings = _table(BudgetSettings, "Spending limits.")
+    answer: AnswerSettings = _table(AnswerSettings, "When an answer is given.")
     ui: Ui = _table(Ui, "What the terminal shows.")
     notes: Notes = _table(Notes, "Notes to search and research.")
     mcp: Mcp = _table(Mcp, "What the MCP server offers to its hosts.")
@@ -524,7 +539,19 @@ class Settings:
 
 FILES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "research.toml": ("research", "search", "network", "budget", "ui", "notes", "mcp", "agent", "prompts", "tools"),
+        "research.toml": (
+            "research",
+            "search",
+            "network",
+            "budget",
+            "answer",
+            "ui",
+            "notes",
+            "mcp",
+            "agent",
+            "prompts",
+            "tools",
+        ),
         "models.toml": ("default", "providers", "models"),
     }
 )

@@ -58,6 +58,7 @@ def encode_reply(reply: Reply) -> dict[str, Any]:
         "usage": asdict(reply.usage),
         "warnings": list(reply.warnings),
         **({} if reply.relevance is None else {"relevance": reply.relevance}),
+        **({} if reply.confidence is None else {"confidence": reply.confidence}),
     }
 
 
@@ -65,7 +66,7 @@ def decode_reply(encoded: Encoded) -> Reply:
     """Return the reply that `encode_reply` encoded."""
     usage = ModelUsage(**encoded["usage"])
     message, warnings = decode_message(encoded["message"]), tuple(encoded["warnings"])
-    return Reply(message, encoded["finish"], usage, warnings, encoded.get("relevance"))
+    return Reply(message, encoded["finish"], usage, warnings, encoded.get("relevance"), encoded.get("confidence"))
 
 
 def encode_result(result: ToolResult) -> dict[str, Any]:

@@ -87,7 +87,8 @@ class Reply:
     `finish` is `tool_calls` exactly if `message.tool_calls` is not empty and complete; `length` if the model's limit
     cut the reply; `cut` if the stream ended prematurely. A reply cut inside a tool call contains the partial call,
     which is never run. `warnings` are for the user: a prompt that the endpoint cut silently, a parameter that it
-    refused. `relevance` is how likely the passages answer the question, in [0, 1], if the model judges that.
+    refused. `relevance` is how likely the passages answer the question, in [0, 1], if the model judges that;
+    `confidence` is the calibrated probability, in [0, 1], that the answer is right, if it is known.
     """
 
     message: Message
@@ -95,6 +96,7 @@ class Reply:
     usage: ModelUsage
     warnings: tuple[str, ...] = ()
     relevance: float | None = None
+    confidence: float | None = None
 
 
 class ChatModel(Protocol):

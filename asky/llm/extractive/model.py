@@ -15,6 +15,7 @@ from typing import Any
 from asky.concurrency import in_thread
 from asky.errors import AskyError
 from asky.llm.extractive.answer import abstain, quote_units
+from asky.llm.extractive.confidence import confidence_of
 from asky.llm.extractive.document_answers import answer_about_documents
 from asky.llm.extractive.questions import ParsedQuestion, follow_up, queries, read_question, shorten
 from asky.llm.extractive.relevance import may_answer, relevance
@@ -39,12 +40,14 @@ _CLOSE = 0.5  # of the relevance that an answer needs
 class ExtractiveSettings:
     """The conditions of an answer, and the limits on its quotations.
 
-    The model abstains below a relevance of `min_relevance`, or a coverage of `min_coverage` if nothing is embedded. At
-    most `max_embedded` units are embedded for an answer, which bounds its time.
+    The model abstains below a relevance of `min_relevance`, or a coverage of `min_coverage` if nothing is embedded, and
+    below a confidence of `min_confidence` where there is one. At most `max_embedded` units are embedded for an answer,
+    which bounds its time.
     """
 
     min_relevance: float = 0.42
     min_coverage: float = 0.3
+    min_confidence: float = 0.0
     max_embedded: int = 24
     selection: SelectionSettings = field(default_factory=SelectionSettings)
 
@@ -98,6 +101,7 @@ class ExtractiveModel:
             "tool_calls" if step.calls else "stop",
             ModelUsage(cost_usd=0.0),
             relevance=step.relevance,
+            confidence=None if step.relevance is None else confidence_of(step.relevance),
         )
 
     def _next(self, messages: tuple[Message, ...], tools: frozenset[str]) -> _Step:
@@ -161,11 +165,23 @@ class ExtractiveModel:
         parts = [part.scored for part in reading.judged[1:] if part.is_answered]
         answers = whole.scored if whole.is_answered else ()
         chosen = select_units(reading.scorer, whole.question, answers, parts, settings)
-        if chosen:
-            return quote_units(chosen, reading.passages), _best_relevance(reading)
-        closest = [each.unit for each in whole.scored[:_MAX_CLOSEST]] if whole.share >= _CLOSE else []
+        found = _best_relevance(reading)
+        doubt = self._doubt(found) if chosen else None
+        if chosen and doubt is None:
+            return quote_units(chosen, reading.passages), found
+        closest = (
+            [each.unit for each in whole.scored[:_MAX_CLOSEST]] if whole.share >= _CLOSE else chosen[:_MAX_CLOSEST]
+        )
         failed = None if reading.passages else state.failure()
-        return abstain(closest, reading.passages, failed), whole.relevance if whole.scored else None
+        relevance = whole.relevance if whole.scored else None
+        return abstain(closest, reading.passages, failed, doubt), found if doubt is not None else relevance
+
+    def _doubt(self, relevance: float | None) -> str | None:
+        """Return why an answer of this relevance is not confident enough to be given, `None` if it is."""
+        least, found = self._settings.min_confidence, None if relevance is None else confidence_of(relevance)
+        if found is None or found >= least:
+            return None
+        return f"The confidence of what was found is {found:.2f}, below the {least:.2f} of answer.min_confidence."
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ class Transcript:
     their results. It begins with the initial messages, the last of which is the question, and is never shortened;
     `sent` is what the model receives of it. `calls` holds the usage of each model call, `partial` the deltas of the
     current reply, and `broken_off` the text of a reply that ended early, until a complete one arrives. `relevance`
-    is that of the last answer; see `Reply`.
+    and `confidence` are those of the last answer; see `Reply`.
     """
 
     messages: list[Message]
@@ -27,6 +27,7 @@ class Transcript:
     partial: list[str] = field(default_factory=list)
     broken_off: str = ""
     relevance: float | None = None
+    confidence: float | None = None
     sent: list[Message] = field(init=False)
     _initial_count: int = field(init=False)
     _question: int = field(init=False)

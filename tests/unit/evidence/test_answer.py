@@ -110,5 +110,7 @@ def test_the_json_object_has_every_key_of_the_contract_in_order() -> None:
         "stopped_by": None,
         "warnings": ["one"],
         "relevance": 0.75,
+        "confidence": None,
+        "contradictions": [],
     }
     assert list(value)[:8] == ["schema", "run", "session", "mode", "question", "model", "answer", "citations"]
