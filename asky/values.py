@@ -315,11 +315,10 @@ class Contradiction:
 class Answer:
     """A finished run: the text with `[n]` markers, the citation behind each marker, and the check of each sentence.
 
-    `faults` counts flagged sentences, removed citations, and addresses that belong to no source. `relevance` is how
-    likely the cited passages answer the question, in [0, 1], as the built-in model decides by it whether to answer;
-    `confidence` is the calibrated probability, in [0, 1], that the answer is right. Both are `None` for other models,
-    for answers about whole documents, and without an embedding model. `contradictions` are those that the check found
-    among the passages shown and the statements of the answer.
+    `faults` counts flagged sentences, removed citations, and addresses that belong to no source. `confidence` is how
+    likely the cited passages hold the answer, in [0, 1]: a calibrated probability of the built-in model, `None` for
+    other models, for answers about whole documents, and without an embedding model. `contradictions` are those that the
+    check found among the passages shown and the statements of the answer.
     """
 
     run: str
@@ -336,7 +335,6 @@ class Answer:
     stopped_by: StoppedBy | None = None
     warnings: tuple[str, ...] = ()
     faults: int = 0
-    relevance: float | None = None
     confidence: float | None = None
     contradictions: tuple[Contradiction, ...] = ()
 

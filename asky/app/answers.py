@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
-from asky.evidence.answer import contradictions_of
+from asky.evidence.answer import confidence_of, contradictions_of
 from asky.evidence.export.citing import as_written, place_text, reference
 from asky.evidence.marks import MARKED, WARNING_SIGN, shown_verdict, without_marks
 from asky.evidence.plain_text import plain_text
@@ -35,6 +35,7 @@ __all__ = [
     "Form",
     "answer_text",
     "as_written",
+    "confidence_of",
     "contradictions_of",
     "export_cited",
     "exported_text",

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from asky.app.answers import MARKED, WARNING_SIGN, contradictions_of, plain_text, shown_verdict
+from asky.app.answers import MARKED, WARNING_SIGN, confidence_of, contradictions_of, plain_text, shown_verdict
 from asky.cli.terminal.terminal import one_line
 from asky.text.counting import counted
 
@@ -52,9 +52,9 @@ def statement_lines(claims: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def confidence_lines(answer: Mapping[str, Any]) -> Iterator[str]:
-    """Yield how likely an `asky.answer/1` object is right, if that is known."""
-    if answer.get("confidence") is not None:
-        yield f"confidence {answer['confidence']:.2f}"
+    """Yield how likely the sources of an `asky.answer/1` object hold the answer, if that is known."""
+    if (confidence := confidence_of(answer)) is not None:
+        yield f"confidence {confidence:.2f}"
 
 
 def contradiction_lines(answer: Mapping[str, Any]) -> Iterator[str]:

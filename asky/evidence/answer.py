@@ -49,10 +49,15 @@ def answer_json(answer: Answer) -> dict[str, Any]:
         "usage": asdict(answer.usage),
         "stopped_by": answer.stopped_by,
         "warnings": list(answer.warnings),
-        "relevance": answer.relevance,
         "confidence": answer.confidence,
         "contradictions": [_contradiction_json(each) for each in answer.contradictions],
     }
+
+
+def confidence_of(answer: Mapping[str, Any]) -> float | None:
+    """Return the confidence of an `asky.answer/1` object, whose name was relevance at first; `None` if it has none."""
+    confidence: float | None = answer.get("confidence", answer.get("relevance"))
+    return confidence
 
 
 def contradictions_of(answer: Mapping[str, Any]) -> tuple[Contradiction, ...]:

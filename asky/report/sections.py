@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from asky.evidence.answer import contradictions_of
+from asky.evidence.answer import confidence_of, contradictions_of
 from asky.evidence.export.markdown import ADDED
 from asky.evidence.marks import early_end, shown_verdict
 from asky.evidence.plain_text import plain_text
@@ -63,7 +63,7 @@ def _byline(reported: ReportedAnswer) -> str:
         f"answered by {one_line(answer['model'])}",
         {"research": "research", "lean": "one search"}.get(answer["mode"], ""),
         f"session {one_line(answer['session'])}" if answer["session"] else "",
-        f"confidence {answer['confidence']:.2f}" if answer.get("confidence") is not None else "",
+        f"confidence {confidence:.2f}" if (confidence := confidence_of(answer)) is not None else "",
     ]
     return " · ".join(part for part in parts if part)
 

@@ -312,7 +312,6 @@ class Finalizer:
             ),
             stopped_by=stopped_by,
             faults=checked.faults,
-            relevance=self.transcript.relevance,
             confidence=self.transcript.confidence,
             contradictions=checked.contradictions,
             warnings=tuple(dict.fromkeys([*warnings, *self.warnings])),

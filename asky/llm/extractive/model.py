@@ -15,7 +15,6 @@ from typing import Any
 from asky.concurrency import in_thread
 from asky.errors import AskyError
 from asky.llm.extractive.answer import abstain, quote_units
-from asky.llm.extractive.confidence import confidence_of
 from asky.llm.extractive.document_answers import answer_about_documents
 from asky.llm.extractive.questions import ParsedQuestion, follow_up, queries, read_question, shorten
 from asky.llm.extractive.relevance import may_answer, relevance
@@ -100,8 +99,7 @@ class ExtractiveModel:
             Message("assistant", "".join(step.pieces), step.calls),
             "tool_calls" if step.calls else "stop",
             ModelUsage(cost_usd=0.0),
-            relevance=step.relevance,
-            confidence=None if step.relevance is None else confidence_of(step.relevance),
+            confidence=step.confidence,
         )
 
     def _next(self, messages: tuple[Message, ...], tools: frozenset[str]) -> _Step:
@@ -116,8 +114,8 @@ class ExtractiveModel:
             wanted = self._follow_up(reading)
             if wanted:
                 return _Step(calls=(_call("follow_up", RETRIEVAL_TOOL, {"queries": wanted}),))
-        pieces, relevance = self._write(reading, state)
-        return _Step(tuple(pieces), relevance=relevance)
+        pieces, confidence = self._write(reading, state)
+        return _Step(tuple(pieces), confidence=confidence)
 
     def _read(self, question: ParsedQuestion, state: _State) -> _Reading:
         passages = {passage.key: passage for result in state.results for passage in self._read_passages(result)}
@@ -176,21 +174,21 @@ class ExtractiveModel:
         relevance = whole.relevance if whole.scored else None
         return abstain(closest, reading.passages, failed, doubt), found if doubt is not None else relevance
 
-    def _doubt(self, relevance: float | None) -> str | None:
-        """Return why an answer of this relevance is not confident enough to be given, `None` if it is."""
-        least, found = self._settings.min_confidence, None if relevance is None else confidence_of(relevance)
-        if found is None or found >= least:
+    def _doubt(self, confidence: float | None) -> str | None:
+        """Return why an answer of this confidence is not given, `None` if it is."""
+        least = self._settings.min_confidence
+        if confidence is None or confidence >= least:
             return None
-        return f"The confidence of what was found is {found:.2f}, below the {least:.2f} of answer.min_confidence."
+        return f"The confidence of what was found is {confidence:.2f}, below the {least:.2f} of answer.min_confidence."
 
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """The next step: calls, or an answer in pieces with its relevance."""
+    """The next step: calls, or an answer in pieces with its confidence: its relevance."""
 
     pieces: tuple[str, ...] = ()
     calls: tuple[ToolCall, ...] = ()
-    relevance: float | None = None
+    confidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
