@@ -44,8 +44,8 @@ class Predicted:
         for part in np.split(order, np.searchsorted(reached, np.arange(1, count) / count)):
             if len(part):
                 weights = self.weights[part]
-                means = (np.average(each[part], weights=weights) for each in (self.likely, self.is_answered))
-                rows.append((*map(float, means), float(weights.sum() / self.weights.sum()), len(part)))
+                likely, answered = (np.average(each[part], weights=weights) for each in (self.likely, self.is_answered))
+                rows.append((float(likely), float(answered), float(weights.sum() / self.weights.sum()), len(part)))
         return rows
 
     def error(self, count: int = BINS) -> float:
