@@ -297,12 +297,36 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class ContradictionSide:
+    """One side of a contradiction, with the numbers of the citations that state it and the name of its source."""
+
+    statement: str
+    citations: tuple[int, ...] = ()
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Statements that cannot both hold. `stated_by` is `model` or `check`: who said so.
+
+    `kind` is `number`, `date` or `negation` if the check found it, and "" if a model stated it; `explanation` says what
+    differs, if that is known.
+    """
+
+    sides: tuple[ContradictionSide, ...]
+    explanation: str = ""
+    stated_by: str = "model"
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """A finished run: the text with `[n]` markers, the citation behind each marker, and the check of each sentence.
 
-    `faults` counts flagged sentences, removed citations, and addresses that belong to no source. `relevance` is how
-    likely the cited passages answer the question, in [0, 1]: a calibrated score of the built-in model, `None` for other
-    models, for answers about whole documents, and without an embedding model.
+    `faults` counts flagged sentences, removed citations, and addresses that belong to no source. `confidence` is how
+    likely the cited passages hold the answer, in [0, 1]: a calibrated probability of the built-in model, `None` for
+    other models, for answers about whole documents, and without an embedding model. `contradictions` are those that the
+    check found among the passages shown and the statements of the answer.
     """
 
     run: str
@@ -319,7 +343,8 @@ class Answer:
     stopped_by: StoppedBy | None = None
     warnings: tuple[str, ...] = ()
     faults: int = 0
-    relevance: float | None = None
+    confidence: float | None = None
+    contradictions: tuple[Contradiction, ...] = ()
 
     def _repr_markdown_(self) -> str:
         """Return the answer as Markdown for a notebook: the text, then a line for each citation."""

@@ -8,17 +8,16 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from asky.report.research_report import (
-    ReportedContradiction,
     ReportedCycle,
     ReportedEntity,
     ReportedFact,
     ReportedFailure,
     ReportedMethod,
-    ReportedSide,
     ReportedSubQuestion,
     ReportedUnavailableSource,
     ResearchReport,
 )
+from asky.values import Contradiction, ContradictionSide
 
 if TYPE_CHECKING:
     from asky.agent.findings import Findings
@@ -102,22 +101,20 @@ def _fact(fact: Fact, findings: Findings, number_of: Mapping[str, int]) -> Repor
     )
 
 
-def _contradictions(
-    facts: Sequence[Fact], findings: Findings, number_of: Mapping[str, int]
-) -> Iterator[ReportedContradiction]:
+def _contradictions(facts: Sequence[Fact], findings: Findings, number_of: Mapping[str, int]) -> Iterator[Contradiction]:
     by_text, told = {each.statement: each for each in facts}, set[frozenset[str]]()
     for fact in facts:
         for other in fact.contradictions:
             pair = frozenset((fact.statement, other))
             if pair not in told and other in by_text:
                 told.add(pair)
-                yield ReportedContradiction(tuple(_side(each, findings, number_of) for each in (fact, by_text[other])))
+                yield Contradiction(tuple(_side(each, findings, number_of) for each in (fact, by_text[other])))
 
 
-def _side(fact: Fact, findings: Findings, number_of: Mapping[str, int]) -> ReportedSide:
+def _side(fact: Fact, findings: Findings, number_of: Mapping[str, int]) -> ContradictionSide:
     titles = dict.fromkeys(findings.passages[key].title for key in fact.keys)
     cited = tuple(sorted(number_of[key] for key in fact.keys if key in number_of))
-    return ReportedSide(fact.statement, cited, "; ".join(titles))
+    return ContradictionSide(fact.statement, cited, "; ".join(titles))
 
 
 def _cycle(record: CycleRecord, findings: Findings) -> ReportedCycle:

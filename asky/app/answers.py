@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
+from asky.evidence.answer import confidence_of, contradictions_of
 from asky.evidence.excerpts import claim_excerpt
 from asky.evidence.export.citing import as_written, place_text, reference, section_text
 from asky.evidence.marks import MARKED, WARNING_SIGN, reason, shown_verdict, without_marks
@@ -36,6 +37,8 @@ __all__ = [
     "answer_text",
     "as_written",
     "claim_excerpt",
+    "confidence_of",
+    "contradictions_of",
     "export_cited",
     "exported_text",
     "parts_of",

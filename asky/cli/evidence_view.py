@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from asky.app.answers import shown_verdict
 from asky.app.papers import claim_excerpts, page_citation, relevant_sources
 from asky.cli.terminal.terminal import one_line
-from asky.cli.verdicts import statement_text
+from asky.cli.verdicts import confidence_lines, statement_text
 
 if TYPE_CHECKING:
     from asky.app.papers import Excerpt
@@ -32,15 +32,15 @@ def print_evidence(terminal: Terminal, answer: Mapping[str, Any]) -> None:
 
 
 def print_relevance(terminal: Terminal, answer: Mapping[str, Any]) -> None:
-    """Print how well the cited papers matched the query, and how likely their passages answer it, if that is known."""
+    """Print how well the cited papers matched the query, and how likely the answer is right, if that is known."""
     found = relevant_sources(answer)
     if found:
         terminal.line()
         terminal.line("Relevance", _BOLD)
     for score, title in found:
         terminal.line(f"  {score:.2f}  {one_line(title)}", hang=8)
-    if answer.get("relevance") is not None:
-        terminal.line(f"  {answer['relevance']:.2f}  how likely the passages answer the question")
+    for line in confidence_lines(answer):
+        terminal.line(line)
 
 
 def _print_excerpt(terminal: Terminal, excerpt: Excerpt) -> None:

@@ -8,7 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from asky.app.answers import MARKED, WARNING_SIGN, plain_text, reason, shown_verdict
+from asky.app.answers import (
+    MARKED,
+    WARNING_SIGN,
+    confidence_of,
+    contradictions_of,
+    plain_text,
+    reason,
+    shown_verdict,
+)
 from asky.cli.terminal.terminal import one_line
 from asky.text.counting import counted
 
@@ -52,6 +60,21 @@ def statement_lines(claims: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         numbers = f"[{', '.join(map(str, claim['citations']))}] " if claim["citations"] else ""
         why = one_line(reason(claim))
         yield f"  {verdict:<12} {score}  {numbers}{statement_text(claim)}" + (f" ({why})" if why else "")
+
+
+def confidence_lines(answer: Mapping[str, Any]) -> Iterator[str]:
+    """Yield how likely the sources of an `asky.answer/1` object hold the answer, if that is known."""
+    if (confidence := confidence_of(answer)) is not None:
+        yield f"confidence {confidence:.2f}"
+
+
+def contradiction_lines(answer: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the statements of an `asky.answer/1` object that contradict each other, both sides with their citations."""
+    for found in contradictions_of(answer):
+        yield f"{WARNING_SIGN} sources contradict each other ({one_line(found.explanation)}):"
+        for side in found.sides:
+            numbers = "".join(f"[{n}]" for n in side.citations)
+            yield f"  “{one_line(side.statement)}” {numbers} {one_line(side.source)}".rstrip()
 
 
 def statement_text(claim: Mapping[str, Any]) -> str:

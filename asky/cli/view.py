@@ -18,7 +18,13 @@ from asky.cli.json_stream import JsonStream
 from asky.cli.saving import save_bytes
 from asky.cli.terminal.markdown_stream import markdown_stream, print_markdown
 from asky.cli.terminal.terminal import Terminal
-from asky.cli.verdicts import statement_lines, unsupported_lines, verdict_summary
+from asky.cli.verdicts import (
+    confidence_lines,
+    contradiction_lines,
+    statement_lines,
+    unsupported_lines,
+    verdict_summary,
+)
 from asky.errors import AskyError
 from asky.events import Envelope, Event, Listener, StageStarted, TextDiscarded, TextStreamed
 from asky.values import Answer
@@ -219,11 +225,18 @@ def print_verdicts(terminal: Terminal, answer: Answer, write_line: Callable[[str
 
 
 def print_sources(terminal: Terminal, answer: Answer, *, why: str | None = WHY) -> None:
-    """Print a line for each citation of an answer whose text has already been shown."""
+    """Print what else there is to an answer whose text has already been shown.
+
+    Its contradictions with both sides, its confidence, and a line for each citation.
+    """
+    made = answer_object(answer)
+    confidence = [] if answer.stopped_by == "no_evidence" else confidence_lines(made)
+    for number, line in enumerate([*contradiction_lines(made), *confidence]):
+        terminal.line("\n" * (not number) + line)
     if answer.citations:
         terminal.out.write("\n")
         hint = f"`{why}` shows the passage behind [N]; " if why is not None else ""
-        terminal.sources(cited_sources(answer_object(answer)), hint=f"\n{hint}run {answer.run}")
+        terminal.sources(cited_sources(made), hint=f"\n{hint}run {answer.run}")
 
 
 def cited_sources(answer: Mapping[str, Any]) -> list[tuple[int, str, str | None]]:

@@ -19,6 +19,7 @@ value, including a `Mapping` to `Any`: a table of the user's own making. `None` 
     +- network: Network                research.toml
     +- budget: Budget                  research.toml
     +- verify: Verify                  research.toml
+    +- answer: AnswerSettings          research.toml
     +- ui: Ui                          research.toml
     +- notes: Notes                    research.toml
     +- mcp: Mcp                        research.toml
@@ -320,6 +321,19 @@ class Verify:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerSettings:
+    """When an answer is given."""
+
+    min_confidence: float = _key(
+        0.0,
+        "Least confidence of an answer of the built-in model; below it, the model abstains. 0 turns this off.",
+        low=0,
+        high=1,
+        project=True,
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Ui:
     color: When = _key(
         "auto", "Coloured output; auto colours a terminal unless NO_COLOR is set or TERM is dumb.", project=True
@@ -518,6 +532,7 @@ class Settings:
     network: Network = _table(Network, "How pages are fetched.")
     budget: BudgetSettings = _table(BudgetSettings, "Spending limits.")
     verify: Verify = _table(Verify, "What reads the sentences of an answer, beside the rules.")
+    answer: AnswerSettings = _table(AnswerSettings, "When an answer is given.")
     ui: Ui = _table(Ui, "What the terminal shows.")
     notes: Notes = _table(Notes, "Notes to search and research.")
     mcp: Mcp = _table(Mcp, "What the MCP server offers to its hosts.")
@@ -543,6 +558,7 @@ FILES: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "network",
             "budget",
             "verify",
+            "answer",
             "ui",
             "notes",
             "mcp",

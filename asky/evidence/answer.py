@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from asky.evidence.paper_names import paper_name
-from asky.values import Answer, Citation, Claim, Evidence
+from asky.values import Answer, Citation, Claim, Contradiction, ContradictionSide, Evidence
 
 SCHEMA = "asky.answer/1"
 
@@ -18,7 +18,15 @@ def build_citations(order: Sequence[str], shown: Mapping[str, Evidence]) -> tupl
     Raises `KeyError` for a key that was not shown, and `ValueError` for a passage whose text does not fill its span: a
     quote that cannot be resolved is a bug and must not reach a reader.
     """
-    return tuple(_citation(n, shown[key]) for n, key in enumerate(order, start=1))
+    return tuple(build_citation(n, shown[key]) for n, key in enumerate(order, start=1))
+
+
+def build_citation(n: int, passage: Evidence) -> Citation:
+    """Return the citation `[n]` of a passage; raises `ValueError` as `build_citations` does."""
+    if len(passage.text) != len(passage.span):
+        raise ValueError(f"passage {passage.key} has {len(passage.text)} characters in a span of {len(passage.span)}")
+    key, source, place, span = passage.key, passage.source, passage.location, passage.span
+    return Citation(n, key, source, place, span, passage.text, passage.sha256, passage.score)
 
 
 def answer_json(answer: Answer) -> dict[str, Any]:
@@ -41,15 +49,31 @@ def answer_json(answer: Answer) -> dict[str, Any]:
         "usage": asdict(answer.usage),
         "stopped_by": answer.stopped_by,
         "warnings": list(answer.warnings),
-        "relevance": answer.relevance,
+        "confidence": answer.confidence,
+        "contradictions": [_contradiction_json(each) for each in answer.contradictions],
     }
 
 
-def _citation(n: int, passage: Evidence) -> Citation:
-    if len(passage.text) != len(passage.span):
-        raise ValueError(f"passage {passage.key} has {len(passage.text)} characters in a span of {len(passage.span)}")
-    key, source, place, span = passage.key, passage.source, passage.location, passage.span
-    return Citation(n, key, source, place, span, passage.text, passage.sha256, passage.score)
+def confidence_of(answer: Mapping[str, Any]) -> float | None:
+    """Return the confidence of an `asky.answer/1` object, whose name was relevance at first; `None` if it has none."""
+    confidence: float | None = answer.get("confidence", answer.get("relevance"))
+    return confidence
+
+
+def contradictions_of(answer: Mapping[str, Any]) -> tuple[Contradiction, ...]:
+    """Return the contradictions of an `asky.answer/1` object; those stored before there were any have none."""
+    return tuple(
+        Contradiction(
+            tuple(
+                ContradictionSide(side["statement"], tuple(side.get("citations", ())), side.get("source", ""))
+                for side in each["sides"]
+            ),
+            each.get("explanation", ""),
+            each.get("stated_by", "model"),
+            each.get("kind", ""),
+        )
+        for each in answer.get("contradictions", ())
+    )
 
 
 def citation_json(citation: Citation) -> dict[str, Any]:
@@ -76,6 +100,18 @@ def citation_json(citation: Citation) -> dict[str, Any]:
         "published_in": source.published_in,
         "doi": source.doi,
         **({"paper": paper, "score": citation.score} if paper is not None else {}),
+    }
+
+
+def _contradiction_json(found: Contradiction) -> dict[str, Any]:
+    return {
+        "kind": found.kind,
+        "sides": [
+            {"statement": each.statement, "citations": list(each.citations), "source": each.source}
+            for each in found.sides
+        ],
+        "explanation": found.explanation,
+        "stated_by": found.stated_by,
     }
 
 

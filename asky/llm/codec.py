@@ -57,7 +57,7 @@ def encode_reply(reply: Reply) -> dict[str, Any]:
         "finish": reply.finish,
         "usage": asdict(reply.usage),
         "warnings": list(reply.warnings),
-        **({} if reply.relevance is None else {"relevance": reply.relevance}),
+        **({} if reply.confidence is None else {"confidence": reply.confidence}),
     }
 
 
@@ -65,7 +65,8 @@ def decode_reply(encoded: Encoded) -> Reply:
     """Return the reply that `encode_reply` encoded."""
     usage = ModelUsage(**encoded["usage"])
     message, warnings = decode_message(encoded["message"]), tuple(encoded["warnings"])
-    return Reply(message, encoded["finish"], usage, warnings, encoded.get("relevance"))
+    confidence = encoded.get("confidence", encoded.get("relevance"))  # its name at first
+    return Reply(message, encoded["finish"], usage, warnings, confidence)
 
 
 def encode_result(result: ToolResult) -> dict[str, Any]:

@@ -87,14 +87,15 @@ class Reply:
     `finish` is `tool_calls` exactly if `message.tool_calls` is not empty and complete; `length` if the model's limit
     cut the reply; `cut` if the stream ended prematurely. A reply cut inside a tool call contains the partial call,
     which is never run. `warnings` are for the user: a prompt that the endpoint cut silently, a parameter that it
-    refused. `relevance` is how likely the passages answer the question, in [0, 1], if the model judges that.
+    refused. `confidence` is how likely the cited passages hold the answer, in [0, 1], if that is known and
+    calibrated.
     """
 
     message: Message
     finish: Finish
     usage: ModelUsage
     warnings: tuple[str, ...] = ()
-    relevance: float | None = None
+    confidence: float | None = None
 
 
 class ChatModel(Protocol):

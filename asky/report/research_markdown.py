@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
+from asky.evidence.answer import contradictions_of
 from asky.evidence.export.citing import as_written, reference
+from asky.evidence.export.contradictions import TITLE, contradiction_lines
 from asky.evidence.export.markdown import autolink
 from asky.evidence.export.works import Reference, cited_works
 from asky.evidence.marks import WARNING_SIGN, early_end, reason, shown_verdict
@@ -45,7 +47,7 @@ def render_research_markdown(
     answer = report.answer
     sections = (
         ("How sure is this", [*_items(certainty(report, answer)), *_doubts(answer["claims"])]),
-        ("Where sources contradict each other", list(_contradictions(report))),
+        (TITLE, list(contradiction_lines([*report.contradictions, *contradictions_of(answer)], _cited))),
         ("What was not found", list(_missing(report))),
         ("Sources", list(_sources(answer["citations"], file_link))),
         ("Facts", [_fact(each) for each in report.facts]),
@@ -86,15 +88,6 @@ def _doubts(claims: Iterable[Mapping[str, Any]]) -> Iterator[str]:
         details = reason(each)
         said = _written(f"{LABELS.get(verdict, verdict)}: “{plain_text(each['text'])}”")
         yield f"- {said}{_cited(each['citations'])}" + (f" ({_written(details)})" if details else "")
-
-
-def _contradictions(report: ResearchReport) -> Iterator[str]:
-    for number, found in enumerate(report.contradictions, start=1):
-        explanation = f" ({_written(found.explanation)})" if found.explanation else ""
-        yield f"{number}. These cannot both hold{explanation}:"
-        for side in found.sides:
-            source = f" {_written(side.source)}" if side.source else ""
-            yield f"   - “{_written(side.statement)}”{_cited(side.citations)}{source}"
 
 
 def _missing(report: ResearchReport) -> Iterator[str]:

@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any, Literal, TypeVar
 
-from asky.storage.stored_json import ANSWER, NUMBER, TEXT, fits
+from asky.storage.stored_json import ANSWER, CONTRADICTION, NUMBER, TEXT, fits
+from asky.values import Contradiction, ContradictionSide
 
 SCHEMA = "asky.research/1"
 
@@ -49,24 +50,6 @@ class ReportedEntity:
     name: str
     entity_type: str
     mention_count: int
-
-
-@dataclass(frozen=True, slots=True)
-class ReportedSide:
-    """One side of a contradiction, with the numbers of the citations that state it and the name of its source."""
-
-    statement: str
-    citations: tuple[int, ...] = ()
-    source: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ReportedContradiction:
-    """Statements that cannot both hold. `stated_by` is `model` or `check`: who said so."""
-
-    sides: tuple[ReportedSide, ...]
-    explanation: str = ""
-    stated_by: str = "model"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +126,7 @@ class ResearchReport:
     sub_questions: tuple[ReportedSubQuestion, ...] = ()
     facts: tuple[ReportedFact, ...] = ()
     entities: tuple[ReportedEntity, ...] = ()
-    contradictions: tuple[ReportedContradiction, ...] = ()
+    contradictions: tuple[Contradiction, ...] = ()
     failures: tuple[ReportedFailure, ...] = ()
     sources_queried: tuple[str, ...] = ()
     unavailable_sources: tuple[ReportedUnavailableSource, ...] = ()
@@ -179,12 +162,7 @@ RESEARCH: Mapping[str, Any] = MappingProxyType(
             }
         ],
         "entities?": [{"name": str, "entity_type": str, "mention_count": int}],
-        "contradictions?": [
-            {
-                "sides": [{"statement": str, "citations?": [int], "source?": str}], "explanation?": str,
-                "stated_by?": str,
-            }
-        ],
+        "contradictions?": [CONTRADICTION],
         "failures?": [{"url": str, "source_name": str, "error_type": str, "error_message": str}],
         "sources_queried?": [str],
         "unavailable_sources?": [{"name": str, "reason": str}],
@@ -211,9 +189,7 @@ def decode_research(data: Mapping[str, Any]) -> ResearchReport:
         name: tuple(_decode(kind, each) for each in data.get(name, ())) for name, kind in _MEMBERS.items()
     }
     contradictions = tuple(
-        replace(
-            _decode(ReportedContradiction, each), sides=tuple(_decode(ReportedSide, side) for side in each["sides"])
-        )
+        replace(_decode(Contradiction, each), sides=tuple(_decode(ContradictionSide, side) for side in each["sides"]))
         for each in data.get("contradictions", ())
     )
     report = _decode(ResearchReport, data)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from asky.evidence.answer import contradictions_of
+from asky.report.contradictions import cited_links, contradictions_section
 from asky.report.links import AllowedLinks, host_of, page_link
 from asky.report.markup import Html, join, tag
-from asky.report.research_report import ReportedContradiction, ReportedCycle, ReportedFact, ResearchReport
+from asky.report.research_report import ReportedCycle, ReportedFact, ResearchReport
 from asky.report.research_words import (
     ALL_ANSWERED,
     CYCLE_COLUMNS,
@@ -63,21 +65,8 @@ class ResearchSections:
         return self._section("How sure is this", _list(certainty(self._report, self._answer)))
 
     def _contradictions(self) -> Html:
-        rows = [tag("li", *self._contradiction(each)) for each in self._report.contradictions]
-        return self._section("Where sources contradict each other", tag("ol", *rows)) if rows else Html()
-
-    def _contradiction(self, found: ReportedContradiction) -> Iterator[Html]:
-        for side in found.sides:
-            source = [" ", tag("span", tag("bdi", one_line(side.source)), class_="host")] if side.source else []
-            yield tag(
-                "p",
-                tag("q", one_line(side.statement, None), lang=""),
-                *self._cited(side.citations),
-                *source,
-                dir="auto",
-            )
-        if found.explanation:
-            yield tag("p", one_line(found.explanation, None), class_="why", dir="auto")
+        found = [*self._report.contradictions, *contradictions_of(self._answer)]
+        return contradictions_section(found, self._numbers, prefix=self._prefix, level=self._level)
 
     def _missing(self) -> Html:
         rows = list(missing(self._report))
@@ -91,16 +80,11 @@ class ResearchSections:
 
     def _fact(self, fact: ReportedFact) -> Iterator[str]:
         yield tag("bdi", one_line(fact.statement, None))
-        yield from self._cited(fact.citations)
+        yield from cited_links(fact.citations, self._numbers, self._prefix)
         yield tag("span", f" ({fact_note(fact)})", class_="why")
         for url in fact.sources:
             yield " "
             yield page_link(url, host_of(url)) if self._allowed.has(url) else tag("span", host_of(url), class_="host")
-
-    def _cited(self, numbers: Sequence[int]) -> Iterator[Html]:
-        for n in numbers:
-            if n in self._numbers:
-                yield join([" ", tag("a", f"[{n}]", class_="cite", href=f"#{self._prefix}-c{n}")])
 
     def _entities(self) -> Html:
         entities = self._report.entities

@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from asky.evidence.answer import confidence_of, contradictions_of
 from asky.evidence.export.markdown import ADDED
 from asky.evidence.marks import early_end, reason, shown_verdict
 from asky.evidence.plain_text import plain_text
+from asky.report.contradictions import contradictions_section
 from asky.report.gathering import ReportedAnswer
 from asky.report.links import allowed_links, page_link
 from asky.report.markup import Html, join, tag
@@ -42,6 +44,7 @@ def answer_section(reported: ReportedAnswer, *, prefix: str, level: int) -> Html
         _notes(answer),
         tag("div", prose, class_="answer", lang=""),
         *([research.nothing_found(), research.judged()] if research is not None else []),
+        Html() if research is not None else _contradictions(answer, prefix, level + 1),
         _titled("Sources", passage_list(reported, prefix=prefix, level=level + 2), level=level + 1, class_="sources"),
         _checks(answer["claims"], prefix),
         *([research.found()] if research is not None else []),
@@ -60,6 +63,7 @@ def _byline(reported: ReportedAnswer) -> str:
         f"answered by {one_line(answer['model'])}",
         {"research": "research", "lean": "one search"}.get(answer["mode"], ""),
         f"session {one_line(answer['session'])}" if answer["session"] else "",
+        f"confidence {confidence:.2f}" if (confidence := confidence_of(answer)) is not None else "",
     ]
     return " · ".join(part for part in parts if part)
 
@@ -83,6 +87,11 @@ def _summary(answer: Mapping[str, Any], prefix: str) -> Html:
     texts = (f"{counts[kind]:,} {label}" for kind, label in LABELS.items() if counts[kind])
     link = tag("a", f"{counted(len(claims), 'statement')} checked", href=f"#{prefix}-checks")
     return tag("p", link, ": ", ", ".join(texts))
+
+
+def _contradictions(answer: Mapping[str, Any], prefix: str, level: int) -> Html:
+    numbers = {each["n"] for each in answer["citations"]}
+    return contradictions_section(contradictions_of(answer), numbers, prefix=prefix, level=level)
 
 
 def _titled(title: str, content: Html, *, level: int, class_: str) -> Html:

@@ -20,6 +20,7 @@ from asky.errors import AskyError, EmptyReply, StorageError
 from asky.events import StageFinished, StageStarted, Warned
 from asky.evidence.answer import answer_json
 from asky.evidence.citation_lookup import changed_files
+from asky.evidence.contradictions import answer_contradictions
 from asky.evidence.keys import KEY
 from asky.evidence.passages import shown_title
 from asky.evidence.verification.checked_reply import CheckedReply, check_reply, without_controls
@@ -150,9 +151,17 @@ class Finalizer:
             self.warn(warning)
         if self.unread and self.model.host is None:  # the built-in model gets no note about them
             checked = replace(checked, text=f"{checked.text}\n\n{unread_list(self.unread)}")
+        if not abstains and self.journal.state.has_sources:
+            checked = await in_thread(self._contradicted, checked)
         with anyio.CancelScope(shield=True):
             stored = await in_thread(self._store_answer, checked, stopped_by)
         return stored  # noqa: RET504 - the scope is left first
+
+    def _contradicted(self, checked: CheckedReply) -> CheckedReply:
+        """Return the reply with the contradictions among its statements and the passages shown, both sides cited."""
+        shown = self.journal.state.research.shown
+        found, citations = answer_contradictions(checked.claims, checked.citations, shown)
+        return replace(checked, contradictions=found, citations=citations)
 
     def _unread_warnings(self) -> Iterator[str]:
         """Return warnings about addresses in the question that the model could have read, but did not."""
@@ -359,7 +368,8 @@ class Finalizer:
             ),
             stopped_by=stopped_by,
             faults=checked.faults,
-            relevance=self.transcript.relevance,
+            confidence=self.transcript.confidence,
+            contradictions=checked.contradictions,
             warnings=tuple(dict.fromkeys([*warnings, *self.warnings])),
         )
         if self.journal.is_live:

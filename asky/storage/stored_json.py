@@ -99,12 +99,16 @@ _USAGE = {
     "llm_calls": int, "prompt_tokens": int, "completion_tokens": int, "cost_usd": NUMBER | None, "searches": int,
     "fetches": int, "cache_hits": int, "seconds": NUMBER,
 }  # fmt: skip
+CONTRADICTION = {
+    "sides": [{"statement": str, "citations?": [int], "source?": str}], "explanation?": str, "stated_by?": str,
+    "kind?": str,
+}  # fmt: skip
 ANSWER = {
     "run": str, "session": TEXT, "mode": str, "question": str, "model": str, "answer": str,
     "citations": [_is_citation], "claims": [_CLAIM],
     "sources": [{"source_id": str, "url": TEXT, "title": str, "used": bool}],
     "rejected": [{"url": str, "reason": str}], "usage": _USAGE, "stopped_by": TEXT, "warnings": [str],
-    "relevance?": NUMBER | None,
+    "relevance?": NUMBER | None, "confidence?": NUMBER | None, "contradictions?": [CONTRADICTION],
 }  # fmt: skip
 SOURCE = _exactly(
     {

@@ -62,9 +62,10 @@ class ModelParts:
 
     def built_in(self, *, embed: Callable[[Sequence[str]], Any] | None = None) -> ChatModel:
         """Return the model that quotes; without `embed` it goes by words and by the parts of documents alone."""
-        from asky.llm.extractive.model import ExtractiveModel  # 45 ms with the stemmer: not for an endpoint
+        from asky.llm.extractive import model as extractive  # 45 ms with the stemmer: not for an endpoint
 
-        return ExtractiveModel(read_passages=parse_passages, embed=embed)
+        settings = extractive.ExtractiveSettings(min_confidence=self._config.answer.min_confidence)
+        return extractive.ExtractiveModel(read_passages=parse_passages, embed=embed, settings=settings)
 
     def _remote_model(self, name: str | None) -> OpenAICompatibleModel:
         from asky.llm.endpoint.openai_compatible import OpenAICompatibleModel

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from asky.evaluation.intervals import bootstrap
 from tests.quality.corpora import Corpora
-from tests.quality.metrics import bootstrap
 from tests.quality.test_answers import ask, read_lines
 
 pytestmark = [pytest.mark.slow, pytest.mark.model]

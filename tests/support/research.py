@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from asky.report.research_report import (
-    ReportedContradiction,
     ReportedCycle,
     ReportedEntity,
     ReportedFact,
     ReportedFailure,
     ReportedMethod,
-    ReportedSide,
     ReportedSubQuestion,
     ReportedUnavailableSource,
     ResearchReport,
 )
+from asky.values import Contradiction, ContradictionSide
 from tests.support.reports import RUN, answer_of, citation, claim
 
 QUERY = "Why are there tides?"
@@ -84,10 +83,10 @@ def research_report(**changed: Any) -> ResearchReport:
         ),
         "entities": (ReportedEntity("Laplace", "person", 4), ReportedEntity("moon", "body", 1)),
         "contradictions": (
-            ReportedContradiction(
+            Contradiction(
                 (
-                    ReportedSide("Tides come twice a day.", (1,), "Tides"),
-                    ReportedSide("Tides come once a day.", (), "Gulf almanac"),
+                    ContradictionSide("Tides come twice a day.", (1,), "Tides"),
+                    ContradictionSide("Tides come once a day.", (), "Gulf almanac"),
                 ),
                 "they count for different coasts",
             ),
@@ -123,7 +122,7 @@ def empty_report(**changed: Any) -> ResearchReport:
 
 def hostile_report(attack: str, answer: dict[str, Any]) -> ResearchReport:
     """A report of `answer` in which every text is the `attack`."""
-    side = ReportedSide(attack, (1, 99), attack)
+    side = ContradictionSide(attack, (1, 99), attack)
     return research_report(
         query=attack,
         refined_query=f"refined {attack}",
@@ -136,7 +135,7 @@ def hostile_report(attack: str, answer: dict[str, Any]) -> ResearchReport:
         sub_questions=(ReportedSubQuestion(attack, "partly"),),
         facts=(ReportedFact(attack, 0.5, True, 1, (1, 99), (attack,), (attack, "https://evil.example/")),),
         entities=(ReportedEntity(attack, attack, 1),),
-        contradictions=(ReportedContradiction((side, side), attack, attack),),
+        contradictions=(Contradiction((side, side), attack, attack),),
         failures=(ReportedFailure(attack, attack, attack, attack),),
         sources_queried=(attack,),
         unavailable_sources=(ReportedUnavailableSource(attack, attack),),

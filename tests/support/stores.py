@@ -113,7 +113,7 @@ class FilledStore:
         session: str | None = None,
         stopped_by: StoppedBy | None = None,
         quoted: str | None = None,
-        relevance: float | None = None,
+        confidence: float | None = None,
         mode: str = "research",
     ) -> str:
         """A finished run whose answer cites what `cited` gives, in that order; returns its id.
@@ -131,7 +131,7 @@ class FilledStore:
             start = shown[0].text.index(quoted)
             quotation = {"n": 1, "start": start, "end": start + len(quoted)}
             answer = replace(answer, claims=(replace(answer.claims[0], checks={"quotation": quotation}),))
-        kept_answer = answer_json(replace(answer, relevance=relevance))
+        kept_answer = answer_json(replace(answer, confidence=confidence))
         self.runs.record(run.id, "cited", {"keys": [each.key for each in shown]})
         self.runs.finish(run.id, "finished", kept_answer)
         self.runs.release(run.id)

@@ -17,7 +17,7 @@ from asky.cli.terminal.damaged import note_damaged
 from asky.cli.terminal.markdown_stream import print_markdown
 from asky.cli.terminal.terminal import json_text, one_line
 from asky.cli.terminal.web_trail import web_details, web_lines
-from asky.cli.verdicts import statement_lines
+from asky.cli.verdicts import confidence_lines, contradiction_lines, statement_lines
 from asky.cli.view import cited_sources
 from asky.text.counting import counted
 from asky.values import Unreadable
@@ -199,8 +199,8 @@ def _print_answer(terminal: Terminal, answer: Mapping[str, Any], *, verbose: boo
         terminal.line("\nclaims")
     for line in statement_lines(answer["claims"]):
         terminal.line(line)
-    if answer.get("relevance") is not None:
-        terminal.line(f"relevance {answer['relevance']:.2f} (how likely the passages answer the question)")
+    for line in (*confidence_lines(answer), *contradiction_lines(answer)):
+        terminal.line(line)
     usage = answer["usage"]
     used = [
         counted(usage["llm_calls"], "model call"),

@@ -8,8 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
+from asky.evidence.answer import contradictions_of
 from asky.evidence.citations.scanner import AnswerScanner
 from asky.evidence.export.citing import as_written, reference
+from asky.evidence.export.contradictions import TITLE, contradiction_lines
 from asky.evidence.marks import WARNING_SIGN, early_end
 
 ADDED = "Added while it was answered:"
@@ -34,15 +36,18 @@ def answer_markdown(
 
     A document of level 1 begins with its properties as YAML. The notes that the user `added` during the run follow the
     question. A note below the answer says if its run ended early. `label` begins the names of the footnotes, which are
-    unique in a document; `file_link` returns the target of a link to a local file, given its absolute path. The answer
-    is Markdown that was made harmless when it was checked; everything else is escaped. A `body` stands in place of the
-    answer and its footnotes.
+    unique in a document; `file_link` returns the target of a link to a local file, given its absolute path.
+    Contradictions between sources follow the answer. The answer is Markdown that was made harmless when it was checked;
+    everything else is escaped. A `body` stands in place of the answer and its footnotes.
     """
     head = _properties(answer, file_link) if level == 1 else ""
     lines = [head + question_markdown(answer["question"], level=level, added=added)]
     lines += [_with_footnotes(answer["answer"], label) if body is None else body.rstrip("\n"), ""]
     if ended := early_end(answer):
         lines += [f"{WARNING_SIGN} *{ended}*", ""]
+    if found := contradictions_of(answer) if body is None else ():
+        lines += [f"{'#' * (level + 1)} {TITLE}", ""]
+        lines += [*contradiction_lines(found, lambda cited: "".join(f" [^{label}{n}]" for n in cited)), ""]
     for citation in answer["citations"] if body is None else ():
         lines += [f"[^{label}{citation['n']}]: {_reference(citation, file_link)}"]
         lines += [f"    > {as_written(citation['quote'])}", ""]

@@ -15,7 +15,7 @@ from asky.evidence.verification.claims import split_claims
 from asky.evidence.verification.verify import mark_unsupported, verify_answer
 from asky.text.counting import counted
 from asky.text.scrub import scrub, strip_sequences
-from asky.values import Citation, Claim, Evidence, Location, Span
+from asky.values import Citation, Claim, Contradiction, Evidence, Location, Span
 
 Locate = Callable[[int, Span], Location]
 """Maps a document id and a span in it to a section and page."""
@@ -31,7 +31,8 @@ _MAX_NAMED = 10  # of addresses and numbers in a warning
 class CheckedReply:
     """A reply that has passed the gate: `text` is what the reader sees; `claims` have their spans in it.
 
-    `invented` are the look-alikes of citations that occur in no shown passage.
+    `invented` are the look-alikes of citations that occur in no shown passage. `contradictions` are filled in for the
+    last reply only.
     """
 
     text: str
@@ -39,6 +40,7 @@ class CheckedReply:
     invented: tuple[str, ...]
     citations: tuple[Citation, ...]
     claims: tuple[Claim, ...]
+    contradictions: tuple[Contradiction, ...] = ()
 
     @property
     def doubtful(self) -> tuple[Claim, ...]:

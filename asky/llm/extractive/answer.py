@@ -29,12 +29,16 @@ def quote_units(units: Sequence[Unit], passages: Sequence[PassageText]) -> Itera
         previous = unit
 
 
-def abstain(closest: Sequence[Unit], passages: Sequence[PassageText], failure: str | None) -> Iterator[str]:
+def abstain(
+    closest: Sequence[Unit], passages: Sequence[PassageText], failure: str | None, doubt: str | None = None
+) -> Iterator[str]:
     """Yield an abstention in pieces: that there is no answer, then the closest units, or why there are none.
 
-    `failure` says why the search did not work, `None` if it did.
+    `failure` says why the search did not work, `None` if it did; `doubt` why what was found is no answer.
     """
     yield ABSTENTION
+    if doubt is not None:
+        yield f" {doubt}"
     if closest:
         yield "\n\nThe closest passages say:\n"
         for unit in closest:

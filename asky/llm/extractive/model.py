@@ -40,12 +40,14 @@ _CLOSE = 0.5  # of the relevance that an answer needs
 class ExtractiveSettings:
     """The conditions of an answer, and the limits on its quotations.
 
-    The model abstains below a relevance of `min_relevance`, or a coverage of `min_coverage` if nothing is embedded. At
-    most `max_embedded` units are embedded for an answer, which bounds its time.
+    The model abstains below a relevance of `min_relevance`, or a coverage of `min_coverage` if nothing is embedded, and
+    below a confidence of `min_confidence` where there is one. At most `max_embedded` units are embedded for an answer,
+    which bounds its time.
     """
 
     min_relevance: float = 0.42
     min_coverage: float = 0.3
+    min_confidence: float = 0.0
     max_embedded: int = 24
     selection: SelectionSettings = field(default_factory=SelectionSettings)
 
@@ -98,7 +100,7 @@ class ExtractiveModel:
             Message("assistant", "".join(step.pieces), step.calls),
             "tool_calls" if step.calls else "stop",
             ModelUsage(cost_usd=0.0),
-            relevance=step.relevance,
+            confidence=step.confidence,
         )
 
     def _next(self, messages: tuple[Message, ...], tools: frozenset[str]) -> _Step:
@@ -113,8 +115,8 @@ class ExtractiveModel:
             wanted = self._follow_up(reading)
             if wanted:
                 return _Step(calls=(_call("follow_up", RETRIEVAL_TOOL, {"queries": wanted}),))
-        pieces, relevance = self._write(reading, state)
-        return _Step(tuple(pieces), relevance=relevance)
+        pieces, confidence = self._write(reading, state)
+        return _Step(tuple(pieces), confidence=confidence)
 
     def _read(self, question: ParsedQuestion, state: _State) -> _Reading:
         passages = {passage.key: passage for result in state.results for passage in self._read_passages(result)}
@@ -162,21 +164,33 @@ class ExtractiveModel:
         parts = [part.scored for part in reading.judged[1:] if part.is_answered]
         answers = whole.scored if whole.is_answered else ()
         chosen = select_units(reading.scorer, whole.question, answers, parts, settings)
-        if chosen:
+        found = _best_relevance(reading)
+        doubt = self._doubt(found) if chosen else None
+        if chosen and doubt is None:
             chosen = [*chosen, *linked_units(whole.question, chosen, reading.scorer, reading.passages)]
-            return quote_units(chosen, reading.passages), _best_relevance(reading)
-        closest = [each.unit for each in whole.scored[:_MAX_CLOSEST]] if whole.share >= _CLOSE else []
+            return quote_units(chosen, reading.passages), found
+        closest = (
+            [each.unit for each in whole.scored[:_MAX_CLOSEST]] if whole.share >= _CLOSE else chosen[:_MAX_CLOSEST]
+        )
         failed = None if reading.passages else state.failure()
-        return abstain(closest, reading.passages, failed), whole.relevance if whole.scored else None
+        relevance = whole.relevance if whole.scored else None
+        return abstain(closest, reading.passages, failed, doubt), found if doubt is not None else relevance
+
+    def _doubt(self, confidence: float | None) -> str | None:
+        """Return why an answer of this confidence is not given, `None` if it is."""
+        least = self._settings.min_confidence
+        if confidence is None or confidence >= least:
+            return None
+        return f"The confidence of what was found is {confidence:.2f}, below the {least:.2f} of answer.min_confidence."
 
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """The next step: calls, or an answer in pieces with its relevance."""
+    """The next step: calls, or an answer in pieces with its confidence: its relevance."""
 
     pieces: tuple[str, ...] = ()
     calls: tuple[ToolCall, ...] = ()
-    relevance: float | None = None
+    confidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

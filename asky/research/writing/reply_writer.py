@@ -193,7 +193,7 @@ class ReplyWriter:
         if message.tool_calls:  # calls that were not run would make the next turn invalid
             message = Message("assistant", message.content)
         self.transcript.add(message)
-        self.transcript.relevance = reply.relevance
+        self.transcript.confidence = reply.confidence
         if reply.finish == "length" or reply.finish == "cut":
             self.warn(f"the answer is not complete: {_UNFINISHED[reply.finish]}")
             return WrittenReply(message.content, is_complete=False, stopped_by=reply.finish)

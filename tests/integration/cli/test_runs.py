@@ -36,7 +36,7 @@ def answer(
     *,
     session: str | None = None,
     quoted: str | None = None,
-    relevance: float | None = None,
+    confidence: float | None = None,
 ) -> str:
     """A run that cites two passages of one text; returns its id."""
     tides = folder / "tides.md"
@@ -49,7 +49,7 @@ def answer(
             lambda run: [store.evidence(run, tides, document, quote, title="Tides") for quote in QUOTES],
             session=session,
             quoted=quoted,
-            relevance=relevance,
+            confidence=confidence,
         )
 
 
@@ -111,7 +111,7 @@ def test_a_run_is_shown_with_answer_citations_verdicts_searches_and_usage(asky: 
         "2 model calls, 100 + 20 tokens",
     ):
         assert part in shown.out
-    assert "relevance" not in shown.out
+    assert "confidence" not in shown.out
     assert "ledger" not in shown.out
     verbose = asky("runs", "show", run_id, "-v").out
     assert [line.split()[1] for line in verbose.split("ledger\n")[1].splitlines()] == [
@@ -123,10 +123,10 @@ def test_a_run_is_shown_with_answer_citations_verdicts_searches_and_usage(asky: 
 
 
 def test_a_quotation_is_called_so_and_its_score_left_out(asky: InProcess, tmp_path: Path) -> None:
-    """A quotation is in its source, whether or not it answers: the relevance says the latter."""
-    shown = asky("runs", "show", answer(asky.home, tmp_path, quoted="The moon pulls", relevance=0.41)).out
+    """A quotation is in its source, whether or not it answers: the confidence says the latter."""
+    shown = asky("runs", "show", answer(asky.home, tmp_path, quoted="The moon pulls", confidence=0.41)).out
     assert "  quoted             [1, 2] The moon pulls" in shown
-    assert "relevance 0.41 (how likely the passages answer the question)" in shown
+    assert "confidence 0.41" in shown
 
 
 def test_a_failed_run_says_why_and_whom_it_asked(asky: InProcess) -> None:

@@ -48,7 +48,7 @@ def test_the_json_object_has_every_key_of_the_contract_in_order() -> None:
         rejected=(("https://bad.test/", "blocked"),),
         usage=Usage(llm_calls=2, cost_usd=None, seconds=1.5),
         warnings=("one",),
-        relevance=0.75,
+        confidence=0.75,
     )
     value = answer_json(answer)
     assert json.loads(json.dumps(value)) == {
@@ -109,6 +109,7 @@ def test_the_json_object_has_every_key_of_the_contract_in_order() -> None:
         },
         "stopped_by": None,
         "warnings": ["one"],
-        "relevance": 0.75,
+        "confidence": 0.75,
+        "contradictions": [],
     }
     assert list(value)[:8] == ["schema", "run", "session", "mode", "question", "model", "answer", "citations"]

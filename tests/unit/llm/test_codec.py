@@ -57,7 +57,9 @@ def test_messages(message: Message) -> None:
 
 def test_replies_results_and_specifications() -> None:
     reply = Reply(Message("assistant", "Two."), "stop", ModelUsage(1, 2, 0.1 + 0.2, True, 3), ("cut",), 0.0)
-    assert "relevance" not in encode_reply(replace(reply, relevance=None))  # as it was recorded before it existed
+    encoded = encode_reply(replace(reply, confidence=None))
+    assert "confidence" not in encoded  # as it was recorded before it existed
+    assert decode_reply({**encoded, "relevance": 0.5}).confidence == 0.5  # its name at first
     assert decode_reply(there_and_back(encode_reply(reply))) == reply  # type: ignore[arg-type] # as above
     for result in (ToolResult("a", "b"), ToolResult("a", "b", Failure("s", "c", "m", "h", True))):
         assert decode_result(there_and_back(encode_result(result))) == result  # type: ignore[arg-type] # as above

@@ -127,7 +127,7 @@ class Asked:
         self._max_turns = max_turns
         self.result = anyio.run(self._loop)
         self.text = self.result.reply_text
-        self.relevance = self._transcript.relevance
+        self.confidence = self._transcript.confidence
 
     async def _loop(self) -> LoopResult:
         limits = LoopSettings(max_turns=self._max_turns)
@@ -404,22 +404,43 @@ def test_embeddings_find_what_words_do_not() -> None:
     assert "Tides" not in asked.text
 
 
-def test_the_reply_says_how_relevant_its_passages_are() -> None:
+def test_the_reply_says_how_likely_its_passages_answer() -> None:
     def embed(texts: Sequence[str]) -> np.ndarray:
         """Two dimensions: about a brewery or not."""
         about = ["brewery" in text for text in texts]
         return np.array([[float(each), float(not each)] for each in about], dtype=np.float32)
 
-    def relevance(question: str, extractive: ExtractiveModel) -> float | None:
-        return Asked(question, by_shared_terms([MILL]), extractive=extractive).relevance
+    def confidence(question: str, extractive: ExtractiveModel) -> float | None:
+        return Asked(question, by_shared_terms([MILL]), extractive=extractive).confidence
 
-    answered = relevance("Who built the mill at Clare?", model(embed))
+    answered = confidence("Who built the mill at Clare?", model(embed))
     assert answered is not None
-    abstained = relevance("Who sold the brewery by the mill in 1850?", model(embed))
+    abstained = confidence("Who sold the brewery by the mill in 1850?", model(embed))
     assert abstained is not None
     assert 0 <= abstained < ExtractiveSettings().min_relevance <= answered <= 1
-    assert relevance("Who built the mill at Clare?", model()) is None  # only words are compared
-    assert relevance("Thanks!", model(embed)) is None
+    assert confidence("Thanks!", model(embed)) is None
+    assert confidence("Who built the mill at Clare?", model()) is None  # only words are compared
+
+
+def test_an_answer_below_the_least_confidence_is_an_abstention_that_says_so() -> None:
+    def embed(texts: Sequence[str]) -> np.ndarray:
+        return np.ones((len(texts), 1), dtype=np.float32)
+
+    def asked(least: float, with_vectors: bool = True) -> Asked:
+        extractive = model(embed if with_vectors else None, min_confidence=least)
+        return Asked("Who built the mill at Clare?", by_shared_terms([MILL]), extractive=extractive)
+
+    confidence = asked(0.0).confidence
+    assert confidence is not None
+    assert asked(confidence).text == asked(0.0).text  # not below it
+    declined = asked(1.0)
+    assert declined.text.startswith(
+        f"{ABSTENTION} The confidence of what was found is {confidence:.2f}, below the 1.00"
+    )
+    assert "The closest passages say:\n\n- " in declined.text
+    assert f"[{MILL.key}]" in declined.text
+    assert declined.confidence == confidence
+    assert not asked(1.0, with_vectors=False).text.startswith(ABSTENTION)  # it has no confidence
 
 
 def test_it_answers_by_words_where_there_is_no_embedding_model() -> None:

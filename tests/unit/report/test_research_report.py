@@ -14,7 +14,8 @@ import asky
 from asky.report.gathering import report_export
 from asky.report.page import render_report, render_research_html
 from asky.report.research_markdown import render_research_markdown
-from asky.report.research_report import REPORTED, ReportedContradiction, ReportedSide, ResearchReport, decode_research
+from asky.report.research_report import REPORTED, ResearchReport, decode_research
+from asky.values import Contradiction, ContradictionSide
 from tests.support.reports import ATTACKS, RUN, STORED, Seen, citation, exported, reported
 from tests.support.research import (
     cycle_of,
@@ -153,8 +154,8 @@ def test_a_fact_links_only_to_sources_of_the_answer_and_passages_that_it_cites()
 
 
 def test_a_citation_that_the_answer_has_not_is_not_linked() -> None:
-    side = ReportedSide("Tides come once a day.", (7,), "Almanac")
-    page = Seen(render_research_html(research_report(contradictions=(ReportedContradiction((side, side)),))))
+    side = ContradictionSide("Tides come once a day.", (7,), "Almanac")
+    page = Seen(render_research_html(research_report(contradictions=(Contradiction((side, side)),))))
     assert "#a1-c7" not in page.html
 
 

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from asky.llm.extractive.questions import read_question
+from asky.llm.extractive.scoring import ScoredUnit, Scorer
+from asky.llm.extractive.selection import SelectionSettings, select_units
+from asky.llm.extractive.units import read_units
+from asky.values import Location
+
+
+@dataclass(frozen=True)
+class Passage:
+    key: str
+    title: str
+    text: str
+    location: Location = Location()  # noqa: RUF009 - a frozen value
+    authors: str = ""
+    file: str = ""
+
+
+@pytest.mark.parametrize(("score", "is_quoted"), [(0.79, False), (0.81, True)])
+@pytest.mark.parametrize("title", ["Mills", "Tides"])
+def test_a_sentence_of_another_source_far_below_the_best_is_dropped(score: float, is_quoted: bool, title: str) -> None:
+    passages = [
+        Passage("P0001", "Mills", "The mill at Clare was built in 1850 by Ann Brook."),
+        Passage("P0002", title, "Stones for grinding flour came from a quarry in France."),
+    ]
+    best, other = units = read_units(passages)
+    scored = [ScoredUnit(best, 0.5, 0.5, 1.0, 1.0), ScoredUnit(other, 0.5, 0.5, score, score)]
+    question = read_question("Who built the grinding mill at Clare?")
+    chosen = select_units(Scorer(passages, units), question, scored, [], SelectionSettings(new_terms=0.0))
+    assert (other in chosen) == (is_quoted or title == "Mills")
