@@ -55,9 +55,11 @@ def shown_verdict(claim: Mapping[str, Any]) -> str:
 def reason(claim: Mapping[str, Any]) -> str:
     """Return what is missing or different in the passages of a claim of a stored answer, as a phrase; "" if nothing.
 
-    It names the key of a passage that supports the claim, if there is one among those shown in the run.
+    It names the key of a passage that supports the claim, if there is one among those shown in the run. For a claim
+    that a model judged, it is the reason that the model gave.
     """
-    return "; ".join(_findings(claim["checks"]))
+    checks = claim["checks"]
+    return str(checks.get("reason", "")) if "judged_by" in checks else "; ".join(_findings(checks))
 
 
 def _findings(checks: Mapping[str, Any]) -> Iterator[str]:

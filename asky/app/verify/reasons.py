@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from asky.app.verify.judging import Judgement
 from asky.evidence.export.citing import section_text
+from asky.evidence.marks import reason
 from asky.evidence.references.cited import CitedReference
-from asky.evidence.verification.verify import ClaimCheck
-from asky.report.verdicts import findings
 from asky.text.scrub import one_line
 from asky.values import Hit
 
@@ -34,7 +33,7 @@ def reason_of(judged: Judgement, references: Sequence[CitedReference], unresolve
     words = _OF_CITED if judged.cites else _WORDS
     is_quoted = judged.check.verdict == "supported" and judged.check.checks.get("quotation")
     parts = [_QUOTED if is_quoted else words[judged.check.verdict]]
-    if found := _findings(judged.check):
+    if found := reason({"checks": judged.check.checks}):
         parts.append(found)
     if judged.better is not None:
         parts.append(_better(judged, judged.better, references))
@@ -43,10 +42,6 @@ def reason_of(judged: Judgement, references: Sequence[CitedReference], unresolve
         cited = ", ".join(each.written for each in unresolved[:3])
         parts.append(f"it cites {one_line(cited, _MAX_NAME)}, which is none of the given documents")
     return "; ".join(parts)
-
-
-def _findings(check: ClaimCheck) -> str:
-    return findings({"checks": check.checks})
 
 
 def _better(judged: Judgement, better: Hit, references: Sequence[CitedReference]) -> str:
