@@ -165,7 +165,11 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One ranked chunk. `rank` counts from 1; the list is ordered by `score`; a leg that did not run has `None`."""
+    """One ranked chunk. `rank` counts from 1; a leg that did not run has `None`.
+
+    `score` is how well the chunk matches the query; `rank` also depends on the other hits: see `asky.research.ranking`.
+    `also_in` are the other sources in scope that hold the same text, in order of URI.
+    """
 
     rank: int
     score: float
@@ -177,6 +181,7 @@ class Hit:
     span: Span
     text: str
     location: Location
+    also_in: tuple[Source, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

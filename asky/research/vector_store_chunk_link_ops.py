@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from asky.research.index.store_parts import StoreParts
     from asky.research.vector_store_common import Ids, Scores
     from asky.storage.chunks import StoredChunk
-    from asky.values import Link
+    from asky.values import Link, Source
 
 _EMBEDDED_LINKS = 100  # those that share most words with the query: embedding 1,000 links would take 10 s
 _LINK_CHARACTERS = 200
@@ -82,7 +82,7 @@ def _ranked(
     owners = store.tables.chunks.documents_of(ids.tolist())
     documents = np.array([owners.get(each, -1) for each in ids.tolist()], dtype=np.int64)
     order = select(scores, scored.cosines, documents, vectors, selection=selection, limit=limit)
-    hits = _hits(store, scope, scored, order, scores)
+    hits = _hits(store, scope, scored, order, scores, sorted(set(owners.values())))
     return hits if found is not None else [replace(each, lexical=None) for each in hits]
 
 
@@ -102,11 +102,16 @@ def _filled(ids: Ids, scores: Mapping[int, float]) -> Scores:
     return np.array([scores.get(each, 0.0) for each in ids.tolist()], dtype=np.float32)
 
 
-def _hits(store: StoreParts, scope: Scope, scored: _Scored, order: Ids, scores: Scores) -> list[Hit]:
-    """Return the chosen chunks with their texts, sources and locations; chunks deleted in the meantime are left out."""
+def _hits(
+    store: StoreParts, scope: Scope, scored: _Scored, order: Ids, scores: Scores, candidates: Sequence[int]
+) -> list[Hit]:
+    """Return the chosen chunks with their texts, sources and locations; chunks deleted in the meantime are left out.
+
+    `candidates` are the documents of all candidates, among which those with the same text are looked for.
+    """
     chunks = store.tables.chunks.fetch(scored.ids[order].tolist())
     documents = sorted({each.document_id for each in chunks.values()})
-    sources = store.tables.chunks.sources_of(documents, scope)
+    sources = _sources(store, scope, documents, candidates)
     structures = {each: store.tables.documents.structure(each) for each in documents}
     hits: list[Hit] = []
     for position in order.tolist():
@@ -114,21 +119,41 @@ def _hits(store: StoreParts, scope: Scope, scored: _Scored, order: Ids, scores: 
         if chunk is None or chunk.document_id not in sources:
             continue
         cosine = float(scored.cosines[position])
+        source, others = sources[chunk.document_id]
         hits.append(
             Hit(
                 rank=len(hits) + 1,
                 score=float(scores[position]),
                 semantic=None if math.isnan(cosine) else cosine,
                 lexical=float(scored.words[position]),
-                source=sources[chunk.document_id],
+                source=source,
                 document_id=chunk.document_id,
                 chunk_id=chunk.id,
                 span=chunk.span,
                 text=chunk.text,
                 location=location_of(*structures[chunk.document_id], _first_character(chunk)),
+                also_in=others,
             )
         )
     return hits
+
+
+def _sources(
+    store: StoreParts, scope: Scope, documents: Sequence[int], candidates: Sequence[int]
+) -> dict[int, tuple[Source, tuple[Source, ...]]]:
+    """Return the source of each document in scope, and the other sources that hold its text; see `Hit.also_in`."""
+    hashes = store.tables.chunks.hashes_of(candidates)
+    texts = {hashes[each] for each in documents if each in hashes}
+    found = store.tables.chunks.all_sources_of([each for each, text in hashes.items() if text in texts], scope)
+    by_text: dict[str, list[Source]] = {}
+    for document, sources in found.items():
+        by_text.setdefault(hashes[document], []).extend(sources)
+    firsts = {each: found[each][0] for each in documents if each in found}
+    return {each: (first, _without(by_text[hashes[each]], first)) for each, first in firsts.items()}
+
+
+def _without(sources: Sequence[Source], one: Source) -> tuple[Source, ...]:
+    return tuple(sorted((each for each in sources if each != one), key=lambda source: source.uri))
 
 
 def _first_character(chunk: StoredChunk) -> int:

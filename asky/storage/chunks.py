@@ -95,11 +95,26 @@ class ChunkTable:
 
     def sources_of(self, document_ids: Sequence[int], scope: Scope) -> dict[int, Source]:
         """Return the source of each document in scope; of several with the same document the first by URI."""
+        return {document: sources[0] for document, sources in self.all_sources_of(document_ids, scope).items()}
+
+    def all_sources_of(self, document_ids: Sequence[int], scope: Scope) -> dict[int, list[Source]]:
+        """Return the sources in scope of each document that has one, ordered by URI."""
         in_scope, parameters = scope.rows()
         with self._db.read() as connection:
             rows = connection.execute(
-                f"SELECT DISTINCT s.* {in_scope} AND s.document_id IN (SELECT value FROM json_each(?))"
-                " ORDER BY s.uri DESC",
+                f"SELECT DISTINCT s.* {in_scope} AND s.document_id IN (SELECT value FROM json_each(?)) ORDER BY s.uri",
                 [*parameters, json.dumps(list(document_ids))],
             )
-            return {row["document_id"]: source_of(row) for row in rows}
+            found: dict[int, list[Source]] = {}
+            for row in rows:
+                found.setdefault(row["document_id"], []).append(source_of(row))
+            return found
+
+    def hashes_of(self, document_ids: Sequence[int]) -> dict[int, str]:
+        """Return the SHA-256 of the text of each document that still exists: equal ones have the same text."""
+        with self._db.read() as connection:
+            rows = connection.execute(
+                "SELECT id, sha256 FROM document WHERE id IN (SELECT value FROM json_each(?))",
+                (json.dumps(list(document_ids)),),
+            )
+            return {row["id"]: row["sha256"] for row in rows}
