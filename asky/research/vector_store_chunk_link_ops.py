@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 from asky.research.excerpts.locations import location_of
 from asky.research.index.dense_leg import DenseLeg, nearest
 from asky.research.index.embed_chunks import embed_for_queries
-from asky.research.index.lexical_query import pair_expression, word_expression
-from asky.research.ranking import DIVERSE, Selection, fuse, select
+from asky.research.index.lexical_query import is_text, pair_expression, word_expression
+from asky.research.ranking import DIVERSE, Selection, fuse, raise_near_the_best, select
 from asky.storage.scope import Scope
 from asky.storage.vectors import Coverage
 from asky.text.terms import content_terms
@@ -81,7 +81,10 @@ def _ranked(
     scores = fuse(scored.cosines, scored.words, scored.pairs, dense_weight=store.settings.dense_weight)
     owners = store.tables.chunks.documents_of(ids.tolist())
     documents = np.array([owners.get(each, -1) for each in ids.tolist()], dtype=np.int64)
-    order = select(scores, scored.cosines, documents, vectors, selection=selection, limit=limit)
+    raised = scores
+    if vectors is not None and selection.mmr_alpha is None and is_text(query):
+        raised = raise_near_the_best(scores, vectors)
+    order = select(raised, scored.cosines, documents, vectors, selection=selection, limit=limit)
     hits = _hits(store, scope, scored, order, scores, sorted(set(owners.values())))
     return hits if found is not None else [replace(each, lexical=None) for each in hits]
 
