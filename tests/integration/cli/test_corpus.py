@@ -135,6 +135,17 @@ def test_a_passage_names_the_other_files_with_its_text_in_scope(asky: InProcess,
     assert "elsewhere" not in done.out
 
 
+def test_each_of_several_questions_finds_its_passage(asky: InProcess, tmp_path: Path) -> None:
+    tides = [{"id": n, "text": f"High tides are made by the moon in harbour {n}."} for n in range(5)]
+    asky("corpus", "add", "--jsonl", records(tmp_path, *tides, {"id": "bread", "text": "Bread needs yeast."}))
+    hits = asky("search", "What makes high tides in a harbour, and how does bread rise?", "-k", "3", "--json").json[
+        "hits"
+    ]
+    assert [hit["rank"] for hit in hits] == [1, 2, 3]
+    assert "bread" in [hit["external_id"] for hit in hits]
+    assert len({hit["external_id"] for hit in hits}) == 3
+
+
 def test_an_external_id_on_the_command_line_means_the_number_and_the_text(asky: InProcess, tmp_path: Path) -> None:
     wanted = [{"id": id_, "text": f"text {number}"} for number, id_ in enumerate([0, 1, "1", "None"])]
     asky("corpus", "add", "--jsonl", records(tmp_path, *wanted))
