@@ -64,8 +64,8 @@ def fuse(cosines: Scores, words: Scores, pairs: Scores, *, dense_weight: float) 
     return np.asarray(dense_weight * filled + (1.0 - dense_weight) * relative, dtype=np.float32)
 
 
-def raise_near_the_best(scores: Scores, vectors: Vectors) -> Scores:
-    """Return the scores of n candidates with their nearness to the best `NEIGHBOURS` added: float32[n].
+def raise_near_the_best(scores: Scores, vectors: Vectors, *, weight: float = NEIGHBOUR_WEIGHT) -> Scores:
+    """Return the scores of n candidates, float32[n], with `weight` times their nearness to the best `NEIGHBOURS` added.
 
     Nearness is the largest cosine to one of these, times its score relative to the best score. Documents about one
     subject resemble each other, so this suits a query that is a text about one subject; a question may join several.
@@ -84,7 +84,7 @@ def raise_near_the_best(scores: Scores, vectors: Vectors) -> Scores:
     relative = np.maximum(scores[top] / scores[top[0]], 0)
     nearness = (np.einsum("id,jd->ij", vectors, vectors[top]) * relative).max(axis=1)
     nearness = np.where(known, nearness, nearness[known].min())
-    return np.asarray(scores + np.float32(NEIGHBOUR_WEIGHT) * nearness, dtype=np.float32)
+    return np.asarray(scores + np.float32(weight) * nearness, dtype=np.float32)
 
 
 def diversify(scores: Scores, documents: Ids, vectors: Vectors | None) -> Ids:

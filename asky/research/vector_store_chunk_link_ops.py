@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from asky.research.index.store_parts import StoreParts
     from asky.research.vector_store_common import Ids, Scores
     from asky.storage.chunks import StoredChunk
-    from asky.values import Link, Source
+    from asky.values import Link
 
 _EMBEDDED_LINKS = 100  # those that share most words with the query: embedding 1,000 links would take 10 s
 _LINK_CHARACTERS = 200
@@ -114,7 +114,7 @@ def _hits(
     """
     chunks = store.tables.chunks.fetch(scored.ids[order].tolist())
     documents = sorted({each.document_id for each in chunks.values()})
-    sources = _sources(store, scope, documents, candidates)
+    sources = store.tables.chunks.holders_of(documents, candidates, scope)
     structures = {each: store.tables.documents.structure(each) for each in documents}
     hits: list[Hit] = []
     for position in order.tolist():
@@ -139,24 +139,6 @@ def _hits(
             )
         )
     return hits
-
-
-def _sources(
-    store: StoreParts, scope: Scope, documents: Sequence[int], candidates: Sequence[int]
-) -> dict[int, tuple[Source, tuple[Source, ...]]]:
-    """Return the source of each document in scope, and the other sources that hold its text; see `Hit.also_in`."""
-    hashes = store.tables.chunks.hashes_of(candidates)
-    texts = {hashes[each] for each in documents if each in hashes}
-    found = store.tables.chunks.all_sources_of([each for each, text in hashes.items() if text in texts], scope)
-    by_text: dict[str, list[Source]] = {}
-    for document, sources in found.items():
-        by_text.setdefault(hashes[document], []).extend(sources)
-    firsts = {each: found[each][0] for each in documents if each in found}
-    return {each: (first, _without(by_text[hashes[each]], first)) for each, first in firsts.items()}
-
-
-def _without(sources: Sequence[Source], one: Source) -> tuple[Source, ...]:
-    return tuple(sorted((each for each in sources if each != one), key=lambda source: source.uri))
 
 
 def _first_character(chunk: StoredChunk) -> int:

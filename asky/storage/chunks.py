@@ -95,26 +95,43 @@ class ChunkTable:
 
     def sources_of(self, document_ids: Sequence[int], scope: Scope) -> dict[int, Source]:
         """Return the source of each document in scope; of several with the same document the first by URI."""
-        return {document: sources[0] for document, sources in self.all_sources_of(document_ids, scope).items()}
-
-    def all_sources_of(self, document_ids: Sequence[int], scope: Scope) -> dict[int, list[Source]]:
-        """Return the sources in scope of each document that has one, ordered by URI."""
         in_scope, parameters = scope.rows()
         with self._db.read() as connection:
             rows = connection.execute(
-                f"SELECT DISTINCT s.* {in_scope} AND s.document_id IN (SELECT value FROM json_each(?)) ORDER BY s.uri",
+                f"SELECT DISTINCT s.* {in_scope} AND s.document_id IN (SELECT value FROM json_each(?))"
+                " ORDER BY s.uri DESC",
                 [*parameters, json.dumps(list(document_ids))],
             )
-            found: dict[int, list[Source]] = {}
-            for row in rows:
-                found.setdefault(row["document_id"], []).append(source_of(row))
-            return found
+            return {row["document_id"]: source_of(row) for row in rows}
 
-    def hashes_of(self, document_ids: Sequence[int]) -> dict[int, str]:
-        """Return the SHA-256 of the text of each document that still exists: equal ones have the same text."""
+    def holders_of(
+        self, document_ids: Sequence[int], candidates: Sequence[int], scope: Scope
+    ) -> dict[int, tuple[Source, tuple[Source, ...]]]:
+        """Return the source of each document as `sources_of` does, and the other sources in scope with its text.
+
+        The others are ordered by URI. Documents with the same text are looked for among `candidates`, which include
+        `document_ids`: those of one text differ in their titles.
+        """
+        in_scope, parameters = scope.rows()
+        same_text = (
+            "SELECT id FROM document WHERE id IN (SELECT value FROM json_each(?))"
+            " AND sha256 IN (SELECT sha256 FROM document WHERE id IN (SELECT value FROM json_each(?)))"
+        )
         with self._db.read() as connection:
             rows = connection.execute(
-                "SELECT id, sha256 FROM document WHERE id IN (SELECT value FROM json_each(?))",
-                (json.dumps(list(document_ids)),),
-            )
-            return {row["id"]: row["sha256"] for row in rows}
+                "SELECT DISTINCT s.*, (SELECT sha256 FROM document WHERE id = s.document_id) AS text_hash"
+                f" {in_scope} AND s.document_id IN ({same_text}) ORDER BY s.uri",
+                [*parameters, json.dumps(list(candidates)), json.dumps(list(document_ids))],
+            ).fetchall()
+        first: dict[int, tuple[Source, str]] = {}
+        by_text: dict[str, list[Source]] = {}
+        for row in rows:
+            source = source_of(row)
+            first.setdefault(row["document_id"], (source, row["text_hash"]))
+            by_text.setdefault(row["text_hash"], []).append(source)
+        wanted = set(document_ids)
+        return {
+            document: (source, tuple(each for each in by_text[text] if each.id != source.id))
+            for document, (source, text) in first.items()
+            if document in wanted
+        }
