@@ -64,6 +64,12 @@ class ModelParts:
 
         return ExtractiveModel(read_passages=parse_passages, embed=embed)
 
+    def sub_questions(self, query: str) -> tuple[str, ...]:
+        """Return the questions that `query` asks one after the other, as the built-in model takes them apart."""
+        from asky.llm.extractive.questions import sub_questions
+
+        return sub_questions(query)
+
     def _remote_model(self, name: str | None) -> OpenAICompatibleModel:
         from asky.llm.endpoint.openai_compatible import OpenAICompatibleModel
 
