@@ -165,9 +165,11 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One ranked chunk. `rank` counts from 1; the list is ordered by `score`; a leg that did not run has `None`.
+    """One ranked chunk. `rank` counts from 1; a leg that did not run has `None`.
 
-    `linked_from` is the title of the source whose passage names or has a link to this one, if that raised it.
+    `score` is how well the chunk matches the query; `rank` also depends on the other hits: see `asky.research.ranking`.
+    `linked_from` is the title of the source whose passage names or has a link to this one, if that raised it. `also_in`
+    are the other sources in scope that hold the same text, in order of URI.
     """
 
     rank: int
@@ -181,6 +183,7 @@ class Hit:
     text: str
     location: Location
     linked_from: str | None = None
+    also_in: tuple[Source, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

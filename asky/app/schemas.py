@@ -291,6 +291,7 @@ def hit_object(hit: Hit) -> dict[str, Any]:
         "linked_from": hit.linked_from,
         "source_id": hit.source.id,
         "external_id": hit.source.external_id,
+        "external_ids": external_ids(hit),
         "title": hit.source.title,
         "url": hit.source.url,
         "path": hit.source.path,
@@ -301,6 +302,11 @@ def hit_object(hit: Hit) -> dict[str, Any]:
         "end": hit.span.end,
         "text": hit.text,
     }
+
+
+def external_ids(hit: Hit) -> list[str | int]:
+    """Return the ids of all records with the text of a passage, that of its source first."""
+    return [each.external_id for each in (hit.source, *hit.also_in) if each.external_id is not None]
 
 
 def papers_object(papers: Sequence[Paper]) -> dict[str, Any]:

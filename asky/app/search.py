@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from asky.app.schemas import hit_object
 from asky.concurrency import in_thread
 from asky.errors import UsageError
 from asky.evidence.export.citing import place_text, section_text
+from asky.research.excerpts.passages import interleave
 from asky.storage.corpus import DEFAULT_COLLECTION
 from asky.storage.scope import Scope
 
@@ -71,6 +72,9 @@ class SearchService:
     def search_in(self, scope: SearchScope, query: str, *, limit: int = 10) -> list[Hit]:
         """Return the passages in `scope` that match `query` best, best first, at most `limit`.
 
+        A query of several questions ("What is X and how does Y work?") is also searched for each of them, and the
+        passages found are taken in turn.
+
         This blocks for the computation; in an event loop, call it in a thread. Raises `UsageError` if the query is
         empty or too long.
         """
@@ -78,7 +82,9 @@ class SearchService:
             raise UsageError("the query is empty")
         if len(query) > _MAX_QUERY_CHARS:
             raise UsageError(f"the query has {len(query):,} characters; the limit is {_MAX_QUERY_CHARS:,}")
-        return self._services.vectors.search_content_chunks(query, Scope(scope.collections), limit=limit)
+        queries = [query, *(part for part in self._services.models.sub_questions(query) if part != query)]
+        hits = interleave(self._services.vectors.search_several(queries, Scope(scope.collections), limit=limit))
+        return [replace(hit, rank=rank) for rank, hit in enumerate(hits[:limit], start=1)]
 
     async def _sync(self, path: DocumentName) -> int:
         collection_id, report = await sync_folder(self._services, path)

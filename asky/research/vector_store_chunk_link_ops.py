@@ -13,8 +13,8 @@ from asky.research.excerpts.locations import location_of
 from asky.research.index.dense_leg import DenseLeg, nearest
 from asky.research.index.embed_chunks import embed_for_queries
 from asky.research.index.following import Raised, follow
-from asky.research.index.lexical_query import pair_expression, word_expression
-from asky.research.ranking import DIVERSE, Selection, fuse, select
+from asky.research.index.lexical_query import is_text, pair_expression, word_expression
+from asky.research.ranking import DIVERSE, Selection, fuse, raise_near_the_best, select
 from asky.storage.scope import Scope
 from asky.storage.vectors import Coverage
 from asky.text.terms import content_terms
@@ -79,7 +79,10 @@ def _ranked(
     if others := _chunks_of_others(store, raised, scored.documents):
         scored = _scored(store, query, np.union1d(ids, np.array(others, dtype=np.int64)), found, leg)
     scores, ways = _raised(scored, raised)
-    order = select(scores, scored.cosines, scored.documents, scored.vectors, selection=selection, limit=limit)
+    ranked = scores
+    if scored.vectors is not None and selection.mmr_alpha is None and is_text(query):
+        ranked = raise_near_the_best(scores, scored.vectors)
+    order = select(ranked, scored.cosines, scored.documents, scored.vectors, selection=selection, limit=limit)
     hits = _hits(store, scope, scored, order, scores, ways)
     return hits if found is not None else [replace(each, lexical=None) for each in hits]
 
@@ -147,11 +150,16 @@ def _raised(scored: _Scored, raised: Mapping[int, Raised]) -> tuple[Scores, dict
 def _hits(
     store: StoreParts, scope: Scope, scored: _Scored, order: Ids, scores: Scores, ways: Mapping[int, Raised]
 ) -> list[Hit]:
-    """Return the chosen chunks with their texts, sources and locations; chunks deleted in the meantime are left out."""
+    """Return the chosen chunks with their texts, sources and locations; chunks deleted in the meantime are left out.
+
+    Documents with the same text are looked for among those of all candidates.
+    """
     chunks = store.tables.chunks.fetch(scored.ids[order].tolist())
     origins = {at: way.linked_from for at, way in ways.items() if way.linked_from is not None}
     documents = sorted({each.document_id for each in chunks.values()})
-    sources = store.tables.chunks.sources_of([*documents, *origins.values()], scope)
+    wanted = [*documents, *origins.values()]
+    candidates = sorted({*scored.documents.tolist(), *wanted})
+    sources = store.tables.chunks.holders_of(wanted, candidates, scope)
     structures = {each: store.tables.documents.structure(each) for each in documents}
     hits: list[Hit] = []
     for position in order.tolist():
@@ -159,20 +167,22 @@ def _hits(
         if chunk is None or chunk.document_id not in sources:
             continue
         cosine = float(scored.cosines[position])
-        origin = sources.get(origins[position]) if position in origins else None
+        source, others = sources[chunk.document_id]
+        origin, _ = sources.get(origins.get(position, -1), (None, ()))
         hits.append(
             Hit(
                 rank=len(hits) + 1,
                 score=float(scores[position]),
                 semantic=None if math.isnan(cosine) else cosine,
                 lexical=float(scored.words[position]),
-                source=sources[chunk.document_id],
+                source=source,
                 document_id=chunk.document_id,
                 chunk_id=chunk.id,
                 span=chunk.span,
                 text=chunk.text,
                 location=location_of(*structures[chunk.document_id], _first_character(chunk)),
-                linked_from=_shown_origin(origin, sources[chunk.document_id]),
+                linked_from=_shown_origin(origin, source),
+                also_in=others,
             )
         )
     return hits

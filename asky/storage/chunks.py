@@ -103,3 +103,35 @@ class ChunkTable:
                 [*parameters, json.dumps(list(document_ids))],
             )
             return {row["document_id"]: source_of(row) for row in rows}
+
+    def holders_of(
+        self, document_ids: Sequence[int], candidates: Sequence[int], scope: Scope
+    ) -> dict[int, tuple[Source, tuple[Source, ...]]]:
+        """Return the source of each document as `sources_of` does, and the other sources in scope with its text.
+
+        The others are ordered by URI. Documents with the same text are looked for among `candidates`, which include
+        `document_ids`: those of one text differ in their titles.
+        """
+        in_scope, parameters = scope.rows()
+        same_text = (
+            "SELECT id FROM document WHERE id IN (SELECT value FROM json_each(?))"
+            " AND sha256 IN (SELECT sha256 FROM document WHERE id IN (SELECT value FROM json_each(?)))"
+        )
+        with self._db.read() as connection:
+            rows = connection.execute(
+                "SELECT DISTINCT s.*, (SELECT sha256 FROM document WHERE id = s.document_id) AS text_hash"
+                f" {in_scope} AND s.document_id IN ({same_text}) ORDER BY s.uri",
+                [*parameters, json.dumps(list(candidates)), json.dumps(list(document_ids))],
+            ).fetchall()
+        first: dict[int, tuple[Source, str]] = {}
+        by_text: dict[str, list[Source]] = {}
+        for row in rows:
+            source = source_of(row)
+            first.setdefault(row["document_id"], (source, row["text_hash"]))
+            by_text.setdefault(row["text_hash"], []).append(source)
+        wanted = set(document_ids)
+        return {
+            document: (source, tuple(each for each in by_text[text] if each.id != source.id))
+            for document, (source, text) in first.items()
+            if document in wanted
+        }

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from asky.app.requests import DocumentName
-from asky.app.schemas import hits_object, with_embedding
+from asky.app.schemas import external_ids, hits_object, with_embedding
 from asky.app.search import describe_place
 from asky.cli.context import command_context
 from asky.cli.options import DocumentPath, json_option, verbosity_options
@@ -104,6 +104,10 @@ def _print(terminal: Terminal, hits: list[Hit]) -> None:
         terminal.line(f"{hit.rank}. {describe_place(hit)}  {hit.score:.3f}", 1, hang=3)
         if where := hit.source.path or hit.source.url:
             terminal.source(f"   {where}", where, 2)
+        if ids := external_ids(hit):
+            terminal.line(f"   {'id' if len(ids) == 1 else 'ids'} {', '.join(map(str, ids))}", hang=3)
+        if paths := [each.path for each in hit.also_in if each.path]:
+            terminal.line(f"   also in {', '.join(paths)}", hang=3)
         for line in wrapped_excerpt(hit.text):
             terminal.line(f"   {line}")
         terminal.line()

@@ -175,6 +175,15 @@ def names(text: str) -> list[str]:
     return list(dict.fromkeys(match.group().strip(" .'’-") for match in _CAPITALISED.finditer(text)))
 
 
+def sub_questions(text: str) -> tuple[str, ...]:
+    """Return the questions that `text` asks one after the other, each able to stand alone; none for a single one.
+
+    Each begins as a question does: the sides of a comparison and the sentences of a description are none.
+    """
+    parts = read_question(text).parts
+    return parts if all(_ASKS.match(part) for part in parts) else ()
+
+
 def _parts(text: str) -> tuple[str, ...]:
     """Return the sub-questions of `text`, or none if there are fewer than two."""
     pieces = [piece for sentence in _SENTENCE_BREAK.split(text) for piece in _split_at_and(sentence)]

@@ -18,6 +18,7 @@ NEAR_TOKENS = 15
 """Maximum number of tokens between two words of a pair. Source: 4, 8, 15 and 30 lie within .001 of each other."""
 
 _WORD = re.compile(r"\w+")
+_SECOND_SENTENCE = re.compile(r"[.!?;]\s+\S|\S\s*\n\s*\S")
 _LEFT_OVERS = frozenset({"s", "t", "d", "m", "re", "ve", "ll"})  # remainders of "what's", "don't", "we're"
 _STOP_WORDS = STOP_WORDS | _LEFT_OVERS
 
@@ -25,9 +26,18 @@ _STOP_WORDS = STOP_WORDS | _LEFT_OVERS
 def word_expression(question: str) -> str:
     """Return the FTS5 expression for chunks that contain any content word of `question`; "" if there is no word.
 
-    A question of stop words alone keeps them: something must be searched.
+    A question of stop words alone keeps them: something must be searched. Each word counts once in a single sentence,
+    where repetition is syntax, and as often as it occurs in a text, where it shows what the text is about.
+
+    Source: see `docs/decisions/0004-fusion.md`.
     """
-    return " OR ".join(_quoted(word) for word in dict.fromkeys(content_words(question)))
+    words = content_words(question)
+    return " OR ".join(map(_quoted, words if is_text(question) else dict.fromkeys(words)))
+
+
+def is_text(question: str) -> bool:
+    """Return whether `question` has several sentences or lines, as a description or an abstract has."""
+    return _SECOND_SENTENCE.search(question) is not None
 
 
 def pair_expression(question: str) -> str:

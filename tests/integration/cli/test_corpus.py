@@ -106,6 +106,46 @@ def test_ids_that_differ_in_their_type_alone_are_two_records(asky: InProcess, tm
     assert len({each["uri"] for each in listed}) == 2
 
 
+def test_a_passage_lists_the_ids_of_all_records_with_its_text(asky: InProcess, tmp_path: Path) -> None:
+    same = [{"id": 7, "text": "The moon pulls."}, {"id": "b", "text": "The moon pulls."}]
+    titled = {"id": "c", "text": "The moon pulls.", "title": "Tides"}
+    other = {"id": "d", "text": "The sun pulls too."}
+    asky("corpus", "add", "--jsonl", records(tmp_path, *same, titled, other))
+    hits = asky("search", "moon pulls", "--json").json["hits"]
+    ids = {(hit["text"], hit["external_id"]): hit["external_ids"] for hit in hits}
+    assert ids == {
+        ("The moon pulls.", "b"): ["b", "c", 7],
+        ("The moon pulls.", "c"): ["c", "b", 7],
+        ("The sun pulls too.", "d"): ["d"],
+    }
+    printed = asky("search", "moon pulls").out
+    assert "ids b, c, 7\n" in printed
+    assert "id d\n" in printed
+
+
+def test_a_passage_names_the_other_files_with_its_text_in_scope(asky: InProcess, tmp_path: Path) -> None:
+    for folder in ("one", "two", "elsewhere"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "tides.txt").write_text("The moon pulls the sea.")
+    asky("corpus", "add", str(tmp_path / "elsewhere"), "--collection", "elsewhere")
+    asky("corpus", "add", str(tmp_path / "one"), str(tmp_path / "two"))
+    done = asky("search", "moon")
+    printed = "".join(done.out.split())  # however the lines are wrapped
+    assert f"{tmp_path / 'one' / 'tides.txt'}alsoin{tmp_path / 'two' / 'tides.txt'}" in printed
+    assert "elsewhere" not in done.out
+
+
+def test_each_of_several_questions_finds_its_passage(asky: InProcess, tmp_path: Path) -> None:
+    tides = [{"id": n, "text": f"High tides are made by the moon in harbour {n}."} for n in range(5)]
+    asky("corpus", "add", "--jsonl", records(tmp_path, *tides, {"id": "bread", "text": "Bread needs yeast."}))
+    hits = asky("search", "What makes high tides in a harbour, and how does bread rise?", "-k", "3", "--json").json[
+        "hits"
+    ]
+    assert [hit["rank"] for hit in hits] == [1, 2, 3]
+    assert "bread" in [hit["external_id"] for hit in hits]
+    assert len({hit["external_id"] for hit in hits}) == 3
+
+
 def test_an_external_id_on_the_command_line_means_the_number_and_the_text(asky: InProcess, tmp_path: Path) -> None:
     wanted = [{"id": id_, "text": f"text {number}"} for number, id_ in enumerate([0, 1, "1", "None"])]
     asky("corpus", "add", "--jsonl", records(tmp_path, *wanted))

@@ -12,6 +12,7 @@ from asky.llm.extractive.questions import (
     names,
     queries,
     read_question,
+    sub_questions,
 )
 from tests.support.timing import check_linear
 
@@ -83,6 +84,21 @@ def test_a_request_for_a_summary_is_recognised_and_searches_for_overviews(questi
 def test_a_question_with_a_subject_is_no_request_for_a_summary_of_everything(question: str) -> None:
     document = read_question(question).document
     assert document is None or "mill" in document.subject
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What is a tide and how does bread rise?", ("What is a tide", "how does bread rise")),
+        ("Who built the dam? When was it opened?", ("Who built the dam", "When was it opened built dam")),
+        ("What makes the tides?", ()),
+        ("What is the difference between a mutex and a semaphore?", ()),
+        ("Graph algorithms; decomposition of graphs", ()),
+        ("What is a module (I don't want it all; only how types are checked)?", ()),
+    ],
+)
+def test_only_what_begins_as_a_question_is_one_of_several(question: str, expected: tuple[str, ...]) -> None:
+    assert sub_questions(question) == expected
 
 
 def test_the_whole_question_is_searched_for_first_and_then_its_parts() -> None:

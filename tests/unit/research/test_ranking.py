@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asky.research.ranking import DIVERSE, DUPLICATE_WINDOW, Selection, diversify, fuse, select
+from asky.research.ranking import DIVERSE, DUPLICATE_WINDOW, Selection, diversify, fuse, raise_near_the_best, select
 
 NOTHING = (0.0, 0.0)
 
@@ -212,3 +212,31 @@ def test_without_vectors_the_order_is_that_of_the_scores() -> None:
 def test_other_numbers_are_refused(numbers: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="must be between"):
         Selection(**numbers)
+
+
+# nearness to the best
+
+
+def raised(scores: Sequence[float], vectors: Sequence[Sequence[float]]) -> list[float]:
+    rows = np.array(vectors, dtype=np.float32)
+    return [pytest.approx(each, abs=1e-6) for each in raise_near_the_best(np.array(scores, np.float32), rows).tolist()]
+
+
+def test_what_is_near_the_best_candidate_is_raised_by_a_tenth_of_its_cosine_to_it() -> None:
+    away = [0.0, 1.0]
+    assert raised([0.8, 0.1, 0.1, 0.1], [[1.0, 0.0], [0.0, -1.0], at_cosine(0.6), away])[2] == 0.1 + 0.1 * 0.6
+    assert raised([0.8, 0.0], [[1.0, 0.0], at_cosine(0.6)]) == [0.9, 0.06]
+
+
+def test_nearness_to_the_second_and_third_counts_by_their_share_of_the_best_score() -> None:
+    vectors = np.eye(6)[[0, 1, 2, 3, 1, 3]].tolist()
+    assert raised([1.0, 0.5, 0.25, 0.2, 0.1, 0.1], vectors) == [1.1, 0.55, 0.275, 0.2, 0.15, 0.1]
+
+
+def test_a_chunk_without_a_vector_is_as_near_as_the_farthest() -> None:
+    assert raised([1.0, 0.5, 0.5], [[1.0, 0.0], at_cosine(0.3), [0.0, 0.0]])[2] == 0.5 + 0.1 * 0.5
+    assert raised([1.0, 0.5], [[0.0, 0.0], [0.0, 0.0]]) == [1.0, 0.5]
+
+
+def test_nothing_is_raised_where_the_best_does_not_match() -> None:
+    assert raised([0.0, -0.5], [[1.0, 0.0], [1.0, 0.0]]) == [0.0, -0.5]

@@ -65,6 +65,38 @@ def test_meaning_and_words_can_be_searched_alone(store: SearchStore) -> None:
     assert nothing == []
 
 
+def test_a_word_that_a_text_repeats_weighs_more(store: SearchStore) -> None:
+    words = {"tides": "The moon makes tides.", "bread": "Yeast makes bread."}
+    for name, text in words.items():
+        store.add(name, text)
+    by_words = Selection(mode="keyword")
+
+    def scores(query: str) -> dict[str | None, float]:
+        hits = store.search.search_content_chunks(query, store.scope, limit=9, selection=by_words)
+        return {each.source.path: each.lexical or 0.0 for each in hits}
+
+    once = scores("Tides or bread")
+    assert scores("Tides or bread and tides") == once
+    repeated = scores("Tides or bread. And tides.")
+    assert repeated == {"/tides": pytest.approx(2 * once["/tides"], rel=1e-6), "/bread": once["/bread"]}
+
+
+def test_what_resembles_the_best_hits_of_a_text_is_raised(store: SearchStore) -> None:
+    for text in ("boats coast harbour", "coast harbour waves", "boats harbour waves"):
+        store.add(text, f"moon tides {text}")
+    store.add("unlike", "moon bread yeast oven flour")
+    store.add("like", "moon boats coast harbour waves")
+    store.search.store_chunk_embeddings(store.scope)
+    by_meaning = Selection(mode="semantic")
+
+    def last(query: str) -> list[str | None]:
+        hits = store.search.search_content_chunks(query, store.scope, limit=9, selection=by_meaning)
+        return [each.source.path for each in hits[3:]]
+
+    assert last("moon tides") == ["/unlike", "/like"]
+    assert last("Moon. Tides.") == ["/like", "/unlike"]
+
+
 def test_without_a_model_words_stand_in_for_meaning(tmp_path: Path) -> None:
     store = SearchStore(tmp_path, embedder=NotConfigured("no embedding model is installed", hint="install one"))
     store.add("tides", "The moon makes the tides.")
