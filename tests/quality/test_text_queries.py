@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from asky.evaluation.intervals import bootstrap
+from asky.evaluation.measures import ndcg
 from asky.research.index.lexical_query import is_text, pair_expression, word_expression
 from asky.research.ranking import DIVERSE, NEIGHBOUR_WEIGHT, fuse, raise_near_the_best, select
 from asky.research.vector_store_common import best
 from asky.storage.scope import Scope
 from tests.quality.corpora import Corpora, Corpus
 from tests.quality.datasets import Question
-from tests.quality.metrics import bootstrap, ndcg
 from tests.quality.test_retrieval import CANDIDATES, DEPTH, Vectors, described
 
 if TYPE_CHECKING:
