@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
+from asky.research.index.titles import Named, TitleTable
 from asky.storage.scope import Scope
-from asky.storage.titles import Named, TitleTable
 from asky.text.titles import (
     Words,
     fold,
