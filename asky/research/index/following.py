@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
+from asky.research.index.titles import Named, TitleTable
 from asky.storage.scope import Scope
-from asky.storage.titles import Named, TitleTable
 from asky.text.titles import (
     Words,
     fold,
@@ -79,7 +79,7 @@ def follow(
     """Return the documents that `question`, or one of the best passages for it, leads to, by id.
 
     `ids`, `documents` and `scores` are those of n candidates, each of a chunk: int64[n], int64[n], float32[n]. It takes
-    seven statements to SQLite, and one for each title that is found, which counts how common it is.
+    eight statements to SQLite at most, and one for each title that is found, which counts how common it is.
     """
     import numpy as np  # see `asky.research.vector_store_common`
 

@@ -15,6 +15,7 @@ from asky.events import Listener, StageAdvanced, StageFinished, StageStarted, Wa
 from asky.net.reach import is_local_only
 from asky.research.embedding.cached_embedder import CachedEmbedder
 from asky.research.index.matrix import Matrix, matrix_of
+from asky.research.index.titles import TitleTable
 from asky.research.index.vector_index import ChromaIndex, IndexUnavailable, open_index
 from asky.research.vector_store_common import join_packs
 from asky.storage.chunks import ChunkTable
@@ -23,7 +24,6 @@ from asky.storage.findings import FindingStore
 from asky.storage.lexical import LexicalIndex
 from asky.storage.scope import Scope
 from asky.storage.text_vectors import TextVectorTable
-from asky.storage.titles import TitleTable
 from asky.storage.vector_files import MIN_ROWS
 from asky.storage.vectors import VectorTable
 from asky.text.counting import counted

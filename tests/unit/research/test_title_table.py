@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from asky.research.index.titles import MAX_COUNTED, TitleTable
 from asky.storage.database import Database
 from asky.storage.migrations import APPLICATION_ID, MIGRATIONS
 from asky.storage.scope import Scope
-from asky.storage.titles import MAX_COUNTED, TitleTable
 from asky.values import Source, Span, source_id
 from tests.support.search_store import SearchStore
 
