@@ -25,7 +25,7 @@ from asky.evidence.keys import KEY
 from asky.evidence.passages import shown_title
 from asky.evidence.verification.checked_reply import CheckedReply, check_reply, without_controls
 from asky.llm.port import is_abstention
-from asky.research.judging.judge import Judgements, cited_claims, with_judgements
+from asky.research.judging.judge import ModelVerdicts, cited_claims, with_judgements
 from asky.research.no_evidence import no_evidence
 from asky.research.web.unread import Unread, sentences, unread_by_model, unread_list
 from asky.research.writing.history import session_messages
@@ -308,7 +308,7 @@ class Finalizer:
         if "failed" in found:
             self.warn(found["failed"])
             return checked
-        judgements = Judgements.decode(found)
+        judgements = ModelVerdicts.decode(found)
         self.transcript.calls += judgements.calls
         return await in_thread(with_judgements, checked, judgements)
 

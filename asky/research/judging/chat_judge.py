@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from asky.evidence.passages import fence, render_passages
 from asky.llm.port import Message
 from asky.llm.structured import ask_for_json
-from asky.research.judging.judge import CitedClaim, Judgement, Judgements
+from asky.research.judging.judge import CitedClaim, ModelVerdict, ModelVerdicts
 from asky.research.writing.templates import fill, template_text
 
 if TYPE_CHECKING:
@@ -56,11 +56,13 @@ class ChatJudge:
         """Return the name of `model`, `None` for the built-in one."""
         return model.name if model.host is not None else None
 
-    async def judge(self, claims: Sequence[CitedClaim], model: ChatModel, *, budget: Budget, marker: str) -> Judgements:
+    async def judge(
+        self, claims: Sequence[CitedClaim], model: ChatModel, *, budget: Budget, marker: str
+    ) -> ModelVerdicts:
         """See `ClaimJudge`; raises what `ask_for_json` raises."""
         fitting = _fitting(claims, round(model.context_tokens * _PASSAGE_SHARE * _CHARS_PER_TOKEN))
         if not fitting:
-            return Judgements(model.name, {})
+            return ModelVerdicts(model.name, {})
         passages = _passages(fitting)
         statements = [
             f"{number}. {each.text[:_MAX_CLAIM_CHARS]} ({', '.join(passage.key for passage in each.passages)})"
@@ -74,7 +76,7 @@ class ChatJudge:
         read = _Reader(len(fitting)).read
         found = await ask_for_json(model, [Message("user", prompt)], _SCHEMA, validate=read, budget=budget)
         verdicts = {fitting[number - 1].number: each for number, each in found.value.items()}
-        return Judgements(model.name, verdicts, found.calls)
+        return ModelVerdicts(model.name, verdicts, found.calls)
 
 
 def _fitting(claims: Sequence[CitedClaim], chars: int) -> list[CitedClaim]:
@@ -97,12 +99,12 @@ class _Reader:
     def __init__(self, statements: int) -> None:
         self._numbers = range(1, statements + 1)
 
-    def read(self, value: Any) -> dict[int, Judgement]:
+    def read(self, value: Any) -> dict[int, ModelVerdict]:
         """Return the verdicts by number. Raises `ValueError` unless each statement has exactly one."""
         listed = value.get("verdicts") if isinstance(value, dict) else None
         if not isinstance(listed, list):
             raise ValueError('the value is not an object with an array "verdicts"')  # noqa: TRY004
-        found: dict[int, Judgement] = {}
+        found: dict[int, ModelVerdict] = {}
         for each in listed:
             number, judgement = self._read_one(each)
             if number in found:
@@ -113,7 +115,7 @@ class _Reader:
             raise ValueError(f"statements without a verdict: {', '.join(missing)}")
         return found
 
-    def _read_one(self, value: Any) -> tuple[int, Judgement]:
+    def _read_one(self, value: Any) -> tuple[int, ModelVerdict]:
         if not isinstance(value, dict):
             raise ValueError("a verdict is not an object")  # noqa: TRY004 - for `ask_for_json`
         number, verdict, support = value.get("statement"), value.get("verdict"), value.get("support")
@@ -125,4 +127,4 @@ class _Reader:
             raise ValueError(f"the support of statement {number} is not a number from 0 to 1")
         reason = value.get("reason")
         said = " ".join(reason.split())[:_MAX_REASON_CHARS] if isinstance(reason, str) else ""
-        return number, Judgement(verdict, float(support), said)
+        return number, ModelVerdict(verdict, float(support), said)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from asky.concurrency import in_thread
 from asky.errors import NotConfigured
-from asky.research.judging.judge import CitedClaim, Judgement, Judgements
+from asky.research.judging.judge import CitedClaim, ModelVerdict, ModelVerdicts
 from asky.text.sentences import iter_sentences
 
 if TYPE_CHECKING:
@@ -55,11 +55,11 @@ class EntailmentJudge:
         *,
         budget: Budget,  # noqa: ARG002 - the port's parameters
         marker: str,  # noqa: ARG002 - the port's parameters
-    ) -> Judgements:
+    ) -> ModelVerdicts:
         """See `ClaimJudge`; raises `NotConfigured` if the model can't be opened."""
-        return Judgements(self.name, await in_thread(self.verdicts, claims))
+        return ModelVerdicts(self.name, await in_thread(self.verdicts, claims))
 
-    def verdicts(self, claims: Sequence[CitedClaim]) -> dict[int, Judgement]:
+    def verdicts(self, claims: Sequence[CitedClaim]) -> dict[int, ModelVerdict]:
         """Return the verdict on each claim, by its number."""
         model = self._model = self._model or self._open_model()
         support, contradiction = _columns(model.labels)
@@ -75,7 +75,7 @@ class EntailmentJudge:
             against = shares[contradiction] if contradiction is not None else 0.0
             known = best.get(number, (0.0, 0.0))
             best[number] = (max(known[0], shares[support]), max(known[1], against))
-        return {number: Judgement(_verdict(*found), found[0]) for number, found in best.items()}
+        return {number: ModelVerdict(_verdict(*found), found[0]) for number, found in best.items()}
 
 
 def _columns(labels: Sequence[str]) -> tuple[int, int | None]:

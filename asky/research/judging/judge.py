@@ -32,7 +32,7 @@ class CitedClaim:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class ModelVerdict:
     """The verdict on one claim. `score` in [0, 1] says how far the passages support it; `reason` may be empty."""
 
     verdict: Verdict
@@ -41,11 +41,11 @@ class Judgement:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgements:
+class ModelVerdicts:
     """The verdicts `by` the model of that name on the claims with these numbers, and the usage of its calls, if any."""
 
     by: str
-    verdicts: Mapping[int, Judgement]
+    verdicts: Mapping[int, ModelVerdict]
     calls: tuple[ModelUsage, ...] = ()
 
     def encode(self) -> dict[str, Any]:
@@ -54,9 +54,9 @@ class Judgements:
         return {"by": self.by, "verdicts": verdicts, "calls": [asdict(each) for each in self.calls]}
 
     @classmethod
-    def decode(cls, data: Mapping[str, Any]) -> Judgements:
+    def decode(cls, data: Mapping[str, Any]) -> ModelVerdicts:
         """Return the verdicts that `encode` returned as JSON."""
-        verdicts = {int(number): Judgement(**each) for number, each in data["verdicts"].items()}
+        verdicts = {int(number): ModelVerdict(**each) for number, each in data["verdicts"].items()}
         return cls(data["by"], verdicts, tuple(ModelUsage(**each) for each in data["calls"]))
 
 
@@ -70,7 +70,9 @@ class ClaimJudge(Protocol):
         """Return the name of what judges the answers of `model`, `None` if it judges none of them."""
         ...
 
-    async def judge(self, claims: Sequence[CitedClaim], model: ChatModel, *, budget: Budget, marker: str) -> Judgements:
+    async def judge(
+        self, claims: Sequence[CitedClaim], model: ChatModel, *, budget: Budget, marker: str
+    ) -> ModelVerdicts:
         """Return verdicts on claims, not necessarily on all. `model` wrote the answer; `marker` fences passages.
 
         Raises an `AskyError` if there can be none.
@@ -88,7 +90,7 @@ def cited_claims(checked: CheckedReply, shown: Mapping[str, Evidence]) -> list[C
     ]
 
 
-def with_judgements(checked: CheckedReply, judgements: Judgements) -> CheckedReply:
+def with_judgements(checked: CheckedReply, judgements: ModelVerdicts) -> CheckedReply:
     """Return the answer with these verdicts in place of the earlier ones, and marked accordingly.
 
     The checks of a claim that was judged say who judged it (`judged_by`), and for what reason, if there is one.
@@ -101,7 +103,7 @@ def with_judgements(checked: CheckedReply, judgements: Judgements) -> CheckedRep
     return replace(checked, text=text, claims=tuple(claims))
 
 
-def _judged(claim: Claim, judgement: Judgement, by: str) -> Claim:
+def _judged(claim: Claim, judgement: ModelVerdict, by: str) -> Claim:
     reason = {"reason": judgement.reason} if judgement.reason else {}
     checks = {"rules": claim.verdict, **claim.checks, "judged_by": by, **reason}
     return replace(claim, verdict=judgement.verdict, score=round(judgement.score, 3), checks=checks)

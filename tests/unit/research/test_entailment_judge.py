@@ -12,7 +12,7 @@ import pytest
 from asky.errors import NotConfigured
 from asky.research.embedding.cross_encoder import CrossEncoder, Pair
 from asky.research.judging.entailment_judge import EntailmentJudge
-from asky.research.judging.judge import CitedClaim, Judgement
+from asky.research.judging.judge import CitedClaim, ModelVerdict
 from asky.values import Evidence, Location, Source, Span
 
 
@@ -24,7 +24,7 @@ def claim(*passages: str, number: int = 0) -> CitedClaim:
     return CitedClaim(number, "The tide is high.", shown)
 
 
-def judged(labels: tuple[str, ...], outputs: Sequence[Sequence[float]], *claims: CitedClaim) -> dict[int, Judgement]:
+def judged(labels: tuple[str, ...], outputs: Sequence[Sequence[float]], *claims: CitedClaim) -> dict[int, ModelVerdict]:
     rows = iter(outputs)
 
     def read(pairs: Sequence[Pair]) -> Any:
