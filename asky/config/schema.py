@@ -129,6 +129,9 @@ class Retrieval:
         high=10_000,
         project=True,
     )
+    cross_encoder: str | None = _key(
+        None, "Cross-encoder that orders the best 40 chunks again: a name on the Hugging Face hub, or a folder."
+    )
     embed_at_once: int = _key(
         128,
         "Maximum number of missing vectors computed before a question is answered.",

@@ -9,18 +9,22 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from asky.errors import AskyError
 from asky.research.excerpts.locations import location_of
 from asky.research.index.dense_leg import DenseLeg, nearest
 from asky.research.index.embed_chunks import embed_for_queries
 from asky.research.index.following import Raised, follow
 from asky.research.index.lexical_query import is_text, pair_expression, word_expression
+from asky.research.index.reranking import RERANKED
 from asky.research.ranking import DIVERSE, Selection, fuse, raise_near_the_best, select
+from asky.research.vector_store_common import best
 from asky.storage.scope import Scope
 from asky.storage.vectors import Coverage
 from asky.text.terms import content_terms
 from asky.values import PRIVATE_KINDS, Hit
 
 if TYPE_CHECKING:
+    from asky.research.index.reranking import Reranker
     from asky.research.index.store_parts import StoreParts
     from asky.research.vector_store_common import Ids, Scores, Vectors
     from asky.storage.chunks import StoredChunk
@@ -30,6 +34,7 @@ _EMBEDDED_LINKS = 100  # those that share most words with the query: embedding 1
 _LINK_CHARACTERS = 200
 _MAX_OTHERS = 10  # documents that titles and links lead to, of which no chunk is a candidate otherwise
 _CHUNKS_OF_OTHERS = 20  # of each: 4,000 tokens
+_OTHERS_FACTOR = 0.1  # of fused scores, so that those of chunks that a cross-encoder has read, from 1 to 2, are higher
 
 
 # search
@@ -82,6 +87,8 @@ def _ranked(
     ranked = scores
     if scored.vectors is not None and selection.mmr_alpha is None and is_text(query):
         ranked = raise_near_the_best(scores, scored.vectors)
+    if store.reranker is not None and selection.mmr_alpha is None:
+        ranked = _reranked(store, store.reranker, query, scored.ids, ranked)
     order = select(ranked, scored.cosines, scored.documents, scored.vectors, selection=selection, limit=limit)
     hits = _hits(store, scope, scored, order, scores, ways)
     return hits if found is not None else [replace(each, lexical=None) for each in hits]
@@ -145,6 +152,23 @@ def _raised(scored: _Scored, raised: Mapping[int, Raised]) -> tuple[Scores, dict
             scores[best] += way.amount
             ways[best] = way
     return scores, ways
+
+
+def _reranked(store: StoreParts, reranker: Reranker, query: str, ids: Ids, ranked: Scores) -> Scores:
+    """Return the scores with those of a cross-encoder for the best chunks, above all others; a failure is a warning."""
+    import numpy as np
+
+    top = best(ranked, RERANKED)
+    chunks = store.tables.chunks.fetch(ids[top].tolist())
+    known = np.array([at for at in top.tolist() if int(ids[at]) in chunks], dtype=np.int64)
+    try:
+        read = reranker.scores(query, [chunks[int(ids[at])].text for at in known])
+    except AskyError as error:
+        store.warn("reranker", f"{error.message}; search results are not reranked", error.hint)
+        return ranked
+    moved = np.asarray(ranked * _OTHERS_FACTOR, dtype=np.float32)
+    moved[known] = 1 + read
+    return moved
 
 
 def _hits(

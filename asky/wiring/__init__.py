@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from asky.research.corpus.targets import TargetAcquirer
     from asky.research.embeddings import EmbeddingClient, EmbeddingSettings, EmbeddingUsage
     from asky.research.index.background import BackgroundEmbedding
+    from asky.research.index.reranking import Reranker
     from asky.research.local.files import LocalRoots
     from asky.research.run import ResearchRun
     from asky.research.vector_store import VectorStore
@@ -216,7 +217,15 @@ class Services:
             settings=chosen,
             listener=self.listener,
             background=self.background if chosen.embed_in_background else None,
+            reranker=self._reranker(chosen.cross_encoder) if chosen.cross_encoder else None,
         )
+
+    def _reranker(self, model: str) -> Reranker:
+        from asky.research.embedding.cross_encoder import open_cross_encoder
+        from asky.research.index.reranking import Reranker
+
+        only_local = self.config.research.embedding.local_files_only
+        return Reranker(lambda: open_cross_encoder(model, local_files_only=only_local, listener=self.listener))
 
     @cached_property
     def background(self) -> BackgroundEmbedding:

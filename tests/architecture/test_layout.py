@@ -14,7 +14,7 @@ from tests.architecture.test_imports import MODULES, name_of, parse
 from tests.support.asky_command import run_python
 
 MAX_FILES = 25
-MAX_INNER_IMPORTS = 136
+MAX_INNER_IMPORTS = 138
 """Names of our own that functions import, in all of asky. It only shrinks, but for a product that comes to it."""
 MAX_INNER_IMPORTS_BELOW = 26
 """As above, outside of wiring, use cases and the command line, where a function may pay for what it alone needs."""

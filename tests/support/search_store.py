@@ -8,6 +8,7 @@ from asky.chat.entries import CHAT_ENTRIES
 from asky.config.schema import Retrieval
 from asky.events import Event
 from asky.research.index.background import BackgroundEmbedding
+from asky.research.index.reranking import Reranker
 from asky.research.vector_store import Tables, VectorStore
 from asky.storage.corpus import CorpusStore
 from asky.storage.database import Database
@@ -30,6 +31,7 @@ class SearchStore:
         settings: Retrieval | None = None,
         embedder: FakeEmbedder | Exception | None = None,
         background: BackgroundEmbedding | None = None,
+        reranker: Reranker | None = None,
     ) -> None:
         self.folder = folder
         self.database = Database(folder / "asky.db", ledger_entries=CHAT_ENTRIES)
@@ -48,6 +50,7 @@ class SearchStore:
             settings=settings or Retrieval(),
             listener=self.heard.append,
             background=background,
+            reranker=reranker,
         )
         self.collection = self.corpus.collection("default", create=True)
         self.scope = Scope((self.collection,))

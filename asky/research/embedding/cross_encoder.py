@@ -37,7 +37,7 @@ class CrossEncoder:
     """An open model. `labels` are the lower-case names of its outputs, in order; a model that scores has one.
 
     `read` returns the outputs for pairs of texts, `float32[n, len(labels)]`, before softmax or sigmoid; of a pair that
-    is too long for the model, the first text is cut.
+    is too long for the model, the longer text is cut.
     """
 
     labels: tuple[str, ...]
@@ -93,7 +93,7 @@ def _onnx_runner(folder: Path, file: Path) -> Callable[[Sequence[Pair]], Any]:
     config = json.loads((folder / "config.json").read_text("utf-8"))
     window = min(config.get("max_position_embeddings", _MAX_WINDOW), _MAX_WINDOW)
     tokenizer.no_padding()
-    tokenizer.enable_truncation(window, strategy="only_first")
+    tokenizer.enable_truncation(window, strategy="longest_first")
     session = open_session(file)
     inputs = {each.name for each in session.get_inputs()}
     pad_id = int(config.get("pad_token_id") or 0)

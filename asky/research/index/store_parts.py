@@ -31,6 +31,7 @@ from asky.text.counting import counted
 if TYPE_CHECKING:
     from asky.research.embedding.embedder import Embedder
     from asky.research.index.background import BackgroundEmbedding
+    from asky.research.index.reranking import Reranker
     from asky.storage.database import Database
     from asky.storage.vector_files import VectorFiles
 
@@ -75,8 +76,8 @@ class StoreParts:
     """The tables, the model and the index of one store, for one embedding model.
 
     `embedder` is called on first use and may raise an `AskyError`: search is then lexical only. `background` embeds
-    what a search leaves out; without it, that is left to other commands. Methods may be called from several threads,
-    one at a time each.
+    what a search leaves out; without it, that is left to other commands. `reranker` orders the best hits again. Methods
+    may be called from several threads, one at a time each.
     """
 
     def __init__(
@@ -89,8 +90,10 @@ class StoreParts:
         settings: Retrieval,
         listener: Listener,
         background: BackgroundEmbedding | None = None,
+        reranker: Reranker | None = None,
     ) -> None:
         self.tables = tables
+        self.reranker = reranker
         self.background = background
         self.settings = settings
         self.listener = listener
