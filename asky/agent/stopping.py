@@ -105,7 +105,7 @@ class Estimated:
     It never stops after one cycle; a run without a single fact is given up after `fruitless_cycles`.
     """
 
-    unread_below: float = 0.05
+    unread_below: float = 0.055
     fruitless_cycles: int = 3
 
     def decide(self, history: Sequence[CycleRecord]) -> Decision:

@@ -96,7 +96,7 @@ def all_stops() -> Iterator[tuple[str, Stop]]:
     yield "all", ruled(AllMeasures())
     for below, cycles in ((0.05, 1), (0.05, 2), (0.1, 2), (0.1, 3), (0.15, 2), (0.2, 2)):
         yield f"windowed, {below}, {cycles}", ruled(Windowed(below, cycles))
-    for below in (0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.15):
+    for below in (0.02, 0.03, 0.05, 0.055, 0.06, 0.08, 0.1, 0.15):
         yield f"estimated, {below}", ruled(Estimated(below))
 
 

@@ -54,7 +54,7 @@ def test_no_rule_stops_before_the_first_cycle(name: str) -> None:
 def test_rules_have_names_and_an_unknown_one_is_refused() -> None:
     assert stopping_rule() is RULES[DEFAULT_RULE]
     assert (RULES["any"], RULES["all"]) == (AnyMeasure(), AllMeasures())
-    assert (RULES["windowed"], RULES["estimated"]) == (Windowed(0.1, 2), Estimated(0.05, 3))
+    assert (RULES["windowed"], RULES["estimated"]) == (Windowed(0.1, 2), Estimated(0.055, 3))
     with pytest.raises(UsageError, match="no stopping rule 'never'") as raised:
         stopping_rule("never")
     assert raised.value.hint == "choose one of estimated, windowed, any, all"
