@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
 from asky.evidence.answer import confidence_of, contradictions_of
-from asky.evidence.excerpts import claim_excerpt
 from asky.evidence.export.citing import as_written, place_text, reference, section_text
 from asky.evidence.marks import MARKED, WARNING_SIGN, reason, shown_verdict, without_marks
 from asky.evidence.plain_text import plain_text
@@ -36,7 +35,6 @@ __all__ = [
     "Form",
     "answer_text",
     "as_written",
-    "claim_excerpt",
     "confidence_of",
     "contradictions_of",
     "export_cited",

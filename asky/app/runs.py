@@ -17,7 +17,7 @@ from asky.app.answers import (
     research_markdown,
 )
 from asky.app.records import RunDetails, RunSummary
-from asky.app.schemas import run_object
+from asky.app.schemas.run import run_object
 from asky.app.sessions import find_session
 from asky.errors import StoreDamaged, UsageError
 from asky.evidence.citation_lookup import open_citation

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from asky.app.inputs import name_documents, report_notes, sync_folder
 from asky.app.requests import DocumentName, as_tuple, document_name
-from asky.app.schemas import hit_object
+from asky.app.schemas.search import hit_object
 from asky.concurrency import in_thread
 from asky.errors import UsageError
 from asky.evidence.export.citing import place_text, section_text
@@ -82,7 +82,7 @@ class SearchService:
             raise UsageError("the query is empty")
         if len(query) > _MAX_QUERY_CHARS:
             raise UsageError(f"the query has {len(query):,} characters; the limit is {_MAX_QUERY_CHARS:,}")
-        queries = [query, *(part for part in self._services.models.sub_questions(query) if part != query)]
+        queries = [query, *(part for part in self._services.sub_questions(query) if part != query)]
         hits = interleave(self._services.vectors.search_several(queries, Scope(scope.collections), limit=limit))
         return [replace(hit, rank=rank) for rank, hit in enumerate(hits[:limit], start=1)]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from asky.app.answers import ExportedDocument, export_cited, exported_text, rendered
 from asky.app.records import SessionDetails, SessionSummary
-from asky.app.schemas import session_export_object
+from asky.app.schemas.session import session_export_object
 from asky.errors import UsageError
 from asky.storage.findings import Finding, FindingScope
 from asky.storage.runs import Run

@@ -49,7 +49,7 @@ def render(report: ErrorReport, *, as_json: bool, stream: TextIO | None = None) 
     If `stream` is a terminal, lines are broken between words.
     """
     # compiles a dozen regular expressions: only for errors
-    from asky.app.schemas import error_object
+    from asky.app.schemas.event import error_object
 
     if as_json:
         return json_text(error_object(report)) + "\n"

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
-from asky.app.schemas import EVENT, error_object, event_object
+from asky.app.schemas.event import EVENT, error_object, event_object
 from asky.config.secrets import scrub
 from asky.events import Envelope
 from asky.text.printable import json_text

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 import click
 
 from asky.app.requests import RunLimits
-from asky.app.schemas import (
+from asky.app.schemas.paper import (
     paper_hits_object,
     paper_notes_object,
     paper_summary_object,
     papers_object,
     research_object,
-    with_embedding,
 )
+from asky.app.schemas.search import with_embedding
 from asky.cli.evidence_view import print_evidence
 from asky.cli.papers_table import print_table
 from asky.cli.papers_view import FAILED_SIGN, ResearchView, is_unicode, print_panel, shown

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from asky.app.schemas import model_test_object
+from asky.app.schemas.model import model_test_object
 from asky.cli.terminal.terminal import one_line
 
 if TYPE_CHECKING:

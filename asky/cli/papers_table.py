@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from asky.app.answers import MARKED, WARNING_SIGN, as_written
-from asky.app.schemas import paper_table_object
+from asky.app.schemas.paper import paper_table_object
 from asky.cli.saving import save_text
 from asky.cli.terminal.markdown_stream import print_markdown
 from asky.text.counting import counted

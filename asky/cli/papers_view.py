@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from asky.app.schemas import answer_object
+from asky.app.schemas.run import answer_object
 from asky.cli.evidence_view import print_evidence, print_relevance
 from asky.cli.terminal.cells import Row, text_cells
 from asky.cli.terminal.markdown_stream import MarkdownStream, print_markdown

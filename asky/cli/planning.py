@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from asky.app.schemas import plan_object
+from asky.app.schemas.run import plan_object
 from asky.cli.terminal.terminal import Terminal, one_line
 from asky.text.counting import counted
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from asky.app.answers import claim_excerpt, place_text, section_text
-from asky.app.verify.claims_object import claims_object
+from asky.app.answers import place_text, section_text
+from asky.app.verify.claims_object import claim_excerpt, claims_object
 from asky.cli.saving import save_text
 from asky.cli.terminal.terminal import one_line
 from asky.cli.verdicts import verdict_summary

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from asky.app.answers import reference, without_marks
-from asky.app.schemas import answer_object
+from asky.app.schemas.run import answer_object
 from asky.cli.context import Stopped
 from asky.cli.export_forms import form_of
 from asky.cli.failures import describe, key_variables

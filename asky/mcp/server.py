@@ -16,7 +16,8 @@ from mcp.server import Server, ServerRequestContext
 
 from asky.app.failures import describe
 from asky.app.records import RunSummary
-from asky.app.schemas import error_object, event_object, run_status_object
+from asky.app.schemas.event import error_object, event_object
+from asky.app.schemas.run import run_status_object
 from asky.app.serving.runs import ANSWER_S, KeptRun, RunKeeper, keeping_runs
 from asky.errors import AskyError, TimedOut, UsageError
 from asky.mcp.consent import Consent, InputNeeded

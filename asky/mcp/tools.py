@@ -14,20 +14,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import anyio.to_thread
 
 from asky.app.requests import AskRequest, WebOptions
-from asky.app.schemas import (
-    answer_object,
-    finding_object,
-    hits_object,
-    note_failure_object,
-    note_hits_object,
-    note_object,
-    note_text_object,
-    notes_object,
-    page_object,
-    research_object,
-    scored_findings_object,
-    why_object,
-)
+from asky.app.schemas.cache import page_object
+from asky.app.schemas.memory import finding_object, scored_findings_object
+from asky.app.schemas.note import note_failure_object, note_hits_object, note_object, note_text_object, notes_object
+from asky.app.schemas.paper import research_object
+from asky.app.schemas.run import answer_object, why_object
+from asky.app.schemas.search import hits_object
 from asky.mcp.paging import page_of, shortened, text_page
 from asky.mcp.schemas import (
     ANSWER,

@@ -299,7 +299,7 @@ class Finalizer:
 
         The verdicts are recorded, so that a replayed run has those of its time.
         """
-        if not self.journal.is_live and not self.journal.recorded("judged"):
+        if self.judge is None if self.journal.is_live else not self.journal.recorded("judged"):
             return checked
         claims = await in_thread(self._claims_to_judge, checked)
         if not claims:

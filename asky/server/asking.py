@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
 from asky.app.requests import AskRequest, WebOptions
-from asky.app.schemas import hits_object
+from asky.app.schemas.search import hits_object
 from asky.errors import Interrupted
 from asky.server.errors import Json
 from asky.server.models import AskQuestion, Limits, SearchPassages

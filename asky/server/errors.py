@@ -11,7 +11,7 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 from asky.app.failures import ErrorReport, describe
-from asky.app.schemas import error_object
+from asky.app.schemas.event import error_object
 from asky.app.serving.runs import TooManyRuns
 from asky.config.paths import resolve_paths
 from asky.errors import (

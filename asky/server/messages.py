@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from asky.app.schemas import event_object
+from asky.app.schemas.event import event_object
 from asky.events import Envelope, Event, PhaseStarted, StageStarted, WebSearched
 from asky.text.printable import json_text
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import APIRouter, Header, Path, Query, WebSocket
 from fastapi.responses import Response
 
-from asky.app.schemas import why_object
+from asky.app.schemas.run import why_object
 from asky.app.serving.research import AGENT, ReportForm, ResearchRequest, allowed_documents, export_report
 from asky.server.errors import Json, RunConflict, SessionNotFound
 from asky.server.models import ApprovalBody, Clarification, Limits, NoteBody, StartResearch

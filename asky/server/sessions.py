@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import anyio
 import anyio.to_thread
 
-from asky.app.schemas import answer_object
+from asky.app.schemas.run import answer_object
 from asky.app.serving.research import AGENT
 from asky.errors import AskyError, NotConfigured, UsageError
 from asky.server.errors import RunConflict, SessionNotFound

@@ -227,6 +227,12 @@ class Services:
         only_local = self.config.research.embedding.local_files_only
         return Reranker(lambda: open_cross_encoder(model, local_files_only=only_local, listener=self.listener))
 
+    def sub_questions(self, query: str) -> tuple[str, ...]:
+        """Return the questions that `query` asks one after the other, as the built-in model takes them apart."""
+        from asky.llm.extractive.questions import sub_questions
+
+        return sub_questions(query)
+
     @cached_property
     def background(self) -> BackgroundEmbedding:
         """The process that embeds what questions leave out."""

@@ -67,12 +67,6 @@ class ModelParts:
         settings = extractive.ExtractiveSettings(min_confidence=self._config.answer.min_confidence)
         return extractive.ExtractiveModel(read_passages=parse_passages, embed=embed, settings=settings)
 
-    def sub_questions(self, query: str) -> tuple[str, ...]:
-        """Return the questions that `query` asks one after the other, as the built-in model takes them apart."""
-        from asky.llm.extractive.questions import sub_questions
-
-        return sub_questions(query)
-
     def _remote_model(self, name: str | None) -> OpenAICompatibleModel:
         from asky.llm.endpoint.openai_compatible import OpenAICompatibleModel
 

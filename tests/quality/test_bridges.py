@@ -13,7 +13,7 @@ from asky.evaluation.intervals import bootstrap
 from tests.quality.corpora import Corpora
 from tests.quality.test_answers import ask, read_lines
 
-pytestmark = [pytest.mark.slow, pytest.mark.model]
+pytestmark = [pytest.mark.slow, pytest.mark.model, pytest.mark.timeout(1800)]
 
 SET = "hotpot200"
 SHA256 = "437cb517162ef7c93535b84369034e31b664aedc99540f712af8ecbc449af351"

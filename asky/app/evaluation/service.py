@@ -20,7 +20,7 @@ from asky.app.evaluation.result import EvalResult as EvalResult
 from asky.app.evaluation.stores import MeasuredStore, fill, open_services
 from asky.app.evaluation.trec import measure_runs, run_text
 from asky.app.requests import AskRequest, WebOptions
-from asky.app.schemas import answer_object
+from asky.app.schemas.run import answer_object
 from asky.concurrency import failure, gather, in_thread
 from asky.config.changing import full_key, with_values
 from asky.config.paths import resolve_paths

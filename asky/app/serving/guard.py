@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from asky.app.failures import ErrorReport
-from asky.app.schemas import error_object
+from asky.app.schemas.event import error_object
 from asky.text.printable import json_text
 
 AsgiMessages = Callable[..., Awaitable[Any]]

@@ -7,6 +7,7 @@ from typing import Any
 
 from asky.app.verify.values import ResolvedReference, VerifiedClaim, VerifiedText
 from asky.evidence.answer import citation_json
+from asky.evidence.excerpts import claim_excerpt as claim_excerpt
 
 SCHEMA = "asky.claims/1"
 

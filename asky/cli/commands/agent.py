@@ -12,7 +12,7 @@ import click
 
 from asky.app.agent.requests import PRIVACY_MODES, PrivacyMode, ResearchRequest
 from asky.app.requests import RunLimits
-from asky.app.schemas import research_runs_object, research_state_object
+from asky.app.schemas.research import research_runs_object, research_state_object
 from asky.app.serving.running import start_on_server
 from asky.cli.context import CommandContext, Stopped, command_context
 from asky.cli.export_forms import form_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from asky.app.cache import utc_time
-from asky.app.schemas import cache_object, page_object, pages_object
+from asky.app.schemas.cache import cache_object, page_object, pages_object
 from asky.cli.context import command_context
 from asky.cli.listing_group import ListingGroup
 from asky.cli.options import complete_page, json_option

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from asky.app.prompts import find_prompt_errors
-from asky.app.schemas import config_object
+from asky.app.schemas.config import config_object
 from asky.cli.context import configured
 from asky.cli.options import complete_key, json_option
 from asky.cli.terminal.editor import edit_user_file

@@ -22,14 +22,8 @@ from asky.app.corpus import (
     is_address,
     raise_for_added,
 )
-from asky.app.schemas import (
-    added_object,
-    collection_object,
-    collections_object,
-    sources_object,
-    synced_object,
-    with_embedding,
-)
+from asky.app.schemas.corpus import added_object, collection_object, collections_object, sources_object, synced_object
+from asky.app.schemas.search import with_embedding
 from asky.cli.context import Stopped, command_context
 from asky.cli.listing_group import ListingGroup
 from asky.cli.options import json_option, verbosity_options

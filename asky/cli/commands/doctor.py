@@ -10,7 +10,7 @@ from types import MappingProxyType
 import click
 
 from asky.app.diagnostics import Check, DiagnosticsService
-from asky.app.schemas import doctor_object
+from asky.app.schemas.config import doctor_object
 from asky.cli.context import configured, run_async
 from asky.cli.options import json_option
 from asky.cli.terminal.terminal import Terminal, one_line

@@ -7,7 +7,7 @@ from typing import Literal
 import click
 
 from asky.app.memory import require_finding, require_query
-from asky.app.schemas import finding_object, findings_object, scored_findings_object
+from asky.app.schemas.memory import finding_object, findings_object, scored_findings_object
 from asky.cli.arguments import as_utf8
 from asky.cli.context import command_context
 from asky.cli.finding_views import as_markdown, print_findings

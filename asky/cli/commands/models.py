@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from asky.app.models import set_default
-from asky.app.schemas import default_model_object, model_object, models_object
+from asky.app.schemas.model import default_model_object, model_object, models_object
 from asky.cli.context import command_context
 from asky.cli.listing_group import ListingGroup
 from asky.cli.model_test_view import test_model

@@ -11,7 +11,7 @@ import click
 
 from asky.app.inputs import report_notes
 from asky.app.requests import RunLimits
-from asky.app.schemas import (
+from asky.app.schemas.note import (
     indexed_notes_object,
     note_failure_object,
     note_hits_object,
@@ -20,8 +20,8 @@ from asky.app.schemas import (
     note_text_object,
     note_undone_object,
     notes_object,
-    with_embedding,
 )
+from asky.app.schemas.search import with_embedding
 from asky.cli.context import CommandContext, Stopped, command_context
 from asky.cli.listing_group import ListingGroup
 from asky.cli.options import complete_model, complete_note, json_option, verbosity_options

@@ -14,7 +14,8 @@ import click
 
 from asky.app.answers import BibliographyForm
 from asky.app.requests import RunLimits
-from asky.app.schemas import added_papers_object, with_embedding
+from asky.app.schemas.paper import added_papers_object
+from asky.app.schemas.search import with_embedding
 from asky.cli.context import CommandContext, Stopped, command_context
 from asky.cli.export_forms import FORMAT_HINT, form_of
 from asky.cli.library import DEFAULT_SESSION, Library, ResearchOptions

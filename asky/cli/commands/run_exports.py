@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from asky.app.runs import RunService
-from asky.app.schemas import verified_object
+from asky.app.schemas.run import verified_object
 from asky.cli.context import command_context
 from asky.cli.export_forms import FORMAT_HINT, FORMS, KNOWN_SUFFIXES, Form, form_of, print_exported, require_destination
 from asky.cli.options import complete_run, json_option

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from asky.app.schemas import runs_object, shown_run_object
+from asky.app.schemas.run import runs_object, shown_run_object
 from asky.cli.commands.resume import replay, resume
 from asky.cli.commands.run_exports import export, verify
 from asky.cli.context import command_context

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from asky.app.requests import DocumentName
-from asky.app.schemas import external_ids, hits_object, with_embedding
+from asky.app.schemas.search import external_ids, hits_object, with_embedding
 from asky.app.search import describe_place
 from asky.cli.context import command_context
 from asky.cli.options import DocumentPath, json_option, verbosity_options

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from asky.app.schemas import session_object, sessions_object
+from asky.app.schemas.session import session_object, sessions_object
 from asky.cli.arguments import as_utf8
 from asky.cli.context import command_context
 from asky.cli.export_forms import FORMAT_HINT, FORMS, KNOWN_SUFFIXES, Form, form_of, print_exported, require_destination

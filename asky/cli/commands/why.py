@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import click
 
-from asky.app.schemas import why_object
+from asky.app.schemas.run import why_object
 from asky.cli.context import command_context
 from asky.cli.options import complete_run, json_option
 from asky.cli.terminal.opened_citation import print_citations, print_opened

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from asky import AskRequest
-from asky.app.schemas import hit_object
+from asky.app.schemas.search import hit_object
 from asky.app.search import describe_place
 from tests.support.lab import Lab
 

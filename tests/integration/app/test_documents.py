@@ -14,7 +14,8 @@ import pytest
 
 from asky.app.asky import Asky
 from asky.app.corpus import raise_for_added
-from asky.app.schemas import added_object, hits_object
+from asky.app.schemas.corpus import added_object
+from asky.app.schemas.search import hits_object
 from asky.errors import SourceError, SourceRefused, UsageError
 from asky.events import Event
 from asky.storage.vector_files import MIN_ROWS

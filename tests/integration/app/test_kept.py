@@ -9,7 +9,8 @@ import anyio
 import pytest
 
 from asky.app.asky import Asky
-from asky.app.schemas import findings_object, page_object, pages_object
+from asky.app.schemas.cache import page_object, pages_object
+from asky.app.schemas.memory import findings_object
 from asky.errors import UsageError
 from asky.events import Event, Noted
 from tests.support.library import notes_of, open_asky

@@ -8,7 +8,8 @@ import pytest
 
 from asky import Asky
 from asky.app.diagnostics import DiagnosticsService
-from asky.app.schemas import doctor_object, models_object
+from asky.app.schemas.config import doctor_object
+from asky.app.schemas.model import models_object
 from asky.config.loader import load_config
 from asky.errors import UsageError
 

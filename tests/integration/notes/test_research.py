@@ -305,6 +305,7 @@ def test_notes_stay_with_the_built_in_model_until_another_is_chosen(tmp_path: Pa
             assert result.success, result.error
             assert lab.endpoint.requests == []
             assert any(isinstance(each, Noted) and "use -m to switch to far" in each.message for each in lab.heard)
-            lab.endpoint.play(CHOSEN, lambda request: f"### Neap\n\nSmall [{key_of(request, 'neap tide')}].")
+            said = "### Neap\n\nA neap tide has a small tidal range [{}]."
+            lab.endpoint.play(CHOSEN, lambda request: said.format(key_of(request, "neap tide")))
             assert lab.research(vault_only=True, model="far", asky=asky).success
             assert len(lab.endpoint.requests) == 2

@@ -182,7 +182,7 @@ def test_a_full_disk_is_said_and_loses_nothing(tmp_path: Path) -> None:
     assert (code, message) == ("disk_full", f"disk full while saving to {path}; nothing was changed")
 
 
-@pytest.mark.parametrize("limit_kb", [700, 900, 1500])
+@pytest.mark.parametrize("limit_kb", [800, 900, 1500])
 def test_a_limit_on_the_size_of_files_is_not_called_a_full_disk(tmp_path: Path, limit_kb: int) -> None:
     path = tmp_path / "asky.db"
     code, message, hint = _fill(tmp_path, [], path, limit_kb)

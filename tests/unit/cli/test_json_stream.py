@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import pytest
 
-from asky.app.schemas import event_object
+from asky.app.schemas.event import event_object
 from asky.cli.failures import describe
 from asky.cli.json_stream import JsonStream
 from asky.errors import RateLimited

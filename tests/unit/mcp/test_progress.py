@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from asky.app.schemas import event_object
+from asky.app.schemas.event import event_object
 from asky.events import (
     ApprovalDecided,
     ApprovalRequested,
