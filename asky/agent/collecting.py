@@ -12,14 +12,15 @@ import anyio
 from asky.agent.entries import STOP_REQUESTED
 from asky.agent.models import USER_STOP
 from asky.agent.obstacles import error_type
-from asky.agent.reading_order import SearchRanking, order_pages
+from asky.agent.reading_order import SearchRanking, order_pages, page_key
 from asky.concurrency import in_thread
 from asky.errors import AskyError, SourceError, TimedOut
 from asky.research.page import WebPage
+from asky.research.tools import ResearchTools
 from asky.research.web.gathering import Gatherer
 from asky.runs.journal.web import attach_web
 from asky.search.federation import FederatedResults
-from asky.text.urls import canonical_url, host_of
+from asky.text.urls import host_of
 from asky.values import PRIVATE_KINDS
 
 if TYPE_CHECKING:
@@ -30,12 +31,11 @@ if TYPE_CHECKING:
     from asky.research.web.run import WebRun
     from asky.runs.driver import PromptContext
     from asky.search.port import Candidate
-    from asky.values import Evidence, Hit, Span
+    from asky.values import Evidence
 
 T = TypeVar("T")
 
 _PAGES_A_QUERY = 2
-_LOCAL_A_QUERY = 6
 _MAX_LINKS = 200  # of one page, for the count of citations
 _POLL_S = 0.5
 _LONGEST_PAGE_S = 600.0  # with all attempts; `_try` has the limit of each
@@ -92,7 +92,7 @@ class Collector:
         self._failures, self._tried, self._links, self._asked = [], {}, {}, {}
         self._lookups, self._rankings = lookups, []
         found = await self._gather(lookups) if lookups and not await self.is_stopping() else []
-        known = [_canonical(each.url) for topic in found for each in topic.results]
+        known = [page_key(each.url) for topic in found for each in topic.results]
         passages = _merged(
             _record(passage, topic.topic.about, origin)
             for topic in found
@@ -170,7 +170,6 @@ class Collector:
                 find_local=self._find_local,
                 choose_pages=self._choose_pages,
                 attempt=self._attempt,
-                max_local=_LOCAL_A_QUERY,
                 page_s=_LONGEST_PAGE_S,
                 emit=self._context.run.emit,
             )
@@ -185,17 +184,14 @@ class Collector:
         await web.note_policy()
         return web if web.can_search else None
 
-    def _find_local(self, queries: Sequence[str], limit: int) -> list[list[Hit]]:
-        """Return, for each query, the best passages of the user's sources that were not found before."""
-        scope = self._task.local_scope
+    def _find_local(self, queries: Sequence[str]) -> list[list[Evidence]]:
+        """Return, for each query, the best passages of the user's sources without what was found before."""
+        scope, worker = self._task.local_scope, self._worker
         if scope is None:
             return [[] for _ in queries]
-        rankings = self._worker.store().search_several(queries, scope, limit=4 * limit)
-        seen = {(each.document_id, each.span) for each in self._research.shown.values()}
-        return [
-            [hit for hit in hits if not any(_covers(span, hit, document) for document, span in seen)][:limit]
-            for hits in rankings
-        ]
+        tools = ResearchTools(self._research, worker.store(), worker.corpus, worker.runs)
+        known = tuple(self._research.shown.values())
+        return [tools.find([query], scope, known=known) for query in queries]
 
     def _choose_pages(self, results: Sequence[Sequence[Candidate]]) -> list[list[str]]:
         """Return the pages to read for each query of this cycle, at most two a query on average.
@@ -209,7 +205,7 @@ class Collector:
         for url, about in order_pages(
             [*self._findings.rankings, *self._rankings], {each.about for each in self._lookups}
         ):
-            address = _canonical(url)
+            address = page_key(url)
             if address in self._findings.tried_addresses or address in self._tried:
                 continue
             if not self._may_fetch() or len(self._tried) == _PAGES_A_QUERY * len(results):
@@ -266,7 +262,7 @@ class Collector:
     def _note_found(self, found: object, url: str) -> None:
         """Note the links of a page, and which service found what."""
         if isinstance(found, WebPage):
-            self._links[_canonical(url)] = [each.url for each in found.document.links[:_MAX_LINKS]]
+            self._links[page_key(url)] = [each.url for each in found.document.links[:_MAX_LINKS]]
         elif isinstance(found, FederatedResults):
             for search in found.searches:
                 counts = self._asked.setdefault(search.provider, {"queries": 0, "results": 0, "failures": 0})
@@ -276,7 +272,7 @@ class Collector:
             for failed in found.failures:
                 self._note_failure("", failed.subject, failed.code, failed.message)
             for each in found.candidates:
-                self._found_by[_canonical(each.url)] = [rank.provider for rank in each.found]
+                self._found_by[page_key(each.url)] = [rank.provider for rank in each.found]
 
     def _note_failure(self, url: str, source_name: str, error_type: str, error_message: str) -> None:
         self._failures.append(
@@ -291,7 +287,7 @@ def _record(passage: Evidence, about: int, origin: str) -> dict[str, Any]:
         origin = {"paper": "library", "note": "vault"}.get(source.kind, "documents")
     return {
         "key": passage.key,
-        "address": _canonical(source.url) if source.url else source.uri,
+        "address": page_key(source.url) if source.url else source.uri,
         "title": source.title,
         "origin": origin,
         "is_private": source.kind in PRIVATE_KINDS,
@@ -314,15 +310,3 @@ def _host_or(source_name: str, url: str) -> str:
     with suppress(ValueError):
         return host_of(url) or source_name
     return source_name
-
-
-def _canonical(url: str) -> str:
-    with suppress(ValueError):
-        return canonical_url(url)
-    return url
-
-
-def _covers(span: Span, hit: Hit, document_id: int) -> bool:
-    """Return whether a passage of that document holds the middle of a hit, so that most of it is known."""
-    middle = (hit.span.start + hit.span.end) // 2
-    return document_id == hit.document_id and span.start <= middle < span.end

@@ -9,7 +9,7 @@ from typing import Any
 
 from asky.agent.items import circular_citations, entity_key, fact_keys
 from asky.agent.models import Entity, Fact, Phase
-from asky.agent.reading_order import SearchRanking
+from asky.agent.reading_order import SearchRanking, page_key
 from asky.agent.saturation import SaturationMetrics
 from asky.agent.stopping import CycleRecord
 from asky.storage.steps import Step
@@ -274,6 +274,10 @@ class Findings:
     def passages_of(self, cycle: int) -> list[FoundPassage]:
         """Return the passages that were first found in a cycle."""
         return [each for each in self.passages.values() if each.cycle == cycle]
+
+    def has_tried(self, addresses: Iterable[str]) -> bool:
+        """Return whether all of these pages were tried."""
+        return all(page_key(each) in self.tried_addresses for each in addresses)
 
     def touched_parts(self) -> set[int]:
         """Return the numbers of the sub-questions for which a fact was found that has a word of it."""

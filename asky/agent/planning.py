@@ -109,14 +109,15 @@ def read_queries(value: Any) -> tuple[str, ...]:
 def plan_by_rules(query: str) -> tuple[SubQuestion, ...]:
     """Return the questions in `query`: its sentences, and what follows "and what", "and when" and the like.
 
-    One that refers to the question before it by a pronoun is searched for with the last words of that.
+    One that refers to the question before it by a pronoun is searched for with the last words of that, unless these
+    refer to something else again.
     """
     parts = [part for each in iter_sentences(query) for part in _ALSO.split(query[each.start : each.end])]
     found: dict[str, SubQuestion] = {}
     for part in (one_line(each).strip() for each in parts):
         if terms_of(part) and part not in found:
             before = next(reversed(found), "")
-            subject = _subject(before) if before and _PRONOUN.search(part) else ""
+            subject = _subject(before) if _PRONOUN.search(part) and not _PRONOUN.search(before) else ""
             found[part] = SubQuestion(part, (f"{part.rstrip('?')} {subject}",) if subject else (), subject)
     return tuple(found.values())[:MAX_SUB_QUESTIONS] or (SubQuestion(query),)
 
@@ -130,8 +131,8 @@ def next_queries(findings: Findings, *, limit: int = MAX_QUERIES) -> list[tuple[
     """Return what to search for in the next cycle, at most `limit`, each with the number of its sub-question.
 
     None has the same words as one that was sent. Those for sub-questions without an answer come first; among them what
-    a model has proposed, then the plan's own, then the sub-question with what was mentioned most often. None are left
-    when all of these have been sent.
+    a model has proposed, then the plan's own, then the sub-question with what was mentioned most often. When these have
+    been sent, those of sub-questions with unread pages are sent again, so that these are read; at last none is left.
     """
     sent = {terms_of(each) for each in findings.queries}
     found: list[tuple[int, str]] = []
@@ -140,7 +141,8 @@ def next_queries(findings: Findings, *, limit: int = MAX_QUERIES) -> list[tuple[
         if terms and terms not in sent and len(found) < limit:
             sent.add(terms)
             found.append((about, query))
-    return found
+    unread = {each.about for each in findings.rankings if not findings.has_tried(each.addresses)}
+    return found or [(about, _base(findings.sub_questions[about])) for about in sorted(unread)[:limit]]
 
 
 def _candidates(findings: Findings) -> Iterator[tuple[int, str]]:
@@ -162,8 +164,12 @@ def _planned(sub_question: SubQuestion, number: int) -> list[tuple[int, str]]:
 
 def _widened(sub_question: SubQuestion, number: int, names: Sequence[str]) -> list[tuple[int, str]]:
     own = terms_of(sub_question.text)
-    base = sub_question.queries[0] if sub_question.queries else sub_question.text.rstrip("?")
-    return [(number, f"{base} {name}") for name in names if not terms_of(name) <= own]
+    return [(number, f"{_base(sub_question).rstrip('?')} {name}") for name in names if not terms_of(name) <= own]
+
+
+def _base(sub_question: SubQuestion) -> str:
+    """Return what is searched for a sub-question before anything is known."""
+    return sub_question.queries[0] if sub_question.queries else sub_question.text
 
 
 def most_mentioned(entities: Iterable[Entity]) -> list[str]:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from typing import NamedTuple
+
+from asky.text.urls import canonical_url
 
 _RANK_OFFSET = 60
 """Source: Cormack, Clarke and Buettcher, "Reciprocal Rank Fusion", SIGIR 2009."""
@@ -32,3 +35,10 @@ def order_pages(rankings: Sequence[SearchRanking], about: Collection[int]) -> li
                 scores[address][each.about] += 1 / (_RANK_OFFSET + rank) / searches[each.about]
     best = [(address, *max(of.items(), key=lambda item: item[1])) for address, of in scores.items()]
     return [(address, number) for address, number, _ in sorted(best, key=lambda found: -found[2])]
+
+
+def page_key(url: str) -> str:
+    """Return the canonical form of an address, or `url` itself if it has none."""
+    with suppress(ValueError):
+        return canonical_url(url)
+    return url

@@ -17,6 +17,7 @@ from asky.report.research_report import (
     ReportedUnavailableSource,
     ResearchReport,
 )
+from asky.research.writing.quoting import is_quoted_on
 from asky.values import Contradiction, ContradictionSide
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def compose_report(
         answer=run.answer,
         method=ReportedMethod(task.rule, run.model, spec.host, limits | _plain(spec.options)),
         confidence=_confidence(run.answer, facts, number_of),
-        sub_questions=tuple(_sub_questions(findings)),
+        sub_questions=tuple(_sub_questions(findings, run.answer["answer"])),
         facts=tuple(_fact(each, findings, number_of) for each in facts),
         entities=tuple(
             ReportedEntity(each.name, each.entity_type, each.mention_count)
@@ -81,10 +82,11 @@ def _confidence(answer: Mapping[str, Any], facts: Iterable[Fact], number_of: Map
     return round(math.fsum(cited) / len(cited) * float(supported), 3)
 
 
-def _sub_questions(findings: Findings) -> Iterator[ReportedSubQuestion]:
+def _sub_questions(findings: Findings, text: str) -> Iterator[ReportedSubQuestion]:
     touched = findings.touched_parts()
     for number, each in enumerate(findings.sub_questions):
-        status: AnswerStatus = "partly" if number in touched else "unanswered"
+        is_touched = number in touched or is_quoted_on(each.text, text)
+        status: AnswerStatus = "partly" if is_touched else "unanswered"
         yield ReportedSubQuestion(each.text, "answered" if number in findings.answered else status)
 
 

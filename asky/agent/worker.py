@@ -126,9 +126,8 @@ class ReportPrompt:
         assert self.findings is not None
         model, marker = self._worker.model, self._research.marker
         parts = passages_by_part(self.findings, self._research.shown, by_support=model.host is not None)
-        if model.host is None:  # it would quote what is nearest, however far
-            touched = self.findings.touched_parts()
-            return quoting_prompt([each for at, each in enumerate(parts) if at in touched] or parts, marker)
+        if model.host is None:
+            return quoting_prompt(parts, marker)
         parts = _only(parts, lambda kind: self.context.run.access.may_see(model, kind))
         room, counter = model.context_tokens * 2 // 5, self._worker.counter()
         return report_prompt(self.findings, parts, marker=marker, room=room, count=counter.count_text)

@@ -21,6 +21,7 @@ from asky.llm.tools import ToolRegistry
 from asky.notes.citations import LinkCitations, LinkCitationStream
 from asky.notes.modes import NO_SYNTHESIS, NO_TOPICS
 from asky.notes.topics import MAX_NOTE_CHARS, choose_topics, find_topics
+from asky.research.excerpts.passages import join_hits
 from asky.research.web.gathering import Gatherer, no_pages
 from asky.research.writing.prompts import EVIDENCE_PROMPT, Prompt
 from asky.research.writing.quoting import TopicQuoter, quoting_messages
@@ -55,6 +56,7 @@ TOPIC_STAGE = "topics"
 GATHERED = "gathered"
 """The kind of the ledger entry with what was found on each topic."""
 
+_PASSAGES_OF_NOTES = 5  # for each topic
 _PAGES = 2  # read for each topic, with the depth `deep`
 _REASON = "these words come from the note {path}, and would be sent to search services"
 _NOT_SENT = "nothing was sent to search services: the queries were not approved, so only the vault was searched"
@@ -133,7 +135,7 @@ class NotePrompt:
             self._worker.runs,
             web=web if may_search else None,
             web_collection=self._context.question.web.collection_id if self._context.question.web else None,
-            find_local=partial(self._vault.find, self._task.path),
+            find_local=self._find_local,
             choose_pages=_first_pages if self._task.depth == "deep" else no_pages,
             emit=self._context.run.emit,
         )
@@ -152,6 +154,12 @@ class NotePrompt:
                 [Message("system", EVIDENCE_PROMPT), *quoting_messages(_by_label(findings), marker)], ToolRegistry([])
             )
         return await in_thread(self._prompt, findings)
+
+    def _find_local(self, queries: Sequence[str]) -> list[list[Evidence]]:
+        """Return the passages of other notes for each query, best first."""
+        documents = self._worker.store().tables.documents
+        found = self._vault.find(self._task.path, queries, _PASSAGES_OF_NOTES)
+        return [join_hits(hits, documents, self._research.keys, limit=_PASSAGES_OF_NOTES) for hits in found]
 
     def _report_failures(self, findings: Sequence[TopicFindings[Topic]]) -> None:
         """Warn of what could not be looked up. Raises the first such error if nothing was found at all."""

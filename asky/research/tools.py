@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -77,7 +78,10 @@ class ResearchTools:
         """Return passages for one or several queries, interleaved by rank."""
         limit = min(arguments.get("max_passages", self._run.max_passages), self._run.max_passages)
         queries = list(dict.fromkeys(without_addresses(_without_notes(query)) for query in arguments["queries"]))
-        found = await in_thread(self._retrieve, queries, arguments.get("sources"), limit)
+        scope, sources = self._run.scope, arguments.get("sources")
+        if sources is not None:
+            scope = Scope(scope.collections, tuple(sources))
+        found = await in_thread(partial(self.find, queries, scope, limit=limit))
         return await self._passages(found, f"for {_listed(queries)}")
 
     async def get_full_content(self, arguments: Mapping[str, Any]) -> ToolResult:
@@ -98,6 +102,31 @@ class ResearchTools:
         found = await in_thread(self._joined, hits, query, limit, first)
         await self._show(found)
         return found
+
+    def find(
+        self, queries: Sequence[str], scope: Scope, *, limit: int | None = None, known: Sequence[Evidence] = ()
+    ) -> list[Evidence]:
+        """Return at most `limit` passages in `scope` that there is room for, interleaved by rank; none is shown yet.
+
+        Parts of documents that a query asks about as a whole come first, then the records that share most with one.
+        What stands in passages that are `known` is left out. `limit` is that of the run by default.
+        """
+        run, limit = self._run, self._run.max_passages if limit is None else limit
+        rankings = self._store.search_several(queries, scope, limit=limit * _HITS_PER_PASSAGE, first=run.pages)
+        hits = interleave(rankings)
+        self._log_search(queries, scope.sources, hits[:limit])
+        seen = {each.key for each in known}
+        first = self._overview(queries, scope, limit) + self._records(queries, hits)
+        first = [each for each in first if each.key not in seen]
+        found = join_hits(
+            [hit for hit in hits if not _is_shown(hit, (*first, *known))],
+            self._store.tables.documents,
+            run.keys,
+            limit=max(limit - len(first), limit // _LEAST_SHARE, 1),
+        )
+        beside = self._fitting([*first, *found], run.passage_tokens) - len(first)
+        least = self._fitting(found, run.passage_tokens // _LEAST_SHARE)
+        return [*first, *found[: max(beside, least, 1)]]
 
     async def query_research_memory(self, arguments: Mapping[str, Any]) -> ToolResult:
         """Return findings about a query: of this session, or of all if the user chose that."""
@@ -150,23 +179,6 @@ class ResearchTools:
         self._runs.record(run.run_id, "saved", {"finding": id_})
         return ToolResult(f"Saved as finding {id_}.", "saved a finding")
 
-    def _retrieve(self, queries: Sequence[str], sources: Sequence[str] | None, limit: int) -> list[Evidence]:
-        scope = self._run.scope if sources is None else Scope(self._run.scope.collections, tuple(sources))
-        first = self._run.pages
-        rankings = self._store.search_several(queries, scope, limit=limit * _HITS_PER_PASSAGE, first=first)
-        hits = interleave(rankings)
-        self._log_search(queries, sources, hits[:limit])
-        overview = self._overview(queries, sources, limit) + self._records(queries, hits)
-        found = join_hits(
-            [hit for hit in hits if not _is_shown(hit, overview)],
-            self._store.tables.documents,
-            self._run.keys,
-            limit=max(limit - len(overview), limit // _LEAST_SHARE, 1),
-        )
-        beside = self._fitting([*overview, *found], self._run.passage_tokens) - len(overview)
-        least = self._fitting(found, self._run.passage_tokens // _LEAST_SHARE)
-        return [*overview, *found[: max(beside, least, 1)]]
-
     def _joined(self, hits: Sequence[Hit], query: str, limit: int, first: Sequence[Evidence]) -> list[Evidence]:
         self._log_search([query], None, hits[:limit])
         fresh = [hit for hit in hits if not _is_shown(hit, first)]
@@ -200,12 +212,11 @@ class ResearchTools:
             return len(texts)
         return sum(spent <= tokens for spent in accumulate(self._store.tokenizer().count(texts)))
 
-    def _overview(self, queries: Sequence[str], sources: Sequence[str] | None, limit: int) -> list[Evidence]:
+    def _overview(self, queries: Sequence[str], scope: Scope, limit: int) -> list[Evidence]:
         """Return the parts of documents that answer those of `queries` that ask about documents as a whole."""
         asked = [found for query in queries if (found := read_document_question(query)) is not None]
         if not asked:
             return []
-        scope = self._run.scope if sources is None else Scope(self._run.scope.collections, tuple(sources))
         known = self._corpus.sources(scope, limit=_MOST_SOURCES)
         evidence: dict[str, Evidence] = {}
         characters = 0

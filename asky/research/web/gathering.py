@@ -17,7 +17,6 @@ from asky.research.no_evidence import WEB_SEARCH
 from asky.storage.scope import Scope
 from asky.text.counting import counted
 from asky.text.urls import host_of
-from asky.values import Hit
 
 if TYPE_CHECKING:
     from asky.events import Listener
@@ -57,8 +56,8 @@ class SearchTopic(Protocol):
 T = TypeVar("T")
 AnyTopic = TypeVar("AnyTopic", bound=SearchTopic)
 
-FindLocal = Callable[[Sequence[str], int], "Sequence[Sequence[Hit]]"]
-"""Finds, for each query, at most so many passages in the documents of the user, best first."""
+FindLocal = Callable[[Sequence[str]], "Sequence[Sequence[Evidence]]"]
+"""Finds passages for each query in the documents of the user, best first."""
 
 ChoosePages = Callable[["Sequence[Sequence[Candidate]]"], Sequence[Sequence[str]]]
 """Chooses the addresses of the pages to read for each topic, from the results of the searches for all of them."""
@@ -156,7 +155,6 @@ class Gatherer:
         find_local: FindLocal,
         choose_pages: ChoosePages = no_pages,
         attempt: Attempt = attempt_once,
-        max_local: int = 5,
         page_s: float = _PAGE_S,
         emit: Listener,
     ) -> None:
@@ -169,7 +167,6 @@ class Gatherer:
         self._find_local = find_local
         self._choose_pages = choose_pages
         self._attempt = attempt
-        self._max_local = max_local
         self._page_s = page_s
         self._emit = emit
         self._pages: dict[str, _Page] = {}
@@ -179,7 +176,7 @@ class Gatherer:
         started, done = time.monotonic(), 0
         self._emit(StageStarted(STAGE, len(topics)))
         queries = [_query(each) for each in topics]
-        local = dict(zip(queries, await in_thread(self._find_local, queries, self._max_local), strict=True))
+        local = dict(zip(queries, await in_thread(self._find_local, queries), strict=True))
 
         searches = await gather(topics, self._search, limit=_AT_ONCE, subject=lambda topic: topic.label)
         searched = [each for each in searches if isinstance(each, _Searched)]
@@ -201,13 +198,12 @@ class Gatherer:
         return found
 
     async def _look_up(
-        self, topic: AnyTopic, searched: _Searched, urls: Sequence[str], hits: Sequence[Hit]
+        self, topic: AnyTopic, searched: _Searched, urls: Sequence[str], local: Sequence[Evidence]
     ) -> TopicFindings[AnyTopic]:
         results, failures = searched.results, list(searched.failures)
         sources = await self._read(urls, failures)
         pages = await in_thread(self._passages_of_pages, topic, sources)
         snippets = await self._snippets(results[:_WEB_RESULTS], {each.source.url for each in pages})
-        local = await in_thread(self._local_passages, hits)
         await in_thread(self._runs.show, self._research.run_id, [*pages, *snippets, *local])
         self._research.shown |= {each.key: each for each in (*pages, *snippets, *local)}
         return TopicFindings(topic, tuple(results), tuple(pages), tuple(snippets), tuple(local), tuple(failures))
@@ -286,9 +282,6 @@ class Gatherer:
             fitting=lambda texts, _: len(texts),
             limit=1,
         )[0]
-
-    def _local_passages(self, hits: Sequence[Hit]) -> list[Evidence]:
-        return join_hits(hits, self._store.tables.documents, self._research.keys, limit=self._max_local)
 
 
 def _query(topic: SearchTopic) -> str:

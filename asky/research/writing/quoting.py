@@ -85,6 +85,11 @@ class TopicQuoter:
         return ""
 
 
+def is_quoted_on(question: str, text: str) -> bool:
+    """Return whether `text`, which `TopicQuoter` wrote, has something on that topic."""
+    return _HEADING.format(_first_line(question)) in text.split("\n")
+
+
 def _first_line(question: str) -> str:
     """Return what stands above the text on a topic: its question, without what explains it on further lines."""
     line = question.partition("\n")[0]

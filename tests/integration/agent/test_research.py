@@ -55,3 +55,48 @@ def test_pages_that_several_queries_find_are_read_first_and_the_others_in_later_
     answer = lab.research(model="far", max_cycles=2)  # three queries, then one
     read = [each.rpartition("/")[2] for each in lab.asky.agent.state(answer.run)["sources_queried"]]
     assert read == ["both", "a1", "b1", "a2", "b2", "a3", "b3", "a4"]
+
+
+def test_pages_are_read_on_when_nothing_new_can_be_asked(lab: AgentLab) -> None:
+    pages = [f"p{number}" for number in range(8)]
+    for number, path in enumerate(pages):
+        lab.site.page(
+            f"/{path}", html=html(path, f"the barrage of village {number} costs {number + 2} million francs.")
+        )
+    listed = [{"url": lab.site.url(f"/{each}"), "title": each, "content": each} for each in pages]
+    lab.search.play(lambda _: Reply({"results": listed}))
+    answer = lab.research("What does the barrage of a village cost?", max_cycles=9)
+    report = lab.asky.agent.report(answer.run)
+    assert len(report.queries) == 1
+    assert len(report.sources_queried) > 4
+    assert report.cycles[-1].cycle < 9
+
+
+PAPER = """\
+# Tides of the Rance
+
+Ada Brown, Carl Dean
+
+## Abstract
+
+We measured the tides of the Rance for nine years. The barrage lowered them by half a metre.
+
+## Methods
+
+Gauges stood at four places. They were read every hour.
+
+## Conclusions
+
+The tides of the Rance are lower than before the barrage, and later by ten minutes.
+"""
+
+
+def test_a_document_is_asked_about_as_a_whole(lab: AgentLab, tmp_path: Path) -> None:
+    paper = tmp_path / "paper.md"
+    paper.write_text(PAPER)
+    answer = lab.research(
+        "Summarise this paper and who wrote it?", documents=(paper,), web=False, privacy_mode="local_only"
+    )
+    assert "We measured the tides of the Rance for nine years." in answer.text
+    assert "Ada Brown, Carl Dean" in answer.text
+    assert all(each.status != "unanswered" for each in lab.asky.agent.report(answer.run).sub_questions)

@@ -16,7 +16,7 @@ from asky.notes.topics import Topic
 from asky.research.run import ResearchRun
 from asky.research.web.access import WebAccess
 from asky.research.web.gathering import Gatherer, TopicFindings
-from asky.values import Hit
+from asky.values import Evidence
 from tests.support.search_store import SearchStore
 from tests.support.searching import FakeSearch
 from tests.support.site import Asked, Site, Wire
@@ -49,7 +49,7 @@ class Lab:
         research = ResearchRun(run.id, None, self.store.scope, 6_000, 12, question=" ".join(labels))
         collection = self.store.collection
 
-        def no_notes(queries: Sequence[str], limit: int) -> list[list[Hit]]:
+        def no_notes(queries: Sequence[str]) -> list[list[Evidence]]:
             return [[] for _ in queries]
 
         gatherer = Gatherer(
