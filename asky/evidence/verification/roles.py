@@ -36,8 +36,11 @@ class _Link:
     has_be: bool
 
 
-def roles_exchanged(claim: str, sentence: str) -> bool:
-    """Return whether `claim` says in the words of `sentence` who does what the other way round."""
+def roles_exchanged(claim: str, sentence: str, *, names_only: bool = False) -> bool:
+    """Return whether `claim` says in the words of `sentence` who does what the other way round.
+
+    With `names_only`, what is exchanged are words with a capital in both.
+    """
     said, held = _Words(claim), _Words(sentence)
     common = said.once.keys() & held.once.keys()
     for n, at in enumerate(said.content[1:-1], start=1):
@@ -46,6 +49,8 @@ def roles_exchanged(claim: str, sentence: str) -> bool:
             continue
         for after in said.content[n + 1 : n + 1 + _REACH]:
             right = said.stems[after]
+            if names_only and not {left, right} <= said.names & held.names:
+                continue
             if right in common and _exchanged(said, (said.content[n - 1], at, after), held, (left, pivot, right)):
                 return True
     return False
@@ -73,8 +78,10 @@ class _Words:
     """A sentence as words and signs, with the positions of its content words."""
 
     def __init__(self, text: str) -> None:
-        self.tokens = [token.lower() for token in _TOKEN.findall(text)]
+        written = _TOKEN.findall(text)
+        self.tokens = [token.lower() for token in written]
         self.stems = [stem(token) for token in self.tokens]
+        self.names = {stemmed for stemmed, token in zip(self.stems, written, strict=True) if token[0].isupper()}
         self.content = [
             at
             for at, token in enumerate(self.tokens)

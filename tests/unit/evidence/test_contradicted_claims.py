@@ -47,7 +47,13 @@ def test_the_same_roles_in_other_words_are_left_alone(claim: str, passage: str) 
         ("Sales of boats grew in the north.", "Sales of boats levelled off in the north.", "opposite"),
         ("The council rejected the new harbour plan.", "The council approved the new harbour plan.", "opposite"),
         ("The southern harbour is deep and calm.", "The northern harbour is deep and calm.", "opposite"),
+        ("Revenue fell by 12 % in 2022.", "Revenue of the merged group grew by 12 % in 2022.", "opposite"),
         ("The harbour master fined the captain.", "The captain fined the harbour master.", "roles"),
+        (
+            "Contoso acquired Northwind to enter new countries.",
+            "In March 2021 Northwind acquired Contoso for 340 million euros in cash and shares.",
+            "roles",
+        ),
         ("The old harbour was closed in winter.", "The old harbour was not closed in winter.", "negation"),
         ("The pier of Fundy has 40 lamps.", "The pier of Fundy has 12 lamps.", "number"),
     ],
@@ -55,6 +61,17 @@ def test_the_same_roles_in_other_words_are_left_alone(claim: str, passage: str) 
 def test_a_sentence_that_differs_in_one_thing_contradicts(claim: str, passage: str, by: str) -> None:
     check = verify_claim(claim, [f"{passage} Nobody lives there any more."])
     assert (check.verdict, check.checks["contradicted_by"]) == ("contradicted", by)
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        ("Profit fell in 2022.", "Revenue of the merged group in the north of the country grew by 12 % in 2022."),
+        ("The sheet was shaken to dry the crumbs.", "To help the crumbs dry, the sheet was shaken twice by hand."),
+    ],
+)
+def test_other_things_in_some_of_the_same_words_contradict_nothing(claim: str, passage: str) -> None:
+    assert verify_claim(claim, [passage]).checks["contradicted_by"] is None
 
 
 def test_a_sentence_that_agrees_outweighs_an_opposite_word_elsewhere() -> None:
