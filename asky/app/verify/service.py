@@ -101,11 +101,10 @@ class VerifyService:
 
     @staticmethod
     def raise_for_outcome(verified: VerifiedText) -> None:
-        """Raise `UnsupportedClaim` if a statement is unsupported or contradicted."""
+        """Raise `UnsupportedClaim` if there are `VerifiedText.faults`."""
         if verified.faults:
-            raise UnsupportedClaim(
-                f"{counted(verified.faults, 'statement is', 'statements are')} not supported by the documents"
-            )
+            many = counted(verified.faults, "statement is", "statements are")
+            raise UnsupportedClaim(f"{many} not supported by the documents, or not by the cited one")
 
     def _read(self, request: VerifyRequest) -> TextToVerify:
         if isinstance(request.text, Path):

@@ -97,5 +97,5 @@ class VerifiedText:
 
     @property
     def faults(self) -> int:
-        """Return the number of claims that are unsupported or contradicted."""
-        return sum(each.claim.verdict in MARKED for each in self.claims)
+        """Return the number of claims that are unsupported, contradicted, or supported by something else than cited."""
+        return sum(each.claim.verdict in MARKED or each.better is not None for each in self.claims)

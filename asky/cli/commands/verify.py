@@ -30,7 +30,11 @@ _MAX_INPUT_BYTES = 32 << 20
     help="Verify against this file, folder or adapter's target (repeatable).",
 )
 @click.option("--collection", multiple=True, help="Verify against this `asky corpus` collection (repeatable).")
-@click.option("--strict", is_flag=True, help="Exit with code 12 if a sentence is unsupported or contradicted.")
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Exit with code 12 if a sentence is unsupported, contradicted or cites what does not say it.",
+)
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Also write the result to PATH: a page (.html) or .json."
 )

@@ -119,7 +119,14 @@ def test_a_right_claim_with_a_wrong_citation_is_said_as_such(asky: InProcess) ->
     assert (right["verdict"], right["better_passage"]) == ("supported", None)
     done = asky("verify", "report.md", "-d", "docs", "--strict")
     assert done.code == 12
-    assert "1 statement is not supported by the documents" in done.err
+    assert "1 statement is not supported by the documents, or not by the cited one" in done.err
+
+
+def test_a_wrong_citation_of_a_source_that_says_a_part_is_a_fault_too(asky: InProcess) -> None:
+    (asky.home / "docs" / "quay.md").write_text("# The quay\n\nThe harbour freezes, they say, but not the quay.\n")
+    (found,) = verified(asky, "The harbour freezes in about one winter of the town (quay.md).\n")
+    assert (found["verdict"], found["better_passage"]["title"]) == ("partial", "The harbour")
+    assert asky("verify", "report.md", "-d", "docs", "--strict").code == 12
 
 
 def test_a_wrong_page_is_named_beside_the_right_one(asky: InProcess) -> None:
