@@ -231,11 +231,22 @@ def _without_other_forms(claim: Statement, missing: Sequence[Quantity], passages
 
 
 def _support(statement: Statement, passages: Sequence[Passage], question: str) -> Support:
-    """Return the support of a statement; one of few words, which says nothing alone, is taken with its question."""
+    """Return the support of a statement; one of few words, which says nothing alone, is taken with its question.
+
+    A whole sentence of a passage with two words or more says something alone.
+    """
     support = measure_support(statement, passages)
     if not question or len(statement.terms) > _BARE_TERMS or support.together < 1:
         return support
+    sentences = (sentence for passage in passages for sentence in passage.sentences)
+    if len(statement.terms) > 1 and any(_is_whole(statement, sentence) for sentence in sentences):
+        return support
     return measure_support(read_statement(f"{question} {statement.text}"), passages)
+
+
+def _is_whole(statement: Statement, sentence: Statement) -> bool:
+    """Return whether a statement has all words of a sentence, but for the number of a list item."""
+    return statement.terms <= sentence.terms and all(term.isdigit() for term in sentence.terms - statement.terms)
 
 
 def _is_decisive(missing: Sequence[Quantity], question: str) -> bool:

@@ -32,11 +32,10 @@ class SelectionSettings:
     """Limits on the quotation.
 
     A unit is left out if its marginal score is below `keep` times the best score, or if more than `alike` of it is
-    already covered; one from a source other than the best also if its marginal score is below `keep_elsewhere` times
-    the best score, or if it adds no term of the question and its coverage is below `keep_other` times the best. Rows,
-    settings and log entries are left out if their coverage is below `keep_records` times the best. `new_terms` is the
-    bonus of a further unit that alone adds all terms of the question. Records may be `max_records`, and all units
-    `max_words`.
+    already covered; one from a source other than the best that adds no term of the question also if its marginal score
+    is below `keep_elsewhere` times the best score, or its coverage below `keep_other` times the best. Rows, settings
+    and log entries are left out if their coverage is below `keep_records` times the best. `new_terms` is the bonus of a
+    further unit that alone adds all terms of the question. Records may be `max_records`, and all units `max_words`.
     """
 
     keep_other: float = 0.9
@@ -172,15 +171,15 @@ class _Chosen:
         return bool(self.units) and bool((self._scorer.names_of(question) - said) & scored.unit.terms)
 
     def is_padding(self, scored: ScoredUnit, best: ScoredUnit, question: ParsedQuestion) -> bool:
-        """Return whether a unit of another source is far below the best, or says less of what is asked, and no more."""
+        """Return whether a unit of another source adds no term of the question, and is far below the best or less."""
         if not self.units or self._scorer.title_of(scored.unit) == self._scorer.title_of(best.unit):
             return False
-        is_record = scored.unit.kind in RECORDS  # for which `keep_records` decides
-        if not is_record and self.marginal_score(scored, question) < self._settings.keep_elsewhere * best.score:
-            return True
         said = frozenset().union(*(self._scorer.terms_around([unit]) for unit in self.units))
-        adds = (self._scorer.terms_around([scored.unit]) - said) & question.terms
-        return not adds and scored.coverage < self._settings.keep_other * best.coverage
+        if (self._scorer.terms_around([scored.unit]) - said) & question.terms:
+            return False
+        is_record = scored.unit.kind in RECORDS  # for which `keep_records` decides
+        is_far = not is_record and self.marginal_score(scored, question) < self._settings.keep_elsewhere * best.score
+        return is_far or scored.coverage < self._settings.keep_other * best.coverage
 
     def add_first_of(self, scored: Sequence[ScoredUnit]) -> None:
         """Add the best unit that is not chosen yet."""

@@ -100,9 +100,20 @@ class Unit:
         if self.kind in RECORDS:
             return "\n".join(" ".join(line.split()) for line in self.text.split("\n"))
         if self.kind == "list":
-            lines = (_one_line(line) for line in self.text.split("\n") if not _RST_MARKUP.match(line))
-            return "\n".join(line for line in lines if line.strip("|-: "))
+            return "\n".join(_shown_lines(self.text.rstrip()))
         return _one_line(self.text)
+
+
+def _shown_lines(text: str) -> Iterator[str]:
+    """Yield the lines of a list without markup; those of a block of code in it as they are."""
+    in_code = False
+    for line in text.split("\n"):
+        is_fence = _FENCE_LINE.match(line) is not None
+        if is_fence or in_code:
+            yield line.rstrip()
+        elif not _RST_MARKUP.match(line) and (shown := _one_line(line)).strip("|-: "):
+            yield shown
+        in_code ^= is_fence
 
 
 _MIN_WORDS = 4

@@ -328,6 +328,14 @@ def test_an_answer_of_a_few_words_is_judged_with_its_question() -> None:
     assert verify_claim("42 %", ["42 % of the rain fell in May."], question=question).verdict != "supported"
 
 
+def test_a_whole_sentence_of_few_words_is_judged_alone() -> None:
+    passage = "To use the Markdown format:\n\n1. Open **Settings**.\n2. Under **Files and links**, disable Wikilinks."
+    question = "How do wikilinks and embeds work?"
+    for claim in ("To use the Markdown format:", "Open Settings."):
+        assert verify_claim(claim, [passage], question=question).verdict == "supported"
+    assert verify_claim("Markdown links.", [passage], question=question).verdict != "supported"
+
+
 def test_a_number_of_the_question_or_of_what_is_known_of_a_passage_is_no_fault() -> None:
     claim = "The idol of 2021 sang the song of the old mill."
     passage = "The idol sang the song of the old mill."

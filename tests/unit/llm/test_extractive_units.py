@@ -65,6 +65,13 @@ def kinds(text: str, title: str = "Mills") -> list[tuple[str, str]]:
     return [(unit.kind, unit.quote) for unit in read_units([Passage(text, title=title)]) if unit.quotable]
 
 
+def test_code_that_a_sentence_introduces_keeps_its_links_and_marks() -> None:
+    text = "To embed a **list**, write:\n\n```md\n- item\n\n^my-list\n![[My note#^my-list]]\n```\n"
+    ((kind, quote),) = kinds(text)
+    assert kind == "list"
+    assert quote == "To embed a list, write:\n```md\n- item\n\n^my-list\n![[My note#^my-list]]\n```"
+
+
 def test_fenced_code_is_a_unit_of_its_own_and_keeps_its_lines() -> None:
     text = "The mill burned in 1911.\n\n```sh\nmill --burn\nmill --year 1911\n```\n\nIt was rebuilt the year after."
     assert kinds(text) == [
