@@ -15,17 +15,24 @@ from hypothesis import settings
 
 from asky.reading.process import pool
 from asky.reading.process.child import Child
+from tests.support.examples import BRIEF_EXAMPLES
 from tests.support.indexing import Indexing
 from tests.support.readers import kept_child, shared_pids
 
-# A test means the same each time it is run; `make fuzz` looks further, with other examples each time.
+# A test means the same each time it is run; `--extended` tries more examples, and `make fuzz` others each time.
 settings.register_profile("settled", derandomize=True, deadline=None)
+settings.register_profile("brief", derandomize=True, deadline=None, max_examples=BRIEF_EXAMPLES)
 settings.register_profile("fuzz", derandomize=False, deadline=None)
-settings.load_profile("settled")
+settings.load_profile("brief")
 
 
-def pytest_configure() -> None:
-    """Hear Ctrl-C as in a terminal: what a shell puts into the background ignores it, and so would every child."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose how many examples are tried, and hear Ctrl-C as in a terminal.
+
+    What a shell puts into the background ignores Ctrl-C, and so would every child.
+    """
+    if config.getoption("--extended") and not config.getoption("--hypothesis-profile"):
+        settings.load_profile("settled")
     for number in (signal.SIGINT, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, signal.default_int_handler if number is signal.SIGINT else signal.SIG_DFL)
