@@ -1,6 +1,6 @@
 # make demo   install into .venv and answer a question over this project's own docs, offline
 # make test   install into .venv and run every test but the benchmarks and the extended ones
-# make test-all   run the extended ones too
+# make test-all   run the extended ones too, and try more generated examples
 # make check  the quick loop: format, lint, types, layers, the unit tests that take less than a second
 # make bench  measure times, memory and disk space on this machine, which should do nothing else
 # make fuzz   the properties once more, with examples that are new each time

@@ -47,6 +47,7 @@ def test_research_is_started_listed_reported_and_exported(lab: AgentLab, tmp_pat
     assert run_asky("why", "1", home=lab.folder, environ=lab.environ()).returncode == 0
 
 
+@pytest.mark.extended
 def test_ctrl_c_keeps_everything_and_says_how_to_go_on(lab: AgentLab) -> None:
     held = lab.hold("You read passages")
     process = subprocess.Popen(
@@ -73,6 +74,7 @@ def test_ctrl_c_keeps_everything_and_says_how_to_go_on(lab: AgentLab) -> None:
     assert not any("You plan research" in each for each in later)
 
 
+@pytest.mark.extended
 def test_what_cannot_be_done_is_one_line_with_its_exit_code(lab: AgentLab) -> None:
     for arguments, code, message in (
         (("start", "--json", "--json-stream", "x"), 2, "cannot be combined"),

@@ -93,6 +93,7 @@ def test_piped_text_is_a_source_like_any_other(home: Path) -> None:
     assert answer["citations"][0]["sha256"] == hashlib.sha256(text.encode()).hexdigest()
 
 
+@pytest.mark.extended
 def test_piped_text_in_another_charset_is_read_as_what_it_says(home: Path) -> None:
     text = "Le dîner de jeudi est annulé, et la réunion a lieu à neuf heures chez la sœur aînée.\n"
     latin = text.encode("cp1252").decode("utf-8", "surrogateescape")
@@ -251,6 +252,7 @@ def test_a_cold_search_loads_no_heavy_library(home: Path, docs: Path) -> None:
     assert loaded & heavy == set()
 
 
+@pytest.mark.extended
 def test_a_question_about_documents_does_not_load_what_searches_the_web(home: Path, docs: Path) -> None:
     run_here("corpus", "add", str(docs), home=home)
     code = (
@@ -286,6 +288,7 @@ def test_search_answers_a_batch_line_by_line(home: Path, docs: Path, tmp_path: P
     assert text[hit["start"] : hit["end"]] == hit["text"]
 
 
+@pytest.mark.extended
 def test_a_batch_is_utf8_in_every_locale_and_may_begin_with_a_byte_order_mark(home: Path, docs: Path) -> None:
     line = '\ufeff{"id": 1, "query": "how big is a caf\u00e9"}\r\n\r\n'
     latin = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
@@ -306,6 +309,7 @@ def test_a_batch_line_without_a_query_is_named_and_what_was_answered_stays(
     assert "batch.jsonl, line 3" in done.stderr
 
 
+@pytest.mark.extended
 def test_a_reader_that_goes_away_ends_the_command_quietly(home: Path, docs: Path) -> None:
     run_here("corpus", "add", str(docs), home=home)
     command = f"{sys.executable} -m asky search -k 3 'the moon and the sea' | head -n 1"
@@ -331,9 +335,8 @@ def many_files(folder: Path, count: int, *, sentences: int) -> Path:
     return folder
 
 
-@pytest.mark.extended
 def test_ctrl_c_stops_at_once_and_the_next_run_finishes_the_work(home: Path, tmp_path: Path) -> None:
-    folder = many_files(tmp_path / "many", 40, sentences=60)
+    folder = many_files(tmp_path / "many", 20, sentences=60)
     process = subprocess.Popen(
         [sys.executable, "-m", "asky", "corpus", "add", "-v", str(folder)],
         stderr=subprocess.PIPE,
@@ -352,13 +355,14 @@ def test_ctrl_c_stops_at_once_and_the_next_run_finishes_the_work(home: Path, tmp
     assert process.wait(timeout=300) == 130
     finished = run_here("corpus", "sync", home=home)
     assert finished.returncode == 0, finished.stderr
-    assert "40 unchanged" in finished.stderr
+    assert "20 unchanged" in finished.stderr
     status = json.loads(run_here("corpus", "status", "--json", home=home).stdout)
-    assert status["embedded"] == status["chunks"] > 40
+    assert status["embedded"] == status["chunks"] > 20
     shown = run_here("corpus", "status", home=home).stdout.splitlines()[-2:]
     assert shown == ["searched by  exact scan of the vectors (Chroma above 1,000,000 passages)", "indexing     done"]
 
 
+@pytest.mark.extended
 def test_a_folder_that_is_gone_keeps_its_documents_until_it_is_removed(home: Path, docs: Path) -> None:
     run_here("corpus", "add", "--no-embed", str(docs), home=home)
     docs.rename(docs.with_name("moved"))

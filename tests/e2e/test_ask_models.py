@@ -110,6 +110,7 @@ def test_a_hostile_script_gets_nothing_through(home: Path, docs: Path, tmp_path:
     assert strict.returncode == 5  # the endpoint is gone now: no other answer may come
 
 
+@pytest.mark.extended
 def test_a_run_stopped_by_money_keeps_its_partial_answer(home: Path, docs: Path) -> None:
     def search_again(request: Request) -> Answer:
         if request.json.get("tool_choice") != "none":
@@ -135,6 +136,7 @@ def test_a_run_stopped_by_money_keeps_its_partial_answer(home: Path, docs: Path)
         assert endpoint.played == 0
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("reply", "stopped_by", "warning"),
     [
@@ -367,7 +369,7 @@ def assert_no_key(home: Path, output: str) -> None:
                 assert KEY.encode() not in path.read_bytes(), path
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("arguments", [(), ("-r",), ("-L",), ("--no-web",)], ids=["standard", "research", "lean", "no"])
 def test_instructions_of_the_user_follow_the_system_prompt_in_every_mode_and_when_resumed(
     home: Path, docs: Path, arguments: tuple[str, ...]

@@ -111,6 +111,7 @@ def test_the_built_in_model_answers_from_the_web_with_citations_that_open(home: 
     assert cited["url"] in why.stdout
 
 
+@pytest.mark.extended
 def test_what_was_asked_read_and_rejected_was_planned_and_can_be_looked_up_afterwards(home: Path, web: Web) -> None:
     service = web.twin.base_url.removeprefix("http://").rstrip("/")
     planned = run_here("-r", TIDES, "--dry-run", home=home, environ=web.environ).stdout
@@ -138,6 +139,7 @@ def test_the_same_question_again_fetches_and_embeds_nothing(home: Path, web: Web
     assert again["usage"]["cache_hits"] >= 4
 
 
+@pytest.mark.extended
 def test_a_model_behind_an_endpoint_is_given_what_was_chosen(home: Path, web: Web) -> None:
     search = Answer(calls=(Call("get_relevant_content", {"queries": ["high tides moon"]}),))
     with Endpoint(search, cites("The moon raises two high tides a day [{key}].")) as endpoint:

@@ -79,6 +79,7 @@ def test_ctrl_c_stops_the_answer_keeps_what_there_is_and_the_chat_goes_on_later(
     assert said[2:] == ["So how many?", "Two.", "And now?"]
 
 
+@pytest.mark.extended
 def test_a_note_typed_while_an_answer_is_made_leads_the_next_model_call(home: Path, docs: Path) -> None:
     held = Answer(calls=SEARCH.calls, wire=Wire(silent_before_headers=True))
     with Endpoint(held, TWO, "Noted.") as endpoint:
@@ -135,6 +136,7 @@ def test_lines_of_a_pipe_are_questions_and_the_last_error_is_the_code(home: Path
         assert asked(endpoint.requests[2]) == ["First?", "Second?", "Third?"]
 
 
+@pytest.mark.extended
 def test_a_hint_is_told_once_in_a_chat(home: Path, docs: Path) -> None:
     stdin = "Who won the cup in 1998?\nWho lost the cup in 1998?\n/why x\n"
     done = run_asky("chat", "-m", "extractive", "-d", str(docs), home=home, stdin=stdin)

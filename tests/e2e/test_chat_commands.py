@@ -31,6 +31,7 @@ TIDES = "How many high tides are there in a day?"
 TWO = cites("The moon raises two high tides a day [{key}].")
 
 
+@pytest.mark.extended
 def test_undo_retry_and_edit_change_what_the_model_gets_and_keep_the_record(home: Path) -> None:
     with Endpoint("One.", "Two.", "Three.", "Four.", "Five.") as endpoint:
         with Chatting("-m", "priced", "-s", "x", home=home, environ=environ_of(endpoint)) as chatting:
@@ -63,6 +64,7 @@ def test_undo_retry_and_edit_change_what_the_model_gets_and_keep_the_record(home
     assert [each["withdrawn"] for each in messages if each["role"] == "user"] == [False, True, True, True, False]
 
 
+@pytest.mark.extended
 def test_an_answer_and_a_session_are_saved_and_documents_are_added(home: Path, docs: Path, tmp_path: Path) -> None:
     with (
         Endpoint(SEARCH, TWO) as endpoint,
@@ -116,6 +118,7 @@ def test_a_plan_is_shown_and_asked_only_as_the_user_leaves_it(home: Path) -> Non
         assert [asked(each) for each in endpoint.requests] == [["What is it not?"]]
 
 
+@pytest.mark.extended
 def test_a_saved_prompt_is_expanded_where_it_is_typed(home: Path) -> None:
     with Endpoint("Yes.") as endpoint:
         keep_prompt(home)
@@ -130,6 +133,7 @@ def test_a_saved_prompt_is_expanded_where_it_is_typed(home: Path) -> None:
         assert asked(endpoint.requests[0]) == ["Briefly: why is it so"]
 
 
+@pytest.mark.extended
 def test_a_session_can_be_changed_within_a_chat(home: Path) -> None:
     with Endpoint("One.", "Two.", "Three.") as endpoint:
         with Chatting("-m", "priced", "-s", "first", home=home, environ=environ_of(endpoint)) as chatting:
@@ -173,6 +177,7 @@ def test_the_queries_of_a_plan_can_be_changed_before_they_are_sent(home: Path) -
     assert [each["data"]["queries"] for each in ledger if each["kind"] == "shortlisted"] == [["moon and sea"]]
 
 
+@pytest.mark.extended
 def test_leaving_the_prompt_of_a_command_asks_nothing_and_the_chat_goes_on(home: Path) -> None:
     with (
         Endpoint("One.", "Two.") as endpoint,
@@ -242,6 +247,7 @@ def test_paths_with_spaces_are_quoted_and_folders_that_are_missing_are_named(hom
     assert (spaced / "a.md").read_text() == (spaced / "b.md").read_text()
 
 
+@pytest.mark.extended
 def test_what_a_stopped_call_cost_is_said_to_be_an_estimate(home: Path) -> None:
     with (
         Endpoint("One.", Answer("Never.", wire=Wire(silent_before_headers=True))) as endpoint,
@@ -262,6 +268,7 @@ def test_what_a_stopped_call_cost_is_said_to_be_an_estimate(home: Path) -> None:
         assert re.search(r"last answer  \d model calls?, about ", chatting.text())
 
 
+@pytest.mark.extended
 def test_a_question_in_a_file_is_read_where_it_is_typed(home: Path, tmp_path: Path) -> None:
     (tmp_path / "asked.txt").write_text("Why is\nit so?\n")
     with Endpoint("Yes.", "No.") as endpoint:
@@ -273,6 +280,7 @@ def test_a_question_in_a_file_is_read_where_it_is_typed(home: Path, tmp_path: Pa
         assert [asked(each) for each in endpoint.requests] == [["Why is\nit so?"], ["Why is\nit so?"]]
 
 
+@pytest.mark.extended
 def test_a_command_at_the_prompt_of_a_plan_is_never_asked(home: Path) -> None:
     keep_prompt(home)
     with (

@@ -85,6 +85,7 @@ def test_a_note_is_cited_and_another_written_once_the_user_agrees_and_taken_back
     assert lab.note() == TIDAL
 
 
+@pytest.mark.extended
 def test_a_refused_note_stays_and_what_was_begun_before_the_question_is_a_note(lab: NoteLab, home: Path) -> None:
     lab.endpoint.play(RESEARCH, CHOSEN, synthesis, FIND, cites_harbour)
     with Chatting(*OFF, home=home, environ=environ_of(lab)) as chatting:
@@ -119,6 +120,7 @@ def test_ctrl_c_at_the_question_stops_the_turn_and_the_next_prompt_gets_the_keys
     assert lab.note() == TIDAL
 
 
+@pytest.mark.extended
 def test_the_queries_of_a_note_are_shown_before_they_are_sent(lab: NoteLab, home: Path) -> None:
     lab.endpoint.play(RESEARCH, CHOSEN, synthesis, FIND, cites_harbour)
     with Chatting("-m", "far", home=home, environ=environ_of(lab)) as chatting:
@@ -156,6 +158,7 @@ def test_a_query_with_words_of_a_note_is_sent_if_the_user_agrees(lab: NoteLab, h
     assert lab.queries() == ["Vexnor granite"]
 
 
+@pytest.mark.extended
 def test_a_plain_terminal_asks_too_and_keeps_lines_that_are_no_answer(lab: NoteLab, home: Path) -> None:
     lab.endpoint.play(RESEARCH, CHOSEN, synthesis, FIND, cites_harbour)
     with Chatting(*OFF, home=home, environ=environ_of(lab, TERM="dumb")) as chatting:

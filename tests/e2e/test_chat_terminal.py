@@ -29,6 +29,7 @@ pytestmark = pytest.mark.model
 PROMPT_ENDS = "\x1b[?2004l"
 
 
+@pytest.mark.extended
 def test_a_line_that_comes_too_late_for_an_answer_is_the_next_question(home: Path) -> None:
     with (
         Endpoint(Answer("First.", wire=Wire(silent_before_headers=True)), "Second.") as endpoint,
@@ -46,6 +47,7 @@ def test_a_line_that_comes_too_late_for_an_answer_is_the_next_question(home: Pat
         assert asked(endpoint.requests[1]) == ["Who?", "And why?"]
 
 
+@pytest.mark.extended
 def test_commands_that_are_typed_during_a_turn_are_shown_and_done_after_it(home: Path) -> None:
     with (
         Endpoint(Answer("First.", wire=Wire(silent_before_headers=True))) as endpoint,
@@ -153,6 +155,7 @@ def test_a_narrow_terminal_shows_the_facts_that_fit_and_a_resize_more_of_them(ho
         assert chatting.status() == "priced | standard | web on | 0 tokens | new session"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_at_the_prompt_ends_the_chat_with_its_code(number: signal.Signals, home: Path) -> None:
     with Endpoint("Yes.") as endpoint, Chatting("-m", "priced", home=home, environ=environ_of(endpoint)) as chatting:
@@ -178,6 +181,7 @@ def test_a_dumb_terminal_gets_a_plain_prompt(home: Path) -> None:
         assert "\x1b" not in chatting.sent
 
 
+@pytest.mark.extended
 def test_no_color_and_a_locale_without_utf8_are_respected(home: Path) -> None:
     environ = {"NO_COLOR": "1", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     with (
@@ -189,6 +193,7 @@ def test_no_color_and_a_locale_without_utf8_are_respected(home: Path) -> None:
         assert not re.search(r"\x1b\[(?:[0-9;]*;)?(?:3[0-9]|4[0-9]|9[0-7])m", chatting.sent)
 
 
+@pytest.mark.extended
 def test_a_note_to_an_answer_that_was_stopped_waits_in_the_prompt(home: Path) -> None:
     with (
         Endpoint(Answer("Never.", wire=Wire(silent_before_headers=True)), "Two.") as endpoint,
@@ -238,6 +243,7 @@ def test_a_turn_that_was_stopped_and_continued_by_the_shell_goes_on_and_leaves_i
         assert asked(endpoint.requests[1]) == ["Who?", "And why?"]
 
 
+@pytest.mark.extended
 def test_what_is_typed_just_before_ctrl_c_waits_in_the_prompt(home: Path) -> None:
     with (
         Endpoint(Answer("Never.", wire=Wire(silent_before_headers=True))) as endpoint,
@@ -287,6 +293,7 @@ def test_a_signal_during_a_turn_leaves_the_terminal_in_order(number: signal.Sign
         assert {"echo", "icanon", "isig", "-noflsh"} <= set(shown.rpartition("speed")[2].split())
 
 
+@pytest.mark.extended
 def test_a_second_signal_leaves_the_terminal_in_order(home: Path) -> None:
     with Endpoint(Answer("Never.", wire=Wire(silent_before_headers=True))) as endpoint:
         environ = environ_of(endpoint)
@@ -303,6 +310,7 @@ def test_a_second_signal_leaves_the_terminal_in_order(home: Path) -> None:
         assert {"echo", "icanon", "isig", "-noflsh"} <= set(shown.rpartition("speed")[2].split())
 
 
+@pytest.mark.extended
 def test_on_a_dumb_terminal_ctrl_c_drops_the_line_that_it_breaks_off_and_none_before_it(home: Path) -> None:
     with (
         Endpoint(Answer("Never.", wire=Wire(silent_before_headers=True)), "Second.", "Third.") as endpoint,
@@ -326,6 +334,7 @@ def _job_of(chatting: Chatting) -> int:
     return int(Path(f"/proc/{shell}/task/{shell}/children").read_text().split()[0])
 
 
+@pytest.mark.extended
 def test_ctrl_c_while_the_history_is_searched_ends_the_search_alone(home: Path) -> None:
     with (
         Endpoint("One.", "Two.") as endpoint,
@@ -349,6 +358,7 @@ def test_ctrl_c_while_the_history_is_searched_ends_the_search_alone(home: Path) 
         assert len(endpoint.requests) == 2
 
 
+@pytest.mark.extended
 def test_a_text_that_was_edited_is_in_the_prompt_and_not_asked_yet(home: Path) -> None:
     editor = home / "editor"
     editor.write_text('#!/bin/sh\nprintf "Edited?" > "$1"\n')
@@ -365,6 +375,7 @@ def test_a_text_that_was_edited_is_in_the_prompt_and_not_asked_yet(home: Path) -
         chatting.see("One.")
 
 
+@pytest.mark.extended
 def test_an_editor_that_fails_is_told_and_leaves_the_text(home: Path) -> None:
     with (
         Endpoint("One.") as endpoint,
@@ -377,6 +388,7 @@ def test_an_editor_that_fails_is_told_and_leaves_the_text(home: Path) -> None:
         assert "Press ENTER" not in chatting.text()
 
 
+@pytest.mark.extended
 def test_what_is_typed_while_documents_are_read_is_there_afterwards(home: Path, docs: Path) -> None:
     with (
         Endpoint("Yes.") as endpoint,

@@ -126,7 +126,7 @@ SEVEN = cites("The moon raises seven high tides a day [{key}]. It is made of che
 # questions
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("mode", "flags"), [("research", ["-r"]), ("standard", []), ("lean", ["-L"])])
 def test_answers_of_the_built_in_model(printed: Printed, mode: str, flags: list[str]) -> None:
     ask = [*flags, "-d", printed.docs]
@@ -137,6 +137,7 @@ def test_answers_of_the_built_in_model(printed: Printed, mode: str, flags: list[
     printed(f"quoting-{mode}-no-answer", *ask, PAINTER, "--json")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("mode", "flags"), [("research", ["-r"]), ("standard", []), ("lean", ["-L"])])
 def test_answers_of_a_model_behind_an_endpoint(
     printed: Printed, endpoint: Endpoint, mode: str, flags: list[str]
@@ -161,6 +162,7 @@ def test_a_plan_for_a_reader(printed: Printed, endpoint: Endpoint) -> None:
     printed("plan-text", "-r", "-d", printed.docs, "-m", "scripted", TIDES, "--dry-run")
 
 
+@pytest.mark.extended
 def test_what_its_sources_do_not_support(printed: Printed, endpoint: Endpoint) -> None:
     ask = ["-r", "-d", printed.docs, "-m", "scripted", TIDES]
     endpoint.play(SEARCH, SEVEN)
@@ -268,6 +270,7 @@ def test_a_run_is_shown_exported_and_played_again(printed: Printed) -> None:
     printed("runs-replay-text", "runs", "replay", run)
 
 
+@pytest.mark.extended
 def test_a_failed_run_goes_on(printed: Printed, endpoint: Endpoint) -> None:
     endpoint.play(SEARCH, Problem("auth"))
     failed = printed.quietly("-r", "-d", printed.docs, "-m", "scripted", "-s", "sea", TIDES, "--json")
@@ -302,6 +305,7 @@ def test_a_session_and_its_findings(printed: Printed, endpoint: Endpoint) -> Non
     printed("memory-export-md", "memory", "export", "--format", "md")
 
 
+@pytest.mark.extended
 def test_a_conversation_through_a_pipe(printed: Printed, endpoint: Endpoint) -> None:
     again = cites("As said, the moon raises two high tides a day [{key}].")
     endpoint.play(SEARCH, TWO, again)

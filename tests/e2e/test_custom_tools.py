@@ -78,7 +78,7 @@ def test_a_model_calls_a_tool_without_any_source_and_answers(bare: Path) -> None
     assert "ran       depth (exit status 0" in head
 
 
-@pytest.mark.few(1)
+@pytest.mark.extended
 @pytest.mark.model
 @pytest.mark.parametrize("mode", ["-r", "--no-web", "-L"])
 def test_tools_stand_beside_our_own_where_there_are_any(home: Path, docs: Path, mode: str) -> None:
@@ -116,7 +116,7 @@ def test_a_failing_tool_is_told_to_the_user(bare: Path) -> None:
     assert done.stderr.count("depth failed: exit status 7: broken\n") == 2
 
 
-@pytest.mark.few(1)
+@pytest.mark.extended
 @pytest.mark.parametrize("form", ["--json", "--json-stream"])
 def test_a_key_that_a_tool_and_the_endpoint_repeat_is_kept_and_shown_nowhere(bare: Path, form: str) -> None:
     if not Path("/proc/self/environ").exists():
@@ -189,6 +189,7 @@ def test_ctrl_c_ends_a_tool_with_the_run(bare: Path, tmp_path: Path) -> None:
     assert [each["ended"] for each in ran] == ["stopped"]
 
 
+@pytest.mark.extended
 def test_ctrl_c_ends_the_program_of_an_adapter(bare: Path, tmp_path: Path) -> None:
     program, pid = tmp_path / "wiki", tmp_path / "pid"
     program.write_text(f"#!/bin/sh\necho $$ > {pid}.new\nmv {pid}.new {pid}\nexec sleep 999\n")

@@ -195,7 +195,7 @@ def searched(home: Path, site: Site, names: list[str], fetch_s: float = FETCH_S)
         return ask(home, environ(site, twin, is_heavy=names == HEAVY, fetch_s=fetch_s), "-r", TIDES)
 
 
-@pytest.mark.few(1)
+@pytest.mark.extended
 @pytest.mark.parametrize("names", batches(), ids=lambda names: names[0])
 def test_a_search_that_finds_damaged_pages_is_answered_from_the_good_one(
     home: Path, site: Site, names: list[str]
@@ -320,6 +320,7 @@ def hostile(site: Site) -> Iterator[SearxngTwin]:
         yield twin
 
 
+@pytest.mark.extended
 def test_a_hostile_page_does_not_reach_the_terminal(home: Path, site: Site, hostile: SearxngTwin) -> None:
     variables = environ(site, hostile)
     answer = ask(home, variables, "-r", TIDES)

@@ -14,6 +14,7 @@ from tests.support.here import run_here
 pytestmark = pytest.mark.model
 
 
+@pytest.mark.extended
 def test_every_command_that_embeds_says_how_much(home: Path, docs: Path) -> None:
     added = json.loads(run_here("corpus", "add", str(docs), "--json", home=home).stdout)
     assert added["embedding"]["texts"] == added["embedded"]
@@ -34,6 +35,7 @@ def test_nothing_embedded_is_null(home: Path, docs: Path) -> None:
     assert again["embedding"] is None
 
 
+@pytest.mark.extended
 def test_doctor_runs_the_model(home: Path, docs: Path) -> None:
     run_here("corpus", "add", str(docs), home=home)
     checks = json.loads(run_asky("doctor", "--json", home=home).stdout)["checks"]

@@ -56,6 +56,7 @@ def test_a_question_is_resolved_once_in_one_event_loop(first: Counter[tuple[str,
     assert first["resolved",] == 1
 
 
+@pytest.mark.extended
 @pytest.mark.usefixtures("first")
 def test_the_session_of_a_question_is_looked_up_once(home: Path) -> None:
     found = traced("ask", "-c", "How often does the tide rise?", home=home)

@@ -97,6 +97,7 @@ def test_a_host_that_starts_the_command_gets_answers(lab: Lab, era: str) -> None
     anyio.run(main)
 
 
+@pytest.mark.extended
 def test_a_call_cancelled_over_standard_input_closes_its_connection_within_a_second(lab: Lab) -> None:
     lab.endpoint.play(Answer("The harbour is deep.", wire=Wire(silent_before_headers=True)))
 
@@ -168,6 +169,7 @@ def test_a_signal_ends_the_server_in_good_order(lab: Lab, number: signal.Signals
         assert [each["status"] for each in listed["runs"]] == ["cancelled"]
 
 
+@pytest.mark.extended
 def test_a_host_that_closes_standard_input_ends_the_server_and_its_runs(lab: Lab) -> None:
     lab.endpoint.play(Answer("The harbour is deep. And wide.", delta_chars=4, wire=Wire(silent_after=1500)))
     with server(lab, ASKY_MODEL="far") as process:
@@ -234,7 +236,7 @@ def test_wrong_options_are_refused(lab: Lab, arguments: tuple[str, ...]) -> None
     assert done.stdout == ""
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("arguments", [["search", "harbour"], ["ask", "--no-web", ASKED], ["runs"], ["mcp", "--help"]])
 def test_no_other_command_loads_the_protocol(lab: Lab, arguments: list[str]) -> None:
     loaded = modules_of(arguments, lab.home, lab.environ())

@@ -45,6 +45,7 @@ def remembered(home: Path, docs: Path) -> Path:
     return home
 
 
+@pytest.mark.extended
 def test_a_later_question_of_the_session_is_led_by_a_finding_and_another_session_is_not(
     remembered: Path, docs: Path
 ) -> None:
@@ -78,6 +79,7 @@ def test_what_the_user_writes_down_is_recalled_everywhere_and_what_is_forgotten_
     assert FINDING not in question
 
 
+@pytest.mark.extended
 def test_findings_of_all_sessions_are_recalled_where_the_user_wants_that(remembered: Path, docs: Path) -> None:
     with Endpoint(Answer("The moon.")) as endpoint:
         assert FINDING in ask(remembered, docs, endpoint, "mill", LATER, "--all-sessions")

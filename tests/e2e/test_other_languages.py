@@ -39,6 +39,7 @@ def test_a_model_is_given_the_pages_and_the_ledger_says_how_they_were_chosen(
     assert "at best as number 1; in another language than the question: taken in search order" in shown
 
 
+@pytest.mark.extended
 def test_the_built_in_model_says_that_it_cannot_answer_from_them(home: Path, web: Web) -> None:
     done = run_here("-r", GERMAN, "--json", home=home, environ=web.environ)
     answer = json.loads(done.stdout)

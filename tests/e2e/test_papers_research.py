@@ -143,6 +143,7 @@ def test_a_query_is_answered_in_stages_and_its_papers_are_opened(home: Path, env
         ) in shown
 
 
+@pytest.mark.extended
 def test_an_answer_is_improved_and_saved(home: Path, environ: dict[str, str]) -> None:
     with Chatting(home=home, environ=environ, rows=60) as chatting:
         chatting.prompt()
@@ -165,6 +166,7 @@ def test_an_answer_is_improved_and_saved(home: Path, environ: dict[str, str]) ->
         assert "\n\n## References\n\n1. 1706.03762v5 - Attention is All You Need  \n" in text
 
 
+@pytest.mark.extended
 def test_a_query_about_nothing_in_the_library_says_so(home: Path, environ: dict[str, str], endpoint: Endpoint) -> None:
     with Chatting(home=home, environ=environ, rows=40, columns=140) as chatting:
         chatting.prompt()

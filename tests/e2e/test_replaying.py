@@ -132,7 +132,7 @@ def test_a_changed_record_is_a_miss_with_its_own_words(bare: Path) -> None:
 # killed
 
 
-@pytest.mark.few(1)
+@pytest.mark.extended
 @pytest.mark.parametrize(("at", "cut"), [("first call", 1), ("tool", 0), ("second call", 1)])
 def test_a_killed_run_goes_on_without_asking_again(bare: Path, at: str, cut: int) -> None:
     gate, begun = bare / "gate", bare / "begun"
@@ -231,6 +231,7 @@ def test_a_run_that_was_stopped_with_ctrl_c_goes_on_by_default(bare: Path) -> No
     assert replay(bare, "--json").stdout == done.stdout
 
 
+@pytest.mark.extended
 def test_limits_of_the_command_line_hold_for_the_rest_of_the_run(bare: Path) -> None:
     configure(bare, with_tool("echo 12 fathoms"))
     large = Answer(calls=calls("Forth").calls, usage=Usage(60_000, 10))

@@ -67,6 +67,7 @@ def status_of(client: httpx2.Client, run_id: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_server_in_good_order(lab: Lab, number: signal.Signals) -> None:
     lab.endpoint.play(Answer("The harbour is deep. And wide.", delta_chars=4, wire=Wire(silent_after=1500)))
@@ -111,6 +112,7 @@ def test_a_port_that_is_taken_is_one_line(lab: Lab) -> None:
     assert done.stderr.splitlines()[0] == f"asky: cannot listen on 127.0.0.1 port {port}: address already in use"
 
 
+@pytest.mark.extended
 def test_another_host_is_said_to_be_open_to_others(lab: Lab) -> None:
     with server(lab, "--host", "0.0.0.0") as (process, client):
         assert client.get("/api/openapi.json", headers={"host": f"127.0.0.1:{client.base_url.port}"}).status_code == 200

@@ -57,6 +57,7 @@ def test_four_answers_set_up_a_model_documents_and_services(tmp_path: Path) -> N
     assert "no such file or folder" in setup.screen
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("stopped_at", range(len(PROMPTS)))
 def test_an_interrupted_setup_keeps_what_was_answered(tmp_path: Path, stopped_at: int) -> None:
     with Dialogue("setup", home=tmp_path, environ={"OPENAI_API_KEY": "sk-test"}) as setup:
@@ -86,7 +87,7 @@ def test_a_key_that_is_set_is_named_beside_an_answer_of_the_built_in_model(tmp_p
     assert "is set" not in run_asky(*asked, home=tmp_path).stderr
 
 
-@pytest.mark.few(1)
+@pytest.mark.extended
 @pytest.mark.parametrize("reply", ["y", "n"])
 def test_a_question_with_nothing_to_answer_from_offers_the_services_that_need_no_key(
     tmp_path: Path, reply: str
@@ -106,6 +107,7 @@ def test_a_question_with_nothing_to_answer_from_offers_the_services_that_need_no
         assert "asky setup" in asked.screen
 
 
+@pytest.mark.extended
 def test_in_a_pipe_the_services_are_only_named(tmp_path: Path) -> None:
     done = run_asky("-r", "Who found penicillin?", home=tmp_path)
     assert done.returncode == 2

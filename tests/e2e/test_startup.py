@@ -111,6 +111,7 @@ def test_a_chat_without_a_terminal_loads_no_editing_prompt_and_not_the_research_
     assert not {"prompt_toolkit", "anyio", "numpy", "asky.chat.answering"} & loaded
 
 
+@pytest.mark.extended
 def test_syncing_unchanged_files_loads_no_event_loop_and_not_the_layout_of_pages(tmp_path: Path) -> None:
     folder = tmp_path / "notes"
     folder.mkdir()
@@ -123,6 +124,7 @@ def test_syncing_unchanged_files_loads_no_event_loop_and_not_the_layout_of_pages
     assert not {"asky.reading.pages.lines", "asky.research.chunker"} & loaded
 
 
+@pytest.mark.extended
 @pytest.mark.model
 def test_a_question_asked_again_loads_neither_the_model_nor_its_tokenizer(tmp_path: Path) -> None:
     (tmp_path / "tides.md").write_text("# Tides\n\nThe sea rises twice a day.\n", "utf-8")

@@ -68,6 +68,7 @@ def test_a_query_of_a_run_without_private_documents_is_not_shown(home: Path, web
     assert told(done.stderr, "searching") == []
 
 
+@pytest.mark.extended
 def test_queries_are_shown_in_a_chat_and_are_events(home: Path, web: Web, docs: Path) -> None:
     chat = run_here("chat", "-d", str(docs), "--web", home=home, environ=web.environ, stdin=f"{TIDES}\n")
     assert told(chat.stderr, "searching") == [f"searching the web for “{TIDES}”: {service(web)}"]
@@ -148,6 +149,7 @@ def test_offline_an_address_that_was_never_read_is_told(home: Path, web: Web) ->
     assert f"{never} was not read: it is not in the cache" in answer["warnings"]
 
 
+@pytest.mark.extended
 def test_what_a_model_was_to_read_and_has_not_is_told_and_rejected(home: Path, web: Web) -> None:
     gone, moved, left = web.site.url("/gone"), web.site.redirect("/moved", "/tides"), web.site.url("/bread")
     question = f"What do {gone}, {moved} and {left} say on the tides of the moon?"

@@ -22,9 +22,10 @@ from asky.research.writing.tool_loop import LoopSettings, run_loop
 from asky.research.writing.transcript import Transcript
 from asky.storage.sessions import StoredMessage
 from asky.values import Answer, Usage
+from tests.support.examples import examples
 from tests.support.models import ScriptedModel, calls, tool_call
 
-TURNS = 50
+TURNS = examples(50)
 RESULT_TOKENS = 20_000
 LOOKUP = ToolSpec("lookup", "Look it up.", {"type": "object", "properties": {"q": {"type": "string"}}})
 WORDS = ("tide", "moon", "the", "pull", "gravitational", "7,319", "sea-level", "of", "Æsir", "[P7f3a]", "\n\n")
@@ -55,7 +56,6 @@ class Strict(ScriptedModel):
             yield replace(item, usage=counted) if isinstance(item, Reply) else item
 
 
-@pytest.mark.extended
 @pytest.mark.slow
 @settings(max_examples=2, deadline=None, phases=[Phase.explicit] if settings.default.derandomize else tuple(Phase))
 @example(60_000, ["tide", "tide", "[P7f3a]"], 1)  # one takes seconds; `make fuzz` looks at others
@@ -64,7 +64,7 @@ class Strict(ScriptedModel):
     st.lists(st.sampled_from(WORDS), min_size=3, max_size=40),
     st.integers(1, 2),
 )
-def test_fifty_turns_with_long_results_never_exceed_the_window_and_keep_every_question(
+def test_many_turns_with_long_results_never_exceed_the_window_and_keep_every_question(
     context_tokens: int, words: list[str], searches: int
 ) -> None:
     text = " ".join(words * (RESULT_TOKENS // len(words) + 1))

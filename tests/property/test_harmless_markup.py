@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from asky.evidence.citations.markers import CitationStream, number_citations
 from asky.values import Evidence, Location, Source, Span
+from tests.support.examples import examples
 from tests.support.rendering import loaded_by
 
 SOURCE = Source("s1", "web", "https://x.test/", "Title")
@@ -51,7 +52,7 @@ cuts = st.lists(st.integers(0, 120), max_size=8)
 
 
 @pytest.mark.slow
-@settings(max_examples=600)
+@settings(max_examples=examples(600))
 @given(answers | blocks, cuts)
 @example(">~~~\n\n![x](//e/S)", [])
 @example("<b>\n<img src=//e/S>", [])

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from asky.notes.harmless import harmless
 from asky.notes.section import present_body, replace_section
 from tests.support.active_content import SCRIPTS, URLS, WIKILINKS, active
+from tests.support.examples import examples
 
 PIECES = [
     "\n", "\n", "\n\n", "> ", "- ", "1. ", "* ", "  ", "    ", "\t", "# ", "## ", "```", "~~~", "`", "``", "*",
@@ -26,7 +27,7 @@ def written(markdown: str) -> str:
 
 
 @pytest.mark.slow
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(answers)
 def test_nothing_active_is_written_and_writing_it_again_changes_nothing(answer: str) -> None:
     text = written(answer)

@@ -1,4 +1,4 @@
-"""A thousand answers with invented keys, and a thousand clean ones, through the whole gate and through the stream."""
+"""Many answers with invented keys, and many clean ones, through the whole gate and through the stream."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from markdown_it.token import Token
 from asky.evidence.citations.markers import CitationStream
 from asky.evidence.verification.checked_reply import CheckedReply, check_reply
 from asky.values import Evidence, Location, Source, Span
+from tests.support.examples import examples
 
 pytestmark = pytest.mark.slow
 
@@ -74,9 +75,9 @@ def check(text: str, choice: random.Random) -> CheckedReply:
     return checked
 
 
-def test_of_a_thousand_answers_with_invented_keys_none_is_shown_as_a_citation() -> None:
+def test_of_many_answers_with_invented_keys_none_is_shown_as_a_citation() -> None:
     choice = random.Random(1911)
-    for _ in range(1000):
+    for _ in range(examples(1000)):
         invented: list[str] = []
 
         def keys_for(index: int, invented: list[str] = invented) -> list[str]:
@@ -97,10 +98,9 @@ def test_of_a_thousand_answers_with_invented_keys_none_is_shown_as_a_citation() 
         assert any("never shown" in warning for warning in checked.warnings()) == bool(invented)
 
 
-@pytest.mark.extended
-def test_of_a_thousand_clean_answers_none_raises_an_alarm() -> None:
+def test_of_many_clean_answers_none_raises_an_alarm() -> None:
     choice = random.Random(2020)
-    for _ in range(1000):
+    for _ in range(examples(1000)):
         text = write(choice, lambda index: [SHOWN[index]])
         checked = check(text, choice)
         assert list(checked.warnings()) == [], text
@@ -181,10 +181,9 @@ def read_marks(markdown: str) -> list[str]:
     return raised + brackets
 
 
-@pytest.mark.extended
-def test_of_a_thousand_answers_with_lookalikes_none_is_read_as_a_citation() -> None:
+def test_of_many_answers_with_lookalikes_none_is_read_as_a_citation() -> None:
     choice = random.Random(1066)
-    for _ in range(1000):
+    for _ in range(examples(1000)):
         written: list[str] = []
         lines = []
         for index in choice.sample(range(len(SENTENCES)), choice.randint(1, 4)):
@@ -205,9 +204,9 @@ def test_of_a_thousand_answers_with_lookalikes_none_is_read_as_a_citation() -> N
 
 
 @pytest.mark.extended
-def test_of_a_thousand_clean_answers_with_powers_steps_and_brackets_none_raises_an_alarm() -> None:
+def test_of_many_clean_answers_with_powers_steps_and_brackets_none_raises_an_alarm() -> None:
     choice = random.Random(1789)
-    for _ in range(1000):
+    for _ in range(examples(1000)):
         lines = choice.sample(LEGITIMATE, choice.randint(1, 4))
         text = "\n\n".join(choice.choice(FRAMES).format(line) for line in lines)
         checked = check(text, choice)
@@ -235,10 +234,9 @@ def section(choice: random.Random, heading: str, index: int) -> str:
     return f"{line}\n\n{choice.choice(['', '- '])}{SENTENCES[index]} [{SHOWN[index]}]\n"
 
 
-@pytest.mark.extended
-def test_of_a_thousand_headings_that_state_nothing_or_what_is_held_below_none_raises_an_alarm() -> None:
+def test_of_many_headings_that_state_nothing_or_what_is_held_below_none_raises_an_alarm() -> None:
     choice = random.Random(1848)
-    for _ in range(500):
+    for _ in range(examples(500)):
         index = choice.choice(list(HELD))
         text = section(choice, choice.choice(CLEAN_HEADINGS), 1) + "\n" + section(choice, HELD[index], index)
         checked = check(text, choice)
@@ -246,10 +244,9 @@ def test_of_a_thousand_headings_that_state_nothing_or_what_is_held_below_none_ra
         assert checked.faults == 0, checked.text
 
 
-@pytest.mark.extended
-def test_of_a_thousand_headings_with_an_invented_number_each_is_noticed() -> None:
+def test_of_many_headings_with_an_invented_number_each_is_noticed() -> None:
     choice = random.Random(1918)
-    for _ in range(1000):
+    for _ in range(examples(1000)):
         index = choice.choice(list(INVENTED))
         checked = check(section(choice, INVENTED[index], index), choice)
         assert any("numbers that no cited passage contains" in warning for warning in checked.warnings()), checked.text

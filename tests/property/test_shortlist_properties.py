@@ -18,6 +18,7 @@ from asky.research.source_shortlist import source_shortlist
 from asky.search.port import Candidate
 from asky.text.urls import canonical_url, host_of
 from tests.support.embedding import FakeEmbedder
+from tests.support.examples import examples
 from tests.support.shortlist_web import FakeWeb, page
 
 TODAY = date(2026, 11, 1)
@@ -96,7 +97,7 @@ policies = st.builds(
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(webs(), shortlist_settings, policies, st.data())
 def test_every_candidate_is_kept_or_rejected_once_and_order_of_arrival_does_not_matter(
     web: tuple[str, list[Candidate], dict[str, WebPage]],

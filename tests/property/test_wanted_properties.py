@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from asky.errors import AskyError
 from asky.papers.exports import read_export
 from asky.papers.wanted import read_arguments
+from tests.support.examples import examples
 from tests.support.timing import check_linear
 
 pytestmark = pytest.mark.slow
@@ -43,7 +44,7 @@ references = st.lists(leaves | st.dictionaries(st.sampled_from(names), leaves | 
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize("kind", PIECES)
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(data=st.data())
 def test_no_text_breaks_the_reading_of_an_export(kind: str, data: st.DataObject) -> None:
     text = data.draw(st.lists(st.sampled_from(PIECES[kind]) | st.text(max_size=3), max_size=40).map("".join))
@@ -61,14 +62,14 @@ def test_no_bytes_break_the_reading_of_an_export(kind: str, data: bytes) -> None
         read_export(data, f"a.{kind}")
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(references)
 def test_no_value_breaks_the_reading_of_references(value: object) -> None:
     with suppress(AskyError):
         read_export(json.dumps(value).encode("utf-8", "surrogatepass"), "a.json")
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(st.lists(st.lists(st.sampled_from(ARGUMENTS) | st.text(max_size=3), max_size=6).map("".join), max_size=4))
 def test_each_argument_is_read_or_named(arguments: list[str]) -> None:
     wanted = read_arguments(arguments, max_bytes=1 << 20)
@@ -78,7 +79,7 @@ def test_each_argument_is_read_or_named(arguments: list[str]) -> None:
 
 
 @pytest.mark.parametrize("kind", PIECES)
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(data=st.data())
 def test_no_entry_names_a_file_outside_of_its_folder(
     kind: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory

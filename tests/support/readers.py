@@ -1,12 +1,14 @@
-"""Readers of files in child processes that all tests of a process share: a start takes longer than most reading."""
+"""Processes that read files, shared by all tests of a process: to start one takes longer than most reading."""
 
 from __future__ import annotations
 
 import atexit
 import math
+import threading
 from functools import cache
 
 from asky.errors import Interrupted
+from asky.reading.process.child import Child
 from asky.reading.process.pool import ReaderPool
 from asky.values import Document
 
@@ -53,8 +55,52 @@ def _shared() -> ReaderPool:
     return pool
 
 
+class KeptChild(Child):
+    """A child that, once its pool is closed, waits for the next pool, unless it is at work or has failed."""
+
+    def __init__(self, memory_bytes: int) -> None:
+        super().__init__(memory_bytes)
+        self.memory_bytes = memory_bytes
+
+    def kill(self) -> None:
+        if not self._is_idle():
+            super().kill()
+
+    def close(self) -> None:
+        if not self._is_idle():
+            super().close()
+            return
+        with _keeping:
+            if self not in _kept:
+                _kept.append(self)
+
+    def _is_idle(self) -> bool:
+        return self.usable and self.is_running()
+
+
+_kept: list[KeptChild] = []
+_keeping = threading.Lock()
+
+
+def kept_child(memory_bytes: int) -> Child:
+    """A child that an earlier pool has left, or a new one; what `ReaderPool` is given in place of `Child`."""
+    with _keeping:
+        for child in [each for each in _kept if each.memory_bytes == memory_bytes]:
+            _kept.remove(child)
+            if child.is_running():
+                return child
+            Child.close(child)
+    return KeptChild(memory_bytes)
+
+
+@atexit.register
+def end_kept_children() -> None:
+    """End those that wait."""
+    while _kept:
+        Child.close(_kept.pop())
+
+
 def shared_pids() -> set[int]:
     """The processes that stay for the next test."""
-    if not _shared.cache_info().currsize:
-        return set()
-    return {child._process.pid for child in _shared()._children}
+    pids = {child._process.pid for child in _kept}
+    return pids | {child._process.pid for child in _shared()._children} if _shared.cache_info().currsize else pids

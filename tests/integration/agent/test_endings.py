@@ -100,6 +100,7 @@ def test_services_that_are_down_are_named(lab: AgentLab) -> None:
     assert lab.asky.services.source_records.failures(run=answer.run)
 
 
+@pytest.mark.extended
 def test_a_model_that_answers_prose_for_json_leaves_the_work_to_rules(lab: AgentLab) -> None:
     prose = "Certainly! Here is what I think about it."
     lab.replies = {"You plan research": prose, "You read passages": prose}
@@ -108,6 +109,7 @@ def test_a_model_that_answers_prose_for_json_leaves_the_work_to_rules(lab: Agent
     assert any("rules took the place of far" in each for each in answer.warnings)
 
 
+@pytest.mark.extended
 def test_a_model_that_proposes_the_same_for_ever_does_not_keep_a_run_going(lab: AgentLab) -> None:
     again = {"facts": [], "entities": [], "answered": [], "next_queries": ["Rance barrage cost", "rance COST barrage!"]}
     lab.replies = {"You read passages": json.dumps(again)}
@@ -147,12 +149,14 @@ def test_the_user_is_asked_at_most_twice_and_only_if_somebody_answers(lab: Agent
     assert lab.asked == ["Which river?", "Which river?"]
 
 
+@pytest.mark.extended
 def test_what_the_user_adds_is_researched_too(lab: AgentLab) -> None:
     notes = iter([["Who opened the Rance barrage?"]])
     answer = lab.research(notes=lambda: next(notes, []))
     assert "Who opened the Rance barrage?" in [each.text for each in lab.asky.agent.report(answer.run).sub_questions]
 
 
+@pytest.mark.extended
 def test_one_page_under_many_addresses_counts_once(lab: AgentLab) -> None:
     for number in range(50):
         lab.pages[f"/copy{number}"] = ("What the Rance cost", COST, ("cost",))

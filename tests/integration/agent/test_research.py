@@ -39,6 +39,7 @@ def test_a_question_is_researched_until_nothing_new_is_found(lab: AgentLab, mode
     assert report.answer["answer"] == answer.text
 
 
+@pytest.mark.extended
 def test_pages_that_several_queries_find_are_read_first_and_the_others_in_later_cycles(lab: AgentLab) -> None:
     found = {"alpha": ["a1", "a2", "a3", "a4", "both"], "beta": ["b1", "b2", "b3", "b4", "both"]}
     for path in {each for listed in found.values() for each in listed}:

@@ -78,7 +78,7 @@ def facts_of(report: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("node", NODES)
 def test_a_run_that_was_killed_at_a_node_goes_on_to_the_same_report(lab: AgentLab, node: str) -> None:
     whole = lab.research(model="far")
@@ -97,6 +97,7 @@ def test_a_run_that_was_killed_at_a_node_goes_on_to_the_same_report(lab: AgentLa
     assert len(lab.search.requests) <= 2 * searches
 
 
+@pytest.mark.extended
 def test_what_a_checkpoint_says_is_in_the_record_too(lab: AgentLab) -> None:
     run_id = killed(lab, "process", 2)
     checkpoints = lab.asky.services.paths.state / "agent" / "checkpoints.db"

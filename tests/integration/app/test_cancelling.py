@@ -20,6 +20,8 @@ from tests.support.endpoint import Endpoint, obedient
 from tests.support.lab import ASKED, SECRET, Lab, open_lab
 from tests.support.steps import counted_steps
 
+pytestmark = pytest.mark.usefixtures("own_readers")
+
 ALL = 100
 """Fewer steps than a question takes from its beginning to its end."""
 CLOSED_S = 5.0
@@ -97,7 +99,7 @@ def nothing_left(lab: Lab) -> Iterator[None]:
     assert not list(data.glob("running/*"))
 
 
-@pytest.mark.few(1)
+@pytest.mark.extended
 @pytest.mark.parametrize("is_repeated", [False, True])
 def test_a_question_that_is_cancelled_anywhere_can_be_resumed_and_the_next_one_is_answered(
     lab: Lab, is_repeated: bool

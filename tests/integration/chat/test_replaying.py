@@ -280,6 +280,7 @@ def test_a_run_that_was_cancelled_when_its_answer_was_revised_keeps_that_one(roo
     same_again(room, answer)
 
 
+@pytest.mark.extended
 def test_an_answer_whose_mending_took_too_long_is_left_as_it_was_again(room: Room) -> None:
     class Short(NoBudget):
         def deadline_s(self) -> float | None:

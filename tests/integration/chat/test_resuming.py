@@ -119,6 +119,7 @@ def test_calls_of_an_earlier_process_do_not_make_later_ones_seem_dearer(room: Ro
     same_again(room, answer)
 
 
+@pytest.mark.extended
 def test_the_time_that_an_earlier_process_took_counts(room: Room) -> None:
     with pytest.raises(RateLimited):
         room.ask(ScriptedModel(SEARCH, RateLimited("come back later")))

@@ -49,6 +49,7 @@ def state(asky: InProcess, site: Site) -> str:
     return found
 
 
+@pytest.mark.extended
 def test_a_lower_time_of_freshness_holds_for_what_was_read_before(
     asky: InProcess, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -104,6 +104,7 @@ def test_a_page_that_is_gone_when_it_is_added_again_stays_as_it_was(asky: InProc
     assert len(asky("search", "moon", "--json").json["hits"]) == 1
 
 
+@pytest.mark.extended
 def test_while_its_host_has_trouble_a_page_stays_and_that_is_said(asky: InProcess, site: Site) -> None:
     asky("corpus", "add", site.url("/tides"))
     site.page("/tides", status=500)
@@ -218,6 +219,7 @@ def test_a_path_that_is_not_there_leaves_the_pages_beside_it_unread(asky: InProc
     assert (asked(site), collections(asky)) == ([], [])
 
 
+@pytest.mark.extended
 def test_the_exit_code_tells_a_host_that_is_down_from_a_page_that_is_missing(asky: InProcess, site: Site) -> None:
     async def leave(_: Asked, wire: Wire) -> None:
         await wire.reset()

@@ -79,6 +79,7 @@ def test_nothing_is_wrong_with_a_healthy_store_and_nothing_is_changed(asky: InPr
     assert snapshot(asky.home) == before
 
 
+@pytest.mark.extended
 def test_a_full_check_looks_the_vectors_up_again(asky: InProcess) -> None:
     build_index(asky.home)
     done = asky("doctor", "--full")
@@ -503,7 +504,7 @@ def test_repair_makes_the_indexes_of_the_tables_anew(asky: InProcess) -> None:
     assert states(asky("doctor", "--json"), "tables") == ["ok"]
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "fault",
     [

@@ -162,6 +162,7 @@ def test_several_are_forgotten_only_when_that_is_said(asky: InProcess) -> None:
     assert texts(asky) == ["three"]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("reply", "left"), [("n", ["two", "one"]), ("", ["two", "one"]), ("y", [])])
 def test_a_terminal_is_asked_before_several_are_forgotten(asky: InProcess, reply: str, left: list[str]) -> None:
     asky("memory", "add", "one")

@@ -44,7 +44,7 @@ def shown(command: list[str], home: Path, environ: dict[str, str], columns: int)
     return "".join("".join(screen.display).split())
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("columns", [20, 40])
 @pytest.mark.parametrize("command", [["doctor"], ["runs", "list"], ["corpus", "list"]], ids=" ".join)
 def test_whatever_the_width_everything_is_shown(home: Path, command: list[str], columns: int) -> None:

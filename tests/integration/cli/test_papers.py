@@ -153,6 +153,7 @@ def test_the_library_is_a_collection_that_questions_may_name(asky: InProcess, fo
     assert (cited["page"], cited["url"]) == (1, "https://arxiv.org/abs/2101.00001v2")
 
 
+@pytest.mark.extended
 def test_two_processes_add_the_same_papers_once(asky: InProcess, folder: Path) -> None:
     environ = {"ASKY_HOME": str(asky.home), "ASKY_RESEARCH__EMBEDDING__MODEL": "/none"}
     running = [

@@ -204,6 +204,7 @@ def test_a_session_with_nothing_in_it_is_removed_without_a_question(asky: InProc
     assert asky("session", "rm", "sea").err == "removed the session sea: 0 runs\n"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("reply", "left"), [("n", ["sea"]), ("", ["sea"]), ("y", [])])
 def test_a_terminal_is_asked_before_a_session_is_removed(
     asky: InProcess, tmp_path: Path, reply: str, left: list[str]

@@ -142,6 +142,7 @@ def test_a_session_that_another_process_begins_under_the_name_of_a_chat_is_asked
     assert desk.endpoint.requests == []
 
 
+@pytest.mark.extended
 def test_a_session_that_another_process_has_asked_a_model_in_is_told_of_it_before_the_next_question(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

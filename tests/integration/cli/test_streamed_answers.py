@@ -70,7 +70,7 @@ def on_terminal(
     return [row.rstrip() for row in (*off, *screen.display)], child.before
 
 
-@pytest.mark.few(1)
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("answer", "rows", "updates"),
     [
@@ -95,7 +95,7 @@ def test_what_is_taller_than_the_terminal_is_rendered_all_the_same(
 NO_UTF8 = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("columns", [100, 40, 20])
 @pytest.mark.parametrize(
     "more", [{}, {"NO_COLOR": "1"}, {"TERM": "dumb"}, NO_UTF8], ids=["colour", "no colour", "dumb", "ascii"]

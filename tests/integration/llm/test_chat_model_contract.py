@@ -58,6 +58,7 @@ from tests.support.endpoint import (
     last_user_text,
     sse,
 )
+from tests.support.examples import examples
 from tests.support.model_contract import check_chat_model
 from tests.support.models import ScriptedModel, calls, tool_call
 
@@ -214,7 +215,7 @@ def lasting() -> Iterator[Endpoint]:
         yield server
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     text=st.text(st.characters(exclude_categories=["Cs"]), max_size=40).filter(lambda text: "<" not in text),
     arguments=st.lists(st.dictionaries(st.text(max_size=5), st.text(max_size=20), max_size=3), max_size=3),

@@ -654,7 +654,7 @@ def test_it_can_be_run_by_hand(tmp_path: Any, client: httpx2.Client) -> None:
     assert process.returncode == 0
 
 
-@pytest.mark.few(1)
+@pytest.mark.extended
 @pytest.mark.parametrize("serve", [lambda: Endpoint("never"), TavilyTwin, Site], ids=["endpoint", "twin", "site"])
 def test_a_client_that_comes_as_a_server_ends_leaves_no_socket_open(serve: Callable[[], Any]) -> None:
     gc.collect()

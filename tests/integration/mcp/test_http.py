@@ -92,6 +92,7 @@ async def test_tools_answer_and_report_progress(lab: Lab, era: str) -> None:
     assert heard == sorted(set(heard))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
 async def test_only_known_names_with_the_token_pass_on_any_address(lab: Lab, host: str) -> None:
     async with serving(lab, host=host) as served:
@@ -131,6 +132,7 @@ async def test_a_request_that_is_too_large_is_refused_and_no_page_may_read_repli
         assert not [name for name in reply.headers if name.startswith("access-control")]
 
 
+@pytest.mark.few(1)
 async def test_an_answer_that_takes_long_is_fetched_over_another_connection(lab: Lab, era: str) -> None:
     lab.endpoint.play(Answer("The harbour is deep.", wire=Wire(silent_before_headers=True)))
     async with serving(lab, wait_s=0.5, ASKY_MODEL="far") as served:
@@ -174,6 +176,7 @@ async def test_a_host_that_goes_away_stops_what_only_it_waited_for(lab: Lab) -> 
             await anyio.to_thread.run_sync(lab.endpoint.wait_for_abandoned, abandon_on_cancel=True)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("is_approved", [True, False])
 async def test_the_user_is_asked_over_http(lab: Lab, era: str, is_approved: bool) -> None:
     (lab.private / "ketter.md").write_text("# Harbours\n\nThe harbour of Ketter has a code and tides.\n")

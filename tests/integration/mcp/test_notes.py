@@ -96,6 +96,7 @@ async def test_a_failure_has_the_form_of_the_contract(lab: NoteLab, era: str, gi
     assert lab.note() == TIDAL
 
 
+@pytest.mark.few(1)
 async def test_research_that_takes_too_long_is_stopped_and_the_note_is_as_it_was(tmp_path: Path, era: str) -> None:
     brief = [replace(each, run_s=0.5) for each in TOOLS if each.name == "research_note"]
     with NoteLab(tmp_path, **{"mcp.write": True, "notes.model": "far"}) as lab:

@@ -135,7 +135,7 @@ async def test_passages_are_found_page_by_page(lab: Lab, era: str) -> None:
     assert seen == [1, 2, 3, 4, 5, 6]
 
 
-@pytest.mark.few(1)
+@pytest.mark.extended
 async def test_no_result_is_larger_than_a_model_can_take(lab: Lab, era: str) -> None:
     words = " ".join(f"word{number} harbour." for number in range(60_000))
     (lab.private / "long.md").write_text(f"# Harbour\n\n{words}\n")

@@ -137,6 +137,7 @@ def test_only_what_can_add_to_the_text_is_asked_for() -> None:
     assert "no post" in html
 
 
+@pytest.mark.extended
 def test_scripts_reach_no_other_private_address_and_no_other_port() -> None:
     with Site() as site, Site(host="127.0.0.2") as other, Site() as neighbour:
         targets = [other.url("/x"), neighbour.url("/x"), f"http://localhost:{neighbour.port}/x", "http://[::1]:8080/x"]
@@ -175,6 +176,7 @@ def test_a_grant_for_another_host_does_not_hold_for_the_scripts_of_a_page() -> N
         assert wiki.reached == []
 
 
+@pytest.mark.extended
 def test_what_one_host_does_not_share_with_another_stays_unread() -> None:
     with Site() as site, Site() as second:
         second.page("/closed", body="closed word", media_type="text/plain")
@@ -202,6 +204,7 @@ def test_an_address_that_leads_to_a_private_one_is_refused_before_it_is_asked() 
         assert other.reached == []
 
 
+@pytest.mark.extended
 def test_sockets_of_scripts_lead_nowhere() -> None:
     with Site() as site, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as heard:
         heard.bind(("127.0.0.1", 0))
@@ -225,6 +228,7 @@ def test_sockets_of_scripts_lead_nowhere() -> None:
     assert "no socket" in html
 
 
+@pytest.mark.extended
 def test_the_browser_has_no_network_even_where_no_request_is_held_up() -> None:
     from playwright.async_api import Error
 
@@ -248,7 +252,7 @@ def test_the_flags_alone_keep_the_browser_off_the_network(tmp_path: Path) -> Non
         assert site.reached == []
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "code",
     [
@@ -388,6 +392,7 @@ def test_a_cancelled_visit_leaves_no_process_and_no_file(folder: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.extended
 def test_the_browser_ends_with_asky_when_asky_is_killed(folder: Path) -> None:
     with Site() as site:
         asked = threading.Event()

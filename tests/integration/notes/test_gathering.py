@@ -78,6 +78,7 @@ def lab(tmp_path: Path) -> Iterator[Lab]:
             yield opened
 
 
+@pytest.mark.extended
 def test_a_page_that_takes_too_long_is_named_and_the_other_is_read(lab: Lab) -> None:
     lab.site.script("/slow", hang)
     lab.site.page("/near", html=html(NEAR))

@@ -81,7 +81,6 @@ def test_the_version_that_is_asked_for_is_read_and_a_newer_one_takes_its_place(a
     assert (older.outcome, older.why) == ("known", f"the paper {NEW}v3")
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "argument", ["10.5555/Tides.1", "PMID:41000001", "doi.org/10.5555/tides.1", "https://doi.org/10.5555/tides.1"]
 )
@@ -136,7 +135,7 @@ def test_a_local_pdf_completes_a_paper_that_has_none(asky: Asky, world: PaperWor
     assert (paper.status, paper.source.kind, world.sent) == ("complete", "file", before)
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(4)
 @pytest.mark.parametrize("damage", ["locked", "cut", "page", "gone", "bomb"])
 def test_a_pdf_that_cannot_be_read_is_named_with_the_reason(asky: Asky, world: PaperWorld, damage: str) -> None:
     site = world.site

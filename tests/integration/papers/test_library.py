@@ -67,6 +67,7 @@ def test_a_folder_of_papers_is_added_with_ids_titles_and_files(asky: Asky, folde
     assert asky.papers.pdf(tides).stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.usefixtures("own_readers")
 def test_a_second_add_reads_no_file_and_reaches_nothing(asky: Asky, folder: Path) -> None:
     file = folder / "a.pdf"
     file.write_bytes(paper_pdf(arxiv="2101.00001v2"))

@@ -42,7 +42,6 @@ def test_notes_are_added_shown_and_found(command: InProcess, file: Path) -> None
     assert (made["schema"], made["path"], made["notes"]) == ("asky.paper_notes/1", str(file), file.read_text())
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("command_that_reads", [["notes", "tides"], ["retry"], ["rebuild-index"]])
 def test_notes_edited_by_hand_are_read_again(command: InProcess, file: Path, command_that_reads: list[str]) -> None:
     command("papers", "notes", "tides", KEPT)

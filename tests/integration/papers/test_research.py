@@ -191,7 +191,6 @@ def test_papers_whose_pages_say_nothing_about_it_are_an_error_of_their_own(asky:
     assert "rebuild-index" in (failed.value.hint or "")
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("query", "message"),
     [("", "the query is empty"), ("  ", "the query is empty"), ("tides " * 1000, "longer than 4,000 characters")],

@@ -88,7 +88,6 @@ def test_the_papers_are_those_named_listed_or_found(command: InProcess, tmp_path
     assert row[0] == "2101.00001v2"
 
 
-@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("columns", "names", "message"),
     [

@@ -81,6 +81,7 @@ def test_a_feed_comes_back_with_its_entries(pool: ReaderPool) -> None:
     assert document.links == (Link("https://a.example/1", "One", 0),)
 
 
+@pytest.mark.extended
 def test_large_pages_leave_the_parent_small(pool: ReaderPool) -> None:
     page = f"<body><h1>Manual</h1>{'<p>some words of a <a href=/x>manual</a></p>' * 230_000}</body>".encode()
     pool.read(page, name="a", media_type="text/html", url="https://a.example/")

@@ -107,6 +107,7 @@ def test_who_waits_no_longer_takes_no_turn_from_the_others(bomb: bytes) -> None:
         assert pool.read(b"next", name="b", media_type=PLAIN).text == "next"
 
 
+@pytest.mark.extended
 def test_a_file_that_takes_too_much_cpu_costs_itself_only(bomb: bytes) -> None:
     with ReaderPool(ReadLimits(cpu_s=1, timeout_s=60), workers=1) as pool:
         pool.read(b"first", name="a", media_type=PLAIN)
@@ -132,6 +133,7 @@ def test_a_file_that_takes_too_much_memory_costs_itself_only() -> None:
         assert pool.read(b"next", name="b", media_type=PLAIN).text == "next"
 
 
+@pytest.mark.extended
 def test_memory_that_runs_out_within_a_library_is_named_too(bomb: bytes) -> None:
     with ReaderPool(ReadLimits(memory_bytes=300 * MIB), workers=1) as pool:
         assert "memory" in refusal(pool, bomb, PDF).message
@@ -279,6 +281,7 @@ def test_the_cpu_limit_is_of_each_file_and_not_of_all() -> None:
         assert the_child() == child
 
 
+@pytest.mark.extended
 def test_the_same_bytes_give_the_same_document_in_every_child() -> None:
     rows = "".join(f"<tr><td>{n}</td><td>value {n}</td></tr>" for n in range(50))
     page = f"<body><h1>A</h1><p>{'Some words of it. ' * 20}</p><table>{rows}</table></body>".encode()

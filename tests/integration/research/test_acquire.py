@@ -293,6 +293,7 @@ def test_every_bad_file_is_named_and_the_good_ones_are_there(library: Library) -
     assert library.readers.parsed == []
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 def test_scans_are_read_again_once_what_reads_them_is_installed(
     library: Library, monkeypatch: pytest.MonkeyPatch

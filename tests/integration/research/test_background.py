@@ -191,6 +191,7 @@ def test_a_store_has_one_process_however_it_is_named(
     assert indexing.embedded() == (PASSAGES, PASSAGES, PASSAGES)
 
 
+@pytest.mark.extended
 def test_a_process_that_is_killed_between_two_batches_loses_none(
     tiny: Path, tmp_path: Path, docs: Path, indexing: Indexing
 ) -> None:
@@ -205,7 +206,7 @@ def test_a_process_that_is_killed_between_two_batches_loses_none(
     assert indexing.embedded() == (10 * PASSAGES, 10 * PASSAGES, 10 * PASSAGES)
 
 
-@pytest.mark.few(1)
+@pytest.mark.extended
 @pytest.mark.parametrize("way", ["moved", "deleted"])
 def test_the_process_of_a_store_that_is_moved_or_deleted_ends_and_leaves_nothing_behind(
     tiny: Path, tmp_path: Path, docs: Path, indexing: Indexing, way: str
@@ -260,6 +261,7 @@ def test_the_configuration_turns_it_off_and_a_conversation_is_told_once(
     assert "indexing     not in the background: " in out
 
 
+@pytest.mark.extended
 def test_a_collection_of_which_nothing_is_embedded_is_left_alone(
     tiny: Path, tmp_path: Path, docs: Path, indexing: Indexing
 ) -> None:
@@ -315,6 +317,7 @@ run(["corpus", "status", "--json", "--collection", f"folder {docs}"])
 """
 
 
+@pytest.mark.extended
 def test_a_full_disk_ends_the_process_and_is_named(tiny: Path, tmp_path: Path, docs: Path) -> None:
     data = tmp_path / "asky" / "data"
     data.mkdir(parents=True)

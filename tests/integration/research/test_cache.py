@@ -139,6 +139,7 @@ def test_a_loop_of_redirects_is_trouble_and_is_remembered(site: Site, web: LabWe
             web.read(site.url("/damage/loop"))
 
 
+@pytest.mark.extended
 def test_of_a_long_page_the_beginning_is_kept_unless_all_of_it_is_wanted(site: Site, web: LabWeb) -> None:
     site.page("/long", html=html(f"{TEXT}</p><p>" * 12_000), etag='"1"')
     page = web.read(site.url("/long"))
@@ -153,6 +154,7 @@ def test_of_a_long_page_the_beginning_is_kept_unless_all_of_it_is_wanted(site: S
     assert whole.source.id == page.source.id
 
 
+@pytest.mark.extended
 def test_a_reader_that_waits_no_longer_leaves_the_way_free_for_others(store: SearchStore, site: Site) -> None:
     bomb = pdf_bomb(200)
     for at in range(4):

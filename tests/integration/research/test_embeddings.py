@@ -190,6 +190,7 @@ def test_a_tokenizer_that_went_missing_after_it_was_checked_is_made_anew(
     assert (export_folder(cache) / "tokenizer.json").exists()
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 def test_processes_that_start_at_once_export_once_and_the_source_is_needed_no_more(tiny: Path, tmp_path: Path) -> None:
     model = shutil.copytree(tiny, tmp_path / "tiny")

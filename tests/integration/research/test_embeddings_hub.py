@@ -133,6 +133,7 @@ def test_a_model_that_the_hub_does_not_have_is_named(tmp_path: Path) -> None:
     assert "asky[offline]" in said
 
 
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["refused", "silent"])
 def test_a_hub_that_does_not_answer_is_given_up_soon(tmp_path: Path, kind: str) -> None:

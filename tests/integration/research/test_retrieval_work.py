@@ -37,6 +37,7 @@ def store(folder: Path) -> Iterator[SearchStore]:
     opened.close()
 
 
+@pytest.mark.extended
 def test_full_text_search_is_not_asked_once_for_each_chunk_in_scope(store: SearchStore) -> None:
     expression = word_expression(queries(1)[0])
     with statements(store) as seen:
@@ -90,6 +91,7 @@ def test_statements_of_a_search_with_chroma_do_not_grow_with_the_sources(folder:
     assert len(seen) <= 29
 
 
+@pytest.mark.extended
 def test_chroma_finds_what_the_exact_scan_finds(folder: Path) -> None:
     asked = ["\x01" * cluster for cluster in range(1, SOURCES)]  # no words, so that the vectors alone decide
     found = {}

@@ -170,6 +170,7 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
 }
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("clean", [True, False], ids=["clean", "unclean"])
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_a_damaged_index_is_made_anew_without_embedding_again(
@@ -229,6 +230,7 @@ def opened_once(store: SearchStore) -> set[int]:
     return ids
 
 
+@pytest.mark.extended
 def test_a_probe_leaves_a_clean_index_clean(store: SearchStore) -> None:
     generation = generation_in(store.folder)
     assert probe(generation)
@@ -246,6 +248,7 @@ def test_a_probe_does_not_call_a_damaged_index_clean(store: SearchStore) -> None
     assert generation_in(store.folder) != generation
 
 
+@pytest.mark.extended
 def test_a_probe_that_fails_leaves_the_index_unclean(store: SearchStore) -> None:
     generation = generation_in(store.folder)
     cut("data_level0.bin")(generation)
@@ -256,6 +259,7 @@ def test_a_probe_that_fails_leaves_the_index_unclean(store: SearchStore) -> None
     assert not state.clean
 
 
+@pytest.mark.extended
 def test_a_probe_notices_a_vector_that_finds_itself_but_is_not_what_it_was(store: SearchStore) -> None:
     generation = generation_in(store.folder)
     data = bytearray(file_in(generation, "data_level0.bin").read_bytes())

@@ -165,6 +165,7 @@ PROGRAM = textwrap.dedent(
 )
 
 
+@pytest.mark.extended
 def test_four_processes_keep_to_one_request_a_second_together(tmp_path: Path) -> None:
     with BraveTwin() as twin:
         command = [sys.executable, "-c", PROGRAM, twin.base_url, str(tmp_path / "net")]

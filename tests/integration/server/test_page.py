@@ -226,6 +226,7 @@ def test_a_page_goes_on_when_its_connection_comes_back(lab: Lab, browser: Browse
         assert numbers == [str(n) for n in range(1, 8)]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 320)])
 def test_nothing_is_hard_to_read_or_wider_than_the_screen(lab: Lab, browser: Browser, scheme: Any, width: int) -> None:
     size = {"width": width, "height": 700}

@@ -77,6 +77,7 @@ def test_nothing_acknowledged_is_lost_when_the_process_is_killed(tmp_path: Path)
     assert acknowledged <= _stored(path, "a")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("processes", [2, 8])
 def test_processes_write_to_one_store_at_once(tmp_path: Path, processes: int) -> None:
     path = tmp_path / "asky.db"
@@ -107,6 +108,7 @@ _OPENER = textwrap.dedent(
 )
 
 
+@pytest.mark.extended
 def test_processes_make_a_new_store_at_the_same_moment(tmp_path: Path) -> None:
     command = [sys.executable, "-c", _OPENER]
     openers = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(3)]

@@ -62,6 +62,7 @@ def _run(home: Path, lacking: str, *commands: Sequence[str]) -> Done:
     return done
 
 
+@pytest.mark.few(1)
 @LACKING
 def test_what_reads_works_on_a_full_disk(home: Path, lacking: str) -> None:
     commands = {
@@ -83,6 +84,7 @@ def test_what_reads_works_on_a_full_disk(home: Path, lacking: str) -> None:
         assert expected.replace(" ", "") in (out + err).replace(" ", ""), command
 
 
+@pytest.mark.few(1)
 @LACKING
 def test_what_writes_says_that_the_disk_is_full(home: Path, lacking: str) -> None:
     commands = [

@@ -72,7 +72,7 @@ def _python(home: Path, prefix: Sequence[str], code: str, *arguments: Path) -> A
     return json.loads(run_confined(prefix, command, home=home).stdout)
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @WAYS
 def test_what_reads_works_where_nothing_can_be_written(home: Path, lock: Callable[[Path], list[str]]) -> None:
     data = home / "asky" / "data"
@@ -96,7 +96,7 @@ def test_what_reads_works_where_nothing_can_be_written(home: Path, lock: Callabl
     assert sorted(data.iterdir()) == before
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @WAYS
 def test_what_writes_says_that_it_cannot(home: Path, lock: Callable[[Path], list[str]]) -> None:
     data = home / "asky" / "data"

@@ -57,7 +57,7 @@ def start(
     )
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("act", ["interrupt()", "Dropped()"])
 @pytest.mark.parametrize("command", ["--version", "runs list"])

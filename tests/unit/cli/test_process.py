@@ -175,7 +175,7 @@ def test_a_file_never_takes_the_number_of_a_closed_stream(tmp_path: Path) -> Non
     assert done.returncode == 0
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "locale", [{"LC_ALL": "C"}, {"LC_ALL": "POSIX"}, {"PYTHONIOENCODING": "latin-1"}, {"PYTHONIOENCODING": "ascii"}]
 )

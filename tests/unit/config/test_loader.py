@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from asky.config.loader import Config, check_config, find_key_variables, find_project_file, load_config
 from asky.errors import ConfigError
+from tests.support.examples import examples
 
 Files = Callable[..., Path]
 
@@ -399,7 +400,7 @@ def test_a_key_as_long_as_its_file_makes_no_long_message(home: Path) -> None:
 CANARY = "sk-canary-0123456789"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     key=st.sampled_from(["research.embedding.model", "ui.color", "research.max_turns", "api_key", "research", "[x]"]),
     before=st.text(st.characters(codec="utf-8"), max_size=6),

@@ -124,6 +124,7 @@ def starts() -> dict[str, int]:
         return {each.filename: each.header_offset + 30 + len(each.filename) for each in archive.infolist()}
 
 
+@pytest.mark.extended
 def test_any_changed_byte_between_the_files_is_found() -> None:
     contents = {place for name, at in starts().items() for place in range(at, at + len(FILES[name]))}
     for place in set(range(len(BUNDLE))) - contents:

@@ -195,6 +195,7 @@ def test_a_comment_hides_nothing_and_a_footnote_is_none() -> None:
     assert number_citations("tides[^n]\n\n[^n]: text", SHOWN).text == "tides[^n]\n\n\\[^n]: text"
 
 
+@pytest.mark.extended
 def test_the_brackets_that_count_are_those_that_unicode_names_so() -> None:
     names = ("SQUARE BRACKET", "LENTICULAR BRACKET", "TORTOISE SHELL BRACKET", "HALF BRACKET", "CEILING", "FLOOR")
     for signs, category in ((OPEN, "Ps"), (CLOSE, "Pe")):

@@ -22,6 +22,7 @@ from asky.research.writing.tool_loop import LoopResult, LoopSettings, run_loop
 from asky.research.writing.transcript import Transcript
 from asky.text.terms import content_terms
 from asky.values import Location
+from tests.support.examples import examples
 from tests.support.model_contract import RETRIEVAL_SPEC, check_chat_model, read_reply
 
 if TYPE_CHECKING:
@@ -521,7 +522,7 @@ TEXTS = st.lists(
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(QUESTIONS, st.lists(TEXTS, max_size=4))
 def test_any_question_is_answered_in_verbatim_quotes_under_keys_that_were_shown(
     question: str, texts: list[str]

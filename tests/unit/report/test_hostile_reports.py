@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from asky.report.page import render_report
 from asky.text.scrub import scrub
+from tests.support.examples import examples
 from tests.support.reports import ATTACKS, Seen, answer_of, citation, page_of, reported
 from tests.support.research import hostile_report
 
@@ -79,7 +80,7 @@ def test_no_attack_makes_an_element(attack: str) -> None:
 
 
 @given(text=HOSTILE, title=HOSTILE, spans=st.lists(st.integers(0, 400), max_size=8))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 def test_no_string_makes_an_element(text: str, title: str, spans: list[int]) -> None:
     edges = sorted(min(each, len(text)) for each in spans)
     claims: list[dict[str, Any]] = [
@@ -92,7 +93,7 @@ def test_no_string_makes_an_element(text: str, title: str, spans: list[int]) -> 
 
 
 @given(text=HOSTILE, spans=st.lists(st.integers(0, 400), max_size=6, unique=True))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @example(text="a\n```\nb", spans=[0, 1, 2, 5])  # the second claim ends behind what begins fenced code
 @example(text="a\n```\nb\n```\nc", spans=[0, 1, 6, 7])
 def test_marking_claims_changes_nothing_else(text: str, spans: list[int]) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from asky.research.local.files import LocalRoots
 from asky.research.local.targets import extract_local_source_targets, redact_local_targets
+from tests.support.examples import examples
 from tests.support.timing import check_linear
 
 
@@ -246,7 +247,7 @@ WORDS = ("//", "a.md", "guide.md", "sub", "file://", "local://", "%20", "my", "d
 FRAGMENTS = st.sampled_from((ROOT, ROOT, *WORDS, *"/ \n\t\"'`«”().,:=é\\"))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(st.one_of(FRAGMENTS, st.text(max_size=3)), max_size=12))
 @example([ROOT, "/", ROOT, "/a.md"])
 @example(["my", ROOT, '"', ROOT, "/guide.md", '"'])
@@ -260,7 +261,7 @@ def test_no_redacted_question_holds_the_path_of_a_root(root: Path, roots: LocalR
     assert all(target.text in prompt[target.span.start : target.span.end] for target in targets)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.text(max_size=80))
 def test_a_question_without_paths_is_not_changed(roots: LocalRoots, prompt: str) -> None:
     if not extract_local_source_targets(prompt, roots):

@@ -31,6 +31,7 @@ from asky.research.writing.tool_loop import ANSWER_NOW, LoopResult, LoopSettings
 from asky.research.writing.tool_result_placeholder import LEFT_OUT
 from asky.research.writing.transcript import Transcript
 from asky.values import Failure
+from tests.support.examples import examples
 from tests.support.models import ScriptedModel, Turn, calls, tool_call
 
 LOOKUP = ToolSpec(
@@ -561,7 +562,7 @@ SCRIPTS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(SCRIPTS, st.integers(1, 6))
 def test_any_script_ends_within_its_turns_and_leaves_a_valid_conversation(
     script: list[str | Turn | AskyError], max_turns: int

@@ -18,6 +18,7 @@ from asky.research.index.background import BackgroundEmbedding, Job
 from asky.research.ranking import Selection
 from asky.storage.scope import Scope
 from tests.support.embedding import FakeEmbedder
+from tests.support.examples import examples
 from tests.support.search_store import SearchStore
 
 
@@ -315,7 +316,7 @@ def test_nothing_matches_nothing(store: SearchStore) -> None:
     assert store.found("moon") == []
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=300))
 def test_no_query_is_an_error(store: SearchStore, query: str) -> None:
     store.add("a", 'the moon AND the sea NEAR("x") OR *')

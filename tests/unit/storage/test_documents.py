@@ -19,6 +19,7 @@ from asky.storage.runs import RunStore
 from asky.storage.scope import Scope
 from asky.storage.vectors import Pack, VectorTable
 from asky.values import Chunk, Document, Evidence, Location, NoteLink, Section, Source, Span, source_id
+from tests.support.examples import examples
 
 
 class Store:
@@ -61,7 +62,7 @@ def store(tmp_path: Path):
     opened.database.close()
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     text=st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=200),
     repeat=st.integers(1, 400),
