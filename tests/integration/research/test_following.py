@@ -91,6 +91,17 @@ def test_a_list_of_all_documents_leads_to_none(store: SearchStore) -> None:
     assert set(origins(store).values()) == {None}
 
 
+def test_a_title_of_many_documents_leads_to_none(store: SearchStore) -> None:
+    store.add("book", "Killing Pablo is a book by Mark Bowden about Colombia.", title="Killing Pablo")
+    writers = [store.add(f"writer{n}", f"Number {n} comes from St. Louis.", title="Mark Bowden") for n in range(21)]
+    assert set(origins(store).values()) == {None}
+    with statements(store) as seen:
+        origins(store)
+    assert not [each for each in seen if "LIMIT 50" in each and "Bowden" in each]  # nor is it counted
+    store.corpus.remove_sources(store.collection, [writers[0].id])
+    assert "Killing Pablo" in origins(store).values()
+
+
 def test_a_document_outside_of_the_scope_is_not_led_to(store: SearchStore) -> None:
     other = store.corpus.collection("other", create=True)
     store.add("book", "Killing Pablo is a book by Mark Bowden about Colombia.", title="Killing Pablo")
