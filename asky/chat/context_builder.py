@@ -42,7 +42,7 @@ from asky.research.writing.prompts import (
     with_notes,
 )
 from asky.runs.driver import BaseRunWorker
-from asky.runs.journal.journaled import journaled_tool
+from asky.runs.journal.journal import journaled_tool
 from asky.storage.scope import Scope
 from asky.values import PRIVATE_KINDS
 

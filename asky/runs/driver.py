@@ -28,7 +28,6 @@ from asky.research.writing.transcript import Transcript
 from asky.runs.context import RunSpec
 from asky.runs.finalize import Finalizer
 from asky.runs.journal.journal import RunJournal
-from asky.runs.journal.journaled import JournaledBudget, JournaledModel
 from asky.runs.prompt_leak_guard import guard_prompts
 
 if TYPE_CHECKING:
@@ -241,8 +240,7 @@ class RunDriver:
         self._journal = RunJournal(
             parts.runs, research, steps, new_warnings=new_warnings, is_live=is_live, on_stale=self._add_side_call
         )
-        self._model = JournaledModel(parts.model, self._journal, self._spending, spec.context_tokens)
-        self._budget = JournaledBudget(self._spending, self._journal)
+        self._model, self._budget = self._journal.wrap(parts.model, self._spending, spec.context_tokens)
         self._side_calls: list[ModelUsage] = []  # model calls outside the tool loop
         self._counter = parts.counter()
         self._transcript = Transcript([])

@@ -42,8 +42,7 @@ if TYPE_CHECKING:
     from asky.research.vector_store import VectorStore
     from asky.research.writing.transcript import Transcript
     from asky.runs.context import Question, RunContext
-    from asky.runs.journal.journal import RunJournal
-    from asky.runs.journal.state import RunState
+    from asky.runs.journal.journal import RunJournal, RunState
     from asky.storage.corpus import CorpusStore
     from asky.storage.runs import Run, RunStore
     from asky.storage.sessions import Session, SessionStore

@@ -25,26 +25,46 @@ step before (`met`).
 
 from __future__ import annotations
 
+import json
+import time
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import anyio
 
 from asky.concurrency import in_thread
+from asky.errors import AskyError, BudgetExceeded, StorageError
+from asky.evidence.codec import decode_evidence, encode_evidence
+from asky.llm.arguments import canonical
 from asky.llm.codec import (
+    decode_error,
+    decode_reply,
+    decode_result,
     digest,
+    encode_error,
+    encode_message,
+    encode_reply,
+    encode_result,
+    encode_tool,
 )
-from asky.llm.port import ModelUsage
-from asky.runs.journal.state import RunState
+from asky.llm.port import ModelUsage, Reply, TextDelta
+from asky.llm.spending import note_spending, spending_of
+from asky.llm.tools import Tool, ToolResult
 from asky.runs.journal.steps import QUARANTINED, quarantine_step, replayable_steps, used_by
+from asky.storage.scope import Scope
 from asky.storage.steps import Step
 
 if TYPE_CHECKING:
+    from asky.llm.port import ChatModel, Message, ToolChoice, ToolSpec
+    from asky.llm.spending import Budget
     from asky.research.run import ResearchRun
+    from asky.runs.journal.allowlist import AllowlistEntry
     from asky.storage.documents import DocumentStore
     from asky.storage.runs import RunStore
+    from asky.values import Evidence
 
 Phase = Literal["writing", "checking", "mending", "ending"]  # as recorded in `cancelled_in`; `mending` is the revision
 StopReason = Literal["time", "cancelled"]
@@ -61,6 +81,115 @@ _STEP_NAMES = {
 
 class StepMissing(Exception):
     """A replayed run needs a step that its journal lacks. Not an `AskyError`: nothing may take it for a failed call."""
+
+
+@dataclass(slots=True)
+class RunState:
+    """The state of one run.
+
+    `new_warnings` are the warnings of this process, a list that grows; `earlier_warnings` and `earlier_s` are the
+    warnings of the processes before it and the seconds that they took. The other fields belong to the web: `rejected`
+    holds addresses with the reason why they were not used, `allowlist` the addresses that may be fetched, `web_use` the
+    numbers of searches, fetches and cache hits, and `sent_queries` the queries that passed the query leak guard.
+    """
+
+    research: ResearchRun
+    new_warnings: Sequence[str] = ()
+    earlier_warnings: list[str] = field(default_factory=list)
+    earlier_s: float = 0.0
+    has_sources: bool = False
+    rejected: list[tuple[str, str]] = field(default_factory=list)
+    allowlist: list[AllowlistEntry] = field(default_factory=list)
+    sent_queries: list[str] = field(default_factory=list)
+    web_use: Any = None
+    _started: float = field(default_factory=time.monotonic)
+    _recorded_shown: dict[str, Evidence] = field(default_factory=dict)
+    _recorded_lengths: dict[str, int] = field(default_factory=dict)
+    _unsaved_shown: dict[str, Evidence] = field(default_factory=dict)
+    _unsaved_lengths: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def seconds(self) -> float:
+        """The seconds that the run has taken in all of its processes."""
+        return self.earlier_s + time.monotonic() - self._started
+
+    @property
+    def warnings(self) -> list[str]:
+        """The warnings of all processes of the run, in order, each once."""
+        return list(dict.fromkeys([*self.earlier_warnings, *self.new_warnings]))
+
+    def elapsed_and_warnings(self) -> tuple[float, list[str]]:
+        """Return `seconds` and `warnings`."""
+        return self.seconds, self.warnings
+
+    def changes(self) -> dict[str, Any]:
+        """Return the changes since the last `mark_recorded` as JSON; until that is called, each result repeats them."""
+        run = self.research
+        shown = {key: each for key, each in run.shown.items() if self._recorded_shown.get(key) is not each}
+        self._unsaved_shown = shown
+        return {
+            "seconds": round(self.seconds, 3),
+            "has_sources": self.has_sources,
+            "question": run.question,
+            "collections": run.scope.collections,
+            "sources": run.scope.sources,
+            "use": asdict(self.web_use) if self.web_use is not None else None,
+            "shown": [encode_evidence(each) for each in shown.values()],
+            "queries": self._new("queries", run.queries),
+            "private_notes": self._new("private_notes", run.private_notes),
+            "warned": self._new("warned", self.warnings),
+            "rejected": self._new("rejected", self.rejected),
+            "offers": self._new("offers", self.allowlist),
+            "sent": self._new("sent", self.sent_queries),
+        }
+
+    def _new(self, name: str, items: Sequence[Any]) -> list[Any]:
+        begin = self._recorded_lengths.get(name, 0)
+        new = list(items[begin:])  # read once: tools append from other threads
+        self._unsaved_lengths[name] = begin + len(new)
+        return new
+
+    def mark_recorded(self) -> None:
+        """Note that the last result of `changes` is on disk."""
+        self._recorded_shown.update(self._unsaved_shown)
+        self._recorded_lengths.update(self._unsaved_lengths)
+
+    def restore(self, changes: Iterable[Mapping[str, Any]], documents: DocumentStore) -> None:
+        """Apply recorded changes, in their order; `documents` holds the texts of the passages shown."""
+        run = self.research
+        for each in changes:
+            self.earlier_s, self.has_sources = each["seconds"], each["has_sources"]
+            run.question = each["question"]
+            run.scope = Scope(_tuple(each["collections"]), _tuple(each["sources"]))
+            run.shown |= {found.key: found for found in decode_evidence(each["shown"], documents)}
+            run.queries += each["queries"]
+            run.private_notes += each["private_notes"]
+            self.earlier_warnings += each["warned"]
+            self.rejected += [(url, why) for url, why in each["rejected"]]
+            self.allowlist += each["offers"]
+            self.sent_queries += each.get("sent", ())  # missing from steps of an earlier version
+            if each["use"] is not None:
+                self._restore_web_use(each["use"])
+        for found in run.shown.values():
+            run.keys.hold(found.key, found.sha256, found.span)
+        self._recorded_shown = dict(run.shown)
+        self._recorded_lengths = {
+            "queries": len(run.queries),
+            "private_notes": len(run.private_notes),
+            "warned": len(self.earlier_warnings),
+            "rejected": len(self.rejected),
+            "offers": len(self.allowlist),
+            "sent": len(self.sent_queries),
+        }
+
+    def _restore_web_use(self, encoded: Mapping[str, int]) -> None:
+        from asky.research.web.ledger import WebUse  # only for questions that use the web
+
+        self.web_use = WebUse(**encoded)
+
+
+def _tuple(found: Sequence[Any] | None) -> tuple[Any, ...] | None:
+    return None if found is None else tuple(found)
 
 
 class RunJournal:
@@ -253,6 +382,12 @@ class RunJournal:
         if found is not None or self._inputs.get(name) is not None:
             self._inputs[name] = self._unsaved_inputs[name] = found
 
+    # model and budget
+
+    def wrap(self, model: ChatModel, budget: Budget, context_tokens: int) -> tuple[ChatModel, Budget]:
+        """Return `model` and `budget` wrapped by this journal; see `JournaledModel` and `JournaledBudget`."""
+        return JournaledModel(model, self, budget, context_tokens), JournaledBudget(budget, self)
+
     # appending
 
     async def add(self, kind: str, key: str, data: Mapping[str, Any], *, used: ModelUsage | None = None) -> None:
@@ -300,3 +435,183 @@ async def get_or_record(journal: RunJournal, kind: str, make: MakeData) -> Mappi
         found = await make()
         await journal.add(kind, "", found)
     return found
+
+
+class JournaledModel:
+    """The model of a run: recorded calls are answered from the journal, others are made by `inner` and recorded.
+
+    `context_tokens` is the context size that the run began with, so that replayed prompts are shortened as before.
+    """
+
+    def __init__(self, inner: ChatModel, journal: RunJournal, budget: Budget, context_tokens: int) -> None:
+        self.name = inner.name
+        self.host = inner.host
+        self.context_tokens = context_tokens
+        self._inner = inner
+        self._journal = journal
+        self._budget = budget
+
+    async def stream(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        *,
+        tool_choice: ToolChoice = "auto",
+        schema: Mapping[str, Any] | None = None,
+    ) -> AsyncGenerator[TextDelta | Reply, None]:
+        """See `ChatModel.stream`. Also raises `StepMissing`."""
+        journal, key = self._journal, call_key(self.name, messages, tools, tool_choice, schema)
+        try:
+            step = await journal.next_call(key)
+        except anyio.get_cancelled_exc_class() as error:
+            note_spending(error, ModelUsage())  # a replayed run that ended before this call
+            raise
+        journal.last_call, journal.estimate = "replayed" if step is not None else "made", None
+        if step is not None:
+            text = step["reply"]["message"]["content"] if "reply" in step else step["text"]
+            if text:
+                yield TextDelta(text)
+            if "reply" in step:
+                yield decode_reply(step["reply"])
+            else:
+                await self._replay_failure(step)
+            return
+        written: list[str] = []
+        made = self._inner.stream(messages, tools, tool_choice=tool_choice, schema=schema)
+        try:
+            async with aclosing(made) as stream:
+                async for item in stream:
+                    if isinstance(item, TextDelta):
+                        written.append(item.text)
+                    else:
+                        data = {"reply": encode_reply(item), "usage": asdict(item.usage)}
+                        await journal.add("called", key, data, used=item.usage)
+                    yield item
+        except (AskyError, anyio.get_cancelled_exc_class()) as error:
+            with anyio.CancelScope(shield=True):
+                await self._record_failure(key, "".join(written), error)
+            raise
+
+    async def _record_failure(self, key: str, text: str, error: BaseException) -> None:
+        """Record a call without a reply, and its usage: an estimate if none was reported."""
+        journal, used = self._journal, spending_of(error)
+        is_estimated = used is None and bool(text or not isinstance(error, AskyError))
+        if is_estimated:
+            used = journal.estimate = await in_thread(self._budget.record_partial, text)
+            journal.last_call = "recorded"
+        end = {"error": encode_error(error)} if isinstance(error, AskyError) else {"cut": True}
+        usage = asdict(used) if used is not None else None
+        is_counted = used is not None and (is_estimated or used.prompt_tokens + used.completion_tokens > 0)
+        data = {"text": text, "usage": usage, "is_estimated": is_estimated, **end}
+        await journal.add("called", key, data, used=used if is_counted else None)
+
+    async def _replay_failure(self, step: Mapping[str, Any]) -> None:
+        """Fail as the recorded call did, or stop as it was stopped."""
+        used = ModelUsage(**step["usage"]) if step["usage"] is not None else None
+        if step["is_estimated"]:
+            self._journal.estimate = used
+        if "error" in step:
+            error = decode_error(step["error"])
+            if used is not None and not step["is_estimated"]:
+                note_spending(error, used)
+            raise error
+        try:
+            await self._journal.stop_for(self._journal.recorded_stop or "time")
+        except anyio.get_cancelled_exc_class() as error:
+            if not step["is_estimated"]:
+                note_spending(error, used or ModelUsage())
+            raise
+
+
+def journaled_tool(tool: Tool, journal: RunJournal) -> Tool:
+    """Return `tool` with recorded calls answered from the journal, and other calls recorded."""
+
+    async def run(arguments: Mapping[str, Any]) -> ToolResult:
+        key = journal.tool_call_key(tool.spec.name, canonical(json.dumps(dict(arguments))))
+        step = await journal.next_step("ran", key)
+        if step is not None:
+            if "error" in step:
+                raise decode_error(step["error"])
+            return decode_result(step["result"])
+        try:
+            result = await tool.run(arguments)
+        except StorageError:
+            raise  # ends the run
+        except AskyError as error:
+            await journal.add("ran", key, {"error": encode_error(error)})
+            raise
+        await journal.add("ran", key, {"result": encode_result(result)})
+        return result
+
+    return Tool(tool.spec, run)
+
+
+@dataclass(slots=True)
+class JournaledBudget:
+    """The budget of a run: its decisions about recorded calls come from the journal."""
+
+    inner: Budget
+    journal: RunJournal
+    _decisions: int = 0
+
+    def check(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> None:
+        """See `Budget.check`."""
+
+        def exceeded() -> Mapping[str, Any] | None:
+            try:
+                self.inner.check(messages, tools)
+            except BudgetExceeded as error:
+                return {"message": error.message, "hint": error.hint}
+            return None
+
+        if (found := self.journal.decide(self._name(), exceeded)) is not None:
+            raise BudgetExceeded(found["message"], hint=found["hint"])
+
+    def nearly_spent(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> bool:
+        """See `Budget.nearly_spent`."""
+        return bool(self.journal.decide(self._name(), lambda: self.inner.nearly_spent(messages, tools) or None))
+
+    def _name(self) -> str:
+        self._decisions += 1
+        return f"limit {self._decisions}"
+
+    def record(self, usage: ModelUsage) -> None:
+        """See `Budget.record`."""
+        if self.journal.last_call == "made":
+            self.inner.record(usage)
+        elif self.journal.last_call == "replayed":
+            self.inner.add(usage)
+
+    def add(self, usage: ModelUsage) -> None:
+        """See `Budget.add`."""
+        self.inner.add(usage)
+
+    def record_partial(self, text: str) -> ModelUsage:
+        """See `Budget.record_partial`."""
+        estimate = self.journal.estimate
+        if estimate is None:
+            return self.inner.record_partial(text)
+        if self.journal.last_call == "replayed":
+            self.inner.add(estimate)
+        return estimate
+
+    def add_time(self, seconds: float) -> None:
+        """See `Budget.add_time`."""
+        self.inner.add_time(seconds)
+
+    def deadline_s(self) -> float | None:
+        """See `Budget.deadline_s`; `None` for a replayed run, whose time does not count."""
+        return self.inner.deadline_s() if self.journal.is_live else None
+
+
+def call_key(
+    model: str,
+    messages: Sequence[Message],
+    tools: Sequence[ToolSpec],
+    tool_choice: ToolChoice,
+    schema: Mapping[str, Any] | None,
+) -> str:
+    """Return the hash of a request to the model called `model`."""
+    return digest(
+        model, [encode_message(each) for each in messages], [encode_tool(each) for each in tools], tool_choice, schema
+    )

@@ -13,15 +13,14 @@ from asky.llm.port import ModelUsage, Reply, TextDelta
 from asky.llm.spending import spending_of
 from asky.research.web.query_leak_guard import QueryLeakGuard
 from asky.runs.journal.allowlist import JournaledAllowlist
-from asky.runs.journal.journaled import call_key
+from asky.runs.journal.journal import call_key
 from asky.runs.journal.searches import journaled_search
 from asky.runs.journal.steps import QUARANTINED
 
 if TYPE_CHECKING:
     from asky.llm.port import ChatModel, Message, ToolChoice, ToolSpec
     from asky.research.web.run import WebRun
-    from asky.runs.journal.journal import RunJournal
-    from asky.runs.journal.state import RunState
+    from asky.runs.journal.journal import RunJournal, RunState
     from asky.values import Approve
 
 

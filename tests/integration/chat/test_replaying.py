@@ -19,8 +19,7 @@ from asky.llm.tools import Tool, ToolResult
 from asky.research.run import ResearchRun
 from asky.research.web.access import Web
 from asky.runs.access import Access
-from asky.runs.journal.journal import RunJournal
-from asky.runs.journal.journaled import journaled_tool
+from asky.runs.journal.journal import RunJournal, journaled_tool
 from asky.runs.journal.replay import replay
 from asky.storage.corpus import CorpusStore
 from asky.storage.runs import RunStore, Spent

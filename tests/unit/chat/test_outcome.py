@@ -8,7 +8,7 @@ from asky.llm.port import ModelUsage
 from asky.research.run import ResearchRun
 from asky.research.web.ledger import WebUse
 from asky.runs.finalize import rejected_sources, shown_sources, usage_of
-from asky.runs.journal.state import RunState
+from asky.runs.journal.journal import RunState
 from asky.storage.scope import Scope
 from asky.values import Citation, Evidence, Location, Source, Span
 

@@ -16,8 +16,7 @@ from asky.evidence.keys import KeyRing
 from asky.llm.port import ToolSpec
 from asky.llm.tools import Tool, ToolResult
 from asky.research.run import ResearchRun
-from asky.runs.journal.journal import RunJournal
-from asky.runs.journal.journaled import journaled_tool
+from asky.runs.journal.journal import RunJournal, journaled_tool
 from asky.runs.journal.steps import QUARANTINED
 from asky.storage.runs import RunStore
 from asky.storage.scope import Scope
