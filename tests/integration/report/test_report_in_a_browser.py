@@ -204,6 +204,7 @@ def test_attacks_stay_text(browser: Browser, tmp_path: Path) -> None:
             assert page.locator("#panel mark").is_visible()
 
 
+@pytest.mark.extended
 def test_this_check_sees_requests_and_scripts(browser: Browser, report: Path) -> None:
     page = report.read_text("utf-8")
     for added in (

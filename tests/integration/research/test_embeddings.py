@@ -148,6 +148,7 @@ def test_every_pooling_gives_the_vectors_of_sentence_transformers(
 
 
 @pytest.mark.slow
+@pytest.mark.extended
 def test_after_the_export_neither_torch_nor_its_libraries_are_imported(tiny: Path, tiny_cache: Path) -> None:
     done = run_python(EMBED, str(tiny_cache), str(tiny))
     assert done.stdout.splitlines()[1:] == ["[]"], done.stderr
