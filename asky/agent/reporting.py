@@ -83,11 +83,12 @@ def _confidence(answer: Mapping[str, Any], facts: Iterable[Fact], number_of: Map
 
 
 def _sub_questions(findings: Findings, text: str) -> Iterator[ReportedSubQuestion]:
+    """Yield each part; what the built-in model quotes on is answered, as it abstains from what is too far."""
     touched = findings.touched_parts()
     for number, each in enumerate(findings.sub_questions):
-        is_touched = number in touched or is_quoted_on(each.text, text)
-        status: AnswerStatus = "partly" if is_touched else "unanswered"
-        yield ReportedSubQuestion(each.text, "answered" if number in findings.answered else status)
+        is_answered = number in findings.answered or is_quoted_on(each.text, text)
+        status: AnswerStatus = "partly" if number in touched else "unanswered"
+        yield ReportedSubQuestion(each.text, "answered" if is_answered else status)
 
 
 def _fact(fact: Fact, findings: Findings, number_of: Mapping[str, int]) -> ReportedFact:
