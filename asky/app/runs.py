@@ -17,12 +17,12 @@ from asky.app.answers import (
     research_markdown,
 )
 from asky.app.records import RunDetails, RunSummary
-from asky.app.schemas.run import run_object
 from asky.app.sessions import find_session
 from asky.errors import StoreDamaged, UsageError
 from asky.evidence.citation_lookup import open_citation
 from asky.evidence.citations.markers import number_citations
 from asky.evidence.citations.page_citations import cites_page, read_page_citations, with_pages
+from asky.evidence.export.run_export import export_run
 from asky.papers.modes import PAPERS
 from asky.report.gathering import report_run, research_of
 from asky.storage.corpus import DEFAULT_COLLECTION
@@ -220,7 +220,7 @@ class RunService:
         runs, documents = self._services.runs, self._services.documents
         passages = runs.passages(run.id)
         texts = {id_: documents.text(id_) for id_ in dict.fromkeys(each.document_id for each in passages)}
-        return run_object(run, passages, texts, runs.ledger(run.id), session=self._session_name(run))
+        return export_run(run, passages, texts, runs.ledger(run.id), session=self._session_name(run))
 
     def page(self, run: Run) -> str:
         """Return the answer of a run as HTML, with its cited passages in context.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from asky.app.schemas.damage import damaged_objects
 from asky.app.schemas.event import event_object
 from asky.evidence.answer import answer_json
-from asky.evidence.export.run_export import describe_ledger, describe_run, export_run
+from asky.evidence.export.run_export import describe_ledger, describe_run
 from asky.text.printable import one_line
 from asky.values import Unreadable
 
@@ -20,22 +20,10 @@ if TYPE_CHECKING:
     from asky.events import Envelope
     from asky.evidence.citation_lookup import BetterPassage, OpenedCitation
     from asky.evidence.export.bundle_check import CheckedBundle
-    from asky.storage.runs import LedgerEntry, Run, StoredPassage
+    from asky.storage.runs import Run
 
 
 answer_object = answer_json
-
-
-def run_object(
-    run: Run,
-    passages: Sequence[StoredPassage],
-    texts: Mapping[int, str],
-    ledger: Sequence[LedgerEntry],
-    *,
-    session: str | None,
-) -> dict[str, Any]:
-    """Return a run with its evidence as an `asky.run/1` object; see `export_run`."""
-    return export_run(run, passages, texts, ledger, session=session)
 
 
 def runs_object(listed: Sequence[RunSummary | Unreadable], session_names: Mapping[str, str | None]) -> dict[str, Any]:
