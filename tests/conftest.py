@@ -67,16 +67,6 @@ def _kept(family: list[pytest.Item]) -> list[pytest.Item]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def model_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder for exported embedding models, the same for all tests of a run: each model is exported once."""
-    root = tmp_path_factory.getbasetemp()
-    # Parallel workers have a folder each below one that they share; the client's lock keeps them from exporting twice.
-    folder = (root.parent if "PYTEST_XDIST_WORKER" in os.environ else root) / "model-cache"
-    os.environ["ASKY_MODEL_CACHE"] = str(folder)
-    return folder
-
-
-@pytest.fixture(scope="session", autouse=True)
 def _kept_readers() -> Iterator[None]:
     """Have a process that has read files for one test read on for the next."""
     with pytest.MonkeyPatch.context() as monkeypatch:

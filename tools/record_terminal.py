@@ -336,15 +336,10 @@ def _environment(home: Path) -> dict[str, str]:
         "HOME": str(home),
         "ASKY_HOME": str(home / ".asky"),
         "PATH": path,
-        "ASKY_MODEL_CACHE": str(_models(home)),
         "PIP_QUIET": "2",
         "TERM": "xterm-256color",
         "LC_ALL": "C.UTF-8",
     }
-
-
-def _models(home: Path) -> Path:
-    return home / ".asky" / "cache" / "models"
 
 
 @contextmanager
@@ -363,16 +358,6 @@ def _home() -> Iterator[Path]:
         shutil.rmtree(home)
 
 
-@contextmanager
-def _converted_models() -> Iterator[Path]:
-    """Convert the embedding model, which a user waits for once and not in each recording."""
-    with _home() as home:
-        (home / "note.md").write_text("A note.\n")
-        for _ in _run("asky search -d note.md note", home):
-            pass
-        yield _models(home)
-
-
 @click.command()
 @click.option("--paper", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="An arXiv PDF.")
 @click.argument("names", nargs=-1, type=click.Choice([each.name for each in RECORDINGS]))
@@ -383,9 +368,7 @@ def main(paper: Path | None, names: Sequence[str]) -> None:
         homes = {each: stack.enter_context(_home()) for each in RECORDINGS if not names or each.name in names}
         for recording, home in homes.items():
             recording.prepare(paper, home)
-        models = stack.enter_context(_converted_models())
         for recording, home in homes.items():
-            shutil.copytree(models, _models(home), copy_function=os.link)
             events = record(recording, home)
             write_cast(recording.title, events, OUTPUT / f"{recording.name}.cast")
             write_svg(recording.title, events, OUTPUT / f"{recording.name}.svg")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -141,8 +142,8 @@ class ModelTrial:
 
     @property
     def may_be_our_fault(self) -> bool:
-        """`True` if the failure may be asky's own, so that another client should be tried."""
-        return isinstance(self.error, _MAYBE_OUR_FAULT)
+        """`True` if the failure may be asky's own, and there is another client to find that out with: openai."""
+        return isinstance(self.error, _MAYBE_OUR_FAULT) and find_spec("openai") is not None
 
 
 def set_default(name: str, *, environ: Mapping[str, str], cwd: Path) -> Path:

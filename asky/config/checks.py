@@ -21,11 +21,9 @@ from asky.config.schema import (
 
 def find_contradictions(settings: Settings) -> Iterator[tuple[KeyPath, str]]:
     """Yield the key at fault and the problem, for each contradiction."""
-    chunking, embedding = settings.research.chunking, settings.research.embedding
+    chunking = settings.research.chunking
     if chunking.overlap_tokens > chunking.max_tokens // 2:
         yield ("research", "chunking", "overlap_tokens"), "must be at most half of research.chunking.max_tokens"
-    if embedding.precision == "int8" and embedding.device == "cuda":
-        yield ("research", "embedding", "precision"), "int8 runs on the CPU, not on the device cuda"
     for name, adapter in settings.research.source_adapters.items():
         yield from _check_adapter(("research", "source_adapters", name), adapter, settings.tools)
     obstacles = settings.agent.obstacles

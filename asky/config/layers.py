@@ -23,7 +23,6 @@ _MAX_NAME_CHARS = 100
 SPECIAL_VARIABLES: Mapping[str, str] = MappingProxyType(
     {
         "ASKY_HOME": "folder that holds config, data, cache and state, instead of the XDG folders",
-        "ASKY_MODEL_CACHE": "folder of prepared search models, instead of the one in the user's cache folder",
         "ASKY_MODEL": "default model, an alias or PROVIDER:MODEL_ID; -m overrides it",
         "RESEARCH_MODEL": "model for research into notes, as `notes.model`",
         "ASKY_MCP_TOKEN": "token that hosts must show to `asky mcp --http`",
@@ -33,6 +32,9 @@ SPECIAL_VARIABLES: Mapping[str, str] = MappingProxyType(
         "OPENAI_BASE_URL": "address of the provider openai, as `providers.openai.base_url`",
     }
 )
+RETIRED_VARIABLES = frozenset({"ASKY_MODEL_CACHE"})
+RETIRED_KEYS = frozenset({("research", "embedding", "precision")})
+"""What earlier versions had: it is accepted, so that a configuration from before stays valid, and has no effect."""
 FOREIGN_BASE_URL = "OPENAI_BASE_URL"
 """A variable that other programs read too: an invalid value is an error only if it would be used."""
 
@@ -87,6 +89,8 @@ class LayerReader:
     def _add(self, path: KeyPath, raw: object, layer: Layer, document: TomlDocument) -> None:
         node = find(path)
         origin = _origin(layer, document, path)
+        if path in RETIRED_KEYS:
+            return
         if node is None:
             self._unknown(path, origin)
         elif isinstance(node, Leaf):
@@ -109,8 +113,10 @@ class LayerReader:
         origin = Origin("environment", variable)
         if variable == "ASKY_MODEL":
             self.values["default",], self._origins["default",] = text, origin
-        elif variable not in SPECIAL_VARIABLES:
+        elif variable not in SPECIAL_VARIABLES and variable not in RETIRED_VARIABLES:
             path = tuple(name.lower() for name in variable.removeprefix("ASKY_").split("__"))
+            if path in RETIRED_KEYS:
+                return
             node = find(path) if len(path) > 1 else None
             if isinstance(node, Leaf):
                 self._set(path, node, parse_text(node, text), origin)

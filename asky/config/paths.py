@@ -9,9 +9,13 @@ import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from asky.errors import ConfigError, StoreFull, UsageError
 
+_BELOW_HOME: Mapping[str, str] = MappingProxyType(
+    {"config": ".config", "data": ".local/share", "cache": ".cache", "state": ".local/state"}
+)
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -26,7 +30,7 @@ class Paths:
 
 
 def resolve_paths(environ: Mapping[str, str]) -> Paths:
-    """Return the folders under `ASKY_HOME`, or those of the XDG variables or the platform; creates nothing.
+    """Return the folders under `ASKY_HOME`, or those of the XDG variables or their defaults; creates nothing.
 
     A relative XDG variable is ignored, as its specification requires. Raises `ConfigError` if no folder can be
     determined.
@@ -40,17 +44,13 @@ def resolve_paths(environ: Mapping[str, str]) -> Paths:
     return Paths(*(_xdg_folder(name, environ) for name in names))
 
 
-def model_folder(environ: Mapping[str, str]) -> Path:
-    """Return the folder of prepared search models, absolute: `ASKY_MODEL_CACHE`, or one in the user's cache folder.
+def prepared_models(environ: Mapping[str, str]) -> Path:
+    """Return the folder in which earlier versions kept embedding models that they had converted; nothing uses it now.
 
-    It does not depend on `ASKY_HOME`: preparing a model takes 7 to 9 s, and every home of a user can use the result.
-    Raises `ConfigError` as `resolve_paths` does, and if it is a file.
+    Raises `ConfigError` as `resolve_paths` does.
     """
     if chosen := environ.get("ASKY_MODEL_CACHE"):
-        folder = Path(os.path.abspath(expand_user(chosen, environ)))  # noqa: PTH100 - as in resolve_paths
-        if folder.exists() and not folder.is_dir():
-            raise ConfigError(f"ASKY_MODEL_CACHE: {folder} is not a folder")
-        return folder
+        return Path(os.path.abspath(expand_user(chosen, environ)))  # noqa: PTH100 - as in resolve_paths
     return _xdg_folder("cache", environ) / "models"
 
 
@@ -60,15 +60,12 @@ def user_file(environ: Mapping[str, str], name: str) -> Path:
 
 
 def _xdg_folder(name: str, environ: Mapping[str, str]) -> Path:
+    """Return asky's folder of this kind. Source: XDG Base Directory Specification 0.8."""
     base = environ.get(f"XDG_{name.upper()}_HOME", "")
-    if Path(base).is_absolute():
-        return Path(base) / "asky"
-    from platformdirs import PlatformDirs  # 10 ms: only if no variable says where
-
-    folder = Path(getattr(PlatformDirs("asky", appauthor=False), f"user_{name}_dir"))
+    folder = Path(base) if Path(base).is_absolute() else home_folder(environ) / _BELOW_HOME[name]
     if not folder.is_absolute():
         raise ConfigError("the home folder is unknown", hint="set HOME or ASKY_HOME")
-    return folder
+    return folder / "asky"
 
 
 def expand_user(text: str, environ: Mapping[str, str]) -> Path:

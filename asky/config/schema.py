@@ -45,7 +45,6 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 Device = Literal["auto", "cpu", "cuda"]
-Precision = Literal["fp32", "int8"]
 Engine = Literal["auto", "chroma", "exact"]
 When = Literal["auto", "always", "never"]
 WebKind = Literal["web", "paper"]
@@ -96,11 +95,11 @@ class Chunking:
 
 @dataclass(frozen=True, slots=True)
 class Embedding:
-    model: str = _key("all-MiniLM-L6-v2", "sentence-transformers model: a name on the Hugging Face hub, or a folder.")
-    device: Device = _key("auto", "Device that computes vectors; auto uses CUDA if available.")
-    precision: Precision = _key(
-        "fp32", "Precision of the model; int8 is faster on a CPU and ranks slightly differently."
+    model: str = _key(
+        "all-MiniLM-L6-v2",
+        "The model inside asky, or a sentence-transformers model: a name on the Hugging Face hub, or a folder.",
     )
+    device: Device = _key("auto", "Device for a model that is named; auto uses CUDA if available.")
     batch_size: int = _key(32, "Maximum number of texts per batch.", low=1, high=1024)
     local_files_only: bool = _key(False, "Never download a model; use an installed or cached one.")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from asky.chat.entries import CHAT_ENTRIES
 from asky.config.loader import Config, check_config, load_config
-from asky.config.paths import Paths, resolve_paths
+from asky.config.paths import Paths, prepared_models, resolve_paths
 from asky.config.secrets import scrub
 from asky.errors import AskyError, ConfigError, StoreDamaged
 from asky.health.check import Check, ok, problem
@@ -61,13 +61,13 @@ def diagnose(
     yield from check_privacy(paths)
     yield check_disk_space(paths.data)
     yield check_sizes(paths)
-    yield check_leftovers(paths, now=time.time())
+    yield check_leftovers(paths, prepared_models(environ), now=time.time())
     fingerprints: list[str] = []
     yield from _check_contents(paths, config, fingerprints, full=full, repair=repair)
-    model = check_model(config, environ, fingerprints=fingerprints)
+    model = check_model(config, fingerprints=fingerprints)
     yield model
     if model.state == "ok":
-        yield from check_embedding(config, environ)
+        yield from check_embedding(config)
 
 
 def _configuration(environ: Mapping[str, str], cwd: Path) -> tuple[Config, list[Check]]:

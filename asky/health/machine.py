@@ -159,10 +159,13 @@ def _size(file: Path) -> int:
         return 0
 
 
-def check_leftovers(paths: Paths, *, now: float) -> Check:
+def check_leftovers(paths: Paths, prepared_models: Path, *, now: float) -> Check:
     """Report temporary files more than an hour old at `now` (seconds since 1970), left by processes killed while
-    writing.
+    writing, and the folder in which an earlier version kept embedding models.
     """
+    if size := _tree_size(prepared_models):
+        message = f"{prepared_models} ({format_bytes(size)}) holds search models of an earlier version, unused now"
+        return note("leftovers", message, "delete that folder")
     stale = sorted(
         file
         for folder in (paths.config, paths.data, paths.cache, paths.state)

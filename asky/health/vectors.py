@@ -13,7 +13,7 @@ from pathlib import Path
 
 from asky.errors import AskyError
 from asky.health.check import Check, note, ok, problem
-from asky.research.index.state import is_unchanged, plausible_size, probe, read_state
+from asky.research.index.state import chroma_version, is_unchanged, plausible_size, probe, read_state
 from asky.research.index.vector_index import open_index
 from asky.research.vector_store_common import ids_from_bytes, vectors_from_bytes
 from asky.storage.database import Database
@@ -111,8 +111,6 @@ def check_index(folder: Path, database: Database, *, full: bool, repair: bool) -
 
 
 def _inspect(folder: Path, table: VectorTable, spaces: list[SpaceState], *, full: bool) -> Check:
-    from importlib.metadata import version
-
     state = read_state(folder)
     if state is None:
         return problem(_NAME, "its file index.json is missing or damaged", _REPAIR_HINT)
@@ -120,7 +118,7 @@ def _inspect(folder: Path, table: VectorTable, spaces: list[SpaceState], *, full
     if not generation.is_dir():
         return problem(_NAME, f"its folder {state.generation} is missing", _REPAIR_HINT)
     space = next((each for each in spaces if each.fingerprint == state.fingerprint), None)
-    if space is None or state.chromadb != version("chromadb"):
+    if space is None or state.chromadb != chroma_version():
         return note(_NAME, "belongs to another embedding model or Chroma version", "it is rebuilt on its next use")
     with _lock(folder) as acquired:
         if not acquired:

@@ -1,7 +1,7 @@
 """Local text embedding.
 
-A model is exported once to ONNX and then run by onnxruntime, which needs neither torch nor sentence-transformers and
-starts in a quarter of a second. sentence-transformers runs models that can't be exported, and large jobs on a GPU.
+The default model is inside asky. A model that is named is run by onnxruntime if it has a graph in the ONNX format, and
+else by sentence-transformers, which also takes large jobs to a GPU.
 """
 
 from __future__ import annotations
@@ -9,25 +9,15 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from asky.errors import ConfigError, NotConfigured
-from asky.events import Listener, StageFinished, StageStarted, Warned, ignore
-from asky.research.embedding.cache import (
-    TOKENIZER_FILE,
-    ExportedModel,
-    ExportFailed,
-    Precision,
-    UnusableExport,
-    exported,
-    known_weights_hash,
-    read_exported,
-)
-from asky.research.embedding.models import find_model_folder, is_folder, model_key, model_name
-from asky.research.embedding.recipe import EmbeddingModel, describe, read_recipe
+from asky.events import Listener, Warned, ignore
+from asky.research.embedding import packaged
+from asky.research.embedding.models import find_model_folder, hash_weights, is_folder, model_name, onnx_file
+from asky.research.embedding.recipe import EmbeddingModel, Recipe, describe, read_recipe
 from asky.research.embedding.tokens import ModelTokenizer
 from asky.text.counting import counted
 
@@ -41,7 +31,6 @@ DEFAULT_MODEL = "all-MiniLM-L6-v2"
 # The number of texts that justifies the 5 to 8 s to import torch and sentence-transformers for a GPU: as many as one
 # core of the measured machine embeds in that time.
 _GPU_TEXTS = 300
-_PREPARING = "preparing the search model, once"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,37 +38,35 @@ class EmbeddingSettings:
     """The model to run and its options.
 
     `model` is a name (`all-MiniLM-L6-v2`, `BAAI/bge-small-en-v1.5`) or the path of a folder, absolute or beginning with
-    `.` or `~`. `device` is `auto`, `cpu`, `mps`, `cuda` or `cuda:N`. `batch_size` is the maximum number of texts per
-    batch. `int8` is 1.9 times as fast and slightly less accurate. Exported models are stored below `cache_dir`. Raises
-    `ConfigError` for any other value.
+    `.` or `~`. `device` is `auto`, `cpu`, `mps`, `cuda` or `cuda:N`; the model inside asky runs on the CPU.
+    `batch_size` is the maximum number of texts per batch. Raises `ConfigError` for any other value.
     """
 
-    cache_dir: Path
     model: str = DEFAULT_MODEL
     device: str = "auto"
     batch_size: int = 32
-    precision: Precision = "fp32"
     local_files_only: bool = False
 
     def __post_init__(self) -> None:
         if self.device.split(":")[0] not in ("auto", "cpu", "cuda", "mps"):
             raise ConfigError(f"{self.device!r} is not a device for embeddings", hint="use auto, cpu, cuda or mps")
-        if self.precision not in ("fp32", "int8"):
-            raise ConfigError(f"{self.precision!r} is not a precision for embeddings", hint="use fp32 or int8")
-        if self.precision == "int8" and self.device not in ("auto", "cpu"):
-            raise ConfigError(f"int8 embeddings run on the CPU, not on {self.device}", hint="set the device to cpu")
         if self.batch_size < 1:
             raise ConfigError(f"a batch of {self.batch_size} texts is too small", hint="use 1 or more")
+
+    @property
+    def is_packaged(self) -> bool:
+        """Return whether the model is the one inside asky."""
+        return self.model in packaged.NAMES
 
     def encode(self) -> dict[str, Any]:
         """Return the settings as JSON for another process, whose current folder may be another one."""
         model = str(Path(self.model).expanduser().resolve()) if is_folder(self.model) else self.model
-        return {**asdict(self), "model": model, "cache_dir": str(self.cache_dir.absolute())}
+        return {**asdict(self), "model": model}
 
     @classmethod
     def decode(cls, data: dict[str, Any]) -> EmbeddingSettings:
         """Return the settings that `encode` encoded."""
-        return cls(**{**data, "cache_dir": Path(data["cache_dir"])})
+        return cls(**data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +89,8 @@ class EmbeddingUsage:
 class EmbeddingClient:
     """An `Embedder` that runs a sentence-transformers model. Nothing is read or imported before the first use.
 
-    Every method and property may raise `NotConfigured` if the model cannot be found. `listener` is notified of a
-    download, of the one-time export, of a rebuilt cache and of truncated texts. Thread-safe.
+    Every method and property may raise `NotConfigured` if the model cannot be found or is damaged. `listener` is
+    notified of a download and of truncated texts. Thread-safe.
     """
 
     def __init__(
@@ -116,8 +103,7 @@ class EmbeddingClient:
         self._listener = listener
         self._lock = threading.RLock()
         self._usage = EmbeddingUsage()
-        self._model: EmbeddingModel | None = None
-        self._exported: ExportedModel | None = None
+        self._source: _Source | None = None
         self._tokenizer: ModelTokenizer | None = None
         self._encoder: OnnxEncoder | TorchEncoder | None = None
         self._gpu_encoder: TorchEncoder | None = None
@@ -129,7 +115,7 @@ class EmbeddingClient:
 
     @property
     def fingerprint(self) -> str:
-        """Return the fingerprint. Cheap after the export: read from the cache, without opening the model."""
+        """Return the fingerprint. Cheap: the model is not opened, unless no configuration file says its dimension."""
         return self._known().fingerprint
 
     @property
@@ -142,8 +128,9 @@ class EmbeddingClient:
         """Return the tokenizer. As cheap as `fingerprint`: chunking does not open the model."""
         with self._lock:
             if self._tokenizer is None:
-                model = self._known()
-                self._tokenizer = self._encoder.tokenizer if self._encoder else self._read_tokenizer(model)
+                source = self._located()
+                read = source.read_tokenizer() if source.model is not None else None
+                self._tokenizer = read or self._small_encoder().tokenizer
             return self._tokenizer
 
     @property
@@ -151,7 +138,7 @@ class EmbeddingClient:
         """Return the device for large jobs. Small ones run on the CPU, where starting costs less than the work."""
         from asky.research.embedding.torch_backend import choose_device  # imports numpy
 
-        return "cpu" if self._settings.precision == "int8" else choose_device(self._settings.device)
+        return "cpu" if self._settings.is_packaged else choose_device(self._settings.device)
 
     @property
     def usage(self) -> EmbeddingUsage:
@@ -189,17 +176,11 @@ class EmbeddingClient:
         return self._embed(texts, self._known().query_prefix, lambda _: None)
 
     def measure(self, text: str) -> EmbeddingUsage | None:
-        """Embed `text` with the prepared model and return the usage; `None` if no model has been prepared.
-
-        Nothing is prepared, downloaded or written. Raises `UnusableExport`.
-        """
-        found = read_exported(self._folder)
-        if found is None:
+        """Embed `text` and return the usage; `None` for a model that only sentence-transformers can run."""
+        if self._located().graph is None:
             return None
-        encoder = self._open_onnx(self._folder, found)
-        started = time.monotonic()
-        encoded = encoder.encode([text], "", lambda _: None)
-        return EmbeddingUsage(1, encoded.tokens, encoded.batches, encoded.truncated, time.monotonic() - started)
+        self.embed([text])
+        return self.usage
 
     def _embed(self, texts: Sequence[str], prefix: str, advance: Callable[[int], None]) -> Vectors:
         encoder = self._encoder_for(len(texts))
@@ -220,27 +201,21 @@ class EmbeddingClient:
                 seconds=self._usage.seconds + seconds,
             )
 
-    def _known(self) -> EmbeddingModel:
-        """Return the properties of the model; opens it only if there is no export."""
+    def _located(self) -> _Source:
         with self._lock:
-            if self._model is None:
-                with suppress(UnusableExport):
-                    found = read_exported(self._folder)
-                    self._model = found.model if found else None
-            if self._model is None:
-                self._small_encoder()
-            assert self._model is not None
-            return self._model
+            if self._source is None:
+                settings = self._settings
+                self._source = _packaged() if settings.is_packaged else _named(settings, self._listener)
+            return self._source
 
-    def _read_tokenizer(self, model: EmbeddingModel) -> ModelTokenizer:
-        """Return the tokenizer of the export; if that is unusable, open the model, which exports it again."""
-        try:
-            definition = (self._folder / TOKENIZER_FILE).read_text("utf-8")
-            tokenizer = ModelTokenizer(definition, window=model.window, lower_case=model.lower_case)
-            tokenizer.count([""])
-        except Exception:  # noqa: BLE001 - tokenizers raises bare Exceptions for what it can't read
-            return self._small_encoder().tokenizer
-        return tokenizer
+    def _known(self) -> EmbeddingModel:
+        """Return the properties of the model; opens it only if its configuration does not say them."""
+        with self._lock:
+            if self._located().model is None:
+                self._small_encoder()
+            model = self._located().model
+            assert model is not None
+            return model
 
     def _encoder_for(self, texts: int) -> OnnxEncoder | TorchEncoder:
         with self._lock:
@@ -259,72 +234,76 @@ class EmbeddingClient:
     def _small_encoder(self) -> OnnxEncoder | TorchEncoder:
         with self._lock:
             if self._encoder is None:
-                self._encoder = self._open_exported() or self._export() or self._open_torch("cpu")
+                self._encoder = self._open_onnx() or self._open_torch("cpu")
             return self._encoder
 
-    @property
-    def _folder(self) -> Path:
-        return self._settings.cache_dir / model_key(self._settings.model) / self._settings.precision
-
-    def _open_exported(self) -> OnnxEncoder | None:
-        """Return the cached model, or `None` if there is no usable one."""
-        try:
-            self._exported = read_exported(self._folder)
-            return self._open_onnx(self._folder, self._exported) if self._exported else None
-        except UnusableExport as error:
-            self._warn(f"the prepared search model in {self._folder} {error}: it is prepared again")
+    def _open_onnx(self) -> OnnxEncoder | None:
+        """Open the model's graph; `None` if it has none."""
+        source = self._located()
+        if source.graph is None or source.model is None:
             return None
-
-    def _export(self) -> OnnxEncoder | None:
-        """Export and open the model; return `None` if it can't be exported."""
-        source = self._find()
-        if not read_recipe(source).exportable:
-            return None
-        started = time.monotonic()
-        self._listener(StageStarted(_PREPARING))
-        try:
-            with exported(
-                self._folder,
-                source,
-                name=model_name(self._settings.model),
-                precision=self._settings.precision,
-                rejected=self._exported,
-                warn=self._warn,
-            ) as folder:
-                encoder = self._open_onnx(folder, read_exported(folder))
-        except (ExportFailed, UnusableExport) as error:
-            self._warn(f"preparing the search model {error}: it is used as it is, which is slower")
-            return None
-        finally:
-            self._listener(StageFinished(_PREPARING, time.monotonic() - started))
-        return encoder
-
-    def _open_onnx(self, folder: Path, made: ExportedModel | None) -> OnnxEncoder:
         from asky.research.embedding.onnx_backend import OnnxEncoder  # imports numpy
 
-        if made is None:
-            raise UnusableExport("was removed by another process")
-        encoder = OnnxEncoder(folder, made, batch_size=self._settings.batch_size)
-        self._model = made.model
-        return encoder
+        return OnnxEncoder(
+            source.graph,
+            self.tokenizer,
+            dim=source.model.dim,
+            pad_id=source.recipe.pad_id if source.recipe else packaged.PAD_ID,
+            pooling=source.recipe.pooling if source.recipe else None,
+            batch_size=self._settings.batch_size,
+        )
 
     def _open_torch(self, device: str) -> TorchEncoder:
         from asky.research.embedding.torch_backend import TorchEncoder  # imports numpy
 
-        source = self._find()
-        recipe = read_recipe(source)
-        encoder = TorchEncoder(source, recipe, device=device, batch_size=self._settings.batch_size)
-        weights_sha256 = known_weights_hash(source, self._folder.parent)
-        name = model_name(self._settings.model)
-        self._model = describe(recipe, name=name, dim=encoder.dim, precision="fp32", weights_sha256=weights_sha256)
+        source = self._located()
+        assert source.recipe is not None  # the model inside asky has a graph
+        encoder = TorchEncoder(source.folder, source.recipe, device=device, batch_size=self._settings.batch_size)
+        self._source = replace(source, model=_describe(self._settings, source.folder, source.recipe, encoder.dim))
         return encoder
-
-    def _find(self) -> Path:
-        return find_model_folder(
-            self._settings.model,
-            local_files_only=self._settings.local_files_only,
-            listener=self._listener,
-        )
 
     def _warn(self, message: str, hint: str | None = None) -> None:
         self._listener(Warned(message, hint))
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Where a model is and what is known of it. Without `recipe` it is the one inside asky.
+
+    `model` is `None` where only opening it tells its dimension, `graph` where it has no file in the ONNX format.
+    """
+
+    folder: Path
+    recipe: Recipe | None
+    model: EmbeddingModel | None
+    graph: Path | None
+
+    def read_tokenizer(self) -> ModelTokenizer | None:
+        """Return the tokenizer of a model whose properties are known; `None` if it is in no file of its own."""
+        assert self.model is not None
+        file = self.folder / (self.recipe.transformer if self.recipe else "") / packaged.TOKENIZER_FILE
+        try:
+            tokenizer = ModelTokenizer(
+                file.read_text("utf-8"), window=self.model.window, lower_case=self.model.lower_case
+            )
+            tokenizer.count([""])
+        except Exception:  # noqa: BLE001 - tokenizers raises bare Exceptions for what it can't read
+            return None
+        return tokenizer
+
+
+def _packaged() -> _Source:
+    packaged.check_files()
+    return _Source(packaged.FOLDER, None, packaged.MODEL, packaged.FOLDER / packaged.GRAPH_FILE)
+
+
+def _named(settings: EmbeddingSettings, listener: Listener) -> _Source:
+    folder = find_model_folder(settings.model, local_files_only=settings.local_files_only, listener=listener)
+    recipe = read_recipe(folder)
+    model = _describe(settings, folder, recipe, recipe.dim) if recipe.dim is not None else None
+    return _Source(folder, recipe, model, onnx_file(folder) if recipe.plain and not recipe.transformer else None)
+
+
+def _describe(settings: EmbeddingSettings, folder: Path, recipe: Recipe, dim: int) -> EmbeddingModel:
+    weights = hash_weights(folder)
+    return describe(recipe, name=model_name(settings.model), dim=dim, precision="fp32", weights_sha256=weights)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, cast
 
 from asky.agent.entries import AGENT_ENTRIES
 from asky.chat.entries import CHAT_ENTRIES
-from asky.config.paths import Paths, ensure_private_dir, model_folder, resolve_paths
+from asky.config.paths import Paths, ensure_private_dir, resolve_paths
 from asky.config.redaction import key_values
 from asky.config.secrets import MASK, scrubber
 from asky.errors import NotConfigured
@@ -196,7 +196,7 @@ class Services:
     def _embedding_settings(self) -> EmbeddingSettings:
         from asky.research.embeddings import EmbeddingSettings
 
-        return EmbeddingSettings(cache_dir=model_folder(self.environ), **asdict(self.config.research.embedding))
+        return EmbeddingSettings(**asdict(self.config.research.embedding))
 
     def embedding_usage(self) -> EmbeddingUsage | None:
         """Return what this process has embedded so far, or `None` if no embedding model was opened."""

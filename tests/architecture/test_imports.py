@@ -59,7 +59,6 @@ HEAVY = frozenset(
 # Modules that are only ever imported by a function that needs them, and what they may therefore import at the top.
 LAZY = {
     "asky/research/embedding/": {"numpy"},
-    "asky/research/embedding/export.py": {"torch"},  # runs as a process of its own
     "asky/agent/graph.py": {"langgraph", "langsmith"},  # imported when a run starts
     "asky/app/serving/http.py": {"uvicorn"},  # imported by the commands that serve
     "asky/mcp/": {"mcp", "mcp_types"},  # imported by its command alone

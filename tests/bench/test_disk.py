@@ -13,8 +13,8 @@ import pytest
 
 from asky.config.schema import Chunking, Retrieval
 from asky.research.corpus.ingest import Ingester
+from asky.research.embedding import packaged
 from asky.research.embedding.embedder import Progress
-from asky.research.embedding.models import find_model_folder
 from asky.research.embedding.tokens import ModelTokenizer
 from asky.research.index.embed_chunks import MAX_CONTEXT_TOKENS
 from asky.values import Document, Source, source_id
@@ -34,7 +34,7 @@ class EmbedderOfProse(FakeEmbedder):
 
     def __init__(self, max_tokens: int) -> None:
         super().__init__(dim=384, max_tokens=max_tokens + MAX_CONTEXT_TOKENS, fingerprint="random-384")
-        definition = find_model_folder("all-MiniLM-L6-v2", local_files_only=True) / "tokenizer.json"
+        definition = packaged.FOLDER / packaged.TOKENIZER_FILE
         self.tokenizer = ModelTokenizer(definition.read_text("utf-8"), window=self.max_tokens)  # type: ignore[assignment]  # the real one
         self._draw = np.random.default_rng(11)
 

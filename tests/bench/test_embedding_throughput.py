@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from asky.research.chunker import ChunkSettings, chunk_document
-from asky.research.embedding.models import find_model_folder
 from asky.research.embeddings import EmbeddingClient, EmbeddingSettings
 from asky.values import Document
+from tests.support.tiny_model import published_model
 
 pytestmark = [pytest.mark.slow, pytest.mark.model]
 
@@ -46,10 +46,8 @@ SYLLABLES = [
 ]
 
 EMBED_ONE = """
-import sys
-from pathlib import Path
 from asky.research.embeddings import EmbeddingClient, EmbeddingSettings
-EmbeddingClient(EmbeddingSettings(Path(sys.argv[1]), precision=sys.argv[2])).embed_query("What is it?")
+EmbeddingClient(EmbeddingSettings()).embed_query("What is it?")
 """
 
 
@@ -64,10 +62,6 @@ def passages(count: int) -> list[str]:
     chance = random.Random(7)
     supply = iter(sentences(count * 12, 8))
     return [" ".join(next(supply) for _ in range(chance.randint(4, 11))) for _ in range(count)]
-
-
-def client(cache: Path, precision: str = "fp32") -> EmbeddingClient:
-    return EmbeddingClient(EmbeddingSettings(cache, precision=precision, local_files_only=True))  # type: ignore[arg-type]  # both are
 
 
 def cpu_s(work: Callable[[], object]) -> float:
@@ -101,37 +95,27 @@ def child_cpu_s(*arguments: str) -> float:
     return spent() - before
 
 
-def test_throughput_is_above_that_of_sentence_transformers(model_cache: Path) -> None:
+def test_throughput_is_above_that_of_sentence_transformers() -> None:
+    import torch
     from sentence_transformers import SentenceTransformer
 
+    torch.set_num_threads(1)  # its best: two threads take more CPU time than they save
     texts = passages(64)
-    embedder = client(model_cache)
+    embedder = EmbeddingClient(EmbeddingSettings())
     embedder.embed(texts[:2])
-    library = SentenceTransformer(str(find_model_folder("all-MiniLM-L6-v2", local_files_only=True)), device="cpu")
+    library = SentenceTransformer(str(published_model()), device="cpu")
     library.encode(texts[:2])
     theirs, ours = least_cpu_s(
         lambda: cpu_s(lambda: library.encode(texts, batch_size=32, normalize_embeddings=True)),
         lambda: cpu_s(lambda: embedder.embed(texts)),
-        wanted=1.2,
+        wanted=1.8,
     )
     print(f"\ntexts a CPU second: {len(texts) / ours:.1f}, sentence-transformers {len(texts) / theirs:.1f}")
-    assert theirs / ours >= 1.2
+    assert theirs / ours >= 1.8
 
 
-def test_int8_is_quicker_than_fp32(model_cache: Path) -> None:
-    texts = passages(64)
-    whole, small = client(model_cache), client(model_cache, "int8")
-    for embedder in (whole, small):
-        embedder.embed(texts[:2])
-    fp32, int8 = least_cpu_s(
-        lambda: cpu_s(lambda: whole.embed(texts)), lambda: cpu_s(lambda: small.embed(texts)), wanted=1.4
-    )
-    print(f"\ntexts a CPU second: fp32 {len(texts) / fp32:.1f}, int8 {len(texts) / int8:.1f}")
-    assert fp32 / int8 >= 1.4
-
-
-def test_chunking_is_a_small_part_of_embedding(model_cache: Path) -> None:
-    embedder = client(model_cache)
+def test_chunking_is_a_small_part_of_embedding() -> None:
+    embedder = EmbeddingClient(EmbeddingSettings())
     document = Document("\n\n".join(passages(200)), "text/plain")
     size = ChunkSettings(200, 32)
     chunks = chunk_document(document, embedder.tokenizer, size)
@@ -145,10 +129,7 @@ def test_chunking_is_a_small_part_of_embedding(model_cache: Path) -> None:
     assert chunking / embedding < 0.04
 
 
-def test_a_fresh_process_embeds_a_question_for_a_few_imports_of_numpy(model_cache: Path) -> None:
-    client(model_cache).embed_query("exports the model")
-    numpy, cold = least_cpu_s(
-        lambda: child_cpu_s("import numpy"), lambda: child_cpu_s(EMBED_ONE, str(model_cache), "fp32"), wanted=1 / 8
-    )
+def test_a_fresh_process_embeds_a_question_for_a_few_imports_of_numpy() -> None:
+    numpy, cold = least_cpu_s(lambda: child_cpu_s("import numpy"), lambda: child_cpu_s(EMBED_ONE), wanted=1 / 8)
     print(f"\n{1000 * cold:.0f} ms of CPU, import numpy {1000 * numpy:.0f} ms")
     assert cold / numpy < 8

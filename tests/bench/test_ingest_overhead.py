@@ -49,8 +49,8 @@ class TimedEmbedder(EmbeddingClient):
 
 
 @pytest.fixture
-def embedder(model_cache: Path) -> TimedEmbedder:
-    opened = TimedEmbedder(EmbeddingSettings(model_cache, local_files_only=True))
+def embedder() -> TimedEmbedder:
+    opened = TimedEmbedder(EmbeddingSettings())
     opened.embed(["opens the model"])
     return opened
 

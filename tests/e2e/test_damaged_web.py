@@ -80,13 +80,6 @@ def site() -> Iterator[Site]:
         yield site
 
 
-@pytest.fixture(autouse=True)
-def _exported_model(home: Path, model_cache: Path, docs: Path) -> None:
-    """The embedding model is exported before anything is measured: that takes more than any question."""
-    if not any(model_cache.rglob("*.onnx")):
-        assert run_asky("-d", str(docs), TIDES, home=home).returncode == 0
-
-
 def environ(
     site: Site, twin: SearxngTwin | None = None, *, is_heavy: bool = False, fetch_s: float = FETCH_S
 ) -> dict[str, str]:

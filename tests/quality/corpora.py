@@ -66,51 +66,48 @@ class Corpus:
 
 
 class Corpora:
-    """Opens each set's store once. `folder` holds the stores and the exported embedding model."""
+    """Opens each set's store once. `folder` holds the stores."""
 
     def __init__(self, data: Path, folder: Path) -> None:
         self.folder = folder
         self._data = data
-        self._open: dict[tuple[str, str], Corpus] = {}
-        self._empty: dict[str, RememberingServices] = {}
+        self._open: dict[str, Corpus] = {}
+        self._empty: RememberingServices | None = None
 
-    def open(self, name: str, *, precision: str = "fp32") -> Corpus:
+    def open(self, name: str) -> Corpus:
         """The store of the set in the data folder's folder `name`, filled if it is not yet."""
-        key = (name, precision)
-        if key not in self._open:
+        if name not in self._open:
             whole = load_set(self._data / name)
             data = subset(whole, _DOCUMENTS[name]) if name in _DOCUMENTS else whole
-            empty = self._without_documents(precision)
-            where = f"{name}-{precision}-{_version(data, empty)}"
-            services = services_in(self.folder, where, precision=precision, embedder=empty.embedder)
-            self._open[key] = _filled(data, services)
-        return self._open[key]
+            empty = self._without_documents()
+            where = f"{name}-{_version(data, empty)}"
+            self._open[name] = _filled(data, services_in(self.folder, where, embedder=empty.embedder))
+        return self._open[name]
 
     def close(self) -> None:
-        for services in (*self._empty.values(), *(corpus.services for corpus in self._open.values())):
-            services.close()
+        for corpus in self._open.values():
+            corpus.services.close()
+        if self._empty is not None:
+            self._empty.close()
 
-    def _without_documents(self, precision: str) -> RememberingServices:
+    def _without_documents(self) -> RememberingServices:
         """Parts whose embedder all stores share: an open model takes some hundred megabytes."""
-        if precision not in self._empty:
-            self._empty[precision] = services_in(self.folder, "empty", precision=precision)
-        return self._empty[precision]
+        if self._empty is None:
+            self._empty = services_in(self.folder, "empty")
+        return self._empty
 
 
 def environ_in(folder: Path, name: str) -> dict[str, str]:
-    """The variables that keep a store of its own below `folder`; the exported model is shared by all stores there."""
+    """The variables that keep a store of its own below `folder`."""
     environ = {"HOME": str(folder), "XDG_CACHE_HOME": str(folder / "cache")}
     return environ | {f"XDG_{each}_HOME": str(folder / "stores" / name) for each in ("CONFIG", "DATA", "STATE")}
 
 
-def services_in(
-    folder: Path, name: str, *, precision: str = "fp32", embedder: RememberingEmbedder | None = None
-) -> RememberingServices:
+def services_in(folder: Path, name: str, *, embedder: RememberingEmbedder | None = None) -> RememberingServices:
     """The product's parts over the store of that name, with `embedder` or one of their own."""
     environ = environ_in(folder, name)
     folder.mkdir(parents=True, exist_ok=True)
     flags = {
-        "research.embedding.precision": precision,
         "research.embedding.local_files_only": True,
         "research.retrieval.embed_in_background": False,  # what a first question finds is measured
     }

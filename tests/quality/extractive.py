@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -163,12 +162,11 @@ def _untokenised(sentence: str) -> str:
 def main() -> None:
     from asky.research.embeddings import EmbeddingClient, EmbeddingSettings
 
-    with tempfile.TemporaryDirectory() as cache:
-        embedder = EmbeddingClient(EmbeddingSettings(Path(cache)))
-        for name, reader in SETS.items():
-            cases = list(reader(Path(sys.argv[1])))
-            print(f"{name:20} with embeddings {measure(cases, embedder.embed)}")
-            print(f"{name:20} by words        {measure(cases, None)}", flush=True)
+    embedder = EmbeddingClient(EmbeddingSettings())
+    for name, reader in SETS.items():
+        cases = list(reader(Path(sys.argv[1])))
+        print(f"{name:20} with embeddings {measure(cases, embedder.embed)}")
+        print(f"{name:20} by words        {measure(cases, None)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -70,8 +70,8 @@ FLOORS = [
 
 
 @pytest.fixture(scope="module")
-def embedder(tmp_path_factory: pytest.TempPathFactory) -> EmbeddingClient:
-    return EmbeddingClient(EmbeddingSettings(tmp_path_factory.mktemp("models")))
+def embedder() -> EmbeddingClient:
+    return EmbeddingClient(EmbeddingSettings())
 
 
 @pytest.mark.model

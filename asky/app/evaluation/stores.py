@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from asky.app.inputs import report_notes
 from asky.app.search import SearchScope, SearchService
-from asky.config.paths import model_folder, resolve_paths
+from asky.config.paths import resolve_paths
 from asky.errors import NotConfigured, UsageError
 from asky.events import Warned
 from asky.storage.corpus import DEFAULT_COLLECTION
@@ -87,7 +87,7 @@ def _own_home(
     parts = [what, repr(research.chunking), repr(research.embedding), repr(research.reading)]
     name = hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
     folder = resolve_paths(environ).cache / "evaluation" / name
-    return {**environ, "ASKY_HOME": str(folder), "ASKY_MODEL_CACHE": str(model_folder(environ))}
+    return {**environ, "ASKY_HOME": str(folder)}
 
 
 async def fill(services: Services, request: EvalRequest, questions: QuestionSet) -> MeasuredStore:

@@ -114,7 +114,7 @@ def test(model: str | None, as_json: bool) -> None:
     """Make a small real call with a tool and report what MODEL's endpoint can do.
 
     Tests the default model if MODEL is omitted, and costs about as much as a short question. If the call fails for a
-    reason other than the key, it is repeated with the official openai client to find the cause.
+    reason other than the key, it is repeated with the official openai client, if that is installed, to find the cause.
     """
     with command_context(as_json=as_json) as ctx:
         test_model(ctx, model, as_json=as_json)

@@ -18,14 +18,14 @@ import numpy.typing as npt
 
 from asky.errors import NotConfigured
 from asky.events import Listener, ignore
-from asky.research.embedding.models import find_model_folder, is_folder
+from asky.research.embedding.models import find_model_folder, is_folder, onnx_file
 from asky.research.embedding.onnx_backend import open_session, padded
+from asky.research.embedding.torch_backend import require_sentence_transformers
 from asky.research.telemetry import rule_out_telemetry
 
 Pair = tuple[str, str]
 Outputs = npt.NDArray[np.float32]
 
-_ONNX_FILES = ("model.onnx", "onnx/model.onnx")
 _KIND = "NLI model or cross-encoder"
 _MAX_WINDOW = 512
 """In tokens. Models of this kind were trained on pairs of at most so many, also those that can read more."""
@@ -49,7 +49,7 @@ def open_cross_encoder(model: str, *, local_files_only: bool, listener: Listener
 
     Raises `NotConfigured` if it is not on this machine and can't be downloaded, or is of another kind.
     """
-    folder = Path(model).expanduser() if is_folder(model) and _onnx_file(Path(model).expanduser()) else None
+    folder = Path(model).expanduser() if is_folder(model) and onnx_file(Path(model).expanduser()) else None
     folder = folder or find_model_folder(model, local_files_only=local_files_only, listener=listener, kind=_KIND)
     try:
         labels = _labels(json.loads((folder / "config.json").read_text("utf-8")))
@@ -66,13 +66,8 @@ def _labels(config: dict[str, Any]) -> tuple[str, ...]:
     return tuple(str(named[each]).lower() for each in sorted(named, key=int)) or ("label_0", "label_1")
 
 
-def _onnx_file(folder: Path) -> Path | None:
-    has_tokenizer = (folder / "tokenizer.json").is_file()
-    return next((folder / name for name in _ONNX_FILES if has_tokenizer and (folder / name).is_file()), None)
-
-
 def _reader(folder: Path, outputs: int) -> Callable[[Sequence[Pair]], Outputs]:
-    file = _onnx_file(folder)
+    file = onnx_file(folder)
     run = _onnx_runner(folder, file) if file is not None else _torch_runner(folder)
 
     def read(pairs: Sequence[Pair]) -> Outputs:
@@ -94,7 +89,7 @@ def _onnx_runner(folder: Path, file: Path) -> Callable[[Sequence[Pair]], Any]:
     window = min(config.get("max_position_embeddings", _MAX_WINDOW), _MAX_WINDOW)
     tokenizer.no_padding()
     tokenizer.enable_truncation(window, strategy="longest_first")
-    session = open_session(file)
+    session = open_session(file, optimize=True)
     inputs = {each.name for each in session.get_inputs()}
     pad_id = int(config.get("pad_token_id") or 0)
 
@@ -111,6 +106,7 @@ def _onnx_runner(folder: Path, file: Path) -> Callable[[Sequence[Pair]], Any]:
 def _torch_runner(folder: Path) -> Callable[[Sequence[Pair]], Any]:
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     rule_out_telemetry()
+    require_sentence_transformers(folder)
     import torch  # 1.5 s: only where onnxruntime can't do it
     from sentence_transformers import CrossEncoder as Model
 

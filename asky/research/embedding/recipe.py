@@ -27,12 +27,15 @@ class Recipe:
     """The configuration of a model. `window` counts special tokens too; the prefixes are put before each text.
 
     `pooling` is `mean` or `cls` if the model is a transformer, one such pooling and a normalisation: such a model is
-    `exportable`. For any other it is a name that changes with the configuration.
+    `plain`, and an ONNX graph of its transformer is all that it needs. For any other it is a name that changes with the
+    configuration. `dim` is `None` where no configuration file says it.
     """
 
     transformer: str
     pooling: str
-    exportable: bool
+    plain: bool
+    dim: int | None
+    pad_id: int
     window: int
     lower_case: bool
     query_prefix: str
@@ -75,18 +78,21 @@ def read_recipe(folder: Path) -> Recipe:
     kinds = [str(module.get("type", "")).rsplit(".", 1)[-1] for module in modules]
     transformer = str(modules[0].get("path") or "")
     settings = _transformer_settings(folder / transformer)
+    config = _read(folder / transformer / "config.json") or {}
     pooling = _pooling(folder, modules[1].get("path")) if kinds[1:2] == ["Pooling"] else None
-    exportable = (
+    plain = (
         kinds in (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"])
         and pooling in ("mean", "cls")
         and settings.get("transformer_task", "feature-extraction") == "feature-extraction"
-        and "auto_map" not in (_read(folder / transformer / "config.json") or {})
+        and "auto_map" not in config
     )
     query_prefix, document_prefix = _prefixes(folder)
     return Recipe(
         transformer=transformer,
-        pooling=pooling if exportable and pooling else _described(folder, modules),
-        exportable=exportable,
+        pooling=pooling if plain and pooling else _described(folder, modules),
+        plain=plain,
+        dim=_dim(folder, modules, config),
+        pad_id=int(config.get("pad_token_id") or 0),
         window=_window(folder / transformer, settings),
         lower_case=bool(settings.get("do_lower_case")),
         query_prefix=query_prefix,
@@ -102,6 +108,14 @@ def _read(path: Path) -> Any:
         return None
     except (OSError, ValueError) as error:
         raise NotConfigured(f"the embedding model's file {path} can't be read: {error}") from error
+
+
+def _dim(folder: Path, modules: Sequence[dict[str, Any]], config: dict[str, Any]) -> int | None:
+    """Return the length of a vector: what the last dense layer puts out, or else the transformer."""
+    dense = [_read(folder / str(each.get("path") or "") / "config.json") or {} for each in modules[1:]]
+    sizes = [config.get("hidden_size"), *(each.get("out_features") for each in dense)]
+    known = [size for size in sizes if isinstance(size, int)]
+    return known[-1] if known else None
 
 
 def _transformer_settings(folder: Path) -> dict[str, Any]:

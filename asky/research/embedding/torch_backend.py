@@ -1,7 +1,8 @@
-"""Runs a model with sentence-transformers: on a GPU, or if it can't be exported."""
+"""Runs a model with sentence-transformers: on a GPU, or if it is no graph in the ONNX format."""
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from asky.errors import AskyError, NotConfigured
+from asky.installation import install_hint
 from asky.research.embedding.onnx_backend import Encoded
 from asky.research.embedding.recipe import Recipe
 from asky.research.embedding.tokens import ModelTokenizer
@@ -27,7 +29,14 @@ def choose_device(device: str) -> str:
     """
     if device == "cpu" or (device == "auto" and not any(Path(node).exists() for node in _GPU_NODES)):
         return "cpu"
-    import torch  # 1.5 s: only where a GPU was asked for or is likely
+    try:
+        import torch  # 1.5 s: only where a GPU was asked for or is likely
+    except ImportError:
+        if device == "auto":
+            return "cpu"
+        raise NotConfigured(
+            f"embeddings on {device} need torch", hint=install_hint("installs it", extra="transformers")
+        ) from None
 
     usable = torch.backends.mps.is_available() if device == "mps" else torch.cuda.is_available()
     if usable:
@@ -37,11 +46,21 @@ def choose_device(device: str) -> str:
     raise NotConfigured(f"torch can't use the device {device} for embeddings", hint="set the device to auto or cpu")
 
 
+def require_sentence_transformers(model: Path) -> None:
+    """Raise `NotConfigured` if the extra is missing that runs the model in the folder `model`."""
+    if importlib.util.find_spec("sentence_transformers") is None:
+        raise NotConfigured(
+            f"the model in {model} has no file in the ONNX format; only sentence-transformers can run it",
+            hint=install_hint("installs it", extra="transformers"),
+        )
+
+
 class TorchEncoder:
     """A loaded model."""
 
     def __init__(self, source: Path, recipe: Recipe, *, device: str, batch_size: int) -> None:
         """Load the model. Raises `NotConfigured` if it needs code or packages that are missing."""
+        require_sentence_transformers(source)
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
         rule_out_telemetry()
         try:

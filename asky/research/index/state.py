@@ -60,12 +60,20 @@ def write_clean(folder: Path, state: IndexState) -> None:
     write_state(folder, replace(state, clean=True, sizes=sizes, checksums=checksums))
 
 
+def chroma_version() -> str | None:
+    """Return the installed version of Chroma, `None` without the extra `chroma`."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("chromadb")
+    except PackageNotFoundError:
+        return None
+
+
 def usable_state(folder: Path, fingerprint: str) -> IndexState | None:
     """Return the state of the index in `folder`; `None` unless it is usable for this space and Chroma version."""
-    from importlib.metadata import version
-
     state = read_state(folder)
-    if state is None or state.fingerprint != fingerprint or state.chromadb != version("chromadb"):
+    if state is None or state.fingerprint != fingerprint or state.chromadb != chroma_version():
         return None
     generation = folder / state.generation
     if not generation.is_dir() or not plausible_size(generation):

@@ -17,7 +17,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from asky.errors import StorageError
-from asky.research.index.state import COLLECTION, IndexState, usable_state, write_clean, write_state
+from asky.installation import install_hint
+from asky.research.index.state import (
+    COLLECTION,
+    IndexState,
+    chroma_version,
+    usable_state,
+    write_clean,
+    write_state,
+)
 from asky.research.telemetry import rule_out_telemetry
 from asky.research.vector_store_common import ids_from_bytes, vectors_from_bytes
 from asky.storage.scope import Scope
@@ -180,8 +188,10 @@ def open_index(
     """Open the index of a space, following SQLite; rebuild it if it is missing, stale or damaged, or if asked to.
 
     A build that was interrupted goes on where it was. `progress` is called as `ChromaIndex.follow` does. Raises
-    `IndexUnavailable` if another process has it open, or if Chroma cannot be used.
+    `IndexUnavailable` if another process has it open, or if Chroma cannot be used or is not installed.
     """
+    if chroma_version() is None:
+        raise IndexUnavailable("the vector index needs Chroma", hint=install_hint("installs it", extra="chroma"))
     from filelock import FileLock, Timeout  # 20 ms: only where the index is used
 
     lock = FileLock(folder / "lock", timeout=0, mode=0o600)

@@ -15,9 +15,6 @@ import pytest
 from filelock import FileLock
 
 from asky.health.machine import check_disk_space, check_readers, check_sqlite, format_bytes
-from asky.research.embedding.cache import MODEL_FILE, TOKENIZER_FILE, ExportedModel, write_meta
-from asky.research.embedding.models import model_key
-from asky.research.embedding.recipe import EmbeddingModel
 from asky.storage.pages import PageRow, PageTable
 from tests.support.asky_command import run_python
 from tests.support.browsing import needs_browser
@@ -298,34 +295,28 @@ def test_an_index_of_another_model_is_noted(asky: InProcess) -> None:
     assert states(asky("doctor", "--json"), "vector index") == ["note"]
 
 
-def prepare_model(home: Path, models: Path, fingerprint: str) -> Path:
-    """A prepared copy of the model of the fixture, as far as a check-up looks; returns its folder."""
-    source = home.parent / "model"
-    folder = models / model_key(str(source)) / "fp32"
-    folder.mkdir(parents=True)
-    (folder / MODEL_FILE).write_bytes(b"graph")
-    (folder / TOKENIZER_FILE).write_text("{}")
-    known = EmbeddingModel(fingerprint, 4, 256, lower_case=False, query_prefix="", document_prefix="")
-    write_meta(folder, source, ExportedModel(known, 0, (1.0, 0.0, 0.0, 0.0)))
-    return folder
-
-
-def test_vectors_of_another_model_than_the_configured_one_are_noted(asky: InProcess, model_cache: Path) -> None:
-    prepare_model(asky.home, model_cache, "another-4")
+def test_vectors_of_another_model_than_the_configured_one_are_noted(
+    asky: InProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASKY_RESEARCH__EMBEDDING__MODEL", "all-MiniLM-L6-v2")
     done = asky("doctor", "--json")
     assert (done.code, states(done, "embedding model")) == (0, ["note"])
     assert "the stored vectors come from another model" in done.out
 
 
-def test_a_prepared_model_that_was_damaged_is_noted(asky: InProcess, model_cache: Path) -> None:
-    folder = prepare_model(asky.home, model_cache, "test-4")
-    whole = asky("doctor", "--json")
-    assert (states(whole, "embedding model"), states(whole, "embedding")) == (["ok"], ["note"])  # b"graph" is no model
-    assert (folder / MODEL_FILE).read_bytes() == b"graph"
-    (folder / MODEL_FILE).write_bytes(b"half")
+def test_search_models_of_an_earlier_version_are_noted_and_left_alone(
+    asky: InProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepared = asky.home / "models"
+    (prepared / "fp32").mkdir(parents=True)
+    (prepared / "fp32" / "model.onnx").write_bytes(b"graph")
+    monkeypatch.setenv("ASKY_MODEL_CACHE", str(prepared))
+    monkeypatch.setenv("ASKY_RESEARCH__EMBEDDING__PRECISION", "int8")
     done = asky("doctor", "--json")
-    assert (done.code, states(done, "embedding model")) == (0, ["note"])
-    assert "is damaged" in done.out
+    assert (done.code, states(done, "leftovers")) == (0, ["note"])
+    assert f"{prepared} (" in done.out
+    assert "holds search models of an earlier version" in done.out
+    assert (prepared / "fp32" / "model.onnx").exists()
 
 
 # the web

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from pathlib import Path
 
 from asky.config.schema import Chunking, Embedding, ReadingSettings, SourceAdapter
 from asky.reading.limits import MIB, ReadLimits
@@ -16,11 +15,9 @@ from asky.research.embeddings import EmbeddingSettings
 def test_parts_without_settings_behave_as_those_of_the_default_configuration() -> None:
     chunking, embedding, reading = Chunking(), Embedding(), ReadingSettings()
     assert ChunkSettings() == ChunkSettings(chunking.max_tokens, chunking.overlap_tokens)
-    assert EmbeddingSettings(Path("models")) == EmbeddingSettings(
-        Path("models"),
+    assert EmbeddingSettings() == EmbeddingSettings(
         model=embedding.model,
         device=embedding.device,
-        precision=embedding.precision,
         batch_size=embedding.batch_size,
         local_files_only=embedding.local_files_only,
     )

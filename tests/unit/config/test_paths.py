@@ -15,7 +15,7 @@ from asky.config.paths import (
     ensure_private_dir,
     expand_user,
     home_folder,
-    model_folder,
+    prepared_models,
     replace_text,
     resolve_paths,
     update_private,
@@ -72,12 +72,9 @@ def test_a_relative_xdg_variable_is_ignored_and_the_default_is_below_home(tmp_pa
     assert done.stdout.split() == [str(tmp_path / name) for name in names]
 
 
-def test_prepared_models_lie_in_the_users_cache_or_where_they_are_told_to(tmp_path: Path) -> None:
-    assert model_folder({"ASKY_HOME": "/h", **XDG}) == Path("/x/cache/asky/models")
-    assert model_folder({"ASKY_MODEL_CACHE": "~/m", "HOME": "/u", **XDG}) == Path("/u/m")
-    (tmp_path / "file").touch()
-    with pytest.raises(ConfigError, match=r"ASKY_MODEL_CACHE: .* is not a folder"):
-        model_folder({"ASKY_MODEL_CACHE": str(tmp_path / "file")})
+def test_earlier_versions_kept_models_in_the_users_cache_or_where_they_were_told_to() -> None:
+    assert prepared_models({"ASKY_HOME": "/h", **XDG}) == Path("/x/cache/asky/models")
+    assert prepared_models({"ASKY_MODEL_CACHE": "~/m", "HOME": "/u", **XDG}) == Path("/u/m")
 
 
 def test_a_tilde_is_the_home_folder_only_at_the_start() -> None:

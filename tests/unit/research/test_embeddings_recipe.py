@@ -38,7 +38,7 @@ def recipe(folder: Path, files: dict[str, Any]) -> Recipe:
 )
 def test_mean_and_cls_pooling_can_be_exported(tmp_path: Path, pooling: dict[str, Any], expected: str) -> None:
     made = recipe(tmp_path, {"modules.json": MODULES, "1_Pooling/config.json": pooling})
-    assert (made.pooling, made.exportable) == (expected, True)
+    assert (made.pooling, made.plain) == (expected, True)
 
 
 @pytest.mark.parametrize(
@@ -56,13 +56,13 @@ def test_any_other_chain_of_modules_cannot_be_exported_and_has_a_name_of_its_own
     tmp_path: Path, files: dict[str, Any]
 ) -> None:
     made = recipe(tmp_path, files)
-    assert not made.exportable
+    assert not made.plain
     assert made.pooling.startswith("modules-")
 
 
 def test_a_transformer_without_modules_is_pooled_by_the_mean(tmp_path: Path) -> None:
     made = recipe(tmp_path, {"config.json": {"max_position_embeddings": 300}})
-    assert (made.pooling, made.exportable, made.window) == ("mean", True, 300)
+    assert (made.pooling, made.plain, made.window) == ("mean", True, 300)
 
 
 @pytest.mark.parametrize(
