@@ -16,6 +16,7 @@ from types import MappingProxyType
 from asky.config.paths import Paths
 from asky.config.schema import FILES
 from asky.health.check import Check, note, ok, problem
+from asky.installation import install_hint
 
 _MIB = 1 << 20
 _LOW_SPACE_BYTES = 1024 * _MIB
@@ -67,9 +68,8 @@ def check_readers(readers: Mapping[str, str] = READERS) -> Iterator[Check]:
     """Check that the libraries that read documents are installed, without importing them."""
     missing = [module for module in readers if importlib.util.find_spec(module) is None]
     for module in missing:
-        yield problem(
-            "readers", f"{readers[module]} files cannot be read: {module} is missing", f"pip install {module}"
-        )
+        hint = install_hint("installs it", module)
+        yield problem("readers", f"{readers[module]} files cannot be read: {module} is missing", hint)
     if not missing:
         yield ok("readers", ", ".join(readers))
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from asky.errors import SourceUnreadable
 from asky.reading.pages.lines import Line, PageLines
-from asky.reading.scanned_pages import OCR_HINT
+from asky.reading.scanned_pages import ocr_hint
 from asky.text.scrub import scrub_counted
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def recogniser() -> Recogniser:
 def _models() -> dict[str, str]:
     spec = importlib.util.find_spec("rapidocr")
     if spec is None or spec.origin is None:
-        raise SourceUnreadable("scanned pages need the `ocr` extra", verdict="no_text_layer", hint=OCR_HINT)
+        raise SourceUnreadable("scanned pages need the `ocr` extra", verdict="no_text_layer", hint=ocr_hint())
     folder = Path(spec.origin).parent / "models"
     found = {
         "Det.model_path": next(iter(sorted(folder.glob("*_det_*.onnx"))), None),
@@ -119,7 +119,7 @@ def _models() -> dict[str, str]:
     }
     if None in found.values():
         raise SourceUnreadable(
-            "the `ocr` extra is installed without its models", verdict="no_text_layer", hint=OCR_HINT
+            "the `ocr` extra is installed without its models", verdict="no_text_layer", hint=ocr_hint()
         )
     return {key: str(path) for key, path in found.items()}
 

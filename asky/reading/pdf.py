@@ -15,7 +15,7 @@ from asky.reading.pages.layout import lay_out
 from asky.reading.pages.lines import PageLines, page_lines
 from asky.reading.pages.outline import outline_headings
 from asky.reading.pages.paragraphs import body_size
-from asky.reading.scanned_pages import OCR_HINT, SCANNED
+from asky.reading.scanned_pages import SCANNED, ocr_hint
 from asky.reading.text_builder import TextBuilder
 from asky.text.counting import counted
 from asky.values import Document
@@ -127,7 +127,7 @@ def _require_text(text: str, count: int, name: str, scans: int, tried: int) -> N
     raise SourceUnreadable(
         f"{name}: {pages}, {reason}",
         verdict="no_text_layer",
-        hint=f"{OCR_HINT}; so does ocrmypdf" if scans else "run it through OCR, for example with ocrmypdf",
+        hint=f"{ocr_hint()}; so does ocrmypdf" if scans else "run it through OCR, for example with ocrmypdf",
         scanned_pages=scans,
     )
 

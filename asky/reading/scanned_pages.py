@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import importlib.util
 
+from asky.installation import install_hint
+
 SCANNED = "pages_scanned"
 """The metadata key with the number of pages that were not read because their text is in images."""
-OCR_HINT = "`pip install 'asky[ocr]'` reads scanned pages"
+
+
+def ocr_hint() -> str:
+    """Return how to have scanned pages read."""
+    return install_hint("has scanned pages read", extra="ocr")
 
 
 def is_ocr_available() -> bool:

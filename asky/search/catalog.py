@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from asky.config.endpoints import base_url_fault
 from asky.config.schema import Search, SearchPackage, SearchServiceSettings
 from asky.errors import ConfigError, NotConfigured
+from asky.installation import install_hint
 from asky.net.host_policy import ARXIV, WIKIPEDIA
 from asky.net.retry import Retry, RetryBudget, Waiting
 from asky.search.identifiers import Identifier
@@ -226,7 +227,8 @@ def check_packages(names: Iterable[str]) -> None:
     """Raise `NotConfigured` if one of these services needs a package that is not installed."""
     for name in names:
         if name in PACKAGES and find_spec(name) is None:
-            raise NotConfigured(f"{name} needs a package that is not installed", hint=f"pip install {name}")
+            hint = install_hint("installs it", extra=name)
+            raise NotConfigured(f"{name} needs a package that is not installed", hint=hint)
 
 
 def finders(search: Search) -> tuple[str, ...]:

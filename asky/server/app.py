@@ -33,12 +33,9 @@ __all__ = ["ServerSettings", "create_app", "known_hosts", "open_socket", "serve"
 
 
 def create_app(
-    asky: Asky, keeper: RunKeeper, settings: ServerSettings, *, agent: ResearchAgent | None, stopping: anyio.Event
+    asky: Asky, keeper: RunKeeper, settings: ServerSettings, *, agent: ResearchAgent, stopping: anyio.Event
 ) -> AsgiApp:
-    """Return the ASGI application of a server; its runs are in `keeper`, and its streams end when `stopping` is set.
-
-    `agent` is `None` where the extra is not installed.
-    """
+    """Return the ASGI application of a server; its runs are in `keeper`, and its streams end when `stopping` is set."""
     failures = Failures(settings)
     sessions = Sessions(asky, keeper, agent, failures, settings)
     research = ResearchRoutes(asky, sessions, RunStreams(sessions, failures, settings, stopping))
@@ -63,7 +60,7 @@ async def serve(
     listening: socket,
     settings: ServerSettings,
     *,
-    agent: ResearchAgent | None,
+    agent: ResearchAgent,
     started: Callable[[], None],
 ) -> None:
     """Serve the API on a socket until cancelled.

@@ -13,7 +13,7 @@ import anyio.to_thread
 
 from asky.app.schemas.run import answer_object
 from asky.app.serving.research import AGENT
-from asky.errors import AskyError, NotConfigured, UsageError
+from asky.errors import AskyError, UsageError
 from asky.server.errors import RunConflict, SessionNotFound
 from asky.server.messages import RunProgress
 
@@ -44,29 +44,22 @@ class Outcome:
 
 
 class Sessions:
-    """Finds, starts and steers runs; `keeper` holds those of this process. `agent` is `None` without the extra."""
+    """Finds, starts and steers runs; `keeper` holds those of this process."""
 
     def __init__(
         self,
         asky: Asky,
         keeper: RunKeeper,
-        agent: ResearchAgent | None,
+        agent: ResearchAgent,
         failures: Failures,
         settings: ServerSettings,
     ) -> None:
         self.mask = asky.services.mask
         self._asky = asky
         self._keeper = keeper
-        self._agent = agent
+        self.agent = agent
         self._failures = failures
         self._settings = settings
-
-    @property
-    def agent(self) -> ResearchAgent:
-        """The agent. Raises `NotConfigured` without the extra."""
-        if self._agent is None:
-            raise NotConfigured("the research agent needs the agent extra", hint="`pip install 'asky[agent]'`")
-        return self._agent
 
     # finding
 

@@ -20,7 +20,7 @@ from mcp import Client, StdioServerParameters, types
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.e2e.test_startup import modules_of
-from tests.support.asky_command import ASKY, clean_environment, run_asky, run_python
+from tests.support.asky_command import ASKY, clean_environment, run_asky
 from tests.support.endpoint import Answer, Endpoint, Wire
 from tests.support.hosts import ERAS, value_of
 from tests.support.lab import ASKED, SECRET, Lab, open_lab
@@ -213,17 +213,6 @@ def test_the_command_serves_http_to_who_reads_the_token(lab: Lab) -> None:
         token = Path(file).read_text().strip()
         assert token not in " ".join(map(str, process.args))  # type: ignore[arg-type]
         anyio.run(main, url, token)
-
-
-def test_without_the_extra_the_command_says_how_to_get_it(lab: Lab) -> None:
-    code = (
-        "import sys, importlib.util as u\nfind = u.find_spec\n"
-        "u.find_spec = lambda name, *more: None if name == 'mcp' else find(name, *more)\n"
-        "from asky.__main__ import run\nsys.exit(run(['mcp']))"
-    )
-    done = run_python(("-c", code), home=lab.home)
-    assert done.returncode == 3
-    assert "pip install 'asky[mcp]'" in done.stderr
 
 
 @pytest.mark.few(1)

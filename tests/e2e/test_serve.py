@@ -16,7 +16,7 @@ import httpx2
 import pytest
 
 from tests.e2e.test_startup import modules_of
-from tests.support.asky_command import ASKY, clean_environment, run_asky, run_python
+from tests.support.asky_command import ASKY, clean_environment, run_asky
 from tests.support.endpoint import Answer, Endpoint, Wire
 from tests.support.lab import ASKED, Lab, open_lab
 
@@ -119,17 +119,6 @@ def test_another_host_is_said_to_be_open_to_others(lab: Lab) -> None:
         process.terminate()
         assert process.stderr is not None
         assert b"others in the network can reach it" in process.stderr.read()
-
-
-def test_without_the_extra_the_command_says_how_to_get_it(lab: Lab) -> None:
-    code = (
-        "import sys, importlib.util as u\nfind = u.find_spec\n"
-        "u.find_spec = lambda name, *more: None if name == 'fastapi' else find(name, *more)\n"
-        "from asky.__main__ import run\nsys.exit(run(['serve']))"
-    )
-    done = run_python(("-c", code), home=lab.home)
-    assert done.returncode == 3
-    assert "pip install 'asky[server]'" in done.stderr
 
 
 @pytest.mark.parametrize("arguments", [["runs"], ["serve", "--help"]])

@@ -112,7 +112,7 @@ async def serving(
 
     async def run() -> None:
         with served.running:
-            await serve(asky, listening, made, agent=agent, started=started.set)
+            await serve(asky, listening, made, agent=agent or asky.agent, started=started.set)
         served.ended.set()
 
     async with anyio.create_task_group() as group, served.http:

@@ -22,7 +22,7 @@ from asky.cli.saving import require_writable, save_bytes
 from asky.cli.terminal.approval import Approval
 from asky.cli.terminal.clarification import TerminalQuestion
 from asky.cli.view import PrintedView, open_view, print_result, run_to_end
-from asky.errors import BudgetExceeded, NotConfigured, UsageError
+from asky.errors import BudgetExceeded, UsageError
 from asky.text.counting import counted
 
 if TYPE_CHECKING:
@@ -116,7 +116,6 @@ def start(
     a report. Ctrl-C keeps everything; `asky agent resume` goes on from there.
     """
     _require_format(as_json=as_json, json_stream=json_stream)
-    _require_extra()
     if output is not None:
         form_of(output, hint="for example: -o report.md")
         require_writable(output)
@@ -159,7 +158,6 @@ def resume(run_id: str | None, yes: bool, json_stream: bool, as_json: bool, quie
     Nothing that was recorded is asked or paid for again.
     """
     _require_format(as_json=as_json, json_stream=json_stream)
-    _require_extra()
     with command_context(quiet=quiet, verbose=verbose, as_json=as_json or json_stream) as ctx:
         service = ctx.asky.agent
         approve = Approval(ctx.terminal, ctx.progress, is_given=yes)
@@ -307,16 +305,3 @@ def _described(run: ResearchSummary) -> str:
 def _require_format(*, as_json: bool, json_stream: bool) -> None:
     if as_json and json_stream:
         raise UsageError("--json and --json-stream cannot be combined", hint="use one of them")
-
-
-def has_agent_extra() -> bool:
-    """Return whether LangGraph is installed, with its checkpoints."""
-    from importlib.util import find_spec  # only for this command
-
-    return find_spec("langgraph") is not None and find_spec("aiosqlite") is not None
-
-
-def _require_extra() -> None:
-    """Raise `NotConfigured` without the extra."""
-    if not has_agent_extra():
-        raise NotConfigured("`asky agent` needs the agent extra", hint="`pip install 'asky[agent]'`")

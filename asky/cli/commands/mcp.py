@@ -11,7 +11,7 @@ import click
 
 from asky.app.serving.tokens import read_token
 from asky.cli.context import command_context, run_async
-from asky.errors import NotConfigured, UsageError
+from asky.errors import UsageError
 
 _PORT = 8765
 _GRACE_S = 4.5
@@ -50,7 +50,6 @@ def mcp(is_http: bool, host: str, port: int, names: tuple[str, ...], token_file:
     """
     if not is_http and (names or token_file is not None):
         raise UsageError("--name and --token-file need --http", hint="add --http")
-    _require_extra()
     from asky.mcp import http, server, stdio  # with the SDK: 0.7 s
 
     if is_http:
@@ -70,14 +69,6 @@ def mcp(is_http: bool, host: str, port: int, names: tuple[str, ...], token_file:
             lambda: http.serve_http(built, listening, token, host=host, names=names, started=announce),
             grace_s=_GRACE_S,
         )
-
-
-def _require_extra() -> None:
-    """Raise `NotConfigured` if the SDK is not installed."""
-    from importlib.util import find_spec  # only for this command
-
-    if find_spec("mcp") is None:
-        raise NotConfigured("`asky mcp` needs the mcp extra", hint="`pip install 'asky[mcp]'`")
 
 
 def _announce(host: str, port_and_path: str, token_place: str) -> None:

@@ -11,10 +11,8 @@ import click
 
 from asky.app.serving.running import announced_server
 from asky.app.serving.tokens import read_token
-from asky.cli.commands.agent import has_agent_extra
 from asky.cli.commands.mcp import LOOPBACK
 from asky.cli.context import command_context, run_async
-from asky.errors import NotConfigured
 
 PORT = 8766
 _GRACE_S = 4.5
@@ -47,7 +45,6 @@ def serve(host: str, port: int, names: tuple[str, ...], token_file: Path | None)
     Clients must show a token; ASKY_SERVER_TOKEN sets it too. On a terminal, the address that is printed brings a
     browser in. Ctrl-C ends the server; its runs keep what they have found, and can be resumed.
     """
-    _require_extra()
     from asky.server import app  # with FastAPI: 0.5 s
 
     token, place = read_token(os.environ, token_file, server="server")
@@ -57,17 +54,11 @@ def serve(host: str, port: int, names: tuple[str, ...], token_file: Path | None)
         hosts = app.known_hosts(host, bound, names)
         settings = app.ServerSettings(token=token, hosts=hosts, environ=os.environ)
         announce = partial(_announce, host, bound, token, place)
-        agent = ctx.asky.agent if has_agent_extra() else None
         with announced_server(os.environ, f"http://{hosts[0]}/"):
-            run_async(lambda: app.serve(ctx.asky, listening, settings, agent=agent, started=announce), grace_s=_GRACE_S)
-
-
-def _require_extra() -> None:
-    """Raise `NotConfigured` if a library is not installed."""
-    from importlib.util import find_spec  # only for this command
-
-    if any(find_spec(each) is None for each in ("fastapi", "uvicorn", "websockets")):
-        raise NotConfigured("`asky serve` needs the server extra", hint="`pip install 'asky[server]'`")
+            run_async(
+                lambda: app.serve(ctx.asky, listening, settings, agent=ctx.asky.agent, started=announce),
+                grace_s=_GRACE_S,
+            )
 
 
 def _announce(host: str, port: int, token: str, place: str) -> None:

@@ -18,6 +18,7 @@ import anyio
 
 from asky.concurrency import in_thread
 from asky.errors import NotConfigured
+from asky.installation import install_hint
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser
@@ -91,7 +92,7 @@ def load_playwright() -> Any:
     except ImportError:
         raise NotConfigured(
             "pages that need JavaScript need the package playwright",
-            hint="`pip install 'asky[browser]'`; it uses an installed Chromium",
+            hint=install_hint("installs it; it uses an installed Chromium", extra="browser"),
         ) from None
     return async_playwright
 

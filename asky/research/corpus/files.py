@@ -212,7 +212,7 @@ class FileAcquirer:
         self._listener(StageFinished("read", time.monotonic() - started, f"{done} files"))
         if lacking:
             files = f"{lacking[0]} has" if len(lacking) == 1 else f"{len(lacking):,} files ({lacking[0]}, ...) have"
-            self._listener(Noted(f"{files} scanned pages that were not read: {scanned_pages.OCR_HINT}"))
+            self._listener(Noted(f"{files} scanned pages that were not read: {scanned_pages.ocr_hint()}"))
 
     def _read(self, roots: LocalRoots, found: DiscoveredFile) -> _ReadFile:
         digest, name = "", found.file.path.name

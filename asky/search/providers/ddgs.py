@@ -9,6 +9,7 @@ from typing import Any
 
 from asky.concurrency import in_thread
 from asky.errors import AskyError, NotConfigured, ProviderError, TimedOut
+from asky.installation import install_hint
 from asky.search.port import Candidate, SearchProvider, SearchRequest, SearchResults
 from asky.search.reply import unavailable
 from asky.search.rows import MAX_TITLE_CHARS, collect, language_of, plain, prepare, results_wanted, web_url
@@ -101,7 +102,8 @@ def _load(timeout_s: int) -> Scrape:
 
 def _missing() -> NotConfigured:
     return NotConfigured(
-        "the search service ddgs needs the package ddgs, which is not installed", hint="pip install ddgs"
+        "the search service ddgs needs the package ddgs, which is not installed",
+        hint=install_hint("installs it", extra="ddgs"),
     )
 
 

@@ -168,13 +168,6 @@ async def test_a_run_that_fails_says_why_even_if_it_was_never_stored(lab: Lab) -
             await served.post("/api/ask", {"question": "x", "model": "gone", "wait": False}, status=409)
 
 
-async def test_without_the_agent_research_says_what_is_missing(lab: Lab) -> None:
-    with lab.open() as asky:
-        async with serving(asky) as served:
-            refused = await served.post("/api/research/start", {"query": "x"}, status=409)
-    assert refused["hint"] == "`pip install 'asky[agent]'`"
-
-
 async def test_only_documents_in_granted_folders_are_read(lab: Lab, tmp_path: Path) -> None:
     granted, link = tmp_path / "granted", tmp_path / "granted" / "link"
     granted.mkdir()

@@ -81,7 +81,7 @@ def test_the_missing_package_is_named_with_the_way_to_get_it() -> None:
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert said.startswith(NotConfigured.__name__)
-    assert "pip install 'asky[browser]'" in said
+    assert "-m pip install 'playwright>=" in said
 
 
 def test_the_host_of_every_script_that_is_asked_for_is_told() -> None:
