@@ -249,10 +249,16 @@ class Findings:
         addresses = tuple(dict.fromkeys(each.address for each in passages))
         return Fact(found[0].text, addresses, keys, confidence, is_verified, against)
 
-    def entities(self) -> list[Entity]:
-        """Return the distinct entities, in the order in which they were first seen."""
+    def entities(self, *, with_private: bool = True) -> list[Entity]:
+        """Return the distinct entities, in the order in which they were first seen.
+
+        Without `with_private`, what private passages mention does not count.
+        """
+        public = {key for key, each in self.passages.items() if not each.is_private}
         grouped: dict[str, list[tuple[Mention, str]]] = {}
         for mention, at in self.mentions:
+            if not with_private and public.isdisjoint(mention.keys):
+                continue
             grouped.setdefault(entity_key(mention.name, mention.type), []).append((mention, at))
         return [self._entity(found) for found in grouped.values()]
 

@@ -11,7 +11,7 @@ from asky.errors import AskyError, NotConfigured, SourceRefused, StorageError, U
 from asky.net.breaker import CircuitOpen
 from asky.research.no_evidence import WEB_SEARCH
 from asky.research.web.file_names import without_file_names
-from asky.research.web.query_leak_guard import QueryLeakGuard
+from asky.research.web.query_leak_guard import QueryLeakGuard, text_and_titles
 from asky.search.federation import AskService, FederatedResults, ask_service
 from asky.search.port import SearchProvider, SearchRequest, SearchResults
 from asky.text.letters import with_usual_characters
@@ -174,8 +174,9 @@ class WebSearches:
         if not self.has_secrets:
             return
         shown = self._run.shown.values()
-        private = [each.text for each in shown if each.source.kind in PRIVATE_KINDS] + self._run.private_notes
-        public = [each.text for each in shown if each.source.kind not in PRIVATE_KINDS]
+        private = [text_and_titles(each) for each in shown if each.source.kind in PRIVATE_KINDS]
+        private += self._run.private_notes
+        public = [text_and_titles(each) for each in shown if each.source.kind not in PRIVATE_KINDS]
         names = await self._private_file_names()
         written = without_file_names(self._run.question, names)
         try:
