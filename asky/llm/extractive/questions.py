@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -35,6 +35,12 @@ _IDENTIFIER = re.compile(r"[a-z][A-Z]|\w_\w|\w\(")
 
 _INTERROGATIVES = r"(?:who|whom|whose|what|when|where|why|which|how)"
 _ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+|\bwww\.\S+", re.IGNORECASE)
+# What a question has in place of the path of a folder (`asky.research.local.targets`), or calls what it asks.
+_PLACE = re.compile(
+    r"\bthe attached documents\b|\ba local path\b"
+    r"|\b(?:the|this|these|my|our|your)\s+(?:documents?|files?|docs?)(?=\s+(?:say|says|state|states|tells?|mentions?)\b)",
+    re.IGNORECASE,
+)
 _SENTENCE_BREAK = re.compile(r"[?;？；\n]+")
 _SECOND_QUESTION = re.compile(rf",?\s+and\s+(?={_INTERROGATIVES}\b)", re.IGNORECASE)
 _ASKS = re.compile(
@@ -115,6 +121,17 @@ def read_question(text: str) -> ParsedQuestion:
     return ParsedQuestion(
         flat, parts, (terms - _WEAK) or terms, _names_and_numbers(flat), answer_kind(flat), document, tasks
     )
+
+
+def without_places(text: str, names: Collection[str]) -> str:
+    """Return a question without the `names` of documents in quotes, and other words for these.
+
+    They say where to look, not what for. A question of nothing else is returned as it is.
+    """
+    quoted = [re.escape(each) for each in names if f'"{each}"'.casefold() in text.casefold()]
+    rest = re.sub(rf'"(?:{"|".join(quoted)})"', " ", text, flags=re.IGNORECASE) if quoted else text
+    rest = _PLACE.sub(" ", rest)
+    return rest if terms_of(rest) - _WEAK else text
 
 
 def _names_and_numbers(text: str) -> frozenset[str]:
