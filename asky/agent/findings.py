@@ -129,6 +129,7 @@ class Findings:
     export_path: str | None = None
     _done: set[str] = field(default_factory=set)
     _queries_of: dict[int, list[str]] = field(default_factory=dict)
+    _held_back_in: dict[int, list[str]] = field(default_factory=dict)
 
     @classmethod
     def of_steps(cls, steps: Iterable[Step]) -> Findings:
@@ -181,6 +182,7 @@ class Findings:
         self.add_sub_questions(data["notes"])
         self.queries += data["queries"]
         self._queries_of[self.cycle] = data["queries"]
+        self._held_back_in[self.cycle] = data.get("held_back", [])
         for each in data["passages"]:
             about = tuple(each["about"])
             known = self.passages.get(each["key"]) or FoundPassage(**{**each, "about": ()}, cycle=self.cycle)
@@ -276,6 +278,10 @@ class Findings:
     def queries_of(self, cycle: int) -> list[str]:
         """Return the queries of a cycle."""
         return self._queries_of.get(cycle, [])
+
+    def held_back_in(self, cycle: int) -> list[str]:
+        """Return those queries of a cycle that no search service got, as they could reveal a private document."""
+        return self._held_back_in.get(cycle, [])
 
     def passages_of(self, cycle: int) -> list[FoundPassage]:
         """Return the passages that were first found in a cycle."""

@@ -35,6 +35,10 @@ _STRUCK = "…"
 _HINT = "search with a few plain words; the names, numbers and codes of private documents stay here"
 
 
+class QueryHeldBack(SourceRefused):
+    """A query was not sent: it could reveal a private document, and the user has not approved it."""
+
+
 class QueryLeakGuard:
     """Checks the queries of one run: those that may be sent continue the queries in `sent`, and are appended to it."""
 
@@ -59,7 +63,7 @@ class QueryLeakGuard:
         public: Iterable[str],
         file_names: Iterable[str] = (),
     ) -> None:
-        """Check and record `queries` before they are sent. Raises `SourceRefused` if one may not be sent.
+        """Check and record `queries` before they are sent. Raises `QueryHeldBack` if one may not be sent.
 
         `written_by_user` is what the user has written so far; `private` and `public` are the passages that the model
         has seen, and `file_names` the names of private files.
@@ -67,7 +71,7 @@ class QueryLeakGuard:
         hidden = list(private)
         known = set().union(*map(_runs, hidden))
         if known & (_runs(" ".join([*self._sent, *queries])) - _runs(" ".join(self._sent))):  # the sent is known
-            raise SourceRefused("the query repeats a private document", hint=_HINT)
+            raise QueryHeldBack("the query repeats a private document", hint=_HINT)
         own = set(_parts(" ".join([written_by_user, *self._approved])))
         names = set().union(*map(_names, hidden))
         stems = [each for each in map(_stem, file_names) if len(each) > 1 and not own.issuperset(each)]
@@ -78,7 +82,7 @@ class QueryLeakGuard:
         for query in queries:
             parts = _parts(query)
             if revealed := next(_revealed(parts, own, names), None) or _named_file(parts, stems):
-                raise SourceRefused(f"the query may reveal a private document: “{revealed[:40]}”", hint=_HINT)
+                raise QueryHeldBack(f"the query may reveal a private document: “{revealed[:40]}”", hint=_HINT)
         self._sent += queries
 
 

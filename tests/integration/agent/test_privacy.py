@@ -11,6 +11,8 @@ import anyio
 import pytest
 
 from asky.errors import AskyError, UsageError
+from asky.events import Noted
+from asky.report.research_report import decode_research
 from asky.values import FileChange, OutgoingQueries
 from tests.support.agent_lab import COST, QUESTION, AgentLab, html
 from tests.support.endpoint import Problem
@@ -167,6 +169,21 @@ def test_words_of_private_documents_are_asked_about_before_they_are_searched(lab
 
     lab.research(documents=(tmp_path / "private",), approve=decline)
     assert all("heliotrope" not in each.casefold() for each in lab.queries())
+
+
+def test_a_query_that_is_held_back_is_told_and_marked_and_no_source_has_failed(lab: AgentLab, tmp_path: Path) -> None:
+    answer = lab.research(documents=(with_names(tmp_path),))
+    report = lab.asky.agent.report(answer.run)
+    held = [query for each in report.cycles for query in each.held_back]
+    assert any("Amelia Quimby" in each for each in held)
+    assert all(query in each.queries for each in report.cycles for query in each.held_back)
+    assert not set(held) & set(lab.queries())
+    told = [each.message for each in lab.heard if isinstance(each, Noted)]
+    assert all(any(f"“{query}” could not be searched" in each for each in told) for query in held)
+    assert report.failures == ()
+    for form in ("md", "html"):
+        assert f"{held[0]} (held back: not sent)" in lab.asky.agent.export(answer.run, form).text
+    assert decode_research(report.encode()) == report
 
 
 def test_a_model_elsewhere_is_refused_where_everything_stays(lab: AgentLab, tmp_path: Path) -> None:
