@@ -267,9 +267,11 @@ class Finalizer:
         """Return the answer, revised once by the model if it has faults and another call is worthwhile."""
         is_extractive = self.model.host is None  # the built-in model cannot revise
         is_worth_a_call = checked.faults and self.journal.state.has_sources and not is_extractive
+        if not is_worth_a_call or not self.may_revise():
+            return checked
         shown, may_see = self.journal.state.research.shown, self.context.access.may_see
         visible = {key: each for key, each in shown.items() if may_see(self.inner, each.source.kind)}
-        if not is_worth_a_call or not self.may_revise() or any(each.key not in visible for each in checked.citations):
+        if any(each.key not in visible for each in checked.citations):  # the model would see what it quotes
             return checked
         from asky.research.revision import MAX_REVISED_CHARS, Reviser  # only for answers with faults
 

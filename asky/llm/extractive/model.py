@@ -17,7 +17,7 @@ from asky.errors import AskyError
 from asky.llm.extractive.answer import abstain, quote_units
 from asky.llm.extractive.bridges import linked_units
 from asky.llm.extractive.document_answers import answer_about_documents
-from asky.llm.extractive.questions import ParsedQuestion, follow_up, queries, read_question, shorten, without_places
+from asky.llm.extractive.questions import ParsedQuestion, follow_up, queries, read_question, shorten
 from asky.llm.extractive.relevance import may_answer, relevance
 from asky.llm.extractive.scoring import Embed, ScoredUnit, Scorer
 from asky.llm.extractive.selection import SelectionSettings, select_central, select_units
@@ -123,7 +123,7 @@ class ExtractiveModel:
         ranked = list(passages.values())
         if question.document is None:
             names = {name for each in ranked for name in (each.title, each.file) if name}
-            question = read_question(without_places(state.question, names))
+            question = read_question(state.question, names)
         scorer = Scorer(ranked, read_units(ranked))
         questions = [question, *(read_question(part) for part in question.parts)]
         try:

@@ -102,8 +102,8 @@ class ParsedQuestion:
     tasks: TaskState | None = None
 
 
-def read_question(text: str) -> ParsedQuestion:
-    """Parse the question in `text`.
+def read_question(text: str, named: Collection[str] = ()) -> ParsedQuestion:
+    """Parse the question in `text`; the `named` documents, if it has their names in quotes, are not its subject.
 
     White space is collapsed; control characters, lone surrogates and all text beyond 2,000 characters are left out.
     """
@@ -111,6 +111,8 @@ def read_question(text: str) -> ParsedQuestion:
     flat = " ".join(lines.split())
     flat = " ".join(_ADDRESS.sub(" ", flat).split()) or flat  # no sentence is about an address
     document = read_document_question(flat)
+    if named and document is None:
+        lines, flat = without_places(lines, named), " ".join(without_places(flat, named).split())
     parts = () if document is not None and not document.subject else _parts(_ADDRESS.sub(" ", lines))
     tasks = asked_tasks(flat)
     terms = terms_of(flat) - (terms_of(TASK_WORDS) if tasks else frozenset())

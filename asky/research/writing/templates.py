@@ -17,7 +17,6 @@ def template_text(package: str, name: str) -> str:
     return (resources.files(package) / "prompts" / name).read_text(encoding="utf-8")
 
 
-@cache
 def all_templates() -> str:
     """Return the text of all templates of asky."""
     package = Path(str(resources.files("asky")))
