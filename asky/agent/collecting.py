@@ -15,9 +15,11 @@ from asky.agent.obstacles import error_type
 from asky.agent.reading_order import SearchRanking, order_pages, page_key
 from asky.concurrency import in_thread
 from asky.errors import AskyError, SourceError, TimedOut
+from asky.events import Noted
 from asky.research.page import WebPage
 from asky.research.tools import ResearchTools
 from asky.research.web.gathering import Gatherer
+from asky.research.web.query_leak_guard import QueryHeldBack
 from asky.runs.journal.web import attach_web
 from asky.search.federation import FederatedResults
 from asky.text.urls import host_of
@@ -99,12 +101,16 @@ class Collector:
             for origin, listed in (("page", topic.pages), ("snippet", topic.snippets), ("local", topic.local))
             for passage in listed
         )
+        held_back = {topic.topic.label: error.message for topic in found for error in topic.failures if _is_held(error)}
+        for message in held_back.values():
+            self._context.run.emit(Noted(message))
         local = [each["address"] for each in passages if each["origin"] not in ("page", "snippet")]
         return {
             "passages": passages,
             "known": list(dict.fromkeys([*known, *local])),
             "tried": list(dict.fromkeys([*self._tried, *local])),
             "failures": self._failures,
+            "held_back": list(held_back),
             "links": self._links,
             "rankings": [each._asdict() for each in self._rankings],
         }
@@ -250,6 +256,8 @@ class Collector:
                 with anyio.move_on_after(limit_s):
                     return await make(tries > 1)
                 raise TimedOut(f"{_host_or(source_name, url)} took longer than {limit_s:g} s")
+            except QueryHeldBack:  # by the user: no source has failed
+                raise
             except AskyError as error:
                 action = await handler.handle(error, source_name, url, tries=tries)
                 if action == "fallback" and self._web is not None:
@@ -278,6 +286,10 @@ class Collector:
         self._failures.append(
             {"url": url, "source_name": source_name, "error_type": error_type, "error_message": error_message}
         )
+
+
+def _is_held(error: AskyError) -> bool:
+    return isinstance(error, QueryHeldBack)
 
 
 def _record(passage: Evidence, about: int, origin: str) -> dict[str, Any]:

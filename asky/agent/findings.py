@@ -129,6 +129,7 @@ class Findings:
     export_path: str | None = None
     _done: set[str] = field(default_factory=set)
     _queries_of: dict[int, list[str]] = field(default_factory=dict)
+    _held_back_in: dict[int, list[str]] = field(default_factory=dict)
 
     @classmethod
     def of_steps(cls, steps: Iterable[Step]) -> Findings:
@@ -181,6 +182,7 @@ class Findings:
         self.add_sub_questions(data["notes"])
         self.queries += data["queries"]
         self._queries_of[self.cycle] = data["queries"]
+        self._held_back_in[self.cycle] = data.get("held_back", [])
         for each in data["passages"]:
             about = tuple(each["about"])
             known = self.passages.get(each["key"]) or FoundPassage(**{**each, "about": ()}, cycle=self.cycle)
@@ -249,10 +251,16 @@ class Findings:
         addresses = tuple(dict.fromkeys(each.address for each in passages))
         return Fact(found[0].text, addresses, keys, confidence, is_verified, against)
 
-    def entities(self) -> list[Entity]:
-        """Return the distinct entities, in the order in which they were first seen."""
+    def entities(self, *, with_private: bool = True) -> list[Entity]:
+        """Return the distinct entities, in the order in which they were first seen.
+
+        Without `with_private`, what private passages mention does not count.
+        """
+        public = {key for key, each in self.passages.items() if not each.is_private}
         grouped: dict[str, list[tuple[Mention, str]]] = {}
         for mention, at in self.mentions:
+            if not with_private and public.isdisjoint(mention.keys):
+                continue
             grouped.setdefault(entity_key(mention.name, mention.type), []).append((mention, at))
         return [self._entity(found) for found in grouped.values()]
 
@@ -270,6 +278,10 @@ class Findings:
     def queries_of(self, cycle: int) -> list[str]:
         """Return the queries of a cycle."""
         return self._queries_of.get(cycle, [])
+
+    def held_back_in(self, cycle: int) -> list[str]:
+        """Return those queries of a cycle that no search service got, as they could reveal a private document."""
+        return self._held_back_in.get(cycle, [])
 
     def passages_of(self, cycle: int) -> list[FoundPassage]:
         """Return the passages that were first found in a cycle."""

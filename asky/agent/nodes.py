@@ -204,6 +204,16 @@ class Nodes:
     def _has_model(self) -> bool:
         return self._worker.model.host is not None
 
+    @property
+    def _sees_private(self) -> bool:
+        """Whether the model may see private passages."""
+        may_see, model = self._context.run.access.may_see, self._worker.model
+        return all(may_see(model, kind) for kind in PRIVATE_KINDS)
+
+    def _next_queries(self) -> list[tuple[int, str]]:
+        """Return the queries of the next cycle, which the model is shown once they were sent."""
+        return next_queries(self.findings, with_private=self._sees_private)
+
     async def _by_model(self, ask: Callable[[], Awaitable[Structured[T]]]) -> T | None:
         """Return what a model says, or `None` if it cannot be used: rules then do its work, which the user is told.
 
@@ -231,7 +241,7 @@ class Nodes:
     async def _collect(self) -> Mapping[str, Any]:
         notes = self._take_notes()
         self.findings.add_sub_questions(notes)
-        lookups = [Lookup(query, about) for about, query in next_queries(self.findings)]
+        lookups = [Lookup(query, about) for about, query in self._next_queries()]
         found = await self._collector.collect(lookups)
         return {"notes": notes, "queries": [each.label for each in lookups], **found}
 
@@ -248,9 +258,8 @@ class Nodes:
         passages = [self._research.shown[each.key] for each in self.findings.passages_of(self._cycle)]
         extracted = Extracted()
         by_model = passages if self._has_model else []
-        access, model = self._context.run.access, self._worker.model
-        with_private = all(access.may_see(model, kind) for kind in PRIVATE_KINDS)
-        by_model = [each for each in by_model if access.may_see(model, each.source.kind)]
+        with_private, may_see = self._sees_private, self._context.run.access.may_see
+        by_model = [each for each in by_model if may_see(self._worker.model, each.source.kind)]
         done: set[str] = set()
         for batch in await in_thread(self._batches, by_model):
             ask = partial(
@@ -311,7 +320,7 @@ class Nodes:
             should_stop, reason = True, exceeded
         elif is_stopping:
             should_stop, reason = True, USER_STOP
-        elif not should_stop and not next_queries(found):
+        elif not should_stop and not self._next_queries():
             should_stop, reason = True, _NO_QUERIES
         entry = {"cycle": self._cycle, "should_stop": should_stop, "reason": reason, "metrics": asdict(metrics)}
         await in_thread(self._worker.runs.record, self._research.run_id, EVALUATED, entry)

@@ -127,8 +127,10 @@ def _subject(question: str) -> str:
     return " ".join([each for each in words(question) if terms_of(each)][-_SUBJECT_WORDS:])
 
 
-def next_queries(findings: Findings, *, limit: int = MAX_QUERIES) -> list[tuple[int, str]]:
+def next_queries(findings: Findings, *, with_private: bool = True, limit: int = MAX_QUERIES) -> list[tuple[int, str]]:
     """Return what to search for in the next cycle, at most `limit`, each with the number of its sub-question.
+
+    Without `with_private`, they hold no name that was only found in private passages.
 
     None has the same words as one that was sent. Those for sub-questions without an answer come first; among them what
     a model has proposed, then the plan's own, then the sub-question with what was mentioned most often. When these have
@@ -136,7 +138,7 @@ def next_queries(findings: Findings, *, limit: int = MAX_QUERIES) -> list[tuple[
     """
     sent = {terms_of(each) for each in findings.queries}
     found: list[tuple[int, str]] = []
-    for about, query in _candidates(findings):
+    for about, query in _candidates(findings, with_private=with_private):
         terms = terms_of(query)
         if terms and terms not in sent and len(found) < limit:
             sent.add(terms)
@@ -145,7 +147,7 @@ def next_queries(findings: Findings, *, limit: int = MAX_QUERIES) -> list[tuple[
     return found or [(about, _base(findings.sub_questions[about])) for about in sorted(unread)[:limit]]
 
 
-def _candidates(findings: Findings) -> Iterator[tuple[int, str]]:
+def _candidates(findings: Findings, *, with_private: bool) -> Iterator[tuple[int, str]]:
     numbers = range(len(findings.sub_questions))
     wanted = [number for number in numbers if number not in findings.answered]
     others = [number for number in numbers if number in findings.answered]
@@ -154,7 +156,7 @@ def _candidates(findings: Findings) -> Iterator[tuple[int, str]]:
         yield from ((nearest(query, findings.sub_questions, first), query) for query in findings.next_queries)
     for group in (wanted, others):
         yield from _interleaved([_planned(findings.sub_questions[number], number) for number in group])
-        names = most_mentioned(findings.entities())
+        names = most_mentioned(findings.entities(with_private=with_private))
         yield from _interleaved([_widened(findings.sub_questions[number], number, names) for number in group])
 
 

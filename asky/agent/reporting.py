@@ -132,4 +132,5 @@ def _cycle(record: CycleRecord, findings: Findings) -> ReportedCycle:
         record.novelty,
         **asdict(record.metrics),
         reason=findings.reasons[record.cycle],
+        held_back=tuple(findings.held_back_in(record.cycle)),
     )

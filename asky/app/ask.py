@@ -14,7 +14,7 @@ import anyio
 
 from asky.app.inputs import Inputs, find_named, may_name_files, require_documents
 from asky.app.requests import Notes, ResolvedAsk, model_notes, resolve
-from asky.app.web import no_sources_error, plan_web, web_access
+from asky.app.web import named_addresses, no_sources_error, plan_web, web_access
 from asky.concurrency import in_thread
 from asky.config.limits import RunLimits
 from asky.errors import AskyError, ConfigError, NotConfigured, StorageError, UsageError
@@ -108,6 +108,12 @@ class ChatService:
         """
         async with self.start(request, listen=listen, approve=approve) as run:
             return await run.result()
+
+    def named_addresses(self, question: str, session: str | None) -> tuple[str, ...]:
+        """Return the addresses that a question in the session of that name, if there is one, has opened."""
+        found = self._services.sessions.find(session) if session is not None else None
+        stored = self._services.sessions.messages(found.id) if found is not None else ()
+        return named_addresses(question, earlier_questions(stored))
 
     def raise_for_outcome(self, answer: Answer, *, strict: bool = False) -> None:
         """Raise an error if `answer` is incomplete or unreliable.

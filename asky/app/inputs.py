@@ -20,6 +20,7 @@ from asky.research.local.names import is_local_target, refuse_outside, show_targ
 from asky.storage.corpus import DEFAULT_COLLECTION
 from asky.storage.sessions import own_collection
 from asky.text.counting import counted
+from asky.text.marked_parts import marked_parts, without_parts
 from asky.text.scrub import scrub_in_place
 from asky.values import Document, Source, source_id
 
@@ -163,7 +164,8 @@ class Inputs:
         uri = f"{kind}:{hashlib.sha256(clean.encode()).hexdigest()}"
         source = Source(source_id(uri), "file", uri, attachment.name)
         collection_id = self.services.corpus.collection(own_collection(session.id), create=True)
-        self.services.acquirer.add_text(source, Document(clean, "text/plain"), collection_id)
+        text = without_parts(clean, marked_parts(clean))  # as of a note that is read
+        self.services.acquirer.add_text(source, Document(text, "text/plain"), collection_id)
         self.add(collection_id)
 
     def _add_named(self, session: Session, question: str) -> None:

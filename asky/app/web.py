@@ -10,6 +10,7 @@ from asky.app.inputs import name_documents
 from asky.errors import NotConfigured, UsageError
 from asky.research.web.access import WebAccess
 from asky.research.web.file_names import without_file_names
+from asky.research.writing.history import contextual_query
 from asky.storage.sessions import own_collection
 
 if TYPE_CHECKING:
@@ -28,6 +29,16 @@ SETUP_HINT = (
 _NOTHING_CACHED = "no pages are cached, and --offline fetches none"
 
 
+def named_addresses(question: str, earlier: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the addresses that `question` has opened, as they are fetched: those in it, and those of its identifiers.
+
+    Of a follow-up, they are also those in the `earlier` questions of the session that it refers to.
+    """
+    from asky.research.shortlist_collect import read_prompt  # imports the shortlist, which the question needs anyway
+
+    return tuple(each.url for each in read_prompt(contextual_query(question, earlier)).candidates)
+
+
 def web_access(
     services: Services, resolved: ResolvedAsk, session: Session, file_names: Sequence[str]
 ) -> WebAccess | None:
@@ -40,10 +51,8 @@ def web_access(
     options = resolved.web
     if options is None:
         return None
-    from asky.research.shortlist_collect import read_prompt  # imports the shortlist, which the question needs anyway
-
     web = services.web(offline=resolved.access.offline)
-    named = tuple(each.url for each in read_prompt(resolved.request.question).candidates)
+    named = named_addresses(resolved.request.question)
     policy = _policy(web, options)
     if not _is_usable(web, resolved, named):
         return None
@@ -68,7 +77,7 @@ def plan_web(
     from asky.research.shortlist_collect import read_prompt, search_queries
 
     web = services.web(offline=resolved.access.offline)
-    named = tuple(each.url for each in read_prompt(resolved.request.question).candidates)
+    named = named_addresses(resolved.request.question)
     wanted = _policy(web, options).words()
     if not _is_usable(web, resolved, named):
         return None

@@ -41,7 +41,6 @@ from asky.mcp.schemas import (
     arguments,
     described,
 )
-from asky.text.addresses import split_addresses
 
 if TYPE_CHECKING:
     from asky.app.asky import Asky
@@ -119,7 +118,9 @@ async def _search_corpus(call: McpCall) -> Mapping[str, Any]:
 
 async def _approve_addresses(call: McpCall) -> None:
     if call.get("web") is not False and not call.get("offline"):
-        await call.asky.cache.require_approved(split_addresses(call.get("question"))[0], call.approve)
+        chat, question, session = call.asky.chat, call.get("question"), call.get("session")
+        urls = await in_worker(lambda: chat.named_addresses(question, session))
+        await call.asky.cache.require_approved(urls, call.approve)
 
 
 def _start_question(call: McpCall) -> AbstractAsyncContextManager[RunHandle]:

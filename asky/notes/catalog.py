@@ -11,7 +11,7 @@ from asky.errors import SourceRefused, SourceUnreadable, UsageError
 from asky.notes.embeds import expand
 from asky.notes.names import NoteFile, NoteNames, is_attachment, reason_to_skip
 from asky.notes.vault import MAX_NOTE_BYTES, Vault
-from asky.reading.formats import HEAD_BYTES, media_type_of
+from asky.reading.formats import HEAD_BYTES, WHOLE, media_type_of
 from asky.reading.front_matter import BETWEEN
 from asky.research.corpus.files import FileSelection
 from asky.research.corpus.report import OTHER_CONTENT
@@ -232,15 +232,19 @@ class NoteCatalog:
 
     def read_document(self, note: NoteFile) -> Document:
         """Return a note as it is on disk now; one without text has an empty document. Raises `SourceError`."""
-        return self.parse(note, self.vault.read(note, MAX_NOTE_BYTES))
+        return self.parse(note, self.vault.read(note, MAX_NOTE_BYTES), is_whole=True)
 
-    def parse(self, note: NoteFile, data: bytes) -> Document:
-        """Return the document of a note with these bytes; see `read_document`."""
+    def parse(self, note: NoteFile, data: bytes, *, is_whole: bool = False) -> Document:
+        """Return the document of a note with these bytes; see `read_document`.
+
+        Unless `is_whole`, it is without what research has written into the note.
+        """
         media_type = media_type_of(note.path.name, data[:HEAD_BYTES])
         if media_type is None:
             raise SourceUnreadable(f"{note.shown}: {OTHER_CONTENT}", verdict="unsupported")
         try:
-            return self._readers.read(data, name=note.shown, media_type=media_type)
+            wanted = WHOLE.get(media_type, media_type) if is_whole else media_type
+            return self._readers.read(data, name=note.shown, media_type=wanted)
         except SourceUnreadable as error:
             if error.verdict != "empty":
                 raise

@@ -23,12 +23,11 @@ from dataclasses import dataclass
 
 from asky.errors import SourceUnreadable, UsageError
 from asky.text.headings import MarkdownHeading, markdown_headings, paragraph_lines
+from asky.text.marked_parts import BEGIN, END
 from asky.text.plain import plain
 
 HEADING = "Research"
 _LEVEL = 2
-_BEGIN = re.compile(r"[ \t]*%%[ \t]*asky:begin\b([^%\n]*)%%[ \t]*\n?")
-_END = re.compile(r"[ \t]*%%[ \t]*asky:end[ \t]*%%[ \t]*\n?")
 _HASH = re.compile(r"\bsha=([0-9a-f]+)")
 _HASH_CHARS = 12
 _LINE_END = re.compile(r"\r\n|\n|\r")
@@ -103,16 +102,6 @@ def present_body(note: bytes) -> str | None:
     return _normal(section.part.body) if section and section.part and not section.part.is_edited else None
 
 
-def without_part(note: bytes) -> bytes:
-    """Return a note without what asky has written into its section; edited text stays. Raises as `present_body`."""
-    mark, text = _decode(note)
-    section = _find(text)[1]
-    part = section.part if section else None
-    if part is None or part.is_edited:
-        return note
-    return mark + (text[: part.start] + text[part.end :]).encode("utf-8")
-
-
 def _decode(note: bytes) -> tuple[bytes, str]:
     """Return the byte order mark of a note and its text."""
     mark = codecs.BOM_UTF8 if note.startswith(codecs.BOM_UTF8) else b""
@@ -153,9 +142,9 @@ def _part(text: str, start: int, end: int) -> _Part | None:
     """Return the first part of asky's in a section; without its last marker it goes on to the end of the section."""
     begin = None
     for offset, line in paragraph_lines(text[start:end]) if "asky:begin" in text[start:end] else ():
-        if begin is None and (found := _BEGIN.fullmatch(line)):
+        if begin is None and (found := BEGIN.fullmatch(line)):
             begin = (start + offset, start + offset + len(line), _HASH.search(found[1]))
-        elif begin is not None and _END.fullmatch(line):
+        elif begin is not None and END.fullmatch(line):
             body = text[begin[1] : start + offset]
             is_edited = begin[2] is None or begin[2][1] != _hash(_normal(body))
             return _Part(begin[0], start + offset + len(line), body, is_edited)

@@ -20,7 +20,7 @@ from asky.notes.embeds import expand
 from asky.notes.modes import DEPTHS, NO_CONTENT, NOT_WRITTEN, NOTES, Depth
 from asky.notes.rendering import preview, render_section, web_link
 from asky.notes.research import GATHERED, NoteTask, VaultSearch
-from asky.notes.section import HEADING, replace_section, without_part
+from asky.notes.section import replace_section
 from asky.research.ranking import Selection
 from asky.research.web.access import WebAccess
 from asky.runs.context import Question, raise_for_outcome
@@ -191,13 +191,13 @@ class NoteService(NoteCatalog):
         note = self.note(path)
         data = self.vault.read(note)
         try:
+            replace_section(data, "x")  # raises now what it would raise after the research
             text = self._text(note, data)
         except SourceUnreadable as error:
             error.message = error.message.replace("the note", note.shown, 1)
             raise
         if not text.strip():
             raise UsageError(NO_CONTENT, hint=f"{note.shown} has no text")
-        replace_section(data, "x")  # raises now what it would raise after the research
         if writes and not os.access(note.path, os.W_OK):
             raise StorageError(
                 f"{NOT_WRITTEN}: {note.shown} is read-only", hint="--dry-run shows what would be written"
@@ -209,7 +209,7 @@ class NoteService(NoteCatalog):
         """Return the text of a note with what it embeds, without what research has written into it."""
 
         def read(each: NoteFile) -> Document:
-            return self.parse(each, without_part(data) if each == note else self.vault.read(each))
+            return self.parse(each, data if each == note else self.vault.read(each))
 
         return expand(note, read, self._names_now)
 
@@ -292,6 +292,6 @@ class NoteService(NoteCatalog):
 def _of_each_note(hits: Sequence[Hit], own: str) -> list[Hit]:
     best: dict[str, Hit] = {}
     for hit in hits:
-        if hit.source.id != own and HEADING not in (hit.location.section or "").split(" > "):
+        if hit.source.id != own:
             best.setdefault(hit.source.id, hit)
     return list(best.values())

@@ -138,13 +138,17 @@ class PaperAdder:
                 return read
             identity = identify(read.document, found.file.path.stem)
             entry = entries.get(found.file.path.resolve())
-            record = None
-            if entry is not None:
+            record, why = None, None
+            if entry is not None and (told := _other_title(entry, identity, read)):
+                why = (
+                    f"{entry.name} calls it “{told}”, which its first page does not: added without what the entry says"
+                )
+            elif entry is not None:
                 record = entry_record(entry, identity, has_title=bool(read.document.title))
                 identity = record.identity
-            why = None
             if online is not None:
-                identity, record, why = await self._looked_up(read, identity, record, online)
+                identity, record, unsure = await self._looked_up(read, identity, record, online)
+                why = _joined(why, unsure)
             kept = await in_thread(lambda: self._keeper.keep(read, identity, record=record))
             return replace(kept, why="; ".join(filter(None, (kept.why, why))) or None)
 
@@ -373,6 +377,13 @@ class PaperAdder:
 def _is_newer(identity: Identity, held: Paper, wanted: WantedPaper) -> bool:
     asked = next((each.version for each in wanted.identifiers if each.kind == "arxiv"), None)
     return held.id == identity.arxiv and (asked or 0) > (held.version or 0)
+
+
+def _other_title(entry: WantedPaper, identity: Identity, read: ReadPdf) -> str | None:
+    """Return the title of an entry that the first page of its PDF does not bear; `None` if it may, or has no text."""
+    title = entry.candidate.title if entry.candidate is not None else ""
+    is_other = title and read.document.text.strip() and not bears_title(title, identity, read.first_page)
+    return title if is_other else None
 
 
 def _unchecked(record: PaperRecord) -> str | None:

@@ -29,7 +29,7 @@ from asky.papers.references import cited_by_page, cited_names, reference_list
 from asky.papers.states import INITIAL, SETTING, PaperState, encode_state, read_state
 from asky.papers.summaries import PaperSummary, read_summary, summarize, summary_document, summary_source
 from asky.papers.table import MAX_PAPERS, FilledTable, TableMaker, raise_if_all_failed, read_columns
-from asky.papers.wanted import read_arguments
+from asky.papers.wanted import Wanted, read_arguments
 from asky.papers.written_summaries import SUMMARY_QUESTION, summary_hits, written_summary
 from asky.research.local.names import show_name, show_target
 from asky.runs.access import BUILT_IN
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 _SESSION = "papers"
 _STANDARD = "standard"  # the mode of other questions in a session with papers
 _MAX_QUERY_CHARS = 4_000  # a page; what is longer is a document
+_OUTSIDE = "{} that an export names outside of its own folder: not read; `--files-from FOLDER` reads those in a folder"
 
 _ENDED: Mapping[str, str] = MappingProxyType(
     {"no_evidence": "the passages hold too little to answer this", "cancelled": "the run was stopped"}
@@ -316,13 +317,15 @@ class PaperService(PaperCatalog):
         embed: bool = True,
         looks_up: bool = False,
         offline: bool = False,
+        files_from: Sequence[Path] = (),
     ) -> AddedPapers:
         """Add PDFs, those in folders with everything below them, and papers by ids, addresses and in exports.
 
         An id is looked up in the registries, and its open PDF is fetched; of local PDFs nothing is sent, or with
         `looks_up` the id on their first page. With `offline` nothing is sent at all. A paper whose PDF cannot be had is
         kept without, and one that the library has, under whatever name, is not kept twice. A newer version of a paper
-        of arXiv replaces an older one; cited passages of that stay readable.
+        of arXiv replaces an older one; cited passages of that stay readable. Of the PDFs that an export names, those in
+        its own folder are read, and those in `files_from`.
 
         Raises `UsageError`, before anything is sent, for an argument that is neither a file nor an id or an address.
         """
@@ -330,8 +333,7 @@ class PaperService(PaperCatalog):
             raise UsageError("nothing to add", hint="name PDFs, folders with PDFs, or ids of papers")
         if looks_up and offline:
             raise UsageError("--lookup and --offline exclude each other", hint="use one of them")
-        max_bytes = self._parts.max_file_bytes
-        wanted = await in_thread(lambda: read_arguments(documents, max_bytes=max_bytes))
+        wanted = await in_thread(self._wanted, documents, files_from)
         wrong = [each for each in wanted.failures if each.code == UsageError.code]
         if wrong:
             raise error_of(wrong[0])
@@ -343,8 +345,23 @@ class PaperService(PaperCatalog):
             AddedPaper(each.subject, "unread", why=each.message.removeprefix(f"{each.subject}: "))
             for each in wanted.failures
         ]
+        broken += [
+            AddedPaper(f"{show_name(str(folder))}{os.sep}", "unread", why=_OUTSIDE.format(counted(count, "PDF")))
+            for folder, count in wanted.outside.items()
+        ]
         added = await self._completed([*broken, *outcomes], embed=embed)
         return replace(added, named=tuple(_named_among(documents, added.outcomes)))
+
+    def files_outside(self, documents: Sequence[Path | str]) -> Mapping[Path, int]:
+        """Return how many PDFs the exports among `documents` name outside of their own folders, by folder.
+
+        Those that were added before are not counted.
+        """
+        return self._wanted(documents).outside
+
+    def _wanted(self, documents: Sequence[Path | str], files_from: Sequence[Path] = ()) -> Wanted:
+        known, max_bytes = self._parts.table.files(), self._parts.max_file_bytes
+        return read_arguments(documents, max_bytes=max_bytes, files_from=files_from, known=known)
 
     async def summarize(
         self, paper: Paper, model: str, *, offline: bool = False, listen: Listener = ignore

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from asky.concurrency import failure
@@ -49,20 +50,44 @@ class Wanted:
     """What arguments name, in their order and each once.
 
     `files` are PDFs and folders, and what else exists. An entry in `failures` may be about a PDF of a paper that is
-    wanted nonetheless.
+    wanted nonetheless. `outside` counts, by folder, the PDFs that an export names outside of its own folder, and that
+    were not read.
     """
 
     files: tuple[Path, ...] = ()
     papers: tuple[WantedPaper, ...] = ()
     failures: tuple[Failure, ...] = ()
+    outside: Mapping[Path, int] = field(default_factory=dict)
 
 
-def read_arguments(arguments: Sequence[str | Path], *, max_bytes: int) -> Wanted:
+@dataclass(frozen=True, slots=True)
+class _Attachments:
+    """The PDFs of an entry, and what is wrong with the others; `outside` are those that may not be read."""
+
+    pdfs: tuple[Path, ...]
+    wrong: tuple[str, ...]
+    outside: tuple[Path, ...]
+
+
+def read_arguments(
+    arguments: Sequence[str | Path],
+    *,
+    max_bytes: int,
+    files_from: Sequence[Path] = (),
+    known: Container[str] = (),
+) -> Wanted:
     """Return what `arguments` name: paths, ids as `identifier_of` reads them, addresses, and the entries of exports.
 
     A path that exists is a path, whatever it looks like; `~` is expanded. An export with more than `max_bytes` is a
-    failure, like everything else that cannot be read: nothing is raised.
+    failure, like everything else that cannot be read: nothing is raised. Of the PDFs that an export names, those in its
+    own folder are taken, those in the folders `files_from`, and the `known` ones, by their paths.
     """
+    folders = [each.resolve() for each in files_from]
+
+    def is_allowed(pdf: Path) -> bool:
+        return str(pdf) in known or any(pdf.is_relative_to(each) for each in folders)
+
+    outside: dict[Path, None] = {}
     files: dict[Path, Path] = {}
     papers: list[WantedPaper] = []
     failures: list[Failure] = []
@@ -73,14 +98,16 @@ def read_arguments(arguments: Sequence[str | Path], *, max_bytes: int) -> Wanted
             papers += [paper] if paper else []
             failures += [] if paper else [_unknown(argument)]
         elif is_export(path.name) and path.is_file():
-            found, broken = _exported(path, max_bytes)
+            found, broken, unread = _exported(path, max_bytes, is_allowed)
             papers += found
             failures += broken
+            outside |= dict.fromkeys(unread)
         else:
             files.setdefault(path.resolve(), path)
     merged = list(_merged(papers))
     attached = {pdf for paper in merged for pdf in paper.pdfs}
-    return Wanted(tuple(path for real, path in files.items() if real not in attached), tuple(merged), tuple(failures))
+    own = tuple(path for real, path in files.items() if real not in attached)
+    return Wanted(own, tuple(merged), tuple(failures), _by_folder(outside))
 
 
 def _expanded(path: str) -> Path:
@@ -119,36 +146,49 @@ def _unknown(argument: str) -> Failure:
     )
 
 
-def _exported(path: Path, max_bytes: int) -> tuple[list[WantedPaper], list[Failure]]:
+def _exported(
+    path: Path, max_bytes: int, is_allowed: Callable[[Path], bool]
+) -> tuple[list[WantedPaper], list[Failure], list[Path]]:
     shown = show_name(path.name)
     try:
         roots = LocalRoots([path])
         with roots.open_file(roots.files[0]) as opened:
             found, failures = read_export(opened.read(max_bytes), shown)
     except AskyError as error:
-        return [], [failure(error, shown)]
-    papers: list[WantedPaper] = []
+        return [], [failure(error, shown)], []
+    papers, outside = list[WantedPaper](), list[Path]()
     for each in found:
-        paper, wrong = _with_pdfs(each, path)
+        attached = _attachments(each, path.resolve().parent, is_allowed)
+        paper, wrong = _with_pdfs(each, path, attached)
+        outside += attached.outside
         papers += [paper] if _is_findable(paper) else []
         failures += [failure(SourceUnreadable(f"{paper.name}: {wrong}"), paper.name)] if wrong else []
-    return papers, failures
+    return papers, failures, outside
 
 
-def _with_pdfs(exported: ExportedPaper, export: Path) -> tuple[WantedPaper, str]:
-    """Return an entry with those of its PDFs that may be read, and what is wrong with it, if anything."""
-    folder = export.resolve().parent
+def _attachments(exported: ExportedPaper, folder: Path, is_allowed: Callable[[Path], bool]) -> _Attachments:
+    """Return the PDFs of an entry of an export in `folder`; those below `folder` and the allowed ones are taken."""
     found = [_pdf(each, folder) for each in exported.attachments[:_MAX_ATTACHMENTS]]
+    pdfs = dict.fromkeys(each for each in found if isinstance(each, Path))
+    taken = [each for each in pdfs if each.is_relative_to(folder) or is_allowed(each)]
+    wrong = tuple(each for each in found if isinstance(each, str))
+    return _Attachments(tuple(taken), wrong, tuple(each for each in pdfs if each not in taken))
+
+
+def _with_pdfs(exported: ExportedPaper, export: Path, attached: _Attachments) -> tuple[WantedPaper, str]:
+    """Return an entry with its PDFs, and what is wrong with it, if anything."""
     candidate = exported.candidate
     paper = WantedPaper(
         f"{show_name(export.name)}: {exported.name}",
         exported.identifiers,
         _page(candidate.url or candidate.pdf_url or "", exported.identifiers),
-        tuple(dict.fromkeys(each for each in found if isinstance(each, Path))),
+        attached.pdfs,
         candidate,
     )
-    wrong = [each for each in found if isinstance(each, str)]
+    wrong = list(attached.wrong)
     if not _is_findable(paper):
+        if attached.outside:
+            wrong.append("its PDF was not read")
         wrong.append("it has no identifier and no address" if wrong else "it has no PDF, no identifier and no address")
     return paper, "; ".join(wrong)
 
@@ -161,6 +201,7 @@ def _pdf(attachment: str, folder: Path) -> Path | str:
     """Return the real path of an attachment, or why it is not read.
 
     An export may come from a stranger: what it names relative to itself has to lie in its own folder, links resolved.
+    Of absolute paths, which reference managers write, the caller decides.
     """
     named = uri_path(attachment) or _LIBRARY_FILE.sub("", attachment)
     shown = show_target(named)
@@ -175,6 +216,30 @@ def _pdf(attachment: str, folder: Path) -> Path | str:
     except (OSError, RuntimeError, ValueError):  # a name that no file can have, or links in a circle
         pass
     return f"its PDF {shown} does not exist"
+
+
+def _by_folder(files: Iterable[Path]) -> dict[Path, int]:
+    """Return the number of files by folder; folders beside each other count as the one that holds them.
+
+    Reference managers keep each PDF in a folder of its own: `storage/ABCD1234/x.pdf`. The folder of the user, those
+    above it, and those at the top of a disk are too wide to be one.
+    """
+    home = Path.home()
+    counts = Counter(each.parent for each in files)
+    while True:
+        above = Counter(each.parent for each in counts)
+        joined = next(
+            (
+                each
+                for each in sorted(above, key=lambda path: -len(path.parts))
+                if above[each] + (each in counts) > 1 and len(each.parts) > 2 and not home.is_relative_to(each)
+            ),
+            None,
+        )
+        if joined is None:
+            return dict(sorted(counts.items()))
+        for each in [path for path in counts if path.parent == joined]:
+            counts[joined] += counts.pop(each)
 
 
 def _merged(papers: Iterable[WantedPaper]) -> Iterator[WantedPaper]:

@@ -51,8 +51,9 @@ FORMATS = (
         "text/plain",
         (".txt", ".text", ".log", ".srt", ".vtt", ".properties", ".bib"),
         "asky.reading.plain_text",
+        version=2,
     ),
-    Format("text/markdown", (".md", ".markdown", ".mdx", ".qmd", ".rmd"), "asky.reading.markdown", version=2),
+    Format("text/markdown", (".md", ".markdown", ".mdx", ".qmd", ".rmd"), "asky.reading.markdown", version=3),
     Format("text/html", (".html", ".htm", ".xhtml"), "asky.reading.html.page", links=True, version=2),
     Format("application/json", (".json", ".geojson", ".webmanifest"), "asky.reading.settings.json_tree"),
     Format("text/calendar", (".ics",), "asky.reading.calendar_events", version=2),
@@ -114,12 +115,20 @@ FORMATS = (
     # As Markdown, with the links and footnotes of a text whose citations are followed.
     Format("text/x-linked-html", (), "asky.reading.linked.page"),
     Format("application/x-linked-docx", (), "asky.reading.linked.word", magic=_ZIP),
+    # With what asky has written into notes.
+    Format("text/x-whole-text", (), "asky.reading.plain_text", function="read_whole"),
+    Format("text/x-whole-markdown", (), "asky.reading.markdown", function="read_whole"),
 )
 
 LINKED: Mapping[str, str] = MappingProxyType(
     {"text/html": "text/x-linked-html", f"{_OOXML}.wordprocessingml.document": "application/x-linked-docx"}
 )
 """The types that are also read with their links and footnotes, and what they are called then."""
+
+WHOLE: Mapping[str, str] = MappingProxyType(
+    {"text/plain": "text/x-whole-text", "text/markdown": "text/x-whole-markdown"}
+)
+"""The types whose readers leave out what asky has written into notes, and what they are called to have it too."""
 
 # Binary files whose first bytes may look like text; `_BINARY_SHARE` finds the others.
 _BINARY_STARTS = (b"%PDF-", b"PK\x03\x04", b"PK\x05\x06")

@@ -1,4 +1,4 @@
-"""Markdown: stored unchanged, with the offsets of its headings."""
+"""Markdown: stored unchanged, but for what asky has written into a note, with the offsets of its headings."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from asky.reading.front_matter import BETWEEN, PROPERTIES, front_matter
 from asky.reading.limits import MAX_NOTE_LINKS
 from asky.reading.text_builder import Heading, invisible_metadata, nest
 from asky.text.headings import markdown_headings
+from asky.text.marked_parts import marked_parts, without_parts
 from asky.text.plain import plain
 from asky.text.scrub import one_line, scrub_counted, scrub_marked
 from asky.text.wikilinks import find_links, find_tags, visible
@@ -22,11 +23,24 @@ def read(data: bytes, name: str) -> Document:  # noqa: ARG001 - every reader has
     """Return the text of a Markdown file, only scrubbed, with a section for each heading of the document.
 
     The title is the front matter's, else the first heading of level 1. The front matter is metadata, and a section of
-    level 0: see `asky.reading.front_matter`. `#tags` of the text are added to its tags.
+    level 0: see `asky.reading.front_matter`. `#tags` of the text are added to its tags. What asky has written into a
+    note is left out, see `asky.text.marked_parts`.
     """
+    return _read(data, is_whole=False)
+
+
+def read_whole(data: bytes, name: str) -> Document:  # noqa: ARG001 - as above
+    """Return the text of a Markdown file as `read` does, with what asky has written."""
+    return _read(data, is_whole=True)
+
+
+def _read(data: bytes, *, is_whole: bool) -> Document:
     source = decode(data)
     text, marked = scrub_marked(source)
     front = front_matter(marked)
+    if not is_whole:
+        parts = marked_parts(marked, front.end)
+        text, marked = without_parts(text, parts), without_parts(marked, parts)
     shown = visible(marked, front.end)
     headings = list(find_headings(marked, front.end))
     title = front.title or next((heading.text for heading in headings if heading.level == 1), None)

@@ -25,6 +25,7 @@ from asky.report.research_words import (
     failure_note,
     method,
     missing,
+    searched,
     searched_in,
     spending,
 )
@@ -54,7 +55,7 @@ def render_research_markdown(
         ("Names", _names(report)),
         (
             "What could not be read",
-            [f"- {_code(each.url)} ({_written(failure_note(each))})" for each in report.failures],
+            [_failure(each.url, _written(failure_note(each))) for each in report.failures],
         ),
         ("Rejected sources", [f"- {_code(each['url'])}: {_written(each['reason'])}" for each in answer["rejected"]]),
         ("Novelty per cycle", list(_cycles(report.cycles))),
@@ -113,6 +114,10 @@ def _fact(fact: ReportedFact) -> str:
     return f"- {_written(fact.statement)}{_cited(fact.citations)} ({fact_note(fact)})"
 
 
+def _failure(url: str, note: str) -> str:
+    return f"- {_code(url)} ({note})" if url else f"- {note}"
+
+
 def _names(report: ResearchReport) -> list[str]:
     names = [f"{each.name} ({each.entity_type}, {each.mention_count:,})" for each in report.entities]
     more = len(names) - _ENTITIES_SHOWN
@@ -130,7 +135,7 @@ def _cycles(cycles: Sequence[ReportedCycle]) -> Iterator[str]:
     yield from (rows[0], rule, *rows[1:], "")
     for each in cycles:
         why = f" ({_written(each.reason)})" if each.reason else ""
-        yield f"- Cycle {each.cycle}: {_written('; '.join(each.queries)) or 'nothing searched'}{why}"
+        yield f"- Cycle {each.cycle}: {_written(searched(each))}{why}"
 
 
 def _entry(work: Reference) -> str:

@@ -74,7 +74,8 @@ class ReportedUnavailableSource:
 class ReportedCycle:
     """One cycle: what it searched for, what it found, and the measures by which the run decided whether to go on.
 
-    `novelty` and the four measures are in [0, 1]; `reason` says in words why the run went on or stopped.
+    `novelty` and the four measures are in [0, 1]; `reason` says in words why the run went on or stopped. `held_back`
+    are those of its `queries` that no service got, as they could reveal a private document.
     """
 
     cycle: int
@@ -89,6 +90,7 @@ class ReportedCycle:
     citation_circularity: float
     source_coverage: float
     reason: str = ""
+    held_back: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +173,7 @@ RESEARCH: Mapping[str, Any] = MappingProxyType(
                 "cycle": int, "queries": [str], "fetches": int, "sources_read": int, "new_entities": int,
                 "new_facts": int, "novelty": NUMBER, "new_entities_ratio": NUMBER, "new_facts_ratio": NUMBER,
                 "citation_circularity": NUMBER, "source_coverage": NUMBER, "reason?": str,
+                "held_back?": [str],
             }
         ],
     }

@@ -21,6 +21,7 @@ from asky.report.research_words import (
     failure_note,
     method,
     missing,
+    searched,
     searched_in,
 )
 from asky.text.counting import counted
@@ -97,6 +98,8 @@ class ResearchSections:
     def _failures(self) -> Html:
         rows = [
             tag("li", tag("bdi", one_line(each.url, None)), f" ({one_line(failure_note(each))})")
+            if each.url
+            else tag("li", one_line(failure_note(each)))
             for each in self._report.failures
         ]
         return _folded(f"{counted(len(rows), 'source')} could not be read", tag("ul", *rows)) if rows else Html()
@@ -124,7 +127,7 @@ class ResearchSections:
 
 
 def _searched(cycle: ReportedCycle) -> str:
-    queries = "; ".join(one_line(each, None) for each in cycle.queries) or "nothing searched"
+    queries = one_line(searched(cycle), None)
     return f"Cycle {cycle.cycle}: {queries}" + (f" ({one_line(cycle.reason, None)})" if cycle.reason else "")
 
 

@@ -67,6 +67,12 @@ def fact_note(fact: ReportedFact) -> str:
     return f"{'verified' if fact.verified else 'not verified'}, {sources}, confidence {fact.confidence:.2f}"
 
 
+def searched(cycle: ReportedCycle) -> str:
+    """Return what a cycle searched for."""
+    marked = (f"{each} (held back: not sent)" if each in cycle.held_back else each for each in cycle.queries)
+    return "; ".join(marked) or "nothing searched"
+
+
 def failure_note(failure: ReportedFailure) -> str:
     """Return why an address could not be read."""
     return f"{failure.source_name}, {failure.error_type}: {failure.error_message}"

@@ -82,8 +82,8 @@ def passage_record(passage: Evidence) -> dict[str, Any]:
 
 
 def is_private(finding: Finding) -> bool:
-    """Return whether a finding may contain words of private documents."""
-    return finding.trust == "local" or any(each.get("kind") in PRIVATE_KINDS for each in finding.passages)
+    """Return whether a finding may contain words of private documents, or is the user's own note."""
+    return finding.trust != "web" or any(each.get("kind") in PRIVATE_KINDS for each in finding.passages)
 
 
 def render_findings(findings: Sequence[Finding], *, readable: Collection[str], marker: str) -> str:

@@ -20,10 +20,10 @@ class ResearchRun:
     """The scope of one run and what it has shown. `shown` maps keys to passages, in the order shown.
 
     `question` is the user's question, as the model sees it. `memory` says whether findings of other sessions are
-    recalled too. `private_notes` are other context of the model that must stay local: findings that may contain words
-    of private documents, and output of the user's own tools. `pages` are the ids of the sources that the run has read
-    on the web; if not all passages are embedded yet, theirs come first. `recent` are the ids of the sources that the
-    last answer of the session cites, which "it" may mean.
+    recalled too. `private_notes` are other context of the model that must stay local: findings that the user wrote or
+    that may contain words of private documents, and output of the user's own tools. `pages` are the ids of the sources
+    that the run has read on the web; if not all passages are embedded yet, theirs come first. `recent` are the ids of
+    the sources that the last answer of the session cites, which "it" may mean.
     """
 
     run_id: str

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 _FINDINGS = 5  # if the model asks for no number
 _SCANNED_HITS = 8  # whose documents are scanned for records
 _MOST_SCANNED = 3  # documents
+_SOURCES_NAMED = 20  # in an error
 _MOST_SOURCES = 2_000  # among which a question names the documents that it is about
 _LEAST_SHARE = 3  # of the room for passages that ordinary hits get beside an overview: a third
 _CHARACTERS_PER_TOKEN = 8  # more than any prose has: texts of so many fill the room for passages
@@ -80,6 +81,7 @@ class ResearchTools:
         queries = list(dict.fromkeys(without_addresses(_without_notes(query)) for query in arguments["queries"]))
         scope, sources = self._run.scope, arguments.get("sources")
         if sources is not None:
+            await in_thread(self._require_known, sources)
             scope = Scope(scope.collections, tuple(sources))
         found = await in_thread(partial(self.find, queries, scope, limit=limit))
         return await self._passages(found, f"for {_listed(queries)}")
@@ -279,7 +281,7 @@ class ResearchTools:
         found = self._corpus.sources(scope)
         document_id = self._corpus.current_document(source_id) if found else None
         if document_id is None:
-            raise UsageError(f"no source {source_id!r} can be read in this run")
+            raise self._unknown([source_id])
         return read_passages(
             found[0],
             document_id,
@@ -290,6 +292,21 @@ class ResearchTools:
             fitting=self._fitting_texts,
             limit=self._run.max_passages,
         )
+
+    def _require_known(self, source_ids: Sequence[str]) -> None:
+        """Raise `UsageError` if one of these is no source of the run: that nothing is found there says nothing."""
+        known = {each.id for each in self._corpus.sources(Scope(self._run.scope.collections, tuple(source_ids)))}
+        if unknown := [each for each in source_ids if each not in known]:
+            raise self._unknown(unknown)
+
+    def _unknown(self, source_ids: Sequence[str]) -> UsageError:
+        """Return the error for ids that are no sources of the run; it names the first ones that are."""
+        scope = self._run.scope
+        known = ", ".join(each.id for each in self._corpus.sources(scope, limit=_SOURCES_NAMED)) or "none"
+        count = self._corpus.count_sources(scope)
+        named = f"the first {_SOURCES_NAMED} of {count:,} sources are" if count > _SOURCES_NAMED else "its sources are"
+        listed = ", ".join(map(repr, source_ids))
+        return UsageError(f"no source {listed} can be read in this run; {named}: {known}")
 
     async def _show(self, evidence: Sequence[Evidence]) -> None:
         """Record passages in the ledger, before the model sees them."""

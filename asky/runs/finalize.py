@@ -269,6 +269,10 @@ class Finalizer:
         is_worth_a_call = checked.faults and self.journal.state.has_sources and not is_extractive
         if not is_worth_a_call or not self.may_revise():
             return checked
+        shown, may_see = self.journal.state.research.shown, self.context.access.may_see
+        visible = {key: each for key, each in shown.items() if may_see(self.inner, each.source.kind)}
+        if any(each.key not in visible for each in checked.citations):  # the model would see what it quotes
+            return checked
         from asky.research.revision import MAX_REVISED_CHARS, Reviser  # only for answers with faults
 
         if len(checked.text) >= MAX_REVISED_CHARS:
@@ -280,7 +284,7 @@ class Finalizer:
             tools,
             self.budget,
             self.counter,
-            self.journal.state.research.shown,
+            visible,
             self.journal.state.research.marker,
             check=self._check,
             on_deadline=partial(self.journal.on_stop, "time"),

@@ -2,27 +2,33 @@
 
 Whoever writes a prompt leaves out what `Access.may_see` denies; this guard stands under all calls of a run, and refuses
 a prompt that holds a private passage all the same: the passage itself, or nine words in a row of one, be it in a fact,
-a summary or a list. Words of the user's question and of public passages do not count. Shorter quotations and other
-wordings pass: it is a net, not a filter.
+a summary or a list. From every other prompt it strikes the names that only private passages, their headings, titles and
+files hold. Words of the user's question, of public passages and of the model itself do not count. Shorter quotations
+without a name and other wordings pass: it is a net, not a filter.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing
+from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from asky.concurrency import in_thread
 from asky.errors import UsageError
 from asky.evidence.passages import parse_passages
+from asky.llm.port import Reply
+from asky.research.web.file_names import private_file_names
+from asky.research.web.query_leak_guard import text_and_titles, without_names
+from asky.research.writing.templates import all_templates
 from asky.runs.access import is_on_this_machine
 from asky.text.letters import fold
 from asky.text.terms import word_runs
 from asky.values import PRIVATE_KINDS
 
 if TYPE_CHECKING:
-    from asky.llm.port import ChatModel, Message, Reply, TextDelta, ToolChoice, ToolSpec
+    from asky.llm.port import ChatModel, Message, TextDelta, ToolChoice, ToolSpec
     from asky.research.run import ResearchRun
     from asky.runs.access import Access
 
@@ -43,6 +49,7 @@ class PromptLeakGuard:
         self.context_tokens = inner.context_tokens
         self._inner = inner
         self._research = research
+        self._written: list[str] = []  # by the model
 
     async def __aenter__(self) -> PromptLeakGuard:
         if isinstance(self._inner, AbstractAsyncContextManager):
@@ -64,10 +71,31 @@ class PromptLeakGuard:
         schema: Mapping[str, Any] | None = None,
     ) -> AsyncGenerator[TextDelta | Reply, None]:
         """See `ChatModel.stream`."""
-        await in_thread(self._require_public, [each.content for each in messages])
-        async with aclosing(self._inner.stream(messages, tools, tool_choice=tool_choice, schema=schema)) as items:
+        public = await in_thread(self._public, messages)
+        async with aclosing(self._inner.stream(public, tools, tool_choice=tool_choice, schema=schema)) as items:
             async for item in items:
+                if schema is not None and isinstance(item, Reply):  # else it may be joined to what a quoter has added
+                    self._written.append(item.message.content)
                 yield item
+
+    def _public(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """Return the messages without private names. Raises `UsageError` for private passages."""
+        self._require_public([each.content for each in messages])
+        run = self._research
+        private = [each for each in list(run.shown.values()) if each.source.kind in PRIVATE_KINDS]
+        if not private and not run.private_notes:
+            return messages
+        public = [each for each in list(run.shown.values()) if each.source.kind not in PRIVATE_KINDS]
+        known = [run.question, *self._written, all_templates(), *map(text_and_titles, public)]
+        known += [each.content for each in messages if each.role == "system"]
+        hidden, files = (
+            [*map(text_and_titles, private), *run.private_notes],
+            private_file_names(each.source for each in private),
+        )
+        return [
+            replace(each, content=without_names(each.content, hidden, files, known)) if each.role == "user" else each
+            for each in messages
+        ]
 
     def _require_public(self, texts: Sequence[str]) -> None:
         run = self._research

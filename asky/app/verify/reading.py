@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from asky.errors import SourceUnreadable, UsageError
-from asky.reading.formats import HEAD_BYTES, LINKED, media_type_of
+from asky.reading.formats import HEAD_BYTES, LINKED, WHOLE, media_type_of
 from asky.values import Document
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def read_text(services: Services, text: str, name: str) -> TextToVerify:
     """Return Markdown or plain text. Raises `SourceUnreadable` if there is none in it."""
     if not text.strip():
         raise SourceUnreadable(f"{name}: no text to verify", verdict="empty", hint=_READABLE)
-    document = services.readers.read(text.encode("utf-8", "replace"), name=name, media_type="text/markdown")
+    document = services.readers.read(text.encode("utf-8", "replace"), name=name, media_type=WHOLE["text/markdown"])
     return TextToVerify(name, _as_markdown(document), frozenset({document.sha256}))
 
 
@@ -45,7 +45,7 @@ def read_file(services: Services, path: Path) -> TextToVerify:
     if media_type is None:
         raise SourceUnreadable(f"{path}: not a text that can be read", verdict="unsupported", hint=_READABLE)
     document = _parsed(services, data, str(path), media_type)
-    linked = LINKED.get(media_type)
+    linked = LINKED.get(media_type) or WHOLE.get(media_type)
     shown = _parsed(services, data, str(path), linked) if linked else document
     return TextToVerify(path.name, _as_markdown(shown), frozenset({document.sha256, shown.sha256}), path.resolve())
 

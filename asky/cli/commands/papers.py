@@ -30,6 +30,7 @@ from asky.cli.options import (
     verbosity_options,
 )
 from asky.cli.saving import save_text
+from asky.cli.terminal.confirm import can_ask
 from asky.errors import SourceError, UsageError
 from asky.text.counting import counted
 from asky.text.printable import one_line
@@ -126,10 +127,18 @@ def papers() -> None:
 )
 @click.option("--offline", is_flag=True, help="Never touch the network.")
 @click.option("--no-embed", is_flag=True, help="Index words only; the next add or question embeds.")
+@click.option(
+    "--files-from",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Read PDFs in this folder that an export elsewhere names, without asking (repeatable).",
+)
 @json_option
 @verbosity_options
 def add(
     arguments: tuple[str, ...],
+    files_from: tuple[Path, ...],
     lookup: bool,
     offline: bool,
     no_embed: bool,
@@ -140,19 +149,35 @@ def add(
     """Add papers: PDFs, folders with everything below them, arXiv ids, DOIs, PMIDs, addresses, and exports.
 
     An id is looked up in registries and its open PDF fetched; exports are BibTeX, RIS and CSL-JSON, with the PDFs that
-    they name. Of PDFs on this machine nothing is sent. A paper that the library has is not kept twice, and a newer
-    version of a paper of arXiv takes the place of the older one.
+    they name; you are asked before those outside of the export's folder are read. Of PDFs on this machine nothing is
+    sent. A paper that the library has is not kept twice, and a newer version of a paper of arXiv takes the place of the
+    older one.
     """
     with command_context(quiet=quiet, verbose=verbose, as_json=as_json) as ctx:
+        papers, folders = ctx.asky.papers, [*files_from, *_allowed(ctx, arguments, files_from)]
         try:
             added = ctx.run(
-                lambda: ctx.asky.papers.add(arguments, embed=not no_embed, looks_up=lookup, offline=offline)
+                lambda: papers.add(arguments, embed=not no_embed, looks_up=lookup, offline=offline, files_from=folders)
             )
         except Stopped as stop:
             stop.hint = "papers read so far are kept; the same command goes on from there"
             raise
         _print_added(ctx, added, as_json=as_json)
         _raise_for_unread(added.outcomes, added.named)
+
+
+def _allowed(ctx: CommandContext, arguments: Sequence[str], given: Sequence[Path]) -> list[Path]:
+    """Return the folders from which the user lets exports elsewhere add PDFs; none where nobody can be asked."""
+    if not can_ask():
+        return []
+    roots = [each.resolve() for each in given]
+    outside = ctx.asky.papers.files_outside(arguments)
+    asked = {path: count for path, count in outside.items() if not any(path.is_relative_to(each) for each in roots)}
+    return [
+        path
+        for path, count in asked.items()
+        if click.confirm(f"Read the {counted(count, 'PDF')} in {one_line(str(path))} that the export names?", err=True)
+    ]
 
 
 @papers.command()

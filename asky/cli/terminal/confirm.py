@@ -20,3 +20,8 @@ def is_confirmed(question: str, what: str, show: Callable[[], None] | None = Non
     if show is not None:
         show()
     return click.confirm(question, err=True)
+
+
+def can_ask() -> bool:
+    """Return whether somebody at a terminal can be asked."""
+    return all(stream is not None and not stream.closed and stream.isatty() for stream in (sys.stdin, sys.stderr))

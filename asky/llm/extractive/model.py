@@ -121,6 +121,9 @@ class ExtractiveModel:
     def _read(self, question: ParsedQuestion, state: _State) -> _Reading:
         passages = {passage.key: passage for result in state.results for passage in self._read_passages(result)}
         ranked = list(passages.values())
+        if question.document is None:
+            names = {name for each in ranked for name in (each.title, each.file) if name}
+            question = read_question(state.question, names)
         scorer = Scorer(ranked, read_units(ranked))
         questions = [question, *(read_question(part) for part in question.parts)]
         try:

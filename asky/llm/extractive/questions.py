@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -35,6 +35,12 @@ _IDENTIFIER = re.compile(r"[a-z][A-Z]|\w_\w|\w\(")
 
 _INTERROGATIVES = r"(?:who|whom|whose|what|when|where|why|which|how)"
 _ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+|\bwww\.\S+", re.IGNORECASE)
+# What a question has in place of the path of a folder (`asky.research.local.targets`), or calls what it asks.
+_PLACE = re.compile(
+    r"\bthe attached documents\b|\ba local path\b"
+    r"|\b(?:the|this|these|my|our|your)\s+(?:documents?|files?|docs?)(?=\s+(?:say|says|state|states|tells?|mentions?)\b)",
+    re.IGNORECASE,
+)
 _SENTENCE_BREAK = re.compile(r"[?;？；\n]+")
 _SECOND_QUESTION = re.compile(rf",?\s+and\s+(?={_INTERROGATIVES}\b)", re.IGNORECASE)
 _ASKS = re.compile(
@@ -96,8 +102,8 @@ class ParsedQuestion:
     tasks: TaskState | None = None
 
 
-def read_question(text: str) -> ParsedQuestion:
-    """Parse the question in `text`.
+def read_question(text: str, named: Collection[str] = ()) -> ParsedQuestion:
+    """Parse the question in `text`; the `named` documents, if it has their names in quotes, are not its subject.
 
     White space is collapsed; control characters, lone surrogates and all text beyond 2,000 characters are left out.
     """
@@ -105,6 +111,8 @@ def read_question(text: str) -> ParsedQuestion:
     flat = " ".join(lines.split())
     flat = " ".join(_ADDRESS.sub(" ", flat).split()) or flat  # no sentence is about an address
     document = read_document_question(flat)
+    if named and document is None:
+        lines, flat = without_places(lines, named), " ".join(without_places(flat, named).split())
     parts = () if document is not None and not document.subject else _parts(_ADDRESS.sub(" ", lines))
     tasks = asked_tasks(flat)
     terms = terms_of(flat) - (terms_of(TASK_WORDS) if tasks else frozenset())
@@ -115,6 +123,17 @@ def read_question(text: str) -> ParsedQuestion:
     return ParsedQuestion(
         flat, parts, (terms - _WEAK) or terms, _names_and_numbers(flat), answer_kind(flat), document, tasks
     )
+
+
+def without_places(text: str, names: Collection[str]) -> str:
+    """Return a question without the `names` of documents in quotes, and other words for these.
+
+    They say where to look, not what for. A question of nothing else is returned as it is.
+    """
+    quoted = [re.escape(each) for each in names if f'"{each}"'.casefold() in text.casefold()]
+    rest = re.sub(rf'"(?:{"|".join(quoted)})"', " ", text, flags=re.IGNORECASE) if quoted else text
+    rest = _PLACE.sub(" ", rest)
+    return rest if terms_of(rest) - _WEAK else text
 
 
 def _names_and_numbers(text: str) -> frozenset[str]:

@@ -32,5 +32,10 @@ def without_file_names(text: str, names: Sequence[str]) -> str:
     for name in present:
         quoted = rf'"{re.escape(name)}"'
         anywhere = rf"""["“«`]?(?:[^\s"“«`]*[/\\])?(?<!\w){re.escape(name)}(?!\w)["”»`]?(?:['’]s\b)?"""
-        text = re.sub(anywhere if PurePath(name).suffix else quoted, "", text, flags=re.IGNORECASE)
+        text = re.sub(anywhere if PurePath(name).suffix else quoted, _without_joining, text, flags=re.IGNORECASE)
     return " ".join(text.split()) if present else text
+
+
+def _without_joining(found: re.Match[str]) -> str:
+    """Return what stands for a removed name: the letters around it make no word or address that was not there."""
+    return " " if found.string[found.end() : found.end() + 1].isalnum() else ""

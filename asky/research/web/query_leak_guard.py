@@ -13,10 +13,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from asky.errors import SourceRefused
 from asky.text.letters import fold, without_accents
 from asky.text.terms import STOP_WORDS, word_runs, words
+
+if TYPE_CHECKING:
+    from asky.values import Evidence
 
 _REPEATED_WORDS = 9  # a longer run of words is a quotation. Source: threats to research tools name eight as harmless
 _MIN_SINGULAR = 4  # letters; shorter ones are too often words of their own
@@ -26,7 +30,13 @@ _MIN_INSIDE = 6  # letters of a name that is recognised within a longer word
 _MAX_WORD_CHARS = 24  # letters; anything longer is encoded data, not a word
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _PARTS = re.compile(r"[-']")
+_LETTERS = re.compile(r"[^\W_](?:[^\W_]|[\u0300-\u036f])*")
+_STRUCK = "…"
 _HINT = "search with a few plain words; the names, numbers and codes of private documents stay here"
+
+
+class QueryHeldBack(SourceRefused):
+    """A query was not sent: it could reveal a private document, and the user has not approved it."""
 
 
 class QueryLeakGuard:
@@ -53,7 +63,7 @@ class QueryLeakGuard:
         public: Iterable[str],
         file_names: Iterable[str] = (),
     ) -> None:
-        """Check and record `queries` before they are sent. Raises `SourceRefused` if one may not be sent.
+        """Check and record `queries` before they are sent. Raises `QueryHeldBack` if one may not be sent.
 
         `written_by_user` is what the user has written so far; `private` and `public` are the passages that the model
         has seen, and `file_names` the names of private files.
@@ -61,7 +71,7 @@ class QueryLeakGuard:
         hidden = list(private)
         known = set().union(*map(_runs, hidden))
         if known & (_runs(" ".join([*self._sent, *queries])) - _runs(" ".join(self._sent))):  # the sent is known
-            raise SourceRefused("the query repeats a private document", hint=_HINT)
+            raise QueryHeldBack("the query repeats a private document", hint=_HINT)
         own = set(_parts(" ".join([written_by_user, *self._approved])))
         names = set().union(*map(_names, hidden))
         stems = [each for each in map(_stem, file_names) if len(each) > 1 and not own.issuperset(each)]
@@ -72,8 +82,44 @@ class QueryLeakGuard:
         for query in queries:
             parts = _parts(query)
             if revealed := next(_revealed(parts, own, names), None) or _named_file(parts, stems):
-                raise SourceRefused(f"the query may reveal a private document: “{revealed[:40]}”", hint=_HINT)
+                raise QueryHeldBack(f"the query may reveal a private document: “{revealed[:40]}”", hint=_HINT)
         self._sent += queries
+
+
+def text_and_titles(passage: Evidence) -> str:
+    """Return the text of a passage with its heading, and with the authors and the title of its source.
+
+    A title that is the name of the file is left out: its words are plain ones, and count together.
+    """
+    source, section = passage.source, passage.location.section or ""
+    title = source.title if source.title != PurePath(source.path or "").name else ""
+    return "\n".join([passage.text, title, section, *source.authors])
+
+
+def without_names(text: str, private: Iterable[str], file_names: Iterable[str], known: Iterable[str]) -> str:
+    """Return `text` with “…” for each name, and each word of letters and digits, that only `private` passages hold.
+
+    So is a name of a private file whose words stand in a row. Words of `known` texts stay. As in queries, a name is
+    also recognised in the plural, and a long one inside a longer word; letters and digits alone are no code here.
+    """
+    files = list(file_names)
+    hidden, own = [*private, *files], set().union(*map(_parts, known))
+    names = _without(set().union(*map(_names, hidden)), own)
+    names |= {part for each in hidden for part in _parts(each) if _is_mixed(part)} - own
+    singular, long = set().union(*map(_singulars, names)), [each for each in names if len(each) >= _MIN_INSIDE]
+    kept = {
+        each
+        for each in {fold(each) for each in _LETTERS.findall(text)} - own
+        if not _singulars(each) & singular and not any(name in each for name in long)
+    }
+    text = _LETTERS.sub(lambda found: found[0] if fold(found[0]) in own or fold(found[0]) in kept else _STRUCK, text)
+    for stem in sorted({each for each in map(_stem, files) if len(each) > 1 and not own.issuperset(each)}):
+        text = re.sub(r"[\W_]+".join(map(re.escape, stem)), _STRUCK, text, flags=re.IGNORECASE)
+    return text
+
+
+def _is_mixed(part: str) -> bool:
+    return part.isalnum() and not part.isalpha() and not part.isdigit()
 
 
 def _runs(text: str) -> set[tuple[str, ...]]:

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from asky.concurrency import failure, in_thread
-from asky.errors import AskyError, NotConfigured, SourceRefused, StorageError, UsageError
+from asky.errors import AskyError, NotConfigured, StorageError, UsageError
 from asky.net.breaker import CircuitOpen
 from asky.research.no_evidence import WEB_SEARCH
 from asky.research.web.file_names import without_file_names
-from asky.research.web.query_leak_guard import QueryLeakGuard
+from asky.research.web.query_leak_guard import QueryHeldBack, QueryLeakGuard, text_and_titles
 from asky.search.federation import AskService, FederatedResults, ask_service
 from asky.search.port import SearchProvider, SearchRequest, SearchResults
 from asky.text.letters import with_usual_characters
@@ -93,7 +93,7 @@ class WebSearches:
         Of each service and query, at most `max_results` are requested.
 
         Raises what `Federation.search` raises, `NotConfigured` without a service, `UsageError` if no query has usual
-        characters, and `SourceRefused` for a model's query that repeats a private document, unless the user approves
+        characters, and `QueryHeldBack` for a model's query that repeats a private document, unless the user approves
         it.
         """
         if self._searcher is None:
@@ -174,13 +174,14 @@ class WebSearches:
         if not self.has_secrets:
             return
         shown = self._run.shown.values()
-        private = [each.text for each in shown if each.source.kind in PRIVATE_KINDS] + self._run.private_notes
-        public = [each.text for each in shown if each.source.kind not in PRIVATE_KINDS]
+        private = [text_and_titles(each) for each in shown if each.source.kind in PRIVATE_KINDS]
+        private += self._run.private_notes
+        public = [text_and_titles(each) for each in shown if each.source.kind not in PRIVATE_KINDS]
         names = await self._private_file_names()
         written = without_file_names(self._run.question, names)
         try:
             self.leak_guard.require(queries, written, private, public, names)
-        except SourceRefused as refused:
+        except QueryHeldBack as refused:
             if not await self.approve(OutgoingQueries(tuple(queries), tuple(services), refused.message)):
                 raise
             self.leak_guard.approve(queries)

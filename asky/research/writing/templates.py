@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
+from pathlib import Path
 
 _VARIABLE = re.compile(r"\{\{([A-Z_]+)\}\}")
 
@@ -14,6 +15,12 @@ _VARIABLE = re.compile(r"\{\{([A-Z_]+)\}\}")
 def template_text(package: str, name: str) -> str:
     """Return the text of the file `name` in the folder `prompts` of `package`."""
     return (resources.files(package) / "prompts" / name).read_text(encoding="utf-8")
+
+
+def all_templates() -> str:
+    """Return the text of all templates of asky."""
+    package = Path(str(resources.files("asky")))
+    return "\n".join(each.read_text(encoding="utf-8") for each in sorted(package.glob("**/prompts/*.md")))
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:

@@ -14,6 +14,8 @@ from typing import Any
 from asky.evidence.keys import KEY
 
 LEFT_OUT = "this result was left out to make room; call the tool again if its text is needed"
+RESEARCHED = "the preview was left out to make room; this research has ended: do not run it again unless the user asks"
+_OF_RESEARCH = ("success", "path", "topics_researched", "error", "written_to")
 _MAX_ABOUT_CHARS = 160
 _MAX_KEYS = 40
 _PASSAGE = re.compile(rf"^<passage [0-9a-f]{{8,32}} ({KEY.pattern}) ", re.MULTILINE)
@@ -43,9 +45,9 @@ def _shown_fields(content: str) -> dict[str, Any]:
 
 
 def _research_note_fields(content: str) -> dict[str, Any]:
-    """Return the path of the note and its number of topics; the text is in the note."""
+    """Return how the research into a note ended; the text is in the note, if the user let it be written."""
     data = _object(content)
-    return {name: data[name] for name in ("status", "path", "topics_researched") if name in data}
+    return {"left_out": RESEARCHED} | {name: data[name] for name in _OF_RESEARCH if name in data}
 
 
 def _object(content: str) -> Mapping[str, Any]:

@@ -11,10 +11,20 @@ import anyio
 import pytest
 
 from asky.errors import AskyError, UsageError
+from asky.events import Noted
+from asky.report.research_report import decode_research
 from asky.values import FileChange, OutgoingQueries
-from tests.support.agent_lab import QUESTION, AgentLab
+from tests.support.agent_lab import COST, QUESTION, AgentLab, html
 from tests.support.endpoint import Problem
 
+NAMED = """\
+# What Ottoline Vance found
+
+Amelia Quimby says the barrage of the Rance cost her marriage. AMELIA QUIMBY was dismissed from the barrage of the
+Rance for theft. The barrage of the Rance has the code ZEBRA-77. Amelia-Quimby's electricity came from the
+Rance barrage. The Quimbys of the Rance barrage made 3 GWh of electricity. Amelia Quimby.
+"""
+HIDDEN = ("amelia", "quimby", "zebra", "ottoline", "vance", "divorce", "bellweather")
 SECRET = "The tidal barrage of the Rance cost 17 million heliotrope francs more than planned."
 
 
@@ -55,6 +65,64 @@ def test_hybrid_keeps_private_passages_from_models_elsewhere_and_quotes_them(lab
         assert "heliotrope" in answer.text
         assert answer.faults == 0
         assert "17 million" in str(asky.agent.report(answer.run).facts)
+
+
+def everything_sent(lab: AgentLab) -> str:
+    """All that the model and the search service received."""
+    bodies = [json.dumps(each.json, ensure_ascii=False) + str(each.headers) for each in lab.endpoint.requests]
+    return "\n".join([*bodies, *(str(each) for each in lab.search.requests)]).casefold()
+
+
+def with_names(tmp_path: Path) -> Path:
+    folder = tmp_path / "named"
+    folder.mkdir()
+    (folder / "private-divorce-2026.md").write_text(NAMED)
+    return folder
+
+
+def test_hybrid_sends_no_name_that_only_private_passages_hold(lab: AgentLab, tmp_path: Path) -> None:
+    with lab.elsewhere() as asky:
+        answer = lab.research(privacy_mode="hybrid", documents=(with_names(tmp_path),), model="far", asky=asky)
+        report = asky.agent.report(answer.run)
+    told = everything_sent(lab)
+    assert [each for each in HIDDEN if each in told] == []
+    assert "so far: Rance barrage cost; Rance electricity".casefold() in told
+    assert any("Amelia Quimby" in each.statement for each in report.facts)
+
+
+def test_hybrid_sends_no_name_of_a_note(lab: AgentLab, tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    (vault / "Bellweather divorce.md").write_text(NAMED)
+    with lab.elsewhere(**{"notes.vault": str(vault)}) as asky:
+        answer = lab.research(privacy_mode="hybrid", model="far", asky=asky)
+    told = everything_sent(lab)
+    assert [each for each in HIDDEN if each in told] == []
+    assert "Amelia Quimby" in answer.text
+
+
+def test_hybrid_has_no_report_revised_that_quotes_private_passages(lab: AgentLab, tmp_path: Path) -> None:
+    folder = tmp_path / "short"
+    folder.mkdir()
+    (folder / "private-divorce-2026.md").write_text("The Rance barrage cost Amelia Quimby 17 francs.\n")
+    lab.replies = {"Write a research report": "The Rance cost a fortune. It makes much electricity."}
+    with lab.elsewhere() as asky:
+        answer = lab.research(privacy_mode="hybrid", documents=(folder,), model="far", asky=asky)
+    assert "Amelia Quimby" in answer.text
+    assert answer.faults
+    assert [each for each in HIDDEN if each in everything_sent(lab)] == []
+    assert not any("private passage" in each for each in answer.warnings)
+
+
+def test_a_name_of_the_question_and_one_of_public_pages_may_be_sent(lab: AgentLab, tmp_path: Path) -> None:
+    lab.site.page("/cost", html=html("What the Rance cost", f"{COST} Ottoline Vance said so."))
+    with lab.elsewhere() as asky:
+        question = "What did the barrage of the Rance cost Amelia Quimby, and how much electricity does it make?"
+        lab.research(question, privacy_mode="hybrid", documents=(with_names(tmp_path),), model="far", asky=asky)
+    told = everything_sent(lab)
+    assert "amelia quimby" in told
+    assert "ottoline vance said so" in told
+    assert "zebra" not in told
 
 
 def test_hybrid_has_only_claims_about_public_passages_judged_elsewhere(lab: AgentLab, tmp_path: Path) -> None:
@@ -101,6 +169,21 @@ def test_words_of_private_documents_are_asked_about_before_they_are_searched(lab
 
     lab.research(documents=(tmp_path / "private",), approve=decline)
     assert all("heliotrope" not in each.casefold() for each in lab.queries())
+
+
+def test_a_query_that_is_held_back_is_told_and_marked_and_no_source_has_failed(lab: AgentLab, tmp_path: Path) -> None:
+    answer = lab.research(documents=(with_names(tmp_path),))
+    report = lab.asky.agent.report(answer.run)
+    held = [query for each in report.cycles for query in each.held_back]
+    assert any("Amelia Quimby" in each for each in held)
+    assert all(query in each.queries for each in report.cycles for query in each.held_back)
+    assert not set(held) & set(lab.queries())
+    told = [each.message for each in lab.heard if isinstance(each, Noted)]
+    assert all(any(f"“{query}” could not be searched" in each for each in told) for query in held)
+    assert report.failures == ()
+    for form in ("md", "html"):
+        assert f"{held[0]} (held back: not sent)" in lab.asky.agent.export(answer.run, form).text
+    assert decode_research(report.encode()) == report
 
 
 def test_a_model_elsewhere_is_refused_where_everything_stays(lab: AgentLab, tmp_path: Path) -> None:

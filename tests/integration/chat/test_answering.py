@@ -198,7 +198,7 @@ def test_a_source_outside_the_scope_cannot_be_asked_for(room: Room) -> None:
     room.ask(model)
     told = [message.content for message in model.sent[1][0] if message.role == "tool"]
     assert "1234" not in told[0]
-    assert told[0].startswith("Nothing found")
+    assert told[0].startswith(f"error: usage: no source {secret.id!r} can be read in this run")
 
 
 def test_findings_are_saved_with_their_passages_and_recalled_in_the_session_only(room: Room) -> None:
@@ -303,6 +303,30 @@ def test_a_source_can_be_read_in_full_where_the_model_gathers_by_itself(room: Ro
     room.ask(model)
     told = [message.content for message in model.sent[1][0] if message.role == "tool"]
     assert told[-1].startswith("error: usage")
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_an_unknown_source_is_an_error_that_names_the_known_ones(room: Room, web: LabWeb, known: bool) -> None:
+    room.web = web
+    ids = [each.id for each in room.store.corpus.sources(room.store.scope)]
+    sources = ["sdeadbeef", *ids[:known]]
+    call = tool_call("get_relevant_content", {"queries": ["tides"], "sources": sources})
+    model = ScriptedModel(calls(call, tool_call("get_full_content", {"source": "sdeadbeef"})), "Done.")
+    room.ask(model)
+    for told in (message.content for message in model.sent[1][0] if message.role == "tool"):
+        assert told.startswith("error: usage: no source 'sdeadbeef' can be read in this run; its sources are: s")
+        assert all(each in told for each in ids)
+
+
+def test_of_many_sources_an_error_names_the_first(room: Room) -> None:
+    for number in range(30):
+        room.store.add(f"more-{number}", f"The gauge of pier {number}.", title=f"Pier {number}")
+    call = tool_call("get_relevant_content", {"queries": ["tides"], "sources": ["sdeadbeef"]})
+    model = ScriptedModel(calls(call), "Done.")
+    room.ask(model)
+    (told,) = [message.content for message in model.sent[1][0] if message.role == "tool"]
+    assert "the first 20 of 3" in told
+    assert len(told) < 600
 
 
 def test_a_long_source_is_read_in_passages_that_can_each_be_cited(room: Room, web: LabWeb) -> None:

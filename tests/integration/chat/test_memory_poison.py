@@ -64,7 +64,7 @@ class Lab:
     def session(self, name: str) -> Session:
         return self.sessions.open(name, mode="research")
 
-    def ask(self, model: ScriptedModel, session: Session, **wanted: Any) -> Answer:
+    def ask(self, model: ScriptedModel, session: Session, asked: str = QUESTION, **wanted: Any) -> Answer:
         collection = self.store.corpus.collection(f"session {session.name}", create=True)
 
         async def main() -> None:
@@ -78,7 +78,7 @@ class Lab:
                 web=lambda _: self.web,
             )
             access = WebAccess(collection, (), False)
-            question = Question(QUESTION, QUESTION, "research", Scope((collection,)), web=access, **wanted)
+            question = Question(asked, asked, "research", Scope((collection,)), web=access, **wanted)
             await answerer.answer(
                 question, session, run_context(self.store.database, self.store.heard.append), on_answer=self.kept.append
             )
@@ -161,3 +161,19 @@ def test_what_private_documents_gave_another_session_stays_on_this_machine(lab: 
     model = Obedient(search, "Two.", "Two.")
     lab.ask(model, lab.session("lab"))
     assert note not in model.sent[0][0][-1].content
+
+
+@pytest.mark.parametrize("session", ["private", "lab"])
+def test_what_the_user_noted_stays_on_this_machine_unless_the_question_says_it(lab: Lab, session: str) -> None:
+    note = "The moon raises two tides a day at Kestrel Quay."
+    lab.store.search.store_finding(note, session_id=lab.session("private").id, run_id=None, trust="user")
+    search = calls(tool_call("web_search", {"queries": ["tides at kestrels quay"]}))
+    model = Obedient(search, "Two.", "Two.")
+    lab.ask(model, lab.session(session), memory="all")
+    assert note in model.sent[0][0][-1].content
+    refused = next(message.content for message in model.sent[1][0] if message.role == "tool")
+    assert refused.startswith("error: source_refused: the query may reveal a private document")
+    model = Obedient(search, "Two.", "Two.")
+    lab.ask(model, lab.session(session), memory="all", asked="How many tides does the moon raise at Kestrel Quay?")
+    sent = next(message.content for message in model.sent[1][0][::-1] if message.role == "tool")
+    assert not sent.startswith("error")

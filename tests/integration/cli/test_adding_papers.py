@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.asky_command import clean_environment
+from tests.support.dialogue import Dialogue
 from tests.support.in_process import InProcess
 from tests.support.paper_world import PaperWorld, paper_world
 from tests.support.papers import paper_pdf
@@ -148,3 +149,56 @@ def test_notices_show_wherever_the_paper_does(asky: InProcess, world: PaperWorld
     assert asky("papers", "export", "--format", "csl").json[0]["note"].startswith(said)
     assert f"note = {{{said}" in asky("runs", "export", "--format", "bibtex").out
     assert asky("papers", "retry", "--lookup").err.endswith("nothing is new\n")
+
+
+def library(folder: Path) -> tuple[Path, Path]:
+    """An export whose PDFs lie in the folders of a reference manager elsewhere, and the folder of these."""
+    storage = folder / "Zotero" / "storage"
+    entries = []
+    for number, title in enumerate((TIDES, BREAD)):
+        pdf = storage / f"ABCD123{number}" / "Full text.pdf"
+        pdf.parent.mkdir(parents=True)
+        pdf.write_bytes(paper_pdf(title))
+        entries.append(f"@misc{{k{number}, title = {{{title}}}, file = {{Full text:{pdf}:application/pdf}}}}")
+    refs = folder / "export" / "refs.bib"
+    refs.parent.mkdir()
+    refs.write_text("\n".join(entries), "utf-8")
+    return refs, storage.resolve()
+
+
+def test_pdfs_outside_of_an_exports_folder_are_read_where_the_user_says_so(asky: InProcess, tmp_path: Path) -> None:
+    refs, storage = library(tmp_path)
+    refused = asky("papers", "add", "--offline", str(refs))
+    assert f"{storage}/: 2 PDFs that an export names outside of its own folder: not read" in refused.out
+    assert "--files-from FOLDER" in refused.out
+    assert asky("papers", "list").out == ""
+    done = asky("papers", "add", "--offline", "--files-from", str(storage), str(refs))
+    assert (done.code, done.out.count("added ")) == (0, 2), done.err
+    again = asky("papers", "add", "--offline", str(refs))
+    assert (again.code, "outside" in again.out) == (0, False)
+
+
+@pytest.mark.parametrize("reply", ["y", "n"])
+def test_the_user_is_asked_once_for_a_folder_outside(tmp_path: Path, reply: str) -> None:
+    refs, _ = library(tmp_path)
+    home = tmp_path / "home"
+    home.mkdir()
+    environ = {"ASKY_RESEARCH__EMBEDDING__MODEL": str(tmp_path / "no model")}
+    with Dialogue("papers", "add", "--offline", "--no-embed", str(refs), home=home, environ=environ) as dialogue:
+        dialogue.answer("that the export names? [y/N]", reply)
+        code = dialogue.end()
+    asked = " ".join(dialogue.screen.split())
+    assert asked.count("Read the 2 PDFs in") == asked.count("[y/N]") == 1
+    assert ("2 PDFs: 2 added" in asked) == (reply == "y"), asked
+    assert (code == 0) == (reply == "y")
+
+
+def test_a_pdf_with_another_title_than_its_entry_is_added_without_what_the_entry_says(
+    asky: InProcess, tmp_path: Path
+) -> None:
+    (tmp_path / "x.pdf").write_bytes(paper_pdf(TIDES))
+    refs = tmp_path / "refs.bib"
+    refs.write_text("@misc{k, title = {Why glass breaks}, doi = {10.5555/glass}, file = {x.pdf}}", "utf-8")
+    done = asky("papers", "add", "--offline", str(refs))
+    assert "refs.bib: k calls it “Why glass breaks”" in done.out
+    assert "10.5555/glass" not in asky("papers", "list").out

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -280,3 +282,24 @@ def test_the_session_to_continue_is_the_last_in_which_something_was_asked(desk: 
         found = find_session(made, last)
         assert found is not None
         assert found.name == "begun"
+
+
+@pytest.mark.parametrize("name", ["private-divorce-2026.md", "my wall (old).txt"])
+@pytest.mark.parametrize("written", ["local://{}", "{folder}/{}"])
+def test_the_name_of_a_file_is_no_word_that_its_answer_has_to_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, written: str
+) -> None:
+    folder = tmp_path / "named"
+    folder.mkdir()
+    (folder / name).write_text("The harbour wall of granite was built in 1871.\n")
+    (tmp_path / "home").mkdir()
+    asky = InProcess(tmp_path / "home", monkeypatch, capsys)
+    monkeypatch.setenv("ASKY_RESEARCH__EMBEDDING__MODEL", str(tmp_path / "no model"))
+    monkeypatch.setenv("ASKY_RESEARCH__LOCAL_DOCUMENT_ROOTS", f'["{folder}"]')
+    monkeypatch.setattr(sys, "stdin", None)
+    target = written.format(quote(name) if "local" in written else name, folder=folder)
+    target = f'"{target}"' if " " in target else target
+    answered = asky("-r", "--no-web", f"What does {target} say about the granite wall?")
+    assert (answered.code, answered.out.startswith("The harbour wall of granite was built in 1871. [1]")) == (0, True)
+    other = asky("-r", "--no-web", f"What does {target} say about the moon?")
+    assert other.code == 11

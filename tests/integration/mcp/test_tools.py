@@ -199,6 +199,55 @@ async def test_with_private_documents_an_unknown_address_is_opened_only_with_con
         assert all(url in message for message in asked)
 
 
+NAMED = {
+    "See 10.1234/Zebrafalcon7741 please": ["https://doi.org/10.1234/zebrafalcon7741"],
+    "What is arXiv:2101.00001v2 about?": ["https://arxiv.org/abs/2101.00001v2"],
+    "PMID: 31452104 and PMC6993921?": [
+        "https://pubmed.ncbi.nlm.nih.gov/31452104",
+        "https://pmc.ncbi.nlm.nih.gov/articles/PMC6993921",
+    ],
+    "doi:10.1234/a.b(c)d, [this](https://example.org/x?q=1) and www.example.org/y.": [
+        "https://example.org/x?q=1",
+        "https://www.example.org/y",
+        "https://doi.org/10.1234/a.b(c)d",
+    ],
+}
+
+
+@pytest.mark.parametrize("question", NAMED)
+async def test_what_the_user_is_asked_about_is_what_would_be_opened(lab: Lab, question: str) -> None:
+    asked: list[str] = []
+
+    async def decline(context: Any, params: Any) -> Any:
+        asked.append(params.message)
+        return types.ElicitResult(action="decline")
+
+    async with hosted(lab, "legacy", elicitation_callback=decline) as (client, asky):
+        await asky.corpus.add([lab.private])
+        refused = await client.call_tool("ask", {"question": question, "web": True})
+        assert fault_of(refused)["code"] == "source_refused"
+        assert asky.chat.named_addresses(question, None) == asky.chat.named_addresses(question, "none yet")
+    (message,) = asked
+    assert sorted(message.splitlines()[1:]) == sorted(f"- {each}" for each in NAMED[question])
+
+
+async def test_a_follow_up_opens_no_address_of_an_earlier_question_without_consent(lab: Lab) -> None:
+    asked: list[str] = []
+
+    async def decline(context: Any, params: Any) -> Any:
+        asked.append(params.message)
+        return types.ElicitResult(action="decline")
+
+    async with hosted(lab, "legacy", elicitation_callback=decline) as (client, asky):
+        await asky.corpus.add([lab.private])
+        first = {"question": "What does 10.1234/zebrafalcon say of the tides?", "web": False, "session": "s"}
+        await client.call_tool("ask", first)
+        refused = await client.call_tool("ask", {"question": "And why?", "web": True, "session": "s"})
+        assert fault_of(refused)["code"] == "source_refused"
+    assert len(asked) == 1
+    assert "https://doi.org/10.1234/zebrafalcon" in asked[0]
+
+
 @pytest.mark.parametrize("secret", ["document", "finding", "vault"])
 async def test_whatever_is_private_keeps_addresses_back(lab: Lab, secret: str) -> None:
     environ = {"ASKY_NOTES__VAULT": str(lab.private)} if secret == "vault" else {}

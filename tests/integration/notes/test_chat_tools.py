@@ -17,7 +17,7 @@ from asky.errors import TimedOut
 from asky.events import Noted, StageStarted, TextStreamed
 from asky.llm.port import ABSTENTION
 from asky.notes.tools import pausing, time_limit
-from asky.research.writing.tool_result_placeholder import LEFT_OUT
+from asky.research.writing.tool_result_placeholder import RESEARCHED
 from asky.values import Answer as StoredAnswer
 from asky.values import Approve, FileChange
 from tests.support.endpoint import Answer, Call, Problem, Request
@@ -257,7 +257,8 @@ def test_a_long_session_keeps_the_path_and_the_topics_of_a_research(tmp_path: Pa
         for number in range(4):
             chat.ask(f"What keeps tide {number} out?")
         sent = [str(each["content"]) for each in lab.endpoint.requests[-1].messages if each["role"] == "tool"]
-    assert json.loads(sent[0]) == {"left_out": LEFT_OUT, "path": "Tidal power.md", "topics_researched": 2}
+    kept = {"success": True, "path": "Tidal power.md", "topics_researched": 2}
+    assert json.loads(sent[0]) == {"left_out": RESEARCHED} | kept
 
 
 def test_without_a_vault_or_outside_of_a_conversation_there_are_no_such_tools(lab: NoteLab, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from asky.llm.extractive.questions import (
     queries,
     read_question,
     sub_questions,
+    without_places,
 )
 from tests.support.timing import check_linear
 
@@ -117,6 +118,25 @@ def test_a_follow_up_adds_the_names_that_the_best_texts_brought() -> None:
     assert follow_up([question], ["It was a large mill."]) == []
     assert follow_up([read_question("When did Ada Byrne die?")], ["The mill of Ada Byrne burned."]) == []
     assert follow_up([], ["The mill belonged to Ada Byrne."]) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "about"),
+    [
+        ('What does "Private divorce.md" say about the wall?', "What does say about the wall?"),
+        ('Is the wall in "private DIVORCE.md" high, says "private divorce"?', "Is the wall in high, says ?"),
+        ("What do the attached documents say about the wall?", "What do say about the wall?"),
+        ("What does the document say about the wall?", "What does say about the wall?"),
+        ("Do these files mention a wall?", "Do mention a wall?"),
+        ('What does "asyncio.run" do?', 'What does "asyncio.run" do?'),
+        ("Which file holds the wall?", "Which file holds the wall?"),
+        ('What does "private divorce.md" say?', 'What does "private divorce.md" say?'),
+        ("What does the document say?", "What does the document say?"),
+    ],
+)
+def test_where_to_look_is_not_what_a_question_is_about(question: str, about: str) -> None:
+    found = without_places(question, ["Private divorce.md", "private divorce", ""])
+    assert " ".join(found.split()) == about
 
 
 def test_names_are_capitalised_runs_inside_a_sentence() -> None:

@@ -154,7 +154,9 @@ def test_attachments_are_found(tmp_path: Path) -> None:
         "link.pdf",
         "c d.pdf;files/12/../../c d.pdf",
     ]
-    papers = [only(export(folder, file)) for file in files]
+    found = [read_arguments([export(folder, each)], max_bytes=MAX_BYTES, files_from=[outside.parent]) for each in files]
+    papers = [wanted.papers[0] for wanted in found]
+    assert not any(wanted.failures or wanted.outside for wanted in found)
     assert [paper.pdfs for paper in papers] == [(inside,), (space,), (outside,), (outside,), (space,), (space,)]
     assert papers[0].name == "refs.bib: k0"
     assert papers[0].candidate is not None
@@ -189,6 +191,37 @@ def test_attachments_elsewhere_are_named(file: str, why: str, tmp_path: Path) ->
     wanted = read(refs)
     assert [each.identifiers for each in wanted.papers] == [(DOI,)]
     assert [each.message for each in wanted.failures] == [f"refs.bib: k0: {why}"]
+
+
+def test_pdfs_outside_of_the_exports_folder_are_counted_by_folder_and_not_read(tmp_path: Path) -> None:
+    library, storage, private = tmp_path / "a/library", tmp_path / "z/Zotero/storage", tmp_path / "private"
+    mine = pdf(library / "mine.pdf")
+    stored = [pdf(storage / name / "x y.pdf") for name in ("ABCD1234", "EFGH5678", "IJKL9012")]
+    salary = pdf(private / "salary.pdf")
+    (library / "link.pdf").symlink_to(salary)
+    (private / "to_storage.pdf").symlink_to(stored[0])
+    named = [*stored, private / "to_storage.pdf", salary, mine, "/dev/zero", private / "missing.pdf", "../x.pdf"]
+    refs = export(library, *map(str, [*named, "link.pdf", salary.as_uri()]))
+    wanted = read(refs)
+    assert [each.pdfs for each in wanted.papers] == [(mine,)]
+    assert dict(wanted.outside) == {storage.resolve(): 3, private.resolve(): 1}
+    whys = [each.message.removeprefix("refs.bib: ").partition("; ")[0] for each in wanted.failures]
+    assert whys[:5] == [f"k{number}: its PDF was not read" for number in range(5)]
+    assert [each.partition(": ")[0] for each in whys[5:]] == ["k6", "k7", "k8", "k9", "k10"]
+    allowed = read_arguments([refs], max_bytes=MAX_BYTES, files_from=[storage])
+    assert [each.pdfs for each in allowed.papers] == [(each,) for each in (*stored, mine)]
+    assert dict(allowed.outside) == {private.resolve(): 1}
+    known = read_arguments([refs], max_bytes=MAX_BYTES, known={str(each) for each in (*stored, salary)})
+    assert not known.outside
+
+
+def test_folders_as_wide_as_a_home_are_not_joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = tmp_path.resolve() / "home"
+    monkeypatch.setenv("HOME", str(home))
+    found = [pdf(home / name / "x.pdf") for name in ("papers/2020", "papers/2021", "private")]
+    (tmp_path / "library").mkdir()
+    refs = export(tmp_path / "library", *map(str, found))
+    assert dict(read(refs).outside) == {home / "papers": 2, home / "private": 1}
 
 
 def test_an_entry_with_nothing_to_go_by_is_named(tmp_path: Path) -> None:

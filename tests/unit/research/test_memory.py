@@ -204,7 +204,7 @@ def test_what_private_documents_gave_is_known_to_the_run(desk: Desk) -> None:
     shown = desk.recall("two tides of")
     assert shown.count("\n- ") == 4
     assert '"Page" at example.org' in shown
-    assert set(desk.run.private_notes) == {"Two tides of documents.", "Two tides of both."}
+    assert set(desk.run.private_notes) == {"Two tides of documents.", "Two tides of both.", "Two tides of mine."}
 
 
 def test_what_rests_on_a_recalled_web_finding_is_of_the_web_too(desk: Desk) -> None:

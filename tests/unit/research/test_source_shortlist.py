@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from asky.app.web import named_addresses
 from asky.config.schema import ShortlistSettings
 from asky.errors import NotConfigured, ProviderError, StoreFull
 from asky.events import Event, StageAdvanced, StageFinished, StageStarted, Warned, ignore
@@ -93,6 +94,24 @@ async def test_the_best_are_kept_and_every_other_one_has_a_reason() -> None:
     assert sum(reason == "not among the 20 pages that were read" for reason in reasons.values()) == 20
     assert sum(reason.startswith("8 others fit better") for reason in reasons.values()) == 12
     assert (made.read, made.origins, made.queries) == (20, 20, (QUESTION,))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "See 10.1234/Zebrafalcon7741 please",
+        "Is arXiv:2101.00001v2 or hep-th/9901001 right?",
+        "https://doi.org/10.1234/x and 10.1234/X and doi: 10.1234/y.",
+        "PMID 31452104, PMC6993921, pmid:31452104",
+        "www.example.org/a, <https://example.org/b>, [c](http://example.org/c) and example.org/d?",
+        "HTTPS://EXAMPLE.ORG/%7Ee#part and https://example.org/~e",
+        "nothing at all",
+    ],
+)
+async def test_the_addresses_that_are_read_are_those_that_a_user_is_told_of(question: str) -> None:
+    web = FakeWeb()
+    await shortlist(web, question=question)
+    assert web.read_urls == list(named_addresses(question))
 
 
 async def test_reasons_are_in_words() -> None:

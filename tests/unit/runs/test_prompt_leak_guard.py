@@ -14,6 +14,7 @@ from asky.research.run import ResearchRun
 from asky.runs.access import Access
 from asky.runs.prompt_leak_guard import guard_prompts
 from asky.storage.scope import Scope
+from asky.text.letters import fold
 from asky.values import Evidence, Location, Source, SourceKind, Span
 from tests.support.models import ScriptedModel
 
@@ -42,6 +43,51 @@ REFUSED = {
     "a fact": "Known: The BOARD agreed to close the mill at Lund, and to sell its turbines.",
     "a finding": "The turbines are worth four million and go to a buyer in Malmö.",
 }
+
+
+NAMED = "Amelia Quimby of Łódź was dismissed, says Zoë. AMELIA has the code ZEBRA-77 and the key A4F9."
+STRUCK = {
+    "a name": "so far: Lund mill Amelia Quimby",
+    "in other cases": "lund mill AMELIA quimby",
+    "with a hyphen": "Lund mill Amelia-Quimby",
+    "in the plural and declined": "the Quimbys, Amelia's mill",
+    "within a longer word": "the Quimbyesque mill of AmeliaQuimby",
+    "with and without accents": "Łódź or Lodz, Zoe\u0308 or Zoe",
+    "codes": "ZEBRA-77 and a4f9",
+    "a file": "private-divorce-2026.md, Private Divorce 2026",
+    "a title and a heading": "Bellweather, and the Ottoline affair",
+}
+FORMS = ["amelia", "quimby", "lodz", "zoe", "zebra", "a4f9", "divorce", "bellweather", "ottoline"]
+
+
+def sent(text: str) -> str:
+    """What a model elsewhere is sent for this prompt."""
+    source = Source("s4", "file", "file:///private-divorce-2026.md", "Bellweather", path="/x/private-divorce-2026.md")
+    location = Location("The Ottoline affair", None, None, None)
+    passage = Evidence("P0004", source, 1, "0" * 64, Span(0, len(NAMED)), NAMED, location)
+    research = ResearchRun("r1", None, Scope(), 1000, 5, question="What does Grimsby say about the mill at Lund?")
+    research.shown |= {"P0004": passage, "P0003": REPORT_PASSAGE}
+    model = ScriptedModel("Yes.")
+
+    async def main() -> None:
+        guarded = guard_prompts(model, Access(private_stays=True), research)
+        async with aclosing(guarded.stream([Message("user", text)], [])) as items:
+            async for _ in items:
+                pass
+
+    anyio.run(main)
+    return fold(str(model.sent[0]))
+
+
+@pytest.mark.parametrize("what", STRUCK)
+def test_names_that_only_private_passages_hold_are_struck_from_a_prompt(what: str) -> None:
+    assert any(each in fold(STRUCK[what]) for each in FORMS)
+    assert [each for each in FORMS if each in sent(STRUCK[what])] == []
+
+
+def test_words_of_the_question_of_public_passages_and_of_asky_stay() -> None:
+    text = f"Known facts: Grimsby\nQueries sent so far: Lund\n{render_passages([REPORT_PASSAGE], marker=MARKER)}"
+    assert "…" not in sent(text)
 
 
 def call(text: str, access: Access) -> int:
