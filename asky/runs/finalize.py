@@ -182,12 +182,17 @@ class Finalizer:
         return warnings
 
     def _compare(self, citations: Sequence[Citation]) -> list[str]:
-        shown = self.journal.state.research.shown
         return [
             f"[{each.n}] is from an earlier text of {shown_title(each.source)}, which has since changed or disappeared"
             for each in citations
-            if self.stores.corpus.current_document(each.source.id) != shown[each.key].document_id
+            if not self._is_current(each)
         ]
+
+    def _is_current(self, citation: Citation) -> bool:
+        """Return whether the source of a citation still has the text that is cited, however it is cut by now."""
+        document_id = self.stores.corpus.current_document(citation.source.id)
+        documents = self.stores.store().tables.documents
+        return document_id is not None and documents.digest(document_id)[0] == citation.sha256
 
     async def _changed_file_warnings(self, checked: CheckedReply) -> Sequence[str]:
         """Return warnings about cited files changed since they were read; those of a replayed run are recorded."""

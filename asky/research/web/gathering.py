@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import anyio
 
-from asky.concurrency import gather, in_thread
+from asky.concurrency import error_of, gather, in_thread
 from asky.errors import AskyError, StorageError, TimedOut
 from asky.events import StageAdvanced, StageFinished, StageStarted
 from asky.research.excerpts.passages import join_hits, read_passages
@@ -172,15 +172,17 @@ class Gatherer:
         self._pages: dict[str, _Page] = {}
 
     async def gather(self, topics: Sequence[AnyTopic]) -> list[TopicFindings[AnyTopic]]:
-        """Return what was found on each topic, in their order, with what could not be looked up."""
+        """Return what was found on each topic, in their order, with what could not be looked up.
+
+        Raises `StorageError`, which is about no one topic.
+        """
         started, done = time.monotonic(), 0
         self._emit(StageStarted(STAGE, len(topics)))
         queries = [_query(each) for each in topics]
         local = dict(zip(queries, await in_thread(self._find_local, queries), strict=True))
 
         searches = await gather(topics, self._search, limit=_AT_ONCE, subject=lambda topic: topic.label)
-        searched = [each for each in searches if isinstance(each, _Searched)]
-        assert len(searched) == len(topics)  # `_search` keeps the errors that may be survived
+        searched = [each if isinstance(each, _Searched) else _Searched(failures=(error_of(each),)) for each in searches]
         chosen = self._choose_pages([each.results for each in searched])
 
         async def look_up(at: int) -> TopicFindings[AnyTopic]:
@@ -191,8 +193,12 @@ class Gatherer:
             return found
 
         outcomes = await gather(range(len(topics)), look_up, limit=_AT_ONCE, subject=lambda at: topics[at].label)
-        found = [each for each in outcomes if isinstance(each, TopicFindings)]
-        assert len(found) == len(outcomes)  # `_look_up` keeps the errors that may be survived
+        found = [
+            each
+            if isinstance(each, TopicFindings)
+            else TopicFindings(topic, before.results, failures=(*before.failures, error_of(each)))
+            for topic, before, each in zip(topics, searched, outcomes, strict=True)
+        ]
         total = sum(len(each.passages()) for each in found)
         self._emit(StageFinished(STAGE, time.monotonic() - started, counted(total, "passage")))
         return found
@@ -271,7 +277,8 @@ class Gatherer:
 
     def _whole(self, source: Source) -> list[Evidence]:
         document_id = self._corpus.current_document(source.id)
-        assert document_id is not None  # it was just stored
+        if document_id is None:  # the session was deleted since
+            return []
         return read_passages(
             source,
             document_id,

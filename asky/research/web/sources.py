@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -61,10 +62,12 @@ class WebSources:
     def of_snippet(self, candidate: Candidate) -> Source:
         """Return the source of what a service says of a result: the abstract of a paper, or the snippet of a page.
 
-        It is stored now, apart from the page itself.
+        It is stored now, apart from the page itself, and each wording apart: what a service quotes of a page depends on
+        the query.
         """
         part = "abstract" if candidate.kind == "paper" else "snippet"
-        uri = f"{part}:{candidate.url}"
+        wording = hashlib.sha256(f"{candidate.title}\n{candidate.snippet}".encode("utf-8", "surrogatepass")).hexdigest()
+        uri = f"{part}:{candidate.url} {wording[:16]}"
         source = Source(source_id(uri), candidate.kind, uri, candidate.title or candidate.url, url=candidate.url)
         work = {"published": candidate.published, "published_in": candidate.venue, "doi": candidate.doi}
         facts = {"author": "; ".join(candidate.authors), "part": part, **work}
