@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from asky.evidence.passages import describe_source
+from asky.research.excerpts.locations import ABSTRACT, SNIPPET
 from asky.research.web.open_copies import named_paper
 from asky.values import Document, Source, source_id
 
@@ -72,6 +73,7 @@ class WebSources:
         work = {"published": candidate.published, "published_in": candidate.venue, "doi": candidate.doi}
         facts = {"author": "; ".join(candidate.authors), "part": part, **work}
         known = {name: fact for name, fact in facts.items() if fact}
-        document = Document(candidate.snippet, "text/plain", candidate.title or None, metadata=known)
+        media_type = ABSTRACT if candidate.kind == "paper" else SNIPPET
+        document = Document(candidate.snippet, media_type, candidate.title or None, metadata=known)
         self._acquirer.add_text(source, document, self._collection_id)
         return source

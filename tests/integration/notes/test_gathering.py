@@ -27,7 +27,7 @@ from asky.research.web.gathering import (
     no_pages,
 )
 from asky.search.port import Candidate
-from asky.values import Evidence
+from asky.values import Evidence, Location
 from tests.support.embedding import FakeEmbedder
 from tests.support.search_store import SearchStore
 from tests.support.searching import FakeSearch
@@ -139,6 +139,7 @@ def test_each_snippet_of_an_address_is_a_text_of_its_own(lab: Lab) -> None:
     for _ in range(10):
         found = lab.gather(search, *TOPICS, choose=no_pages)
         assert [[each.text for each in topic.snippets] for topic in found] == [[f"On {each}."] for each in TOPICS]
+        assert {each.location for topic in found for each in topic.snippets} == {Location("search snippet")}
         assert len({each.source.id for topic in found for each in topic.snippets}) == len(TOPICS)
         for each in (passage for topic in found for passage in topic.snippets):
             assert lab.store.corpus.current_document(each.source.id) == each.document_id
