@@ -221,7 +221,7 @@ class Collector:
         return found or [next(at for at, each in enumerate(self._lookups) if each.about == about)]
 
     def _may_fetch(self) -> bool:
-        return not self._task.max_fetches or self.fetches < self._task.max_fetches
+        return self.fetches < self._task.max_fetches
 
     async def _attempt(self, make: Callable[[bool], Awaitable[T]], source_name: str, url: str) -> T:
         """Try a search or a page until the time for cycles is over, or the user stops the run; see `Attempt`."""
@@ -256,7 +256,7 @@ class Collector:
                     with suppress(SourceError):
                         return cast("T", await self._web.read_open_copy(url))
                 if action != "retry":
-                    self._note_failure(url, source_name, error_type(error), error.message)
+                    self._note_failure(url, source_name, error_type(error), error.message, error.hint)
                     raise
 
     def _note_found(self, found: object, url: str) -> None:
@@ -270,14 +270,13 @@ class Collector:
                 counts["results"] += search.results or 0
                 counts["failures"] += search.results is None
             for failed in found.failures:
-                self._note_failure("", failed.subject, failed.code, failed.message)
+                self._note_failure("", failed.subject, failed.code, failed.message, failed.hint)
             for each in found.candidates:
                 self._found_by[page_key(each.url)] = [rank.provider for rank in each.found]
 
-    def _note_failure(self, url: str, source_name: str, error_type: str, error_message: str) -> None:
-        self._failures.append(
-            {"url": url, "source_name": source_name, "error_type": error_type, "error_message": error_message}
-        )
+    def _note_failure(self, url: str, source_name: str, error_type: str, message: str, hint: str | None) -> None:
+        failed = {"url": url, "source_name": source_name, "error_type": error_type, "error_message": message}
+        self._failures.append(failed | {"hint": hint})
 
 
 def _record(passage: Evidence, about: int, origin: str) -> dict[str, Any]:

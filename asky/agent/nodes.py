@@ -26,6 +26,7 @@ from asky.errors import AskyError, BudgetExceeded, Interrupted, StorageError
 from asky.events import CycleEvaluated, PhaseStarted, ResearchPlanned
 from asky.llm.structured import Structured
 from asky.runs.journal.web import REPLAYED, JournaledSummaries
+from asky.text.counting import counted
 from asky.values import PRIVATE_KINDS
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ it, each with at most two fifths of the context; a cycle takes one to four such 
 
 _MAX_BATCHES = 4
 _NO_QUERIES = "No further queries: everything that could be asked for has been searched"
+_NO_PAGES = "No page may be read, and the searches say little more"
 _IN_CYCLES = ("collect", "process", "analyze", "evaluate")
 _MESSAGES: Mapping[str, str] = {
     "clarify": "reading the question",
@@ -231,9 +233,12 @@ class Nodes:
     async def _collect(self) -> Mapping[str, Any]:
         notes = self._take_notes()
         self.findings.add_sub_questions(notes)
-        lookups = [Lookup(query, about) for about, query in next_queries(self.findings)]
+        lookups = [Lookup(query, about) for about, query in self._next_queries()]
         found = await self._collector.collect(lookups)
         return {"notes": notes, "queries": [each.label for each in lookups], **found}
+
+    def _next_queries(self) -> list[tuple[int, str]]:
+        return next_queries(self.findings, reads_on=self._task.max_fetches > 0)
 
     def _take_notes(self) -> list[str]:
         """Return what the user has said since; the words are the user's own, so queries may repeat them."""
@@ -311,8 +316,10 @@ class Nodes:
             should_stop, reason = True, exceeded
         elif is_stopping:
             should_stop, reason = True, USER_STOP
-        elif not should_stop and not next_queries(found):
+        elif not should_stop and not self._next_queries():
             should_stop, reason = True, _NO_QUERIES
+        if should_stop and exceeded is None and not is_stopping:
+            reason = self._reason_unread() or reason
         entry = {"cycle": self._cycle, "should_stop": should_stop, "reason": reason, "metrics": asdict(metrics)}
         await in_thread(self._worker.runs.record, self._research.run_id, EVALUATED, entry)
         if self._journal.is_live:
@@ -327,6 +334,13 @@ class Nodes:
             "record": asdict(record),
         }
 
+    def _reason_unread(self) -> str | None:
+        """Return why a run ends that has read none of the pages that were found; `None` for any other."""
+        failed = len(self.findings.failed_addresses())
+        if self.findings.has_only_failed():
+            return f"None of the {counted(failed, 'page')} that were tried could be read"
+        return _NO_PAGES if not self._task.max_fetches and self.findings.rankings else None
+
     def _cycle_record(self) -> tuple[CycleRecord, SaturationMetrics]:
         found = self.findings
         before = found.cycles[-1] if found.cycles else None
@@ -334,6 +348,8 @@ class Nodes:
         support = [len({found.same_as.get(each, each) for each in fact.sources}) for fact in facts]
         circular, citations = found.circular()
         stating = {found.same_as.get(address, address) for fact in facts for address in fact.sources}
+        failed, known = found.failed_addresses(), found.known_addresses | found.tried_addresses
+        unread = [each for each in known if each not in found.tried_addresses] if self._task.max_fetches else []
         earlier_facts, earlier_entities = (before.facts, before.entities) if before else (0, 0)
         metrics = calculate_saturation(
             earlier_entities,
@@ -342,8 +358,8 @@ class Nodes:
             max(len(facts), earlier_facts),
             circular,
             citations,
-            len(found.tried_addresses),
-            len(found.known_addresses | found.tried_addresses),
+            len([each for each in found.tried_addresses if each not in failed]),
+            len([each for each in known if each not in failed]),
         )
         return CycleRecord(
             cycle=self._cycle,
@@ -355,7 +371,7 @@ class Nodes:
             facts_seen_once=support.count(1),
             facts_seen_twice=support.count(2),
             sources=len(stating),
-            unread=len([each for each in found.known_addresses if each not in found.tried_addresses]),
+            unread=len(unread),
             metrics=metrics,
         ), metrics
 
