@@ -87,7 +87,7 @@ class Collector:
     async def collect(self, lookups: Sequence[Lookup]) -> dict[str, Any]:
         """Look all queries up, and return what was found as JSON: passages, addresses, failures and links.
 
-        A request to stop ends what goes on, and nothing new is begun.
+        A request to stop ends what goes on, and nothing new is begun: what has no vector is searched by words.
         """
         self._failures, self._tried, self._links, self._asked = [], {}, {}, {}
         self._lookups, self._rankings = lookups, []
@@ -171,6 +171,7 @@ class Collector:
                 choose_pages=self._choose_pages,
                 attempt=self._attempt,
                 page_s=_LONGEST_PAGE_S,
+                may_embed=self._may_embed,
                 emit=self._context.run.emit,
             )
         return self._gatherer
@@ -191,7 +192,11 @@ class Collector:
             return [[] for _ in queries]
         tools = ResearchTools(self._research, worker.store(), worker.corpus, worker.runs)
         known = tuple(self._research.shown.values())
-        return [tools.find([query], scope, known=known) for query in queries]
+        return [tools.find([query], scope, known=known, may_embed=self._may_embed) for query in queries]
+
+    def _may_embed(self) -> bool:
+        """Return whether there is time to embed: after a request to stop, what is embedded so far is enough."""
+        return not self._is_stopping
 
     def _choose_pages(self, results: Sequence[Sequence[Candidate]]) -> list[list[str]]:
         """Return the pages to read for each query of this cycle, at most two a query on average.

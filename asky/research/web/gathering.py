@@ -13,6 +13,7 @@ from asky.concurrency import error_of, gather, in_thread
 from asky.errors import AskyError, StorageError, TimedOut
 from asky.events import StageAdvanced, StageFinished, StageStarted
 from asky.research.excerpts.passages import join_hits, read_passages
+from asky.research.index.embed_chunks import always
 from asky.research.no_evidence import WEB_SEARCH
 from asky.storage.scope import Scope
 from asky.text.counting import counted
@@ -139,8 +140,8 @@ class Gatherer:
     """Looks topics up in one run. `web` is `None` if nothing may be sent or no service is set up.
 
     `find_local` searches the user's documents, and `choose_pages` says which results are read, once all searches are
-    done; by default none. `attempt` is how a search or a page is tried. Passages become citable in `research` before
-    they are returned.
+    done; by default none. `attempt` is how a search or a page is tried. Once `may_embed` returns false, what has no
+    vector is searched by words. Passages become citable in `research` before they are returned.
     """
 
     def __init__(
@@ -156,6 +157,7 @@ class Gatherer:
         choose_pages: ChoosePages = no_pages,
         attempt: Attempt = attempt_once,
         page_s: float = _PAGE_S,
+        may_embed: Callable[[], bool] = always,
         emit: Listener,
     ) -> None:
         self._research = research
@@ -168,6 +170,8 @@ class Gatherer:
         self._choose_pages = choose_pages
         self._attempt = attempt
         self._page_s = page_s
+        self._may_embed = may_embed
+        self._embedding = anyio.CapacityLimiter(1)  # one page at a time: topics that want it embed it once
         self._emit = emit
         self._pages: dict[str, _Page] = {}
 
@@ -208,7 +212,7 @@ class Gatherer:
     ) -> TopicFindings[AnyTopic]:
         results, failures = searched.results, list(searched.failures)
         sources = await self._read(urls, failures)
-        pages = await in_thread(self._passages_of_pages, topic, sources)
+        pages = await in_thread(self._passages_of_pages, topic, sources, limiter=self._embedding)
         snippets = await self._snippets(results[:_WEB_RESULTS], {each.source.url for each in pages})
         await in_thread(self._runs.show, self._research.run_id, [*pages, *snippets, *local])
         self._research.shown |= {each.key: each for each in (*pages, *snippets, *local)}
@@ -263,7 +267,9 @@ class Gatherer:
         found: list[Evidence] = []
         for source in sources:
             scope = Scope((self._web_collection,) if self._web_collection is not None else None, (source.id,))
-            hits = self._store.search_content_chunks(_query(topic), scope, limit=2 * _PAGE_PASSAGES)
+            hits = self._store.search_content_chunks(
+                _query(topic), scope, limit=2 * _PAGE_PASSAGES, may_embed=self._may_embed
+            )
             near = [each for each in hits if each.span.end <= _PAGE_CHARS]
             found += join_hits(near, self._store.tables.documents, self._research.keys, limit=_PAGE_PASSAGES)
         return found

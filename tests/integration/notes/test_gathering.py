@@ -16,6 +16,7 @@ from asky.config.schema import Retrieval
 from asky.errors import ProviderError, StoreFull
 from asky.events import ignore
 from asky.notes.topics import Topic
+from asky.research.index.embed_chunks import always
 from asky.research.run import ResearchRun
 from asky.research.web.access import WebAccess
 from asky.research.web.gathering import (
@@ -27,6 +28,7 @@ from asky.research.web.gathering import (
     no_pages,
 )
 from asky.search.port import Candidate
+from asky.storage.vectors import Coverage
 from asky.values import Evidence, Location
 from tests.support.embedding import FakeEmbedder
 from tests.support.search_store import SearchStore
@@ -64,6 +66,7 @@ class Lab:
         page_s: float = 60.0,
         choose: ChoosePages = lambda results: [[each.url for each in listed[:2]] for listed in results],
         attempt: Attempt = attempt_once,
+        may_embed: Callable[[], bool] = always,
     ) -> list[TopicFindings[Topic]]:
         self.web.search_with(search)
         run = self.web.runs.start(question="q", mode="notes", model="m", session_id=None)
@@ -84,6 +87,7 @@ class Lab:
             choose_pages=choose,
             attempt=attempt,
             page_s=page_s,
+            may_embed=may_embed,
             emit=ignore,
         )
         try:
@@ -126,6 +130,21 @@ def test_a_page_that_two_topics_want_is_read_once_and_two_pages_a_topic(lab: Lab
     found = lab.gather(FakeSearch(urls), "tidal barrage", "the river")
     assert [each.topic.label for each in found] == ["tidal barrage", "the river"]
     assert sorted(each.path for each in lab.site.requests) == ["/a", "/b"]
+
+
+def test_pages_are_searched_by_words_once_nobody_waits_for_vectors(lab: Lab) -> None:
+    lab.site.page("/near", html=html(NEAR))
+    (found,) = lab.gather(FakeSearch([lab.site.url("/near")]), "tidal barrage", may_embed=lambda: False)
+    assert [each.text for each in found.pages] == [NEAR]
+    assert lab.store.search.coverage(lab.store.scope) == Coverage(1, 0)
+
+
+def test_topics_that_want_one_page_embed_it_once(lab: Lab) -> None:
+    lab.site.page("/long", html=html(*(f"{NEAR} Part {number}. {FILLER[:600]}" for number in range(9))))
+    lab.gather(FakeSearch([lab.site.url("/long")]), *TOPICS)
+    assert isinstance(lab.store.embedder, FakeEmbedder)
+    embedded = [each for each in lab.store.embedder.embedded if "Part" in each]
+    assert len(embedded) == len(set(embedded)) > 1
 
 
 def test_a_topic_that_could_not_be_searched_says_so(lab: Lab) -> None:
