@@ -32,6 +32,8 @@ def test_research_is_started_listed_reported_and_exported(lab: AgentLab, tmp_pat
     assert done.returncode == 0, done.stderr
     assert "620 million francs. [1]" in done.stdout
     assert "cycle 1: 100% of what it found is new" in done.stderr
+    phases = ("reading the question", "planning", "cycle 1: looking for sources", "writing the report")
+    assert [each for each in done.stderr.splitlines() if each in phases] == list(phases), "minutes may lie between"
     assert "Everything that the searches offered has been read: 3 facts from 3 sources" in done.stderr
     assert "## How sure is this" in file.read_text("utf-8")
     listed = json.loads(asky(lab, "list", "--json").stdout)["runs"]
