@@ -173,6 +173,29 @@ def test_a_model_that_proposes_the_same_for_ever_does_not_keep_a_run_going(lab: 
     assert len(report.cycles) <= 3
 
 
+INVENTED = "The Rance is the biggest natural disaster. [P0000] See also https://never-seen.example/x for more."
+
+
+def test_a_report_that_cites_nothing_gives_way_to_quotations(lab: AgentLab) -> None:
+    lab.replies = {"Write a research report": INVENTED, "was checked against the passages": INVENTED}
+    answer = lab.research(model="far")
+    assert "620 million" in answer.text
+    assert "natural disaster" not in answer.text
+    assert [each.verdict for each in answer.claims] == ["supported"] * len(answer.claims)
+    assert any("far cited nothing that it was shown" in each for each in answer.warnings)
+    calls = len(lab.endpoint.requests)
+
+    assert anyio.run(lab.asky.chat.replay, answer.run).text == answer.text
+    assert len(lab.endpoint.requests) == calls
+
+
+def test_a_report_that_cites_nothing_stays_if_nothing_can_be_quoted(lab: AgentLab) -> None:
+    lab.replies = {"Write a research report": INVENTED, "was checked against the passages": INVENTED}
+    lab.search.play(lambda _: Reply({"results": []}))
+    answer = lab.research(model="far")
+    assert answer.stopped_by == "no_evidence"
+
+
 def test_a_model_that_is_down_at_the_end_leaves_a_run_to_resume(lab: AgentLab) -> None:
     lab.replies = {"Write a research report": lambda _: Problem("bad_request")}
     with pytest.raises(AskyError, match="The report could not be written"):
