@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from asky.errors import AskyError
+from asky.errors import AskyError, StorageError
 from asky.values import Failure
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ async def gather(
 ) -> list[Result | Failure]:
     """Await `worker(item)` for every item, at most `limit` at a time; return the results in the order of `items`.
 
-    If an item raises an `AskyError`, its result is a `Failure` about `subject(item)`, and the others continue. Any
-    other exception cancels the rest and is raised as is, never in an exception group. Cancelling the caller cancels
-    all.
+    If an item raises an `AskyError`, its result is a `Failure` about `subject(item)`, and the others continue. A
+    `StorageError` is about no item: it cancels the rest and is raised as is, never in an exception group, and so is any
+    other exception. Cancelling the caller cancels all.
 
     Raises `ValueError` if `limit` is below 1.
     """
@@ -47,9 +47,10 @@ async def gather(
         for index, item in waiting:
             try:
                 results[index] = await worker(item)
-            except AskyError as error:
-                results[index] = failure(error, subject(item))
             except Exception as error:  # noqa: BLE001 - raised below; a task group would wrap it
+                if isinstance(error, AskyError) and not isinstance(error, StorageError):
+                    results[index] = failure(error, subject(item))
+                    continue
                 crashes.append(error)
                 group.cancel_scope.cancel()
                 return

@@ -89,7 +89,7 @@ class Collector:
     async def collect(self, lookups: Sequence[Lookup]) -> dict[str, Any]:
         """Look all queries up, and return what was found as JSON: passages, addresses, failures and links.
 
-        A request to stop ends what goes on, and nothing new is begun.
+        A request to stop ends what goes on, and nothing new is begun: what has no vector is searched by words.
         """
         self._failures, self._tried, self._links, self._asked = [], {}, {}, {}
         self._lookups, self._rankings = lookups, []
@@ -177,6 +177,7 @@ class Collector:
                 choose_pages=self._choose_pages,
                 attempt=self._attempt,
                 page_s=_LONGEST_PAGE_S,
+                may_embed=self._may_embed,
                 emit=self._context.run.emit,
             )
         return self._gatherer
@@ -197,7 +198,11 @@ class Collector:
             return [[] for _ in queries]
         tools = ResearchTools(self._research, worker.store(), worker.corpus, worker.runs)
         known = tuple(self._research.shown.values())
-        return [tools.find([query], scope, known=known) for query in queries]
+        return [tools.find([query], scope, known=known, may_embed=self._may_embed) for query in queries]
+
+    def _may_embed(self) -> bool:
+        """Return whether there is time to embed: after a request to stop, what is embedded so far is enough."""
+        return not self._is_stopping
 
     def _choose_pages(self, results: Sequence[Sequence[Candidate]]) -> list[list[str]]:
         """Return the pages to read for each query of this cycle, at most two a query on average.
@@ -227,7 +232,7 @@ class Collector:
         return found or [next(at for at, each in enumerate(self._lookups) if each.about == about)]
 
     def _may_fetch(self) -> bool:
-        return not self._task.max_fetches or self.fetches < self._task.max_fetches
+        return self.fetches < self._task.max_fetches
 
     async def _attempt(self, make: Callable[[bool], Awaitable[T]], source_name: str, url: str) -> T:
         """Try a search or a page until the time for cycles is over, or the user stops the run; see `Attempt`."""
@@ -264,7 +269,7 @@ class Collector:
                     with suppress(SourceError):
                         return cast("T", await self._web.read_open_copy(url))
                 if action != "retry":
-                    self._note_failure(url, source_name, error_type(error), error.message)
+                    self._note_failure(url, source_name, error_type(error), error.message, error.hint)
                     raise
 
     def _note_found(self, found: object, url: str) -> None:
@@ -278,14 +283,13 @@ class Collector:
                 counts["results"] += search.results or 0
                 counts["failures"] += search.results is None
             for failed in found.failures:
-                self._note_failure("", failed.subject, failed.code, failed.message)
+                self._note_failure("", failed.subject, failed.code, failed.message, failed.hint)
             for each in found.candidates:
                 self._found_by[page_key(each.url)] = [rank.provider for rank in each.found]
 
-    def _note_failure(self, url: str, source_name: str, error_type: str, error_message: str) -> None:
-        self._failures.append(
-            {"url": url, "source_name": source_name, "error_type": error_type, "error_message": error_message}
-        )
+    def _note_failure(self, url: str, source_name: str, error_type: str, message: str, hint: str | None) -> None:
+        failed = {"url": url, "source_name": source_name, "error_type": error_type, "error_message": message}
+        self._failures.append(failed | {"hint": hint})
 
 
 def _is_held(error: AskyError) -> bool:

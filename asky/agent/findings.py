@@ -287,6 +287,19 @@ class Findings:
         """Return the passages that were first found in a cycle."""
         return [each for each in self.passages.values() if each.cycle == cycle]
 
+    def failed_addresses(self) -> set[str]:
+        """Return the pages that could not be read."""
+        return {page_key(each["url"]) for each in self.failures if each["url"]}
+
+    def has_only_failed(self) -> bool:
+        """Return whether pages were tried and none could be read, nor anything of the user's own sources."""
+        origins = {each.origin for each in self.passages.values()}
+        return (
+            bool(self.failed_addresses())
+            and self.failed_addresses() >= set(self.tried_addresses)
+            and (origins <= {"snippet"})
+        )
+
     def has_tried(self, addresses: Iterable[str]) -> bool:
         """Return whether all of these pages were tried."""
         return all(page_key(each) in self.tried_addresses for each in addresses)

@@ -26,6 +26,7 @@ from asky.errors import AskyError, BudgetExceeded, Interrupted, StorageError
 from asky.events import CycleEvaluated, PhaseStarted, ResearchPlanned
 from asky.llm.structured import Structured
 from asky.runs.journal.web import REPLAYED, JournaledSummaries
+from asky.text.counting import counted
 from asky.values import PRIVATE_KINDS
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ it, each with at most two fifths of the context; a cycle takes one to four such 
 
 _MAX_BATCHES = 4
 _NO_QUERIES = "No further queries: everything that could be asked for has been searched"
+_NO_PAGES = "No page may be read, and the searches say little more"
 _IN_CYCLES = ("collect", "process", "analyze", "evaluate")
 _MESSAGES: Mapping[str, str] = {
     "clarify": "reading the question",
@@ -212,7 +214,8 @@ class Nodes:
 
     def _next_queries(self) -> list[tuple[int, str]]:
         """Return the queries of the next cycle, which the model is shown once they were sent."""
-        return next_queries(self.findings, with_private=self._sees_private)
+        reads_on = self._task.max_fetches > 0
+        return next_queries(self.findings, with_private=self._sees_private, reads_on=reads_on)
 
     async def _by_model(self, ask: Callable[[], Awaitable[Structured[T]]]) -> T | None:
         """Return what a model says, or `None` if it cannot be used: rules then do its work, which the user is told.
@@ -322,6 +325,8 @@ class Nodes:
             should_stop, reason = True, USER_STOP
         elif not should_stop and not self._next_queries():
             should_stop, reason = True, _NO_QUERIES
+        if should_stop and exceeded is None and not is_stopping:
+            reason = self._reason_unread() or reason
         entry = {"cycle": self._cycle, "should_stop": should_stop, "reason": reason, "metrics": asdict(metrics)}
         await in_thread(self._worker.runs.record, self._research.run_id, EVALUATED, entry)
         if self._journal.is_live:
@@ -336,6 +341,13 @@ class Nodes:
             "record": asdict(record),
         }
 
+    def _reason_unread(self) -> str | None:
+        """Return why a run ends that has read none of the pages that were found; `None` for any other."""
+        failed = len(self.findings.failed_addresses())
+        if self.findings.has_only_failed():
+            return f"None of the {counted(failed, 'page')} that were tried could be read"
+        return _NO_PAGES if not self._task.max_fetches and self.findings.rankings else None
+
     def _cycle_record(self) -> tuple[CycleRecord, SaturationMetrics]:
         found = self.findings
         before = found.cycles[-1] if found.cycles else None
@@ -343,6 +355,8 @@ class Nodes:
         support = [len({found.same_as.get(each, each) for each in fact.sources}) for fact in facts]
         circular, citations = found.circular()
         stating = {found.same_as.get(address, address) for fact in facts for address in fact.sources}
+        failed, known = found.failed_addresses(), found.known_addresses | found.tried_addresses
+        unread = [each for each in known if each not in found.tried_addresses] if self._task.max_fetches else []
         earlier_facts, earlier_entities = (before.facts, before.entities) if before else (0, 0)
         metrics = calculate_saturation(
             earlier_entities,
@@ -351,8 +365,8 @@ class Nodes:
             max(len(facts), earlier_facts),
             circular,
             citations,
-            len(found.tried_addresses),
-            len(found.known_addresses | found.tried_addresses),
+            len([each for each in found.tried_addresses if each not in failed]),
+            len([each for each in known if each not in failed]),
         )
         return CycleRecord(
             cycle=self._cycle,
@@ -364,7 +378,7 @@ class Nodes:
             facts_seen_once=support.count(1),
             facts_seen_twice=support.count(2),
             sources=len(stating),
-            unread=len([each for each in found.known_addresses if each not in found.tried_addresses]),
+            unread=len(unread),
             metrics=metrics,
         ), metrics
 

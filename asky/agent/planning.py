@@ -127,14 +127,17 @@ def _subject(question: str) -> str:
     return " ".join([each for each in words(question) if terms_of(each)][-_SUBJECT_WORDS:])
 
 
-def next_queries(findings: Findings, *, with_private: bool = True, limit: int = MAX_QUERIES) -> list[tuple[int, str]]:
+def next_queries(
+    findings: Findings, *, with_private: bool = True, limit: int = MAX_QUERIES, reads_on: bool = True
+) -> list[tuple[int, str]]:
     """Return what to search for in the next cycle, at most `limit`, each with the number of its sub-question.
 
     Without `with_private`, they hold no name that was only found in private passages.
 
     None has the same words as one that was sent. Those for sub-questions without an answer come first; among them what
     a model has proposed, then the plan's own, then the sub-question with what was mentioned most often. When these have
-    been sent, those of sub-questions with unread pages are sent again, so that these are read; at last none is left.
+    been sent, those of sub-questions with unread pages are sent again, if it `reads_on`, so that these are read; at
+    last none is left.
     """
     sent = {terms_of(each) for each in findings.queries}
     found: list[tuple[int, str]] = []
@@ -144,7 +147,9 @@ def next_queries(findings: Findings, *, with_private: bool = True, limit: int = 
             sent.add(terms)
             found.append((about, query))
     unread = {each.about for each in findings.rankings if not findings.has_tried(each.addresses)}
-    return found or [(about, _base(findings.sub_questions[about])) for about in sorted(unread)[:limit]]
+    if found or not reads_on:
+        return found
+    return [(about, _base(findings.sub_questions[about])) for about in sorted(unread)[:limit]]
 
 
 def _candidates(findings: Findings, *, with_private: bool) -> Iterator[tuple[int, str]]:

@@ -15,6 +15,7 @@ from asky.agent.reporting import compose_report
 from asky.agent.task import decode_task
 from asky.errors import UsageError
 from asky.report.research_report import REPORTED
+from asky.report.research_words import unread_pages
 from asky.runs.journal.replay import recorded_spec
 from asky.values import Unreadable
 
@@ -108,6 +109,14 @@ class AgentRecords:
     def is_over_budget(self, run_id: str) -> bool:
         """Return whether a budget ended the cycles of a run."""
         return self._findings(self._run(run_id)).is_over_budget
+
+    def has_only_failed(self, run_id: str) -> bool:
+        """Return whether a run tried pages and could read none, nor anything of the user's own sources."""
+        return self._findings(self._run(run_id)).has_only_failed()
+
+    def unread_pages(self, run_id: str) -> Sequence[str]:
+        """Return in words how many pages could not be read and why, and what can be done about it; empty if none."""
+        return list(unread_pages(self.report(run_id).failures))
 
     def stop(self, run_id: str) -> None:
         """Have a run end its cycle and write its report. Any process may; once more changes nothing.

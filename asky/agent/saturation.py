@@ -26,7 +26,8 @@ class SaturationMetrics:
     """Four shares, each in [0, 1], after a cycle.
 
     The first two are what the cycle has added of all items found so far; then the share of citations that lead back to
-    sources already known, and the share of the available sources that were queried.
+    sources already known, and the share of the available sources that were queried; those that cannot be read are
+    neither.
     """
 
     new_entities_ratio: float

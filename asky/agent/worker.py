@@ -88,13 +88,16 @@ class ReportWriter:
         yield replace(end, message=replace(end.message, content=written, raw=None))
 
     async def _quotations(self) -> str:
-        if not self.private:
-            return ""
-        text = ""
-        async with aclosing(self._quoter.stream(self.private, ())) as stream:
-            async for item in stream:
-                text += item.text if isinstance(item, TextDelta) else ""
-        return "" if is_abstention(text) else text
+        return await _text_of(self._quoter, self.private) if self.private else ""
+
+
+async def _text_of(quoter: TopicQuoter, messages: Sequence[Message]) -> str:
+    """Return what `quoter` writes; "" if it abstains."""
+    text = ""
+    async with aclosing(quoter.stream(messages, ())) as stream:
+        async for item in stream:
+            text += item.text if isinstance(item, TextDelta) else ""
+    return "" if is_abstention(text) else text
 
 
 class ReportPrompt:
@@ -113,6 +116,13 @@ class ReportPrompt:
         await in_thread(self._set_private)
         async with synthesis_prompt(self.context, partial(in_thread, self._prepare), _FAILED) as prompt:
             yield prompt
+
+    async def quotations(self) -> str:
+        """Return what the built-in model quotes on each part of the question; "" if that is nothing."""
+        assert self.findings is not None
+        parts = passages_by_part(self.findings, self._research.shown, by_support=False)
+        messages = quoting_prompt(parts, self._research.marker).messages
+        return await _text_of(TopicQuoter(self._worker.quoter), messages)
 
     def _set_private(self) -> None:
         """Give the writer the passages to quote that its model may not see; also in a run that is resumed."""
@@ -172,6 +182,11 @@ class AgentWorker(BaseRunWorker):
             writer = ReportWriter(self.model, self.quoter) if self.model.host is not None else None
             worker = replace(self, model=writer or TopicQuoter(self.model), writer=writer)
         await BaseRunWorker.execute(worker, spec, session, run, context, on_answer, steps, is_live=is_live)
+
+    def fallback(self, builder: PromptBuilder) -> Callable[[], Awaitable[str]] | None:
+        """Return what quotes on each part of the question, in place of a report that cites nothing."""
+        assert isinstance(builder, ReportPrompt)
+        return builder.quotations
 
     async def carry_out(self, builder: PromptBuilder, write: Callable[[], Awaitable[Answer]]) -> None:
         """Run the graph, whose node `synthesize` calls `write`. A replayed run leaves nothing behind."""

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -44,7 +45,8 @@ _ROW = re.compile(r"<tr>(.*?)</tr>", re.DOTALL)
 _CELL = re.compile(r"<t[hd](?: [^>]*)?>(.*?)</t[hd]>", re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
 _EXACT = "<summary>Exact location</summary>"  # what follows needs no heading of its own on paper
-_LIST = re.compile(r"</h4><dl>(.*?)</dl>", re.DOTALL)
+_LIST = re.compile(r"(</h[23]>)<dl>(.*?)</dl>", re.DOTALL)
+_HEADING = re.compile(r"<(h[1-6]|summary)(?: [^>]*)?>(.*?)</\1>", re.DOTALL)
 _DRAWING = re.compile(r"<svg .*?</svg>", re.DOTALL)
 _TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)")
 # What a URI may contain in a PDF: a parenthesis or a backslash would end the string that it stands in.
@@ -80,33 +82,38 @@ def render_pdf(
     """
     import pymupdf  # 0.1 s: only for this format
 
+    folded = "h2" if len(answers) == 1 and title is None else "h3"  # of several answers, questions are the bookmarks
     title, content = report_content(answers, title)
     with _MUPDF:
         pymupdf.TOOLS.mupdf_display_errors(False)
         pymupdf.TOOLS.mupdf_display_warnings(False)
-        document, places = _laid_out(content, title, tool)
+        document, places = _laid_out(content, title, tool, folded)
         with document:
             _finish_pages(document, places)
-            _outline(document, places)
+            _outline(document, places, content)
             document.set_metadata(_facts(title, tool, answers))
             document.subset_fonts()
             return bytes(document.tobytes(garbage=4, deflate=True, no_new_id=True))
 
 
-def _laid_out(content: Html, title: str, tool: str) -> tuple[pymupdf.Document, list[_Place]]:
+def _laid_out(content: Html, title: str, tool: str, folded: str) -> tuple[pymupdf.Document, list[_Place]]:
     try:
-        return _lay_out(_body(content, title, tool), title)
+        return _lay_out(_body(content, title, tool, folded), title)
     except _Overfull:
         try:
-            return _lay_out(_body(content, title, tool, tables=False), title)
+            return _lay_out(_body(content, title, tool, folded, tables=False), title)
         except _Overfull:
             raise UsageError("a part of the report is higher than a page", hint="--format html has no pages") from None
 
 
-def _body(content: Html, title: str, tool: str, *, tables: bool = True) -> str:
-    """Return the contents as HTML for MuPDF, which has no folded parts and draws nothing within text."""
-    html = _DRAWING.sub("", content).replace(_EXACT, "").replace("<summary>", "<h4>").replace("</summary>", "</h4>")
-    html = _LIST.sub(lambda found: f"</h4>{_as_table(found[1])}", html)
+def _body(content: Html, title: str, tool: str, folded: str, *, tables: bool = True) -> str:
+    """Return the contents as HTML for MuPDF, which has no folded parts and draws nothing within text.
+
+    `folded` is the element that titles of folded parts become.
+    """
+    html = _DRAWING.sub("", content).replace(_EXACT, "")
+    html = html.replace("<summary>", f'<{folded} class="folded">').replace("</summary>", f"</{folded}>")
+    html = _LIST.sub(lambda found: f"{found[1]}{_as_table(found[2])}", html)
     html = _TABLE.sub(lambda found: found[0] if tables and _fits(found[1]) else _as_rows(found[0]), html)
     made = tag("p", f"Made by {tool}. ", tag("code", "asky why N --run ID"), " opens passage [N].", class_="made")
     return f"<html><head>{tag('title', title)}</head><body>{html}{made}</body></html>"
@@ -275,14 +282,25 @@ def _uri(href: str) -> str:
     return quote(href, safe=_URI)
 
 
-def _outline(document: pymupdf.Document, places: Iterable[_Place]) -> None:
-    """Make bookmarks of the headings of the two highest levels."""
+def _outline(document: pymupdf.Document, places: Iterable[_Place], content: Html) -> None:
+    """Make bookmarks of the headings of the two highest levels.
+
+    MuPDF joins the lines of a heading without a space, so its text is taken from the `content`.
+    """
+    texts = (one_line(unescape(_TAG.sub("", inner)), None) for _, inner in _HEADING.findall(content))
+    written = {_squeezed(text): text for text in texts}
     rows: list[list[Any]] = []
     for each in places:
-        if each.opens and 1 <= each.heading <= _OUTLINE_LEVELS and (text := one_line(each.text or "")):
+        shown = each.text or ""
+        shown = written.get(_squeezed(shown), shown)
+        if each.opens and 1 <= each.heading <= _OUTLINE_LEVELS and (text := one_line(shown)):
             level = min(each.heading, rows[-1][0] + 1 if rows else 1)
             rows.append([level, text, each.page + 1])
     document.set_toc(rows)
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split())
 
 
 def _facts(title: str, tool: str, answers: Sequence[ReportedAnswer]) -> dict[str, str]:

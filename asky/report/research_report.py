@@ -54,12 +54,16 @@ class ReportedEntity:
 
 @dataclass(frozen=True, slots=True)
 class ReportedFailure:
-    """A page or service that could not be used; `source_name` is the service that it belongs to."""
+    """A page or service that could not be used; `source_name` is the service that it belongs to.
+
+    `url` is empty for a service.
+    """
 
     url: str
     source_name: str
     error_type: str
     error_message: str
+    hint: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +169,7 @@ RESEARCH: Mapping[str, Any] = MappingProxyType(
         ],
         "entities?": [{"name": str, "entity_type": str, "mention_count": int}],
         "contradictions?": [CONTRADICTION],
-        "failures?": [{"url": str, "source_name": str, "error_type": str, "error_message": str}],
+        "failures?": [{"url": str, "source_name": str, "error_type": str, "error_message": str, "hint?": TEXT}],
         "sources_queried?": [str],
         "unavailable_sources?": [{"name": str, "reason": str}],
         "cycles?": [

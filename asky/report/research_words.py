@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from asky.report.research_report import AnswerStatus, ReportedCycle, ReportedFact, ReportedFailure, ResearchReport
 from asky.report.words import day_and_time
 from asky.text.counting import counted
+from asky.text.reasons import common_reasons, reason_without_address
 
 NOTHING_FOUND = "Nothing was found that answers this question."
 NOTHING_SEARCHED = "Nothing was searched: the run ended before its first cycle."
@@ -59,6 +61,22 @@ def missing(report: ResearchReport) -> Iterator[str]:
         yield f"{STATUSES[each.status]}: {each.text}"
     for source in report.unavailable_sources:
         yield f"not searched: {source.name} ({source.reason})"
+    yield from unread_pages(report.failures)
+
+
+def unread_pages(failures: Sequence[ReportedFailure]) -> Iterator[str]:
+    """Yield how many pages could not be read, with the commonest reasons, and what can be done about the first."""
+    pages = {each.url: each for each in failures if each.url}
+    if not pages:
+        return
+    yield (
+        f"{counted(len(pages), 'page')} could not be read: "
+        + common_reasons({url: each.error_message for url, each in pages.items()})
+    )
+    advised = [(reason_without_address(each.error_message, url), each.hint) for url, each in pages.items()]
+    commonest = Counter(reason for reason, _ in advised).most_common(1)[0][0]
+    if hint := next((hint for reason, hint in advised if hint and reason == commonest), None):
+        yield hint
 
 
 def fact_note(fact: ReportedFact) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from asky.errors import NotEnoughEvidence, Unreachable
+from asky.text.reasons import common_reasons
 
 if TYPE_CHECKING:
     from asky.storage.runs import LedgerEntry
@@ -100,7 +101,10 @@ def _unreadable(tried: Sequence[Mapping[str, Any]], told: Sequence[str], *, is_u
     if len(tried) == 1:
         why = tried[0]["why"]
         return "the page could not be read" + ("" if any(why in each for each in told) else f": {why}")
-    return f"none of the {len(tried):,} pages that were tried could be {'reached' if is_unreachable else 'read'}"
+    reasons = common_reasons({str(data["url"]): str(data["why"]) for data in tried})
+    return f"none of the {len(tried):,} pages that were tried could be " + (
+        "reached" if is_unreachable else f"read: {reasons}"
+    )
 
 
 def _pages(count: int) -> str:

@@ -8,7 +8,7 @@ model.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ from asky.research.excerpts.locations import Places
 from asky.research.excerpts.overview import MAX_HEADINGS, documents_meant, overview_spans
 from asky.research.excerpts.passages import interleave, join_hits, read_passages
 from asky.research.excerpts.records import MAX_CHARS, has_records, matching_records
+from asky.research.index.embed_chunks import always
 from asky.research.memory import (
     MAX_FINDINGS_OF_RUN,
     clean_finding,
@@ -106,15 +107,24 @@ class ResearchTools:
         return found
 
     def find(
-        self, queries: Sequence[str], scope: Scope, *, limit: int | None = None, known: Sequence[Evidence] = ()
+        self,
+        queries: Sequence[str],
+        scope: Scope,
+        *,
+        limit: int | None = None,
+        known: Sequence[Evidence] = (),
+        may_embed: Callable[[], bool] = always,
     ) -> list[Evidence]:
         """Return at most `limit` passages in `scope` that there is room for, interleaved by rank; none is shown yet.
 
         Parts of documents that a query asks about as a whole come first, then the records that share most with one.
-        What stands in passages that are `known` is left out. `limit` is that of the run by default.
+        What stands in passages that are `known` is left out. `limit` is that of the run by default, and `may_embed` as
+        `VectorStore.search_several` has it.
         """
         run, limit = self._run, self._run.max_passages if limit is None else limit
-        rankings = self._store.search_several(queries, scope, limit=limit * _HITS_PER_PASSAGE, first=run.pages)
+        rankings = self._store.search_several(
+            queries, scope, limit=limit * _HITS_PER_PASSAGE, first=run.pages, may_embed=may_embed
+        )
         hits = interleave(rankings)
         self._log_search(queries, scope.sources, hits[:limit])
         seen = {each.key for each in known}

@@ -72,13 +72,19 @@ class VectorStore(StoreParts):
         return embedding_ops.embed_left(self, progress)
 
     def search_content_chunks(
-        self, query: str, scope: Scope, *, limit: int, selection: Selection = DIVERSE
+        self,
+        query: str,
+        scope: Scope,
+        *,
+        limit: int,
+        selection: Selection = DIVERSE,
+        may_embed: Callable[[], bool] = embedding_ops.always,
     ) -> list[Hit]:
         """Return the best chunks for `query`, best first, diversified, at most `limit`; empty if nothing matches.
 
-        `selection` may ask for a least similarity, and for more diversity.
+        `selection` may ask for a least similarity, and for more diversity. `may_embed` as in `search_several`.
         """
-        return chunk_ops.search_content_chunks(self, [query], scope, limit, (), selection)[0]
+        return chunk_ops.search_content_chunks(self, [query], scope, limit, (), selection, may_embed)[0]
 
     def search_several(
         self,
@@ -88,13 +94,15 @@ class VectorStore(StoreParts):
         limit: int,
         first: Sequence[str] = (),
         selection: Selection = DIVERSE,
+        may_embed: Callable[[], bool] = embedding_ops.always,
     ) -> list[list[Hit]]:
         """Search like `search_content_chunks` for each of `queries`, which must differ; return the hits of each.
 
         If chunks in scope have no vector, at most `embed_at_once` are embedded for all queries together: their lexical
-        hits, then chunks of the sources with the ids `first`, then others.
+        hits, then chunks of the sources with the ids `first`, then others. Once `may_embed` returns false, what is left
+        is searched by words.
         """
-        return chunk_ops.search_content_chunks(self, queries, scope, limit, first, selection)
+        return chunk_ops.search_content_chunks(self, queries, scope, limit, first, selection, may_embed)
 
     def clear_cache_embeddings(self, scope: Scope) -> int:
         """Delete the vectors of all chunks in scope; return how many chunks had one."""

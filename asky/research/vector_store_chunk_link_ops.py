@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from asky.errors import AskyError
 from asky.research.excerpts.locations import location_of
 from asky.research.index.dense_leg import DenseLeg, nearest
-from asky.research.index.embed_chunks import embed_for_queries
+from asky.research.index.embed_chunks import always, embed_for_queries
 from asky.research.index.following import Raised, follow
 from asky.research.index.lexical_query import is_text, pair_expression, word_expression
 from asky.research.index.reranking import RERANKED
@@ -47,6 +47,7 @@ def search_content_chunks(
     limit: int,
     first: Sequence[str],
     selection: Selection = DIVERSE,
+    may_embed: Callable[[], bool] = always,
 ) -> list[list[Hit]]:
     """See `VectorStore.search_several`."""
     count = max(store.settings.candidates, limit)
@@ -56,7 +57,7 @@ def search_content_chunks(
     by_words = selection.mode != "semantic" or embedder is None
     lexical = store.tables.lexical
     found = {query: lexical.search(word_expression(query), scope, limit=count) if by_words else {} for query in queries}
-    coverage = embed_for_queries(store, embedder, scope, found, first) if embedder else Coverage(0, 0)
+    coverage = embed_for_queries(store, embedder, scope, found, first, may_embed) if embedder else Coverage(0, 0)
     results: list[list[Hit]] = []
     for query in queries:
         leg = nearest(store, embedder, query, scope, coverage, count) if embedder and coverage.chunks else DenseLeg()

@@ -123,6 +123,10 @@ class BaseRunWorker:
         """Return what turns citations of another form into the keys of passages `shown`; `None` for keys alone."""
         return None
 
+    def fallback(self, builder: PromptBuilder) -> Callable[[], Awaitable[str]] | None:  # noqa: ARG002 - as above
+        """Return what writes a text in place of one that cites nothing, as `Finalizer.fallback`; `None` keeps that."""
+        return None
+
     async def answer(
         self, question: Question, session: Session, context: RunContext, *, on_answer: Callable[[Answer], None]
     ) -> None:
@@ -279,6 +283,7 @@ class RunDriver:
                 self._side_calls,
             ),
         )
+        self._finalizer.fallback = parts.fallback(self._builder)
 
     async def run(self) -> None:
         """Answer the question; store a partial answer if the run is cancelled, and the error if it fails."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -73,8 +73,9 @@ class Finalizer:
     `rewriter` reads citations of another form than keys. `time_limit_s` is the time after which the run was stopped,
     if it was, and `revision_timed_out` is set if time ran out before a revised answer was complete. `changed_files` are
     warnings about cited files that changed since they were read, and `unread` are the addresses in the question that
-    were not read. `judge`, if there is one, reads the claims of the final text; one that asks the model asks `inner`,
-    which is `model` without the journal.
+    were not read. `fallback` returns the text that takes the place of one that cites nothing, or "". `judge`, if there
+    is one, reads the claims of the final text; one that asks the model asks `inner`, which is `model` without the
+    journal.
     """
 
     stores: RunStores
@@ -94,6 +95,7 @@ class Finalizer:
     inner: ChatModel
     judge: ClaimJudge | None = None
     rewriter: MakeRewriter | None = None
+    fallback: Callable[[], Awaitable[str]] | None = None
     warnings: list[str] = field(default_factory=list)
     time_limit_s: float | None = None
     revision_timed_out: bool = False
@@ -136,6 +138,8 @@ class Finalizer:
         self._latest = checked = await in_thread(self._check, text, not abstains)
         if not abstains and stopped_by is None:
             checked = await self._revised(checked, tools)
+        if not abstains and not checked.citations:
+            checked = await self._replaced(checked)
         if not abstains:
             self._latest = checked = await self._judged(checked)
         self.context.emit(StageFinished("verify", time.monotonic() - started, f"{len(checked.claims)} sentences"))
@@ -182,12 +186,17 @@ class Finalizer:
         return warnings
 
     def _compare(self, citations: Sequence[Citation]) -> list[str]:
-        shown = self.journal.state.research.shown
         return [
             f"[{each.n}] is from an earlier text of {shown_title(each.source)}, which has since changed or disappeared"
             for each in citations
-            if self.stores.corpus.current_document(each.source.id) != shown[each.key].document_id
+            if not self._is_current(each)
         ]
+
+    def _is_current(self, citation: Citation) -> bool:
+        """Return whether the source of a citation still has the text that is cited, however it is cut by now."""
+        document_id = self.stores.corpus.current_document(citation.source.id)
+        documents = self.stores.store().tables.documents
+        return document_id is not None and documents.digest(document_id)[0] == citation.sha256
 
     async def _changed_file_warnings(self, checked: CheckedReply) -> Sequence[str]:
         """Return warnings about cited files changed since they were read; those of a replayed run are recorded."""
@@ -296,6 +305,22 @@ class Finalizer:
         revised = await reviser.revise(checked)
         self.revision_timed_out = revised is None
         self._latest = revised or checked
+        return self._latest
+
+    async def _replaced(self, checked: CheckedReply) -> CheckedReply:
+        """Return the text of `fallback`, checked, in place of one that cites nothing; that one if there is no other."""
+        fallback = self.fallback
+        if fallback is None or self.model.host is None:
+            return checked
+
+        async def write() -> Mapping[str, Any]:
+            return {"text": await fallback()}
+
+        text = (await get_or_record(self.journal, "replaced", write))["text"]
+        if not text:
+            return checked
+        self.warn(f"{self.model.name} cited nothing that it was shown: passages are quoted in place of its text")
+        self._latest = await in_thread(self._check, text)
         return self._latest
 
     async def _judged(self, checked: CheckedReply) -> CheckedReply:

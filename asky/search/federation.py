@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias, TypeVar
 
-from asky.concurrency import error_of, failure, gather
+from asky.concurrency import failure, gather
 from asky.errors import AskyError, NotConfigured, ProviderError, StorageError
 from asky.net.breaker import CircuitOpen
 from asky.search.identifiers import work_keys
@@ -82,8 +82,6 @@ class Federation:
             )
         searches = [(provider, request) for request in requests for provider in self.providers]
         outcomes = await gather(searches, partial(_search, ask), limit=_AT_ONCE)
-        if broken := next((each for each in outcomes if isinstance(each, Failure)), None):
-            raise error_of(broken)
         found = [outcome.candidates for outcome in outcomes if isinstance(outcome, SearchResults)]
         errors = [
             (provider.name, outcome)

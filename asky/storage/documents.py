@@ -1,7 +1,8 @@
 """Documents and their chunks: immutable texts, each indexed for full-text search once, however many sources share it.
 
 A document without a source is dropped, unless a passage of it was shown in a run: then its text stays, out of every
-index, so that a citation can always be opened.
+index, so that a citation can always be opened. While a run is in progress, in whatever process, every text stays: the
+run may have found a passage in it, and be about to show it. What nothing needed goes when the last run has ended.
 """
 
 from __future__ import annotations
@@ -15,9 +16,14 @@ from typing import Any
 
 from asky.errors import StorageError
 from asky.storage.database import Database
+from asky.storage.liveness import live_runs
 from asky.storage.migrations import BLOCK_CHARACTERS
 from asky.storage.stored_json import stored_json, template_of
 from asky.values import Chunk, Document, NoteLink, Page, Section, Span
+
+_LEFT = "left "  # before the fingerprint of a document that is dropped when no run is in progress
+IS_LEFT = "fingerprint >= 'left ' AND fingerprint < 'left!'"
+"""The condition for rows of `document` that wait for `DocumentStore.drop_left`; its index finds them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +40,7 @@ class DocumentStore:
 
     def __init__(self, database: Database) -> None:
         self._db = database
+        self._live = live_runs(database.path)
 
     def put_document(self, document: Document, chunks: Sequence[Chunk], contexts: Sequence[str]) -> StoredDocument:
         """Store a text with its structure and chunks, with full-text index; `contexts[i]` belongs to `chunks[i]`.
@@ -196,7 +203,10 @@ class DocumentStore:
             )
 
     def release(self, connection: sqlite3.Connection, document_id: int) -> None:
-        """Remove a document from the indexes if no source has it, and delete it if no run showed it either."""
+        """Remove a document from the indexes if no source has it, and delete it if no run showed it either.
+
+        While a run is in progress it is left to `drop_left`.
+        """
         if connection.execute("SELECT 1 FROM source WHERE document_id = ? LIMIT 1", (document_id,)).fetchone():
             return
         connection.execute(
@@ -212,10 +222,30 @@ class DocumentStore:
         )
         connection.execute("DELETE FROM vector_pack WHERE document_id = ?", (document_id,))
         connection.execute("DELETE FROM chunk WHERE document_id = ?", (document_id,))
-        connection.execute(
-            "DELETE FROM document WHERE id = ? AND NOT EXISTS (SELECT 1 FROM passage WHERE document_id = ?)",
-            (document_id, document_id),
-        )
+        unshown = "id = ? AND NOT EXISTS (SELECT 1 FROM passage WHERE document_id = document.id)"
+        if self._live.any():
+            connection.execute(
+                f"UPDATE document SET fingerprint = ? || fingerprint WHERE {unshown} AND NOT ({IS_LEFT})",
+                (_LEFT, document_id),
+            )
+        else:
+            connection.execute(f"DELETE FROM document WHERE {unshown}", (document_id,))
+
+    def drop_left(self) -> None:
+        """Delete the documents that `release` left to the end of a run and that none showed, unless one goes on."""
+        with self._db.read() as connection:
+            if connection.execute(f"SELECT 1 FROM document WHERE {IS_LEFT} LIMIT 1").fetchone() is None:
+                return
+        with self._db.write() as connection:
+            if self._live.any():
+                return
+            connection.execute(
+                f"DELETE FROM document WHERE {IS_LEFT}"
+                " AND NOT EXISTS (SELECT 1 FROM passage WHERE document_id = document.id)"
+            )
+            connection.execute(  # the others are shown: found again by their text, unless an equal one has come since
+                f"UPDATE OR IGNORE document SET fingerprint = substr(fingerprint, {len(_LEFT) + 1}) WHERE {IS_LEFT}"
+            )
 
 
 def _put_note_links(connection: sqlite3.Connection, document_id: int, links: Sequence[NoteLink]) -> None:

@@ -71,6 +71,14 @@ class LiveRuns:
             os.close(descriptor)
         return False
 
+    def any(self) -> bool:
+        """Return whether some process holds a run."""
+        try:
+            runs = os.listdir(self._folder)  # noqa: PTH208 - names alone
+        except OSError:
+            return False
+        return any(map(self.is_live, runs))
+
     def _sweep(self) -> None:
         for path in self._folder.iterdir():
             with suppress(OSError):

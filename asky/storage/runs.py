@@ -6,11 +6,13 @@ import json
 import os
 import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from asky.errors import StoreDamaged, UsageError
+from asky.errors import StorageError, StoreDamaged, UsageError
 from asky.storage.database import Database
+from asky.storage.documents import DocumentStore
 from asky.storage.liveness import live_runs
 from asky.storage.steps import StepStore
 from asky.storage.stored_json import ANSWER, SEE_DOCTOR, SOURCE, stored_json, template_of
@@ -81,6 +83,7 @@ class RunStore:
     def __init__(self, database: Database) -> None:
         self._db = database
         self._live = live_runs(database.path)
+        self._documents = DocumentStore(database)
         self.steps = StepStore(database)
 
     def new_id(self) -> str:
@@ -126,9 +129,11 @@ class RunStore:
         """Mark a run as no longer live in this process. Does nothing if the process does not hold it.
 
         Call it after the transaction in which the run ends, or the run would be reported as interrupted meanwhile. A
-        run whose end could not be written counts as interrupted from then on.
+        run whose end could not be written counts as interrupted from then on. Texts that were kept for it go.
         """
         self._live.release(run_id)
+        with suppress(StorageError):  # the end of the next run drops them
+            self._documents.drop_left()
 
     def finish(self, run_id: str, status: Outcome, answer: Mapping[str, Any] | None) -> None:
         """Record how a run ended, with its answer if there is one; call `release` afterwards."""

@@ -6,6 +6,7 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 from asky.errors import UsageError
+from asky.storage.documents import IS_LEFT
 from asky.storage.liveness import live_runs
 from asky.storage.sessions import own_collection
 
@@ -88,4 +89,4 @@ class SessionRemoval:
 
 
 def _count_documents(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("SELECT count(*) FROM document").fetchone()[0])
+    return int(connection.execute(f"SELECT count(*) FROM document WHERE NOT ({IS_LEFT})").fetchone()[0])

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.agent_lab import QUESTION, AgentLab
+from tests.support.agent_lab import COST, QUESTION, AgentLab
 from tests.support.asky_command import ASKY, clean_environment, run_asky
+from tests.support.endpoint import Problem
+from tests.support.twins.base import Reply
 
 
 @pytest.fixture
@@ -30,6 +32,8 @@ def test_research_is_started_listed_reported_and_exported(lab: AgentLab, tmp_pat
     assert done.returncode == 0, done.stderr
     assert "620 million francs. [1]" in done.stdout
     assert "cycle 1: 100% of what it found is new" in done.stderr
+    phases = ("reading the question", "planning", "cycle 1: looking for sources", "writing the report")
+    assert [each for each in done.stderr.splitlines() if each in phases] == list(phases), "minutes may lie between"
     assert "Everything that the searches offered has been read: 3 facts from 3 sources" in done.stderr
     assert "## How sure is this" in file.read_text("utf-8")
     listed = json.loads(asky(lab, "list", "--json").stdout)["runs"]
@@ -89,3 +93,21 @@ def test_what_cannot_be_done_is_one_line_with_its_exit_code(lab: AgentLab) -> No
         assert done.returncode == code, (arguments, done.stderr)
         assert message in done.stderr
         assert "Traceback" not in done.stderr
+
+
+def test_pages_that_could_not_be_read_are_told_at_the_end(lab: AgentLab) -> None:
+    rows = [{"url": lab.site.url(f"/gone{n}"), "title": f"Gone {n}", "content": COST} for n in range(3)]
+    lab.search.play(lambda _: Reply({"results": rows}))
+    done = asky(lab, "start", "What did the barrage of the Rance cost?")
+    assert done.returncode == 11
+    ending = done.stderr.splitlines()
+    assert "None of the 3 pages that were tried could be read: 1 fact from 1 source" in ending
+    assert "3 pages could not be read: the site has no such page (HTTP 404)" in ending
+    assert "asky: none of the pages that were found could be read" in done.stderr
+
+
+def test_a_run_without_a_result_yet_says_so(lab: AgentLab) -> None:
+    lab.replies = {"Write a research report": lambda _: Problem("bad_request"), "You read passages": "{}"}
+    lab.search.play(lambda _: Reply({"results": []}))
+    asky(lab, "start", "-m", "far", QUESTION)
+    assert "nothing has been found yet" in asky(lab, "status").stdout

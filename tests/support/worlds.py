@@ -305,10 +305,11 @@ def _records(read: Sequence[Sequence[Source]], unread: Sequence[int]) -> Iterato
     entities: set[str] = set()
     stating: dict[str, set[str]] = {}
     known: list[Source] = []
-    tried = 0
+    tried = failed = 0
     for cycle, (sources, left) in enumerate(zip(read, unread, strict=True), 1):
         entities_before, facts_before = len(entities), len(stating)
         tried += len(sources)
+        failed += sum(each.fails for each in sources)
         for source in (each for each in sources if not each.fails):
             known.append(source)
             entities.update(entity_key(entity(*each), "place") for each in source.facts)
@@ -334,8 +335,8 @@ def _records(read: Sequence[Sequence[Source]], unread: Sequence[int]) -> Iterato
                 facts_before,
                 len(stating),
                 *citations,
-                tried,
-                tried + left,
+                tried - failed,
+                tried - failed + left,
             ),
         )
 

@@ -18,7 +18,7 @@ from asky.agent.records import ResearchSummary as ResearchSummary
 from asky.agent.task import AgentTask
 from asky.app.inputs import Inputs
 from asky.concurrency import in_thread
-from asky.errors import UsageError
+from asky.errors import NotEnoughEvidence, UsageError
 from asky.events import Listener, ignore
 from asky.research.web.access import WebAccess
 from asky.runs.access import BUILT_IN, is_on_this_machine
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from asky.wiring import Services
 
 
+_UNREAD = "none of the pages that were found could be read"
 _MAX_SERVICES = 5
 _UNKNOWN_SCORE = 0.25
 """Where a service stands that was never asked: before those that gave little, behind those that gave much."""
@@ -115,8 +116,10 @@ class AgentService(AgentRecords):
         return self._runs_exported.export_answer(report.answer, form, folder)
 
     def raise_for_outcome(self, answer: Answer) -> None:
-        """Raise the error of an answer that is incomplete, or without evidence."""
+        """Raise the error of an answer that is incomplete or without evidence, or that no page was read for."""
         raise_for_outcome(answer, self._services.runs, strict=False)
+        if self.has_only_failed(answer.run):
+            raise NotEnoughEvidence(_UNREAD, hint="the report says why, and rests on what search services say")
 
     # starting
 

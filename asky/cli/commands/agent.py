@@ -26,7 +26,7 @@ from asky.errors import BudgetExceeded, UsageError
 from asky.text.counting import counted
 
 if TYPE_CHECKING:
-    from asky.app.agent.service import AgentService, ResearchSummary
+    from asky.app.agent.service import AgentService, ResearchState, ResearchSummary
     from asky.cli.view import Start
     from asky.values import Answer
 
@@ -179,12 +179,9 @@ def status(run_id: str | None, as_json: bool) -> None:
             return
         ctx.terminal.line(f"{found}  {stands}: {state['current_phase']}")
         ctx.terminal.line(f"  {state['refined_query']}", hang=2)
-        sources, facts = (
-            counted(len(state["sources_queried"]), "source"),
-            counted(len(state["facts_extracted"]), "fact"),
-        )
         entities = counted(len(state["entities_found"]), "entity", "entities")
-        ctx.terminal.line(f"  {sources}, {facts}, {entities}")
+        has_found = state["facts_extracted"] or state["entities_found"]
+        ctx.terminal.line(f"  {_counts(state)}, {entities}" if has_found else "  nothing has been found yet")
         if state["saturation_metrics"] is not None:
             shares = state["saturation_metrics"]
             new = f"{shares['new_facts_ratio']:.0%} of the facts and {shares['new_entities_ratio']:.0%} of the entities"
@@ -289,11 +286,18 @@ def _outcome(service: AgentService, answer: Answer) -> Iterator[str]:
     for each in report.sub_questions:
         if each.status == "unanswered" and len(report.sub_questions) > 1:
             yield f"nothing was found on: {each.text}"
-    sources = counted(len(state["sources_queried"]), "source")
-    yield f"\n{state['stop_reason']}: {counted(len(state['facts_extracted']), 'fact')} from {sources}"
+    yield f"\n{state['stop_reason']}: {_counts(state)}"
+    yield from service.unread_pages(answer.run)
     if state["export_path"]:
         yield f"wrote {state['export_path']}"
     yield f"`asky agent report {answer.run}` prints the whole report"
+
+
+def _counts(state: ResearchState) -> str:
+    """Return how many facts were found, and how many sources state them."""
+    facts = state["facts_extracted"]
+    sources = {address for each in facts for address in each["sources"]}
+    return f"{counted(len(facts), 'fact')} from {counted(len(sources), 'source')}"
 
 
 def _described(run: ResearchSummary) -> str:

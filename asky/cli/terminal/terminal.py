@@ -46,6 +46,7 @@ _WORK: Mapping[str, str] = MappingProxyType(
     }
 )
 """What a tool does, by its name."""
+_SHORT_PHASES = ("analyze", "evaluate", "export")  # no page is read in them, and no model called
 _PROGRAM_FAULTS = frozenset({"timed_out", "too_large", "tool_failed", "not_started"})  # of user-defined tools
 
 
@@ -194,10 +195,11 @@ class Terminal:
 class Progress:
     """A listener that shows the current stage of a run, its counts and the remaining time.
 
-    On a terminal it redraws one line at most ten times a second; elsewhere, or with `line=False`, it only prints a
-    summary of each stage if `verbose`. Warnings, and queries of runs that can read private documents, are always
-    printed unless `quiet`, which silences everything. Notes that were `said` before are not printed again. It may be
-    called from any thread and does not raise if stderr is gone.
+    On a terminal it redraws one line at most ten times a second; elsewhere it prints the phases of research that may
+    take minutes; with `line=False` it does neither. It prints a summary of each stage if `verbose`. Warnings, and
+    queries of runs that can read private documents, are always printed unless `quiet`, which silences everything. Notes
+    that were `said` before are not printed again. It may be called from any thread and does not raise if stderr is
+    gone.
     """
 
     def __init__(
@@ -216,6 +218,7 @@ class Progress:
         self._quiet = quiet
         self._verbose = verbose
         self._draws = line and not quiet and is_smart(stream, environ)
+        self._tells_phases = line and not self._draws
         self._lock = threading.Lock()
         self.notes: list[str] = []
         self._said = frozenset(said)
@@ -318,7 +321,7 @@ class Progress:
         elif isinstance(event, events.PhaseStarted):
             self._stage, self._done, self._total, self._detail = event.message, 0, None, ""
             self._started_at = self._clock()
-            if self._verbose:
+            if self._verbose or (self._tells_phases and event.phase not in _SHORT_PHASES):
                 self._print(event.message)
         elif isinstance(event, events.ResearchPlanned):
             if len(event.sub_questions) > 1:

@@ -32,11 +32,12 @@ class PromptWatch:
         self._last: tuple[ModelRequest, int] | None = None
 
     def judge(self, name: str, model_request: ModelRequest, usage: ModelUsage) -> str | None:
-        """Return a warning if `usage` shows that the endpoint called `name` has not read the whole prompt; else `None`.
+        """Return a warning if by `usage` the endpoint called `name` has not read the whole prompt; else `None`.
 
-        It is certain if the endpoint reports fewer tokens than the prompt has at least; its report for the shared
-        beginning, in the previous call, is part of that bound. It is likely for exactly the tokens of a context size if
-        the prompt looks larger. An endpoint that counts only uncached tokens is not blamed.
+        An endpoint that counts wrongly looks the same, so the warning says what is reported. It is certain if the
+        endpoint reports fewer tokens than the prompt has at least; its report for the shared beginning, in the previous
+        call, is part of that bound. It is likely for exactly the tokens of a context size if the prompt looks larger.
+        An endpoint that counts only uncached tokens is not blamed.
         """
         if usage.estimated or usage.cached_tokens >= usage.prompt_tokens:
             return None
@@ -54,8 +55,8 @@ class PromptWatch:
         else:
             return None
         return (
-            f"{name} read only {read:,} tokens of a prompt of {size}: its context is smaller than configured and it "
-            "cut the prompt without saying so"
+            f"{name} reports {read:,} tokens for a prompt of {size}: if it counts right, its context is smaller than "
+            "configured and it cut the prompt without saying so"
         )
 
 

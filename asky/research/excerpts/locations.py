@@ -16,20 +16,27 @@ SEPARATOR = " › "
 # These are stored line by line as in their file. Other texts are rendered, or cited by their headings.
 _WITH_LINES = ("text/plain", "text/x-source", "text/x-markup")
 
+SNIPPET = "text/x-snippet"
+ABSTRACT = "text/x-abstract"
+_PARTS = {SNIPPET: "search snippet", ABSTRACT: "abstract"}  # what a service says of a work has no other place in it
+
 
 class Places:
     """Finds locations in stored documents; each document's structure is read once."""
 
     def __init__(self, documents: DocumentStore) -> None:
         self._documents = documents
-        self._structures: dict[int, tuple[Sequence[Section], Sequence[Page], bool]] = {}
+        self._structures: dict[int, tuple[Sequence[Section], Sequence[Page], str]] = {}
 
     def at(self, document_id: int, position: int) -> Location:
         """Return the location of the character at `position`. Raises as `DocumentStore.digest` does."""
         if document_id not in self._structures:
-            has_lines = self._documents.media_type(document_id).startswith(_WITH_LINES)
-            self._structures[document_id] = (*self._documents.structure(document_id), has_lines)
-        sections, pages, has_lines = self._structures[document_id]
+            media_type = self._documents.media_type(document_id)
+            self._structures[document_id] = (*self._documents.structure(document_id), media_type)
+        sections, pages, media_type = self._structures[document_id]
+        if media_type in _PARTS:
+            return Location(section=_PARTS[media_type])
+        has_lines = media_type.startswith(_WITH_LINES)
         line = self._documents.line(document_id, position) if has_lines and not pages else None
         return location_of(sections, pages, position, line)
 

@@ -186,14 +186,18 @@ def _around(one: Span, other: Span) -> Span:
 
 
 def _evidence(passage: _Passage, documents: DocumentStore, keys: KeyRing, places: Places) -> Evidence:
-    """Return the passage without surrounding white space, under its key; its line is that of its first character."""
+    """Return the passage without surrounding white space, under its key; its line is that of its first character.
+
+    A hit has no line, and does not say that its text is a snippet or an abstract.
+    """
     text = documents.text(passage.document_id, passage.span)
     start = passage.span.start + len(text) - len(text.lstrip())
     text = text.strip()
     span = Span(start, start + len(text))
     sha256, _ = documents.digest(passage.document_id)
     key = keys.key_for(sha256, span)
-    location = replace(passage.location, line=places.at(passage.document_id, span.start).line)
+    place, found = places.at(passage.document_id, span.start), passage.location
+    location = replace(found, section=found.section or place.section, line=place.line)
     return Evidence(
         key, passage.source, passage.document_id, sha256, span, text, location, passage.score, passage.linked_from
     )

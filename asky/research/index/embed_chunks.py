@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING
 
@@ -141,8 +141,22 @@ def embed_left(store: StoreParts, progress: Progress) -> int:
 # while a question waits
 
 
+class _Ended(Exception):
+    """Nobody waits for the vectors any more."""
+
+
+def always() -> bool:
+    """Embed as long as it takes."""
+    return True
+
+
 def embed_for_queries(
-    store: StoreParts, embedder: Embedder, scope: Scope, found: Mapping[str, Iterable[int]], first: Sequence[str]
+    store: StoreParts,
+    embedder: Embedder,
+    scope: Scope,
+    found: Mapping[str, Iterable[int]],
+    first: Sequence[str],
+    may_embed: Callable[[], bool] = always,
 ) -> Coverage:
     """Embed at most `embed_at_once` chunks of the scope for these queries together; warn if others remain unembedded.
 
@@ -151,11 +165,12 @@ def embed_for_queries(
 
     `found` maps each query to its lexical hits, best first. These are embedded first, then chunks of the sources
     `first`, then others. Repeating the same queries over the same texts embeds nothing more, even if others were run in
-    between. Returns the coverage afterwards.
+    between. `may_embed` is asked at every batch of the model; once it says no, the vectors that are left stay missing,
+    without a warning. Returns the coverage afterwards.
     """
     space_id = store.space(embedder)
     before = store.tables.vectors.coverage(space_id, scope)
-    if before.embedded >= before.chunks:
+    if before.embedded >= before.chunks or not may_embed():
         return before
     reached = before
     if not store.tables.vectors.read_only:
@@ -164,8 +179,11 @@ def embed_for_queries(
         is_under_way = bool(before.embedded) and store.background is not None and store.background.state().is_running
         fill = is_new and not is_under_way
         selected = _select_chunks(store, space_id, scope, before, found, first, fill=fill)
-        if selected:
-            _embed_shown(store, embedder, selected)
+        try:
+            if selected:
+                _embed_shown(store, embedder, selected, may_embed)
+        except _Ended:
+            return before
         reached = Coverage(before.chunks, before.embedded + len(selected))
         if fill:
             embedding_cache.mark_done(task)
@@ -177,20 +195,25 @@ def embed_for_queries(
     return reached
 
 
-def _embed_shown(store: StoreParts, embedder: Embedder, selected: Sequence[int]) -> None:
-    """Embed these chunks, as a stage with its progress if that takes more than a moment."""
-    if len(selected) < _SHOWN_FROM:
-        embed_chunks(store, embedder, selected)
-        return
+def _embed_shown(store: StoreParts, embedder: Embedder, selected: Sequence[int], may_embed: Callable[[], bool]) -> None:
+    """Embed these chunks, as a stage with its progress if that takes more than a moment.
+
+    Raises `_Ended` once they may not be embedded any more, with none of them stored.
+    """
+    is_shown = len(selected) >= _SHOWN_FROM
+
+    def advance(done: int, total: int) -> None:
+        if not may_embed():
+            raise _Ended
+        if is_shown:
+            store.listener(StageAdvanced(_STAGE, done, total))
+
     started = time.monotonic()
-    store.listener(StageStarted(_STAGE, len(selected)))
-    embed_chunks(
-        store,
-        embedder,
-        selected,
-        progress=lambda done, total: store.listener(StageAdvanced(_STAGE, done, total)),
-    )
-    store.listener(StageFinished(_STAGE, time.monotonic() - started, f"{len(selected)} passages"))
+    if is_shown:
+        store.listener(StageStarted(_STAGE, len(selected)))
+    embed_chunks(store, embedder, selected, progress=advance)
+    if is_shown:
+        store.listener(StageFinished(_STAGE, time.monotonic() - started, f"{len(selected)} passages"))
 
 
 def _task_key(store: StoreParts, scope: Scope, coverage: Coverage, queries: Iterable[str]) -> str:

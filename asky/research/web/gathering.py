@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import anyio
 
-from asky.concurrency import gather, in_thread
+from asky.concurrency import error_of, gather, in_thread
 from asky.errors import AskyError, StorageError, TimedOut
 from asky.events import StageAdvanced, StageFinished, StageStarted
 from asky.research.excerpts.passages import join_hits, read_passages
+from asky.research.index.embed_chunks import always
 from asky.research.no_evidence import WEB_SEARCH
 from asky.storage.scope import Scope
 from asky.text.counting import counted
@@ -139,8 +140,8 @@ class Gatherer:
     """Looks topics up in one run. `web` is `None` if nothing may be sent or no service is set up.
 
     `find_local` searches the user's documents, and `choose_pages` says which results are read, once all searches are
-    done; by default none. `attempt` is how a search or a page is tried. Passages become citable in `research` before
-    they are returned.
+    done; by default none. `attempt` is how a search or a page is tried. Once `may_embed` returns false, what has no
+    vector is searched by words. Passages become citable in `research` before they are returned.
     """
 
     def __init__(
@@ -156,6 +157,7 @@ class Gatherer:
         choose_pages: ChoosePages = no_pages,
         attempt: Attempt = attempt_once,
         page_s: float = _PAGE_S,
+        may_embed: Callable[[], bool] = always,
         emit: Listener,
     ) -> None:
         self._research = research
@@ -168,19 +170,23 @@ class Gatherer:
         self._choose_pages = choose_pages
         self._attempt = attempt
         self._page_s = page_s
+        self._may_embed = may_embed
+        self._embedding = anyio.CapacityLimiter(1)  # one page at a time: topics that want it embed it once
         self._emit = emit
         self._pages: dict[str, _Page] = {}
 
     async def gather(self, topics: Sequence[AnyTopic]) -> list[TopicFindings[AnyTopic]]:
-        """Return what was found on each topic, in their order, with what could not be looked up."""
+        """Return what was found on each topic, in their order, with what could not be looked up.
+
+        Raises `StorageError`, which is about no one topic.
+        """
         started, done = time.monotonic(), 0
         self._emit(StageStarted(STAGE, len(topics)))
         queries = [_query(each) for each in topics]
         local = dict(zip(queries, await in_thread(self._find_local, queries), strict=True))
 
         searches = await gather(topics, self._search, limit=_AT_ONCE, subject=lambda topic: topic.label)
-        searched = [each for each in searches if isinstance(each, _Searched)]
-        assert len(searched) == len(topics)  # `_search` keeps the errors that may be survived
+        searched = [each if isinstance(each, _Searched) else _Searched(failures=(error_of(each),)) for each in searches]
         chosen = self._choose_pages([each.results for each in searched])
 
         async def look_up(at: int) -> TopicFindings[AnyTopic]:
@@ -191,8 +197,12 @@ class Gatherer:
             return found
 
         outcomes = await gather(range(len(topics)), look_up, limit=_AT_ONCE, subject=lambda at: topics[at].label)
-        found = [each for each in outcomes if isinstance(each, TopicFindings)]
-        assert len(found) == len(outcomes)  # `_look_up` keeps the errors that may be survived
+        found = [
+            each
+            if isinstance(each, TopicFindings)
+            else TopicFindings(topic, before.results, failures=(*before.failures, error_of(each)))
+            for topic, before, each in zip(topics, searched, outcomes, strict=True)
+        ]
         total = sum(len(each.passages()) for each in found)
         self._emit(StageFinished(STAGE, time.monotonic() - started, counted(total, "passage")))
         return found
@@ -202,7 +212,7 @@ class Gatherer:
     ) -> TopicFindings[AnyTopic]:
         results, failures = searched.results, list(searched.failures)
         sources = await self._read(urls, failures)
-        pages = await in_thread(self._passages_of_pages, topic, sources)
+        pages = await in_thread(self._passages_of_pages, topic, sources, limiter=self._embedding)
         snippets = await self._snippets(results[:_WEB_RESULTS], {each.source.url for each in pages})
         await in_thread(self._runs.show, self._research.run_id, [*pages, *snippets, *local])
         self._research.shown |= {each.key: each for each in (*pages, *snippets, *local)}
@@ -257,7 +267,9 @@ class Gatherer:
         found: list[Evidence] = []
         for source in sources:
             scope = Scope((self._web_collection,) if self._web_collection is not None else None, (source.id,))
-            hits = self._store.search_content_chunks(_query(topic), scope, limit=2 * _PAGE_PASSAGES)
+            hits = self._store.search_content_chunks(
+                _query(topic), scope, limit=2 * _PAGE_PASSAGES, may_embed=self._may_embed
+            )
             near = [each for each in hits if each.span.end <= _PAGE_CHARS]
             found += join_hits(near, self._store.tables.documents, self._research.keys, limit=_PAGE_PASSAGES)
         return found
@@ -271,7 +283,8 @@ class Gatherer:
 
     def _whole(self, source: Source) -> list[Evidence]:
         document_id = self._corpus.current_document(source.id)
-        assert document_id is not None  # it was just stored
+        if document_id is None:  # the session was deleted since
+            return []
         return read_passages(
             source,
             document_id,

@@ -74,9 +74,10 @@ class PageAcquirer:
             nonlocal done
             try:
                 await self._add(collection, url, counts)
+            except StorageError:
+                raise
             except AskyError as error:
-                if not isinstance(error, StorageError):
-                    counts.record(url, _verdict(error), error.message)
+                counts.record(url, _verdict(error), error.message)
                 return error
             finally:
                 done += 1
@@ -88,9 +89,6 @@ class PageAcquirer:
         errors = [each for each in outcomes if isinstance(each, AskyError)]
         report = counts.report()
         self._listener(StageFinished("read", report.seconds, f"{len(wanted)} pages"))
-        for error in errors:
-            if isinstance(error, StorageError):
-                raise error
         return AddedPages(report, tuple(errors))
 
     async def _add(self, collection: str, url: str, counts: AcquireCounts) -> None:

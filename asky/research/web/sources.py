@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from asky.evidence.passages import describe_source
+from asky.research.excerpts.locations import ABSTRACT, SNIPPET
 from asky.research.web.open_copies import named_paper
 from asky.values import Document, Source, source_id
 
@@ -61,14 +63,17 @@ class WebSources:
     def of_snippet(self, candidate: Candidate) -> Source:
         """Return the source of what a service says of a result: the abstract of a paper, or the snippet of a page.
 
-        It is stored now, apart from the page itself.
+        It is stored now, apart from the page itself, and each wording apart: what a service quotes of a page depends on
+        the query.
         """
         part = "abstract" if candidate.kind == "paper" else "snippet"
-        uri = f"{part}:{candidate.url}"
+        wording = hashlib.sha256(f"{candidate.title}\n{candidate.snippet}".encode("utf-8", "surrogatepass")).hexdigest()
+        uri = f"{part}:{candidate.url} {wording[:16]}"
         source = Source(source_id(uri), candidate.kind, uri, candidate.title or candidate.url, url=candidate.url)
         work = {"published": candidate.published, "published_in": candidate.venue, "doi": candidate.doi}
         facts = {"author": "; ".join(candidate.authors), "part": part, **work}
         known = {name: fact for name, fact in facts.items() if fact}
-        document = Document(candidate.snippet, "text/plain", candidate.title or None, metadata=known)
+        media_type = ABSTRACT if candidate.kind == "paper" else SNIPPET
+        document = Document(candidate.snippet, media_type, candidate.title or None, metadata=known)
         self._acquirer.add_text(source, document, self._collection_id)
         return source

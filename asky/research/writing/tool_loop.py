@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from asky.concurrency import gather, in_thread
-from asky.errors import StorageError
 from asky.events import Listener, ToolCalled, ToolReturned, ignore
 from asky.llm.arguments import canonical, describe
 from asky.llm.port import ChatModel, Message, ModelUsage, ToolCall
@@ -176,7 +175,6 @@ class CallRunner:
         self._listener = listener
         self._call_counts: dict[tuple[str, str], int] = {}
         self._refused_turns = 0
-        self._storage_error: StorageError | None = None
 
     async def run(self, calls: Sequence[ToolCall]) -> tuple[list[Message], str | None]:
         """Run the calls of one reply concurrently; return their results in order, and the reason to stop, if any.
@@ -184,8 +182,6 @@ class CallRunner:
         Raises `StorageError`, and exceptions of tools other than `AskyError`.
         """
         results = await gather(list(enumerate(calls)), self._run_call, limit=self._settings.max_concurrent_calls)
-        if self._storage_error is not None:
-            raise self._storage_error
         answers = []
         codes = []
         for call, result in zip(calls, results, strict=True):
@@ -203,11 +199,7 @@ class CallRunner:
         elif self._count(call) >= self._settings.max_identical_calls:
             result = refusal(call, "repeated_call", "this call was made before; its result is above")
         else:
-            try:
-                result = await self._registry.call(call)
-            except StorageError as error:
-                self._storage_error = error
-                raise
+            result = await self._registry.call(call)
         self._listener(ToolReturned(call.id, call.name, result.summary, result.failure))
         return result
 

@@ -75,6 +75,7 @@ _STEP_NAMES = {
     "prepared": "preparation",
     "counted": "count",
     "compared": "comparison",
+    "replaced": "replacement",
     "judged": "judgement",
 }
 

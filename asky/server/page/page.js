@@ -13,6 +13,7 @@
   const RUN_ID = /^\d{8}-\d{6}-[0-9a-f]{8}$/;
   const MAX_LOG = 500;
   const SAY_MS = 1500;
+  const QUIET_MS = 150; // of what a page that is loaded again is told at once, only the last is said
   const RETRY_MS = [500, 1000, 2000, 4000, 8000];
   const get = (id) => document.getElementById(id);
 
@@ -217,17 +218,21 @@
   };
 
   const say = (() => {
-    let [timer, waiting, last] = [null, "", 0];
+    let [timer, waiting, last, since] = [null, "", 0, 0];
     const now = () => {
       [timer, last] = [null, Date.now()];
       get("now").textContent = waiting;
     };
     return (text, isUrgent = false) => {
       waiting = text;
+      clearTimeout(timer);
       if (isUrgent) {
-        clearTimeout(timer);
         now();
-      } else if (timer === null) timer = setTimeout(now, Math.max(0, SAY_MS - (Date.now() - last)));
+        return;
+      }
+      const present = Date.now();
+      if (timer === null) since = present;
+      timer = setTimeout(now, Math.max(last + SAY_MS, Math.min(present + QUIET_MS, since + SAY_MS)) - present);
     };
   })();
 

@@ -12,11 +12,13 @@ import pytest
 
 from asky.app.agent.requests import ResearchRequest
 from asky.config.limits import RunLimits
-from asky.errors import AskyError, UsageError
+from asky.errors import AskyError, NotEnoughEvidence, UsageError
 from asky.events import ClarificationAsked, Event, PhaseStarted
+from asky.report.research_words import unread_pages
 from asky.values import Answer
 from tests.support.agent_lab import COST, QUESTION, AgentLab, html, plan
 from tests.support.endpoint import Problem
+from tests.support.twins.base import Reply
 
 
 @pytest.fixture
@@ -74,6 +76,58 @@ def test_a_service_that_always_has_something_new_is_ended_by_a_budget(lab: Agent
     assert fetched.usage.fetches + fetched.usage.cache_hits <= 3
 
 
+def with_snippets(lab: AgentLab) -> None:
+    """Have the search service quote each page, as services do."""
+    rows = [
+        {"url": lab.site.url(path), "title": title, "content": fact} for path, (title, fact, _) in lab.pages.items()
+    ]
+    lab.search.play(lambda _: Reply({"results": rows}))
+
+
+def test_pages_that_may_not_be_read_are_told_and_not_counted_as_covered(tmp_path: Path) -> None:
+    with AgentLab(tmp_path, **{"network.allow_private": []}) as lab:
+        with_snippets(lab)
+        answer = lab.research()
+        assert "620 million" in answer.text
+        report = lab.asky.agent.report(answer.run)
+        assert report.stop_reason == "None of the 3 pages that were tried could be read"
+        assert [each.source_coverage for each in report.cycles] == [0.0] * len(report.cycles)
+        port = lab.site.authority.partition(":")[2]
+        assert list(unread_pages(report.failures)) == [
+            f"3 pages could not be read: port {port} of the site is not one that web servers use",
+            f'if it is yours, add "{lab.site.authority}" to network.allow_private',
+        ]
+        with pytest.raises(NotEnoughEvidence, match="none of the pages that were found could be read"):
+            lab.asky.agent.raise_for_outcome(answer)
+
+
+def test_some_pages_that_cannot_be_read_are_counted_by_their_reasons(lab: AgentLab) -> None:
+    for path in ("/gone", "/lost"):
+        lab.pages[path] = (path, "Nothing.", ("cost",))
+    lab.pages["/shut"] = ("Shut", "Nothing.", ("cost",))
+    lab.site.page("/shut", status=403)
+    answer = lab.research()
+    report = lab.asky.agent.report(answer.run)
+    assert list(unread_pages(report.failures)) == [
+        "3 pages could not be read: the site has no such page (HTTP 404) (2); "
+        "the site does not allow access to this page (HTTP 403) (1)"
+    ]
+    assert report.cycles[-1].source_coverage == 1.0
+    lab.asky.agent.raise_for_outcome(answer)
+
+
+def test_no_page_is_read_if_the_limit_is_none(lab: AgentLab) -> None:
+    with_snippets(lab)
+    answer = lab.research(max_fetches=0)
+    assert "620 million" in answer.text
+    assert answer.usage.fetches == 0
+    assert not lab.site.requests
+    report = lab.asky.agent.report(answer.run)
+    assert report.stop_reason == "No page may be read, and the searches say little more"
+    assert not lab.asky.agent.is_over_budget(answer.run)
+    lab.asky.agent.raise_for_outcome(answer)
+
+
 def test_tokens_and_time_end_the_cycles_in_time_for_the_report(lab: AgentLab) -> None:
     answer = lab.research(model="far", limits=RunLimits(tokens=2_000))
     report = lab.asky.agent.report(answer.run)
@@ -117,6 +171,29 @@ def test_a_model_that_proposes_the_same_for_ever_does_not_keep_a_run_going(lab: 
     report = lab.asky.agent.report(answer.run)
     assert len(report.queries) == len({frozenset(each.casefold().split()) for each in report.queries})
     assert len(report.cycles) <= 3
+
+
+INVENTED = "The Rance is the biggest natural disaster. [P0000] See also https://never-seen.example/x for more."
+
+
+def test_a_report_that_cites_nothing_gives_way_to_quotations(lab: AgentLab) -> None:
+    lab.replies = {"Write a research report": INVENTED, "was checked against the passages": INVENTED}
+    answer = lab.research(model="far")
+    assert "620 million" in answer.text
+    assert "natural disaster" not in answer.text
+    assert [each.verdict for each in answer.claims] == ["supported"] * len(answer.claims)
+    assert any("far cited nothing that it was shown" in each for each in answer.warnings)
+    calls = len(lab.endpoint.requests)
+
+    assert anyio.run(lab.asky.chat.replay, answer.run).text == answer.text
+    assert len(lab.endpoint.requests) == calls
+
+
+def test_a_report_that_cites_nothing_stays_if_nothing_can_be_quoted(lab: AgentLab) -> None:
+    lab.replies = {"Write a research report": INVENTED, "was checked against the passages": INVENTED}
+    lab.search.play(lambda _: Reply({"results": []}))
+    answer = lab.research(model="far")
+    assert answer.stopped_by == "no_evidence"
 
 
 def test_a_model_that_is_down_at_the_end_leaves_a_run_to_resume(lab: AgentLab) -> None:

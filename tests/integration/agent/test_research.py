@@ -101,3 +101,24 @@ def test_a_document_is_asked_about_as_a_whole(lab: AgentLab, tmp_path: Path) -> 
     assert "We measured the tides of the Rance for nine years." in answer.text
     assert "Ada Brown, Carl Dean" in answer.text
     assert {each.status for each in lab.asky.agent.report(answer.run).sub_questions} == {"answered"}
+
+
+def test_two_snippets_of_an_address_are_two_texts_ten_times(lab: AgentLab) -> None:
+    """The services' usual way: a snippet is the part of a page that is nearest to the query. The pages are gone."""
+
+    def results(request: Request) -> Reply:
+        said = f"Asked {request.param('q')}, one says: "
+        rows = [
+            {"url": lab.site.url(f"/gone{number}"), "title": f"Barrage {number}", "content": f"{said}{COST}"}
+            for number in range(4)
+        ]
+        return Reply({"results": rows})
+
+    lab.search.play(results)
+    for _ in range(10):
+        answer = lab.research()
+        assert "620 million" in answer.text
+        assert not [each for each in answer.warnings if "earlier text" in each]
+        runs = lab.asky.runs
+        opened = [runs.open_citation(runs.find(answer.run), each.n) for each in answer.citations]
+        assert {each.source_now for each in opened} == {"same"}

@@ -418,7 +418,8 @@ def test_what_was_missing_is_said_instead_of_what_was_searched(lab: Lab) -> None
     assert empty.text.endswith("\n\nThe web search found nothing.")
     lab.web.search_with(FakeSearch([lab.site.url("/missing"), lab.site.url("/gone")], name="other"))
     unread = lab.ask(ScriptedModel(RETRIEVE, cannot, cannot))
-    assert unread.text.endswith("\n\nNone of the 2 pages that were tried could be read.")
+    why = "the site has no such page (HTTP 404)"
+    assert unread.text.endswith(f"\n\nNone of the 2 pages that were tried could be read: {why}.")
 
 
 def hosts_read(lab: Lab) -> list[tuple[object, object]]:

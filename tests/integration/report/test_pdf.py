@@ -70,10 +70,18 @@ def test_a_report_of_research_has_all_of_its_parts_and_links_to_its_sources() ->
     assert pdf.addresses == {"https://tides.example/daily"}
     first = next(link for link in pdf.links if link["kind"] == pymupdf.LINK_GOTO and pdf.at(link).startswith("1 "))
     assert QUOTE in pdf.at(first)
-    assert pdf.document.get_toc()[:3] == [
-        [1, "Why are there tides?", 1],
-        [2, "How sure is this", 1],
-        [2, "Where sources contradict each other", 1],
+    assert [(level, heading) for level, heading, _ in pdf.document.get_toc()] == [
+        (1, "Why are there tides?"),
+        (2, "How sure is this"),
+        (2, "Where sources contradict each other"),
+        (2, "What was not found"),
+        (2, "Sources"),
+        (2, "How 2 statements were checked"),
+        (2, "2 facts found"),
+        (2, "2 names found"),
+        (2, "1 source could not be read"),
+        (2, "Novelty in 2 cycles"),
+        (2, "Method"),
     ]
     facts = pdf.document.metadata
     assert (facts["title"], facts["producer"], facts["creationDate"]) == (
@@ -98,6 +106,24 @@ def test_pages_are_numbered_and_have_margins_and_the_title() -> None:
         )
         body = [block[4] for block in page.get_text("blocks") if block[3] < 781]
         assert not body[-1].strip().startswith("Part "), "a heading stands alone at the end of a page"
+
+
+def test_bookmarks_keep_the_spaces_of_headings_that_wrap() -> None:
+    long = (
+        "How does RAG combine *parametric* & non-parametric memory, and what are the datasets that it was evaluated on"
+    )
+    pdf = Opened(render_pdf([reported(answer_of(f"### {long}\n\nIt does.\n\n### 潮はなぜ満ちるのか\n\nWords."))]))
+    headings = [heading for _, heading, _ in pdf.document.get_toc()]
+    assert headings[1:3] == [long.replace("*", ""), "潮はなぜ満ちるのか"]
+
+
+def test_bookmarks_of_several_answers_are_their_questions() -> None:
+    pdf = Opened(render_pdf([researched(), researched()], title="Two"))
+    assert [each[:2] for each in pdf.document.get_toc()] == [
+        [1, "Two"],
+        [2, "Why are there tides?"],
+        [2, "Why are there tides?"],
+    ]
 
 
 def test_a_report_that_found_nothing_says_so() -> None:

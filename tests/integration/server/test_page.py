@@ -226,6 +226,34 @@ def test_a_page_goes_on_when_its_connection_comes_back(lab: Lab, browser: Browse
         assert numbers == [str(n) for n in range(1, 8)]
 
 
+RECORD = """addEventListener("DOMContentLoaded", () => {
+  const now = document.getElementById("now");
+  window.said = [];
+  new MutationObserver(() => now.textContent && window.said.push(now.textContent)).observe(now, { childList: true });
+})"""
+
+
+def test_a_page_that_is_loaded_again_says_at_once_where_the_run_is(lab: Lab, browser: Browser) -> None:
+    async def script(play: Play) -> None:
+        for name in ("clarify", "plan", "collect"):
+            play.phase(name, 1, 0, 0)
+        await play.stopping.wait()
+
+    with (
+        lab.open() as use_cases,
+        serving_in_thread(use_cases, ScriptedAgent(use_cases, script)) as served,
+        opened(browser, served) as page,
+    ):
+        page.fill("#query", "Why are there tides?")
+        page.keyboard.press("Control+Enter")
+        page.wait_for_selector("#now:has-text('collect')")
+        page.add_init_script(RECORD)
+        page.reload()
+        page.wait_for_selector("#now:has-text('collect')")
+        assert page.evaluate("window.said") == ["collect in cycle 1"]
+        page.click("#stop")
+
+
 @pytest.mark.few(1)
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 320)])
 def test_nothing_is_hard_to_read_or_wider_than_the_screen(lab: Lab, browser: Browser, scheme: Any, width: int) -> None:

@@ -48,7 +48,8 @@ def judge(watch: PromptWatch, asked: ModelRequest, read: int, cached: int = 0) -
 def test_a_prompt_that_was_cut_to_a_context_is_noticed(tokens: int, read: int) -> None:
     warning = judge(PromptWatch(), ask(user(tokens), tools=()), read)
     assert warning is not None
-    assert f"mill read only {read:,} tokens of a prompt of" in warning
+    assert f"mill reports {read:,} tokens for a prompt of" in warning
+    assert "if it counts right" in warning
     assert "its context is smaller than configured" in warning
 
 

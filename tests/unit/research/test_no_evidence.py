@@ -43,7 +43,7 @@ def of(*entries: tuple[str, dict[str, Any]]) -> NoEvidence | None:
         ),
         (
             [searched("u", "v", "w"), read("u", MISSING), read("v", DOWN), chose([], "u", "v", "w")],
-            "none of the 2 pages that were tried could be read",
+            "none of the 2 pages that were tried could be read: a.example has no such page (1); no such host (1)",
         ),
         (
             [searched("u", "v"), read("u", FETCHED), read("v", DOWN), chose([], "u", "v")],

@@ -185,6 +185,29 @@ def test_embedding_that_takes_more_than_a_moment_is_a_stage(store: SearchStore) 
     assert isinstance(finished, StageFinished)
 
 
+def test_once_nobody_waits_for_vectors_what_is_embedded_is_searched_by_meaning_and_the_rest_by_words(
+    store: SearchStore,
+) -> None:
+    store.add("early", "the moon pulls the sea")
+    store.found("moon")
+    store.add("late", "the barrage of the Rance")
+    assert isinstance(store.embedder, FakeEmbedder)
+    store.embedder.embedded.clear()
+
+    def found(query: str, *answers: bool) -> list[str]:
+        asked = iter(answers)
+        hits = store.search.search_content_chunks(query, store.scope, limit=5, may_embed=lambda: next(asked))
+        return [hit.source.path or "" for hit in hits]
+
+    assert found("barrage", False) == ["/late", "/early"]
+    assert store.embedder.embedded == []
+    assert found("barrage", True, False) == ["/late", "/early"], "the batch under way is the last"
+    coverage = store.search.coverage(store.scope)
+    assert coverage is not None
+    assert (coverage.embedded, coverage.chunks) == (1, 2)
+    assert warnings_of(store) == []
+
+
 def test_while_a_process_embeds_the_rest_a_question_embeds_what_matches_it(tmp_path: Path) -> None:
     background = BackgroundEmbedding(tmp_path / "asky.db", lambda: ())
     narrow = SearchStore(tmp_path, settings=Retrieval(embed_at_once=3), background=background)

@@ -264,3 +264,31 @@ def test_vectors_of_small_documents_fill_their_pages(store: Store) -> None:
         ids = b"".join(each.to_bytes(8, "little") for each in store.documents.chunk_ids(document_id))
         store.vectors.put(space, [Pack(document_id, ids, b"v" * (len(ids) // 8) * 384 * 4)])
     assert used_bytes() - before < 1.15 * 300 * 384 * 4
+
+
+def test_a_text_that_a_run_in_progress_may_show_stays_until_the_last_run_ends(store: Store) -> None:
+    """Another source, or another process that reads a folder again, may replace it between finding and showing."""
+    other = RunStore(Database(store.database.path))
+    run = store.runs.start(question="q", mode="research", model="m", session_id=None)
+    also = other.start(question="q", mode="research", model="m", session_id=None)
+    found = store.add("/a.txt", "barrage of the Rance")
+    sha256, _ = store.documents.digest(found)
+    unshown = store.add("/b.txt", "barrage of Annapolis")
+    store.add("/a.txt", "lock of the Rance")
+    store.add("/b.txt", "lock of Annapolis")
+    assert store.found("barrage") == []
+    source = Source(source_id("/a.txt"), "file", "/a.txt", "/a.txt")
+    store.runs.show(run.id, [Evidence("Pabcd", source, found, sha256, Span(0, 7), "barrage", Location())])
+    store.runs.release(run.id)
+    assert store.documents.text(unshown) == "barrage of Annapolis"
+    other.release(also.id)
+    assert store.documents.text(unshown) == ""
+    assert store.documents.text(found) == "barrage of the Rance"
+    assert store.add("/c.txt", "barrage of the Rance") == found, "an equal text is stored once"
+
+
+def test_a_text_that_is_removed_while_nothing_runs_is_gone_at_once(store: Store) -> None:
+    found = store.add("/a.txt", "barrage of the Rance")
+    store.corpus.remove_sources(store.collection, [source_id("/a.txt")])
+    with pytest.raises(StorageError):
+        store.documents.digest(found)
