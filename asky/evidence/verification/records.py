@@ -186,15 +186,16 @@ def _path_values(text: str) -> Iterator[Value]:
 def row_lines(text: str) -> frozenset[int]:
     """Return where the lines begin, white space left out, that are records of their own and do not go on from another.
 
-    These are the settings of a text that has hardly anything else, lines of several names with values, and the line of
-    names above these.
+    These are the settings of a text that has hardly anything else, lines of several names with values, the line of
+    names above these, and lines of cells between bars.
     """
     lines = [(each.start(), each[0].rstrip()) for each in _LINE.finditer(text)]
     if next(_path_values(text), None) is not None:
         return frozenset(start for start, _ in lines)
     rows = {number for number, (_, line) in enumerate(lines) if _is_row(line)}
     heads = {number - 1 for number in rows if number and lines[number - 1][1].count(";") > 1}
-    return frozenset(lines[number][0] for number in rows | heads)
+    barred = {number for number, (_, line) in enumerate(lines) if " | " in line}
+    return frozenset(lines[number][0] for number in rows | heads | barred)
 
 
 def _is_row(line: str) -> bool:

@@ -13,14 +13,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from asky.evidence.citations.markers import without_lookalikes
 from asky.evidence.plain_text import addresses, without_markup
 from asky.evidence.verification.records import row_lines
 from asky.text.plain import plain
-from asky.text.sentences import sentence_spans
+from asky.text.sentences import TIME_STAMP, sentence_spans
+from asky.text.terms import STOP_WORDS
 from asky.values import Span
 
 _MAX_FOUND = 50
@@ -54,6 +55,8 @@ _FOLDED = re.compile(r"[\ufb00-\ufb06\uff01-\uff5e]")  # ligatures and wide form
 _BETWEEN_DIGITS = re.compile(r"(?<=\d)\s*[‒–—―]\s*(?=\d)|(?<=\d)-\s+(?=\d)")
 _DASH = re.compile(r"\s*[‒–—―]\s*(?!\d)|(?<=\S)[‒–—―]")
 _HYPHEN = re.compile(r"(?<=[^\W\d_]{2})-(?:\s+(?=[^\W\d_A-Z])|(?=[^\W\d_]{2}))")  # not that of a formula, "x-y"
+_NAMES_ITEMS = re.compile(r"\b(?:following|below|these|such as)\b", re.IGNORECASE)
+_ENDED = re.compile(r"""[.!?:;…。！？]["')\]]{0,3}$""")
 _BARS = re.compile(r"\s*\|\s*")
 _STOPS = " ,.;:!"
 _QUOTES = "\"'"
@@ -70,16 +73,20 @@ _TURNS_ROUND = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """A unit at `span`, without its marker; `text` as compared, and `bare` the part of it without its final stop.
+    """A unit at `span`, without its `marker`, which is that of a list item, heading or quotation; `text` as compared.
 
-    `marker` is that of its list item; `under` the line that introduces it, if that may turn it round.
+    `under` is the text before it that may turn it round: the line that introduces it, or begins its sentence.
     """
 
     span: Span
     text: str
-    bare: Span
     marker: str
-    under: str
+    is_row: bool
+    under: str = ""
+
+    @property
+    def is_item(self) -> bool:
+        return bool(self.marker) and self.marker[0] not in "#>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +141,7 @@ class WholeUnits:
             for form in dict.fromkeys((bare, bare[0].swapcase() + bare[1:])):
                 for first, last in _places(joined, form):
                     unit = self._units[first]
-                    if marker in ("", unit.marker) and (not unit.under or _introduces(unit.under, form, answer)):
+                    if marker in ("", unit.marker) and (not unit.under or _stands_before(unit.under, form, answer)):
                         return Span(unit.span.start, self._units[last].span.end)
         return None
 
@@ -157,31 +164,55 @@ class WholeUnits:
 
 
 def _read_units(text: str) -> Iterator[_Unit]:
-    lead = under = ""
-    in_list = False
-    for span in _spans(text):
-        marker = _MARKER.match(text, span.start, span.end)
-        begin = marker.end() if marker else span.start
+    before: _Unit | None = None
+    lead = ""
+    for span, is_row in _spans(text):
+        found = _MARKER.match(text, span.start, span.end)
+        begin = found.end() if found else span.start
         source = _UNDERLINE.sub("", text[begin : span.end])
         if not source.strip():
             continue
-        form = _compared(source)
-        is_item = begin > span.start
-        if lead:
-            under, in_list, lead = lead, is_item, ""
-        elif not (in_list and is_item):
-            under, in_list = "", False
-        yield _Unit(Span(begin, begin + len(source)), form, Span(*_bare(form)), text[span.start : begin].strip(), under)
-        if form.endswith((":", "：")) and _TURNS_ROUND.search(form):
-            lead = form
+        form, marker = _compared(source), text[span.start : begin].strip()
+        unit = _Unit(Span(begin, begin + len(source)), form, marker, is_row or "|" in form or "\t" in source)
+        goes_on = before is not None and text.count("\n", before.span.end, span.start) <= 1
+        if before is None or marker[:1] == "#":
+            lead = ""
+        elif _introduces(before, unit) and _TURNS_ROUND.search(before.text):
+            lead = before.text
+        elif not goes_on and not (unit.is_item and before.is_item):
+            lead = ""
+        is_begun = goes_on and before is not None and _is_begun(before, unit)
+        yield replace(unit, under=lead or (before.text if is_begun and before is not None else ""))
+        before = unit
 
 
-def _spans(text: str) -> Iterator[Span]:
-    """Yield the sentences of a text and the other units that `sentence_spans` knows; rows of records one by one."""
+def _introduces(before: _Unit, unit: _Unit) -> bool:
+    """Return whether a unit says what those after it are: it ends in a colon, or names the items of a list."""
+    names_items = unit.is_item and not before.is_item and _NAMES_ITEMS.search(before.text) is not None
+    return names_items or before.text.endswith((":", "："))
+
+
+def _is_begun(before: _Unit, unit: _Unit) -> bool:
+    """Return whether the line above may begin the sentence: it has no stop, and a word that needs one to follow."""
+    if before.is_row or unit.is_row or before.marker or unit.marker or _ENDED.search(before.text):
+        return False
+    if TIME_STAMP.match(unit.text):
+        return False
+    return _TURNS_ROUND.search(before.text) is not None or before.text.rpartition(" ")[2] in STOP_WORDS
+
+
+def _spans(text: str) -> Iterator[tuple[Span, bool]]:
+    """Yield the sentences of a text and the other units that `sentence_spans` knows; rows of records one by one.
+
+    The second value says whether it is such a row.
+    """
     rows = row_lines(text)
     for span in sentence_spans(text):
         lines = [Span(*each.span()) for each in _LINE.finditer(text, span.start, span.end)]
-        yield from lines if any(line.start in rows for line in lines) else (span,)
+        if any(line.start in rows for line in lines):
+            yield from ((line, True) for line in lines)
+        else:
+            yield span, False
 
 
 def _join(forms: list[str]) -> _Joined:
@@ -206,8 +237,8 @@ def _places(joined: _Joined, wanted: str) -> Iterator[tuple[int, int]]:
             yield joined.begins[at], joined.ends[at + len(wanted)]
 
 
-def _introduces(lead: str, form: str, answer: str) -> bool:
-    """Return whether a lead-in stands before a claim in an answer, as it does in the passage."""
+def _stands_before(lead: str, form: str, answer: str) -> bool:
+    """Return whether what introduces a claim stands before it in an answer, as it does in the passage."""
     seen = _compared_answer(answer)
     return 0 <= seen.find(lead) < seen.rfind(form)
 

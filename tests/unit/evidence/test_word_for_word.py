@@ -117,6 +117,17 @@ def test_parts_of_units_and_altered_units_are_no_quotations(claim: str) -> None:
         ("The code is 10 MW.", "The code is 10 mW."),
         ("Never:\n\n- touch the wire with wet hands", "Touch the wire with wet hands."),
         ("The rent does not include:\n- water and heating\n- power", "Power"),
+        (
+            "It is false that\nNeil Armstrong staged the landing on the moon in a studio.",
+            "Neil Armstrong staged the landing on the moon in a studio.",
+        ),
+        (
+            "What the policy does not cover\nWater that rises from the ground below the house.",
+            "Water that rises from the ground below the house.",
+        ),
+        ("The following are false.\n\n1. The moon is made of cheese.\n2. Mars has canals.", "Mars has canals."),
+        ("It is not true that:\n\nThe moon is made of cheese. Mars has canals.", "Mars has canals."),
+        ("Never:\n- when wet:\n  - touch the wire\n\n- open the door", "open the door"),
         ("These claims are false:\n\n1. The moon is made of cheese.\n2. Mars has canals.", "Mars has canals."),
     ],
 )
@@ -133,6 +144,26 @@ def test_an_item_counts_where_the_line_above_its_list_is_repeated() -> None:
     below = verify_answer("- touch the wire with wet hands [1]\n\nNever: [1]", {1: passage})
     assert not below[0].checks["quotation"]
     assert verify_claim("The door is green.", [passage]).checks["quotation"]
+
+
+@pytest.mark.parametrize(
+    ("passage", "claim"),
+    [
+        (
+            "Results\nThe trial of the drug ended in May, as had been planned.",
+            "The trial of the drug ended in May, as had been planned.",
+        ),
+        ("# What is not covered\n\nWater that rises.", "Water that rises."),
+        ("- do not boil\n- stir", "stir"),
+        ("Never:\n- boil\n\nThe door is green.", "The door is green."),
+        ("Never:\n- boil\n\n## Doors\nThe door is green.", "The door is green."),
+        ("desk | no | worn\nbed | yes | good", "bed | yes | good"),
+        ("We need:\n- flour\n- salt", "salt"),
+        ("It was not so. The door is green.", "The door is green."),
+    ],
+)
+def test_what_only_stands_behind_a_denial_is_a_quotation(passage: str, claim: str) -> None:
+    assert WholeUnits(passage).find(claim) is not None
 
 
 def test_an_address_that_the_passage_lacks_is_not_hidden_in_a_quotation() -> None:
