@@ -9,6 +9,7 @@ _QUOTED_LINE = re.compile(r"\n[ \t]*(?:>[ \t]?)+")
 _LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)")
 _TARGET = re.compile(r"\]\(\s*<?([^()\s<>]+)")
 _ADDRESS = re.compile(r"<?(?:https?://|www\.)[^\s>]+>?", re.IGNORECASE)
+_MAIL_ADDRESS = re.compile(r"<([^\s<>@]{1,80}@[^\s<>@]{1,80})>")
 _TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,80}>")
 _EMPHASIS = re.compile(r"[*`]+|(?<![^\W_])_+|_+(?![^\W_])|~~")
 
@@ -29,8 +30,9 @@ def without_markup(markdown: str) -> str:
 
 
 def addresses(markdown: str) -> list[str]:
-    """Return the bare addresses and the link targets of `markdown`, as written, without punctuation after them."""
-    found = [*(each[1] for each in _TARGET.finditer(markdown)), *(each[0] for each in _ADDRESS.finditer(markdown))]
+    """Return what `without_markup` leaves out of `markdown` of addresses and link targets, as written."""
+    inside = (*_TARGET.finditer(markdown), *_MAIL_ADDRESS.finditer(markdown))
+    found = [*(each[1] for each in inside), *(each[0] for each in _ADDRESS.finditer(markdown))]
     return [each.strip("<>").rstrip(".,;:!?)") for each in found]
 
 

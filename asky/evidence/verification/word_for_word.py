@@ -40,9 +40,10 @@ _TIMES = re.compile(r"(?<=\d)\s?(?<!\*)\*(?!\*)\s?(?=\d)")
 _STRUCK = re.compile(r"~~|</?(?:del|s|strike)\b[^<>\n]{0,80}>", re.IGNORECASE)
 _NO_TAG = re.compile(
     r"<(?!/?(?:abbr|a|bdi|bdo|blockquote|big|br|b|center|cite|code|dd|dfn|div|dl|dt|em|figcaption|figure|font|h[1-6]|hr|img|ins|"
-    r"i|kbd|li|mark|ol|pre|p|q|samp|section|small|span|strong|sub|sup|table|tbody|td|th|thead|tr|tt|ul|u|var)\b)"
+    r"i|kbd|li|mark|ol|pre|p|q|samp|section|small|span|strong|sub|sup|table|tbody|td|th|thead|tr|tt|ul|u|var)\b"
+    r"|[^\s<>@]{1,80}@[^\s<>@]{1,80}>)"
 )
-"""A sign that begins no tag, but may look like one: `delete <name>`."""
+"""A sign that begins neither a tag nor an address, but may look like it: `delete <name>`."""
 _HIDES = re.compile(r"[<~×]|%%")
 """What `plain` would leave out or join with its neighbours."""
 _SIGNS = str.maketrans(

@@ -172,6 +172,9 @@ def test_an_address_that_the_passage_lacks_is_not_hidden_in_a_quotation() -> Non
     assert all(claim.checks["quotation"] for claim in verify_answer(same, {1: passage}))
     other = same.replace("bank", "thief")
     assert not any(claim.checks["quotation"] for claim in verify_answer(other, {1: passage}))
+    mail = "Write to Ann <ann@bank.example> before noon."
+    assert verify_answer(f"{mail} [1]", {1: mail})[0].checks["quotation"]
+    assert not verify_answer(f"{mail.replace('bank', 'thief')} [1]", {1: mail})[0].checks["quotation"]
 
 
 def test_a_quotation_stands_in_the_passage_that_is_named() -> None:
