@@ -37,6 +37,8 @@ $(DEV_STAMP): $(STAMP) Makefile
 
 demo: $(STAMP)
 	ASKY_HOME=$(CURDIR)/.demo $(BIN)/asky -r -d docs "How does asky check that a citation is real?"
+	@echo
+	@echo "the passage behind [1], from the store of this demo: ASKY_HOME=.demo $(BIN)/asky why 1"
 
 test: $(DEV_STAMP)
 	$(BIN)/ruff format --check .

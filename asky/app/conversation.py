@@ -261,14 +261,23 @@ class Conversation:
             return None
         return self._services.sessions.find(run.session_id) if run.session_id is not None else None
 
-    def last_run(self) -> Run:
-        """Return the session's last run that has an answer and was not undone. Raises `UsageError` if there is none."""
+    def last_run(self, *parts: str) -> Run:
+        """Return the session's last run that has an answer and was not undone. Raises `UsageError` if there is none.
+
+        With `parts` of an `asky.answer/1` object, such as `citations`, it is the last one whose answer has any of them,
+        and the user is told if that is an earlier one; if none has, it is the last one.
+        """
         services, session = self._services, self.require_session()
         withdrawn = {each.run_id for each in services.sessions.messages(session.id) if each.is_withdrawn}
-        for run in services.runs.recent(limit=_MAX_RUNS_SEARCHED + len(withdrawn), session_id=session.id):
-            if run.answer is not None and run.id not in withdrawn:
-                return run
-        raise UsageError("there is no answer in this session yet")
+        found = services.runs.recent(limit=_MAX_RUNS_SEARCHED + len(withdrawn), session_id=session.id)
+        answers = [(run, run.answer) for run in found if run.answer is not None and run.id not in withdrawn]
+        if not answers:
+            raise UsageError("there is no answer in this session yet")
+        having = (run for run, answer in answers if not parts or any(answer[part] for part in parts))
+        chosen = next(having, answers[0][0])
+        if chosen is not answers[0][0]:
+            self._notify(f"the last answer cites nothing; this is the one to “{one_line(chosen.question)}”")
+        return chosen
 
     def update_usage(self) -> None:
         """Update the tokens and the cost of the session."""

@@ -72,6 +72,17 @@ class RunService:
         """
         return self._services.runs.find(None if run_id is None else run_id.encode("utf-8", "replace").decode())
 
+    def find_citing(self, run_id: str | None = None) -> tuple[Run, Run | None]:
+        """Return the run of `find`, or by default the last one that cites something, and the last run if it is later.
+
+        If no run cites anything, it is the last run. Raises as `find` does.
+        """
+        last = self.find(run_id)
+        if run_id is not None or (last.answer is not None and last.answer["citations"]):
+            return last, None
+        citing = self._services.runs.last_citing()
+        return (citing, last) if citing is not None else (last, None)
+
     def list(self, *, limit: int | None = 20, session: str | None = None) -> Sequence[RunSummary | Unreadable]:
         """Return runs, newest first, of all sessions or of one; unreadable runs keep their place as `Unreadable`.
 

@@ -24,6 +24,7 @@ _MAX_CLAIM_CHARS = 160
 _BLANK_BEFORE_STOP = re.compile(r" (?=[.,;:!?](?: |$))")  # left by a link
 _WORDS: Mapping[str, str] = MappingProxyType(
     {
+        "quoted": "quoted",
         "supported": "supported",
         "partial": "partly supported",
         "unsupported": "unsupported",
@@ -34,11 +35,14 @@ _WORDS: Mapping[str, str] = MappingProxyType(
 
 
 def verdict_summary(claims: Sequence[Mapping[str, Any]]) -> str:
-    """Return the number of statements with each verdict: `12 statements: 9 supported, 3 cite nothing`."""
-    counts = Counter(claim["verdict"] for claim in claims)
+    """Return the number of statements with each verdict: `12 statements: 7 quoted, 2 supported, 3 cite nothing`."""
+    counts = Counter(map(shown_verdict, claims))
     words = {**_WORDS, "uncited": "cites nothing" if counts["uncited"] == 1 else "cite nothing"}
     said = ", ".join(f"{counts[verdict]:,} {word}" for verdict, word in words.items() if counts[verdict])
-    return f"{WARNING_SIGN} " * (len(claims) > counts["supported"]) + f"{counted(len(claims), 'statement')}: {said}"
+    return (
+        f"{WARNING_SIGN} " * (len(claims) > counts["quoted"] + counts["supported"])
+        + f"{counted(len(claims), 'statement')}: {said}"
+    )
 
 
 def unsupported_lines(claims: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from asky.app.answers import place_text, section_text
+from asky.app.answers import place_text, section_text, shown_verdict
 from asky.app.verify.claims_object import claim_excerpt, claims_object
 from asky.cli.saving import save_text
 from asky.cli.terminal.terminal import one_line
@@ -53,7 +53,8 @@ def _print_claim(terminal: Terminal, claim: Mapping[str, Any]) -> None:
     verdict, passage, better = claim["verdict"], claim["passage"], claim["better_passage"]
     parts = [(f"{_SIGNS[verdict]} ", _COLOURS[verdict]), (one_line(claim["statement"]), ())]
     if verdict == "supported":
-        terminal.parts(parts, hang=2)
+        quoted = [("  quoted", (_DIM,))] if shown_verdict(claim) == "quoted" else []
+        terminal.parts([*parts, *quoted], hang=2)
         if terminal.verbose:
             terminal.line(f"  {claim['reason']}", _DIM)
             _print_passage(terminal, claim, passage)

@@ -7,7 +7,9 @@ import re
 _REFERENCE = re.compile(r"[ \t]?(\*{0,3})(?:\[\^?\d{1,3}(?:[ ]?[,;–-][ ]?\d{1,3})*\]|~~\[[^\[\]~\n]{0,256}\]~~)\1")
 _QUOTED_LINE = re.compile(r"\n[ \t]*(?:>[ \t]?)+")
 _LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)")
+_TARGET = re.compile(r"\]\(\s*<?([^()\s<>]+)")
 _ADDRESS = re.compile(r"<?(?:https?://|www\.)[^\s>]+>?", re.IGNORECASE)
+_MAIL_ADDRESS = re.compile(r"<([^\s<>@]{1,80}@[^\s<>@]{1,80})>")
 _TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,80}>")
 _EMPHASIS = re.compile(r"[*`]+|(?<![^\W_])_+|_+(?![^\W_])|~~")
 
@@ -25,6 +27,13 @@ def without_markup(markdown: str) -> str:
     """
     text = _QUOTED_LINE.sub("\n", _REFERENCE.sub("", markdown))
     return _EMPHASIS.sub("", _TAG.sub(" ", _ADDRESS.sub(" ", _LINK.sub(r" \1 ", text))))
+
+
+def addresses(markdown: str) -> list[str]:
+    """Return what `without_markup` leaves out of `markdown` of addresses and link targets, as written."""
+    inside = (*_TARGET.finditer(markdown), *_MAIL_ADDRESS.finditer(markdown))
+    found = [*(each[1] for each in inside), *(each[0] for each in _ADDRESS.finditer(markdown))]
+    return [each.strip("<>").rstrip(".,;:!?)") for each in found]
 
 
 def without_links(markdown: str) -> str:

@@ -163,7 +163,7 @@ async def _why(call: McpCall) -> Mapping[str, Any]:
     runs = call.asky.runs
 
     def look_up() -> dict[str, Any]:
-        run = runs.find(call.get("run"))
+        run, _ = runs.find_citing(call.get("run"))
         n = runs.cited_numbers(run, str(call.get("citation")))[0]
         return why_object(run, runs.open_citation(run, n))
 

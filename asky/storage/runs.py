@@ -190,6 +190,15 @@ class RunStore:
             )
         return self._run(rows[0])
 
+    def last_citing(self) -> Run | None:
+        """Return the last run whose answer cites something, or `None`."""
+        with self._db.read() as connection:
+            row = connection.execute(
+                "SELECT * FROM run WHERE CASE WHEN json_valid(answer) THEN json_array_length(answer, '$.citations') END"
+                " ORDER BY rowid DESC LIMIT 1"
+            ).fetchone()
+        return self._run(row) if row is not None else None
+
     def recent(self, *, limit: int | None = None, session_id: str | None = None) -> list[Run]:
         """Return runs, newest first; at most `limit`, if given."""
         with self._db.read() as connection:

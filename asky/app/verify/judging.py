@@ -94,7 +94,7 @@ class StatementJudge:
             return self._judge_cited(statement, cited, everywhere)
         mentioned = [hit for each in resolved for hit in self._cited_hits(statement, each)]
         hits = [*mentioned, *(hit for hit in everywhere if hit not in mentioned)]
-        best = self._best(statement.text, hits)
+        best = self._best(statement, hits)
         return Judgement(best.check, hits[best.index]) if best else Judgement(_UNSUPPORTED, None)
 
     def _judge_cited(
@@ -103,14 +103,14 @@ class StatementJudge:
         groups = [self._cited_hits(statement, each) for each in resolved]
         own = list({hit.chunk_id: hit for group in groups for hit in group}.values())
         cites = tuple(dict.fromkeys(id_ for each in resolved for id_ in self.cited[each.n]))
-        best = self._best(statement.text, own)
+        best = self._best(statement, own)
         check, passage = (best.check, own[best.index]) if best else (_UNSUPPORTED, None)
         if check.verdict not in ("supported", "contradicted") and len(groups) > 1:
-            check = self._together(statement.text, groups, check)
+            check = self._together(statement, groups, check)
         if check.verdict == "supported":
             return Judgement(check, passage, cites=cites)
         others = [hit for hit in self._elsewhere(statement, resolved, everywhere) if hit not in own]
-        other = self._best(statement.text, others)
+        other = self._best(statement, others)
         better = others[other.index] if other is not None and other.check.verdict == "supported" else None
         return Judgement(check, passage, better, cites)
 
@@ -127,19 +127,20 @@ class StatementJudge:
                 yield from self._within[self.cited[each.n], _limit(each)][_query(statement)][:_HITS]
         yield from everywhere
 
-    def _together(self, text: str, groups: Sequence[Sequence[Hit]], alone: ClaimCheck) -> ClaimCheck:
+    def _together(self, statement: CitedStatement, groups: Sequence[Sequence[Hit]], alone: ClaimCheck) -> ClaimCheck:
         """Return the check against the best passage of each cited source together, if that supports the statement."""
-        best = [(group, self._best(text, group)) for group in groups]
+        best = [(group, self._best(statement, group)) for group in groups]
         passages = [self._analysed(group[each.index].text) for group, each in best if each is not None]
-        check = check_claim(text, passages) if len(passages) > 1 else alone
+        check = check_claim(statement.text, passages, written=statement.written) if len(passages) > 1 else alone
         return check if check.verdict == "supported" else alone
 
-    def _best(self, text: str, hits: Sequence[Hit]) -> JudgedPassage | None:
+    def _best(self, statement: CitedStatement, hits: Sequence[Hit]) -> JudgedPassage | None:
         """Judge by the passages that share most words with the statement; analysing one takes milliseconds."""
-        wanted = self._words(text)
+        wanted = self._words(statement.text)
         shared = [len(wanted & self._words(hit.text)) for hit in hits]
         chosen = sorted(range(len(hits)), key=lambda at: -shared[at])[:_ANALYSED]
-        judged = judge_claim(text, (self._analysed(hits[at].text) for at in chosen))
+        passages = (self._analysed(hits[at].text) for at in chosen)
+        judged = judge_claim(statement.text, passages, written=statement.written)
         return None if judged is None else replace(judged, index=chosen[judged.index])
 
     def _is_on(self, hit: Hit, pages: tuple[int, int] | None) -> bool:

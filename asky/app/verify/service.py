@@ -27,7 +27,6 @@ from asky.events import Noted, StageAdvanced, StageFinished, StageStarted
 from asky.evidence.answer import citation_json
 from asky.evidence.references.resolving import NamedSources
 from asky.evidence.references.statements import CitedStatement, read_statements
-from asky.evidence.verification.best_passage import quotation_in
 from asky.report.gathering import gather_passages
 from asky.report.verified_page import render_verified
 from asky.storage.scope import Scope
@@ -188,10 +187,8 @@ def _claim(
 ) -> VerifiedClaim:
     number = passages.number(judged.passage) if judged.passage is not None else None
     check = judged.check
-    if number is not None and judged.passage is not None and check.verdict == "supported":
-        found = quotation_in(statement.text, judged.passage.text)
-        quotation = {"n": number, "start": found.start, "end": found.end} if found else None
-        check = replace(check, checks={**check.checks, "quotation": quotation})
+    if isinstance(place := check.checks.get("quotation"), dict):
+        check = replace(check, checks={**check.checks, "quotation": {**place, "n": number}})
     unresolved = [each for each in statement.references if not cited.get(each.n)]
     span = statement.span
     claim = Claim(

@@ -45,8 +45,8 @@ def show_table(terminal: Terminal, rows: Sequence[tuple[str, str]]) -> None:
 
 
 def show_sources(screen: ChatScreen) -> None:
-    """Print the sources of the last answer, cited ones first, then the rejected pages."""
-    answer = screen.conversation.last_run().answer
+    """Print the sources of the last answer that cites something, cited ones first, then the rejected pages."""
+    answer = screen.conversation.last_run("citations").answer
     assert answer is not None
     terminal = screen.ctx.terminal
     numbers: dict[str, list[str]] = {}
@@ -65,17 +65,17 @@ def show_sources(screen: ChatScreen) -> None:
 
 
 def show_why(screen: ChatScreen, rest: str) -> None:
-    """Print the passage behind a citation of the last answer, verified again."""
+    """Print the passage behind a citation of the last answer that has one, verified again."""
     if not rest:
         raise UsageError("/why needs the number of a citation", hint="for example: /why 1")
-    run = screen.conversation.last_run()
+    run = screen.conversation.last_run("citations")
     for number in screen.ctx.asky.runs.cited_numbers(run, rest):
         print_opened(screen.ctx.terminal, run, screen.ctx.asky.runs.open_citation(run, number))
 
 
 def show_verdicts(screen: ChatScreen) -> None:
     """Print the verdict on each statement of the last answer."""
-    answer = screen.conversation.last_run().answer
+    answer = screen.conversation.last_run("claims", "citations").answer
     assert answer is not None
     terminal = screen.ctx.terminal
     if not answer["claims"]:

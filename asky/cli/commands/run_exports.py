@@ -16,6 +16,7 @@ from asky.cli.context import command_context
 from asky.cli.export_forms import FORMAT_HINT, FORMS, KNOWN_SUFFIXES, Form, form_of, print_exported, require_destination
 from asky.cli.options import complete_run, json_option
 from asky.cli.saving import save_bytes
+from asky.cli.terminal.opened_citation import note_earlier
 from asky.cli.terminal.terminal import Terminal, one_line
 from asky.errors import UsageError
 from asky.text.counting import counted
@@ -34,7 +35,7 @@ from asky.text.counting import counted
     "--bundle", type=click.Path(path_type=Path), help="Write everything to a zip archive for `asky runs verify`."
 )
 def export(run_id: str | None, output: Path | None, form: Form | None, bundle: Path | None) -> None:
-    """Export a run with its evidence; by default the last run, as one JSON object.
+    """Export a run with its evidence; by default the last that cites something, as one JSON object.
 
     The JSON includes the full text of every document shown to the model, so the citations can be checked elsewhere:
     python -m asky.evidence.check FILE
@@ -48,7 +49,9 @@ def export(run_id: str | None, output: Path | None, form: Form | None, bundle: P
     chosen = form or ("json" if output is None else form_of(output, hint=FORMAT_HINT))
     require_destination(chosen, output)
     with command_context() as ctx:
-        run = ctx.asky.runs.find(run_id)
+        run, later = ctx.asky.runs.find_citing(run_id)
+        if later is not None:
+            note_earlier(ctx.terminal, run, later)
         if bundle is not None:
             save_bytes(bundle, ctx.asky.runs.bundle(run))
             ctx.terminal.note(f"wrote run {run.id} to {bundle}; `asky runs verify {bundle}` checks it anywhere")

@@ -9,7 +9,7 @@ import click
 from asky.app.schemas.run import why_object
 from asky.cli.context import command_context
 from asky.cli.options import complete_run, json_option
-from asky.cli.terminal.opened_citation import print_citations, print_opened
+from asky.cli.terminal.opened_citation import note_earlier, print_citations, print_opened
 from asky.errors import UsageError
 
 
@@ -19,7 +19,7 @@ from asky.errors import UsageError
     "--run",
     "run_id",
     shell_complete=complete_run,
-    help="Run id, or an unambiguous prefix of one.  [default: the last run]",
+    help="Run id, or an unambiguous prefix of one.  [default: the last one that cites something]",
 )
 @click.option(
     "--context",
@@ -39,7 +39,9 @@ def why(call: click.Context, /, citation: tuple[str, ...], run_id: str | None, c
     is 1. The text behind an answer is kept even if its source changes or disappears.
     """
     with command_context() as ctx:
-        run = ctx.asky.runs.find(run_id)
+        run, later = ctx.asky.runs.find_citing(run_id)
+        if later is not None and not as_json:
+            note_earlier(ctx.terminal, run, later)
         citations = run.answer["citations"] if run.answer is not None else []
         if not citation and len(citations) > 1:
             if as_json:

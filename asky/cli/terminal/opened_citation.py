@@ -69,6 +69,11 @@ def print_citations(terminal: Terminal, run: Run) -> None:
     terminal.note(f"`asky why N` shows the passage behind [N] of run {run.id}")
 
 
+def note_earlier(terminal: Terminal, run: Run, later: Run) -> None:
+    """Say that a run is shown because the last one cites nothing."""
+    terminal.note(f"the last run, {later.id}, cites nothing; this is run {run.id}: “{_brief(run.question)}”")
+
+
 def _brief(text: str) -> str:
     shown = one_line(text)
     return shown if len(shown) <= _SHOWN_BETTER else shown[:_SHOWN_BETTER].rsplit(" ", 1)[0] + " …"

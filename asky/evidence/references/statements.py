@@ -18,10 +18,14 @@ _WIKILINK = re.compile(r"\[\[[^\[\]\n]{1,500}\]\]")
 
 @dataclass(frozen=True, slots=True)
 class CitedStatement:
-    """A sentence, or a cell of a table, at `span` of the original; `text` is what it says, without markup."""
+    """A sentence, or a cell of a table, at `span` of the original; `text` is what it says, without markup.
+
+    `written` is the part of the original, with its links and addresses.
+    """
 
     span: Span
     text: str
+    written: str
     references: tuple[CitedReference, ...]
 
 
@@ -45,10 +49,11 @@ def read_statements(text: str) -> ReadText:
     found = []
     for draft in _drafts(cited):
         span = cited.original(draft.span)
-        if _only_links(text[span.start : span.end]):
+        written = text[span.start : span.end]
+        if _only_links(written):
             continue
         references = tuple(by_number[n] for n in draft.citations if n in by_number)
-        found.append(CitedStatement(span, draft.text, references))
+        found.append(CitedStatement(span, draft.text, written, references))
     return ReadText(tuple(found), cited.references, cited.ignored)
 
 

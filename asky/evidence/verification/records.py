@@ -32,6 +32,7 @@ CLOCK_RANGE = re.compile(r"(?<!\d)(\d{1,2}):(\d{1,2})\s?[-–]\s?(\d{1,2}):(\d{1
 """Matches a range of times on a 24-hour clock: `9:0-17:30`."""
 
 _INDEX = re.compile(r"\[\d+\]")
+_LINE = re.compile(r"\S[^\n]*")
 
 _YES = frozenset({"true", "yes", "free"})
 _NO = frozenset({"false", "no"})
@@ -182,9 +183,28 @@ def _path_values(text: str) -> Iterator[Value]:
             yield Value(rows.setdefault(parent, len(rows)), _INDEX.sub("", name), around, match[2])
 
 
+def row_lines(text: str) -> frozenset[int]:
+    """Return where the lines begin, white space left out, that are records of their own and do not go on from another.
+
+    These are the settings of a text that has hardly anything else, lines of several names with values, the line of
+    names above these, and lines of cells between bars.
+    """
+    lines = [(each.start(), each[0].rstrip()) for each in _LINE.finditer(text)]
+    if next(_path_values(text), None) is not None:
+        return frozenset(start for start, _ in lines)
+    rows = {number for number, (_, line) in enumerate(lines) if _is_row(line)}
+    heads = {number - 1 for number in rows if number and lines[number - 1][1].count(";") > 1}
+    barred = {number for number, (_, line) in enumerate(lines) if " | " in line}
+    return frozenset(lines[number][0] for number in rows | heads | barred)
+
+
+def _is_row(line: str) -> bool:
+    return line.count(": ") > 1 and ";" in line
+
+
 def _row_values(text: str) -> Iterator[Value]:
     """Yield the values of lines `name: value; name: value`, if there are several with the same names."""
-    lines = [line for line in text.split("\n") if line.count(": ") > 1 and ";" in line][:_MAX_VALUES]
+    lines = [line for line in text.split("\n") if _is_row(line)][:_MAX_VALUES]
     pairs = [[(m[1].strip(), m[2].strip()) for m in _PAIR.finditer(line)] for line in lines]
     names = Counter(name for row in pairs for name, _ in row)
     for row, found in enumerate(pairs):

@@ -16,6 +16,7 @@ from asky.evidence.verification.opposites import Pole, poles_of
 from asky.evidence.verification.quantities import NUMBER_WORDS, Quantity, quantities
 from asky.evidence.verification.record_claims import Record, read_record
 from asky.evidence.verification.records import describes, read_values, spelled
+from asky.evidence.verification.word_for_word import WholeUnits
 from asky.text.sentences import sentence_spans
 from asky.text.terms import content_terms, stem, words
 
@@ -52,6 +53,7 @@ class Passage:
     """
 
     quotable: Quotable
+    whole: WholeUnits
     sentences: tuple[Statement, ...]
     terms: frozenset[str]
     pairs: frozenset[tuple[str, str]]
@@ -130,6 +132,7 @@ def read_passage(text: str) -> Passage:
                     units.setdefault(era, set()).add(None)
     return Passage(
         Quotable(without_markup(without_lookalikes(text)), ignore_case=True),
+        WholeUnits(text),
         sentences,
         frozenset(terms),
         frozenset(pairwise(terms)),

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from asky.llm.extractive.units import RECORDS, PassageText, Unit
 from asky.llm.port import ABSTENTION
 from asky.text.plain import plain
+from asky.text.sentences import sentence_spans
+from asky.text.terms import words
 
 _MAX_FAILURE_CHARS = 200
 _INDENT = 4
@@ -52,25 +55,32 @@ def abstain(
 
 
 def _quoted(unit: Unit, passage: PassageText) -> str:
-    """Return a unit as Markdown with its key; each line of a list has it: one without would count as unsourced."""
+    """Return a unit as Markdown; each line of a list and each sentence has its key: without, it would be unsourced."""
     key, lines = passage.key, unit.quote.split("\n")
     if unit.kind == "property":  # it says nothing without the note that it is a property of
-        return f"- {passage.title.removesuffix('.md')}: {' '.join(lines)} [{key}]"
+        return f"- {passage.title.removesuffix('.md')}: {_cited(' '.join(lines), key)}"
     if unit.kind == "code":
         body = _aligned(unit.quote.strip("\n"))
         if "\n" not in body and "`" not in body:
             return f"- `{body.strip()}` [{key}]"
         fence = "````" if "```" in body else "```"
         return f"{fence}\n{body}\n{fence}\n\n[{key}]"
-    if unit.kind == "entry":
-        return f"- {' '.join(lines)} [{key}]"
-    if unit.kind == "task":
-        return f"- {' '.join(lines)} [{key}]"
+    if unit.kind in ("entry", "task"):
+        return f"- {_cited(' '.join(lines), key)}"
     if unit.kind in RECORDS:
         return "\n".join(f"- {_record(line.strip().strip('|').strip())} [{key}]" for line in lines)
     if unit.kind == "list":
         return "\n".join(_lines_with_key(lines, key))
-    return f"{unit.quote if unit.complete else '- ' + unit.quote} [{key}]"
+    return ("" if unit.complete else "- ") + _cited(unit.quote, key)
+
+
+def _cited(text: str, key: str) -> str:
+    """Return a text with the key after each of its sentences; a row of a table is one."""
+    if "|" in text:
+        return f"{text} [{key}]"
+    ends = [span.end for span in sentence_spans(text) if words(text[span.start : span.end])]
+    pieces = [text[start:end] for start, end in pairwise([0, *ends])]
+    return f" [{key}]".join([*pieces, text[ends[-1] :]]) if ends else f"{text} [{key}]"
 
 
 def _is_block(unit: Unit) -> bool:
@@ -105,7 +115,7 @@ def _lines_with_key(lines: Sequence[str], key: str) -> Iterator[str]:
             opened = "" if opened else fence
             yield line if opened else f"{line}\n\n[{key}]"
         else:
-            yield line if opened or not line.strip() else f"{line} [{key}]"
+            yield line if opened or not line.strip() else _cited(line, key)
     if opened:  # the list ends inside the block
         yield f"{opened}\n\n[{key}]"
 

@@ -61,6 +61,18 @@ def test_what_a_command_is_asked_to_show_goes_to_stdout_also_under_quiet(tmp_pat
     assert done.stderr == ""
 
 
+@pytest.mark.model
+def test_the_evidence_of_the_last_answer_that_has_some_is_shown(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "tides.md").write_text("# Tides\n\nThe moon pulls on the water of the sea.\n")
+    asked = "What pulls on the water of the sea?\nWho painted the ceiling of the Sistine Chapel?\n"
+    done = run_here("chat", "-r", "-d", "docs", home=tmp_path, stdin=f"{asked}/why 1\n/check\n/sources\n")
+    assert done.stderr.count("the last answer cites nothing; this is the one to “What pulls on the water") == 3
+    assert ">>>\n# Tides\n\nThe moon pulls on the water of the sea.\n<<<" in done.stdout
+    assert "quoted" in done.stdout
+    assert "tides.md" in done.stdout or "Tides  [1]" in done.stdout
+
+
 def test_what_was_typed_about_the_web_waits_for_a_question_that_uses_it(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "tides.md").write_text("# Tides\n\nThe moon pulls on the water of the sea.\n")

@@ -46,6 +46,15 @@ def run_id(asky: InProcess, tmp_path: Path) -> str:
         )
 
 
+def test_without_a_run_the_last_answer_that_cites_something_is_exported(asky: InProcess, run_id: str) -> None:
+    with FilledStore(asky.home) as store:
+        last = store.answered("Who painted it?", "I could not find an answer in the sources.", lambda _run: [])
+    done = asky("runs", "export")
+    assert json.loads(done.out)["run"]["id"] == run_id
+    assert done.err == f"the last run, {last}, cites nothing; this is run {run_id}: “What pulls?”\n"
+    assert json.loads(asky("runs", "export", last).out)["run"]["id"] == last
+
+
 @pytest.mark.parametrize(("name", "form"), [("refs.bib", "bibtex"), ("refs.csl.json", "csl"), ("REFS.RIS", "ris")])
 def test_a_bibliography_of_the_cited_sources_is_written_by_suffix_or_format(
     asky: InProcess, run_id: str, tmp_path: Path, name: str, form: str

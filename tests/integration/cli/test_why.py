@@ -147,6 +147,29 @@ def test_a_given_run_is_opened_by_the_beginning_of_its_id(asky: InProcess, tmp_p
     assert asky("why", "1", "--run", first, "--json").json["passage"] == QUOTE
 
 
+def test_without_a_run_the_last_answer_that_cites_something_is_opened(asky: InProcess, tmp_path: Path) -> None:
+    first = answer(asky.home, tmp_path / "tides.md")
+    with FilledStore(asky.home) as store:
+        last = store.answered("Who painted it?", "I could not find an answer in the sources.", lambda _run: [])
+    done = asky("why", "1")
+    assert (done.code, QUOTE in done.out) == (0, True)
+    assert done.err == f"the last run, {last}, cites nothing; this is run {first}: “When do they pull together?”\n"
+    assert asky("why").out == done.out
+    quiet = asky("why", "1", "--json")
+    assert (quiet.json["run"], quiet.err) == (first, "")
+    refused = asky("why", "1", "--run", last)
+    assert (refused.code, f"the answer of run {last} cites nothing" in refused.err) == (2, True)
+
+
+def test_where_no_answer_cites_anything_that_is_said(asky: InProcess) -> None:
+    with FilledStore(asky.home) as store:
+        store.answered("Who painted it?", "Nobody.", lambda _run: [])
+        last = store.answered("Who wrote it?", "Nobody.", lambda _run: [])
+    done = asky("why", "1")
+    assert (done.code, f"the answer of run {last} cites nothing" in done.err) == (2, True)
+    assert "the last run" not in done.err
+
+
 def test_an_answer_keeps_its_passage_when_the_source_changes(asky: InProcess, tmp_path: Path) -> None:
     tides = tmp_path / "tides.md"
     answer(asky.home, tides)

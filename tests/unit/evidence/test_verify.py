@@ -84,12 +84,12 @@ def test_a_number_without_a_unit_in_the_passage_may_have_that_of_the_claim() -> 
 
 def test_numbers_and_quotations_beyond_the_fiftieth_count_as_missing() -> None:
     numbers = [str(number) for number in range(1001, 1054)]
-    check = verify_claim(" and ".join(numbers), [" and ".join(numbers)])
+    check = verify_claim(f"They are {' and '.join(numbers)}", [" and ".join(numbers)])
     assert check.checks["missing_numbers"] == numbers[50:]
     assert check.verdict == "unsupported"
     quotes = [f"the {letter}{number} of a word" for letter in "abcdef" for number in "abcdefghi"]
     said = " ".join(f'"{quote}"' for quote in quotes)
-    check = verify_claim(said, [said])
+    check = verify_claim(f"They say {said}", [said])
     assert check.checks["missing_quotes"] == quotes[50:]
     assert check.verdict == "unsupported"
 

@@ -152,7 +152,7 @@ def test_items_of_several_sentences_that_nothing_introduces_are_quoted_one_by_on
         "1. Figures: the year ends well. Costs were low.\n2. Bonus: none this year. It may come back.\n"
         "3. Lease: the rent rises in January. We negotiate first.\n"
     )
-    assert answer("what about the bonus", text) == "Bonus: none this year. It may come back. [P0001]"
+    assert answer("what about the bonus", text) == "Bonus: none this year. [P0001] It may come back. [P0001]"
 
 
 @pytest.mark.parametrize("directive", [".. code-block:: console", ".. code::", ".. sourcecode:: sh\n   :linenos:"])
