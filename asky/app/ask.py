@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from asky.app.inputs import Inputs, find_named, may_name_files, require_documents
+from asky.app.inputs import Inputs, earlier_collections, find_named, may_name_files, require_documents
 from asky.app.requests import Notes, ResolvedAsk, model_notes, resolve
 from asky.app.web import no_sources_error, plan_web, web_access
 from asky.concurrency import in_thread
@@ -177,7 +177,12 @@ class ChatService:
         If the question cannot be asked, a session created for it is deleted again, unless another process has used it.
         """
         request = resolved.request
-        inputs.add_collections(request.collections, resolved.session)
+        inputs.add_collections(
+            request.collections,
+            resolved.session,
+            default_documents=request.default_documents,
+            has_text=resolved.has_own_text,
+        )
         session = self._open_session(resolved, answerer)
         try:
             inputs.add_texts(session, request)
@@ -210,7 +215,8 @@ class ChatService:
         access = web_access(services, resolved, session, inputs.file_names) if resolved.web is not None else None
         if access is not None:
             inputs.add(access.collection_id)
-        scope = Scope(tuple(dict.fromkeys([*session.collections, *inputs.collections])))
+        earlier = earlier_collections(services, session, default_documents=request.default_documents)
+        scope = Scope(tuple(dict.fromkeys([*earlier, *inputs.collections])))
         if access is None:
             self._require_sources(resolved, scope, inputs, answerer)
         return Question(
@@ -281,8 +287,13 @@ class ChatService:
         inputs = Inputs(services, ignore)
         inputs.folders += [each for each in request.documents if isinstance(each, Path)]
         inputs.targets += [each for each in request.documents if isinstance(each, str)]
-        inputs.add_collections(request.collections, session)
-        earlier = session.collections if session is not None else ()
+        inputs.add_collections(
+            request.collections,
+            session,
+            default_documents=request.default_documents,
+            has_text=resolved.has_own_text,
+        )
+        earlier = earlier_collections(services, session, default_documents=request.default_documents)
         scope = Scope(tuple(dict.fromkeys([*earlier, *inputs.collections])))
         shown, named, names = request.question, tuple[str, ...](), private_file_names(services.corpus.sources(scope))
         if may_name_files(services, inputs.folders, request.question):

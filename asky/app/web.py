@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
-from asky.app.inputs import name_documents
+from asky.app.inputs import kept_documents, name_documents
 from asky.errors import NotConfigured, UsageError
 from asky.research.web.access import WebAccess
 from asky.research.web.file_names import without_file_names
+from asky.storage.corpus import DEFAULT_COLLECTION
 from asky.storage.sessions import own_collection
 
 if TYPE_CHECKING:
@@ -20,11 +21,19 @@ if TYPE_CHECKING:
     from asky.wiring import Services
     from asky.wiring.web import WebParts
 
+_KEYLESS = "Wikipedia, arXiv, OpenAlex, Crossref, PubMed, Semantic Scholar"
 SETUP_HINT = (
-    "`asky setup` turns on those that need no key: Wikipedia, arXiv, OpenAlex, Crossref, PubMed, Semantic Scholar,"
-    " and DuckDuckGo through the package ddgs; or set the key of brave, tavily, exa or serper in its environment"
-    " variable, or search.searxng.base_url to the address of your own instance"
+    f"`asky setup` turns on those that need no key: {_KEYLESS}, and DuckDuckGo through the package ddgs; or set the key of"
+    " brave, tavily, exa or serper in its environment variable, or search.searxng.base_url to the address of your own"
+    " instance"
 )
+SET_UP_SEARCH = f"or set up a search service: {SETUP_HINT}"
+"""The end of a hint where a search service is all that is missing."""
+SERVER_SETUP = (
+    "on the machine where asky runs, `asky setup` adds documents, and turns on the search services that need no key"
+    f" ({_KEYLESS}), which are sent the questions from then on"
+)
+"""What is possible for somebody who asks through a server."""
 _NOTHING_CACHED = "no pages are cached, and --offline fetches none"
 
 
@@ -96,7 +105,9 @@ def _is_usable(web: WebParts, resolved: ResolvedAsk, named: Sequence[str]) -> bo
     if resolved.requires_web and web.offline:
         raise UsageError(_NOTHING_CACHED, hint="leave --offline out")
     if resolved.requires_web:
-        raise NotConfigured("no search service is set up", hint=SETUP_HINT)
+        error = NotConfigured("no search service is set up", hint=SETUP_HINT)
+        error.server_hint = SERVER_SETUP
+        raise error
     return False
 
 
@@ -106,18 +117,35 @@ def no_sources_error(services: Services, resolved: ResolvedAsk, *, names_documen
     `names_documents` says that it names documents, none of which can be read.
     """
     web = services.web(offline=resolved.access.offline)
-    nothing, documents = "there is nothing to answer from", name_documents(services)
+    uses_default = resolved.request.default_documents
+    lacking = "" if names_documents else why_no_documents(services, default_documents=uses_default)
+    documents = name_documents(services)
     if resolved.web is not None and web.offline:
-        return UsageError(f"{nothing}: {_NOTHING_CACHED}", hint=f"{documents}, or leave --offline out")
+        return nothing_to_answer_from([lacking, _NOTHING_CACHED], f"{documents}, or leave --offline out")
     if resolved.web is not None:
-        return UsageError(nothing, hint=f"{documents}, or set up a search service: {SETUP_HINT}")
+        return nothing_to_answer_from([lacking], f"{documents}, {SET_UP_SEARCH}")
     why, remedy = _reason_without_web(resolved, names_documents=names_documents)
     if web.offline:
         has_cache = web.cached() is not None
         remedy = f", or {remedy}" if has_cache else ""
     else:
         remedy = f", or {remedy}" + ("" if web.searcher is not None else f" and set up a search service: {SETUP_HINT}")
-    return UsageError(f"{nothing}: {why}", hint=f"{documents}{remedy}")
+    return nothing_to_answer_from([lacking, why], f"{documents}{remedy}")
+
+
+def nothing_to_answer_from(reasons: Sequence[str], hint: str) -> UsageError:
+    """Return the error that there is nothing to answer from, for these reasons; empty ones are left out."""
+    why = " and ".join(filter(None, reasons))
+    error = UsageError("there is nothing to answer from" + (f": {why}" if why else ""), hint=hint)
+    error.server_hint = SERVER_SETUP
+    return error
+
+
+def why_no_documents(services: Services, *, default_documents: bool) -> str:
+    """Return why no documents that are kept are used; empty if none ever were."""
+    if not default_documents:
+        return "the documents that are kept are left out"
+    return f"the collection {DEFAULT_COLLECTION} has no documents" if kept_documents(services) is not None else ""
 
 
 def _reason_without_web(resolved: ResolvedAsk, *, names_documents: bool) -> tuple[str, str]:

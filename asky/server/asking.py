@@ -48,6 +48,7 @@ class AskingRoutes:
             mode=body.mode,
             session=body.session,
             collections=tuple(body.collections),
+            default_documents=body.default_documents,
             web=WebOptions(allowed=body.web),
             model=body.model,
             limits=(body.limits or Limits()).as_run_limits(),

@@ -16,7 +16,8 @@ from asky.agent.modes import AGENT
 from asky.agent.records import AgentRecords
 from asky.agent.records import ResearchSummary as ResearchSummary
 from asky.agent.task import AgentTask
-from asky.app.inputs import Inputs
+from asky.app.inputs import Inputs, name_documents, session_documents
+from asky.app.web import SET_UP_SEARCH, nothing_to_answer_from, why_no_documents
 from asky.concurrency import in_thread
 from asky.errors import UsageError
 from asky.events import Listener, ignore
@@ -82,7 +83,10 @@ class AgentService(AgentRecords):
         if await in_thread(self._uses_vault, request):
             await services.notes.index(embed=False)
         opened = await in_thread(self._open, starter, request, model)
+        told = list(opened.told)
+        inputs.emit = told.append
         question = await in_thread(self._question, request, inputs, opened)
+        opened = replace(opened, told=tuple(told))
         ask = clarify if request.clarifies else None
         async with starter.start(opened, question, listen=listen, notes=notes, approve=approve, clarify=ask) as run:
             yield run
@@ -149,10 +153,11 @@ class AgentService(AgentRecords):
 
     def _question(self, request: ResearchRequest, inputs: Inputs, opened: OpenedSession[AgentWorker]) -> Question:
         services = self._services
-        collections, local = list(inputs.collections), ["documents"] * bool(inputs.collections)
-        for name in request.collections:
-            collections.append(services.corpus.collection(name))
-            local.append(name)
+        local = ["documents"] * bool(inputs.collections)
+        inputs.add_collections(request.collections, opened.session, default_documents=request.default_documents)
+        earlier = session_documents(services, opened.session) if request.default_documents else ()
+        collections = [*earlier, *inputs.collections]
+        local += request.collections or ["documents"] * bool(collections and not local)
         if request.library and services.papers.papers():
             collections.append(services.papers.collection())
             local.append("library")
@@ -165,10 +170,7 @@ class AgentService(AgentRecords):
         sources = self._sources(request, domain)
         web = self._web(opened, domain, sources.available)
         if web is None and not collections:
-            raise UsageError(
-                "there is nothing to search: no documents, and no web",
-                hint="name documents with -d PATH, or set up a search service (`asky doctor` says how)",
-            )
+            raise self._nothing_to_search(request)
         own = (*collections, *((web.collection_id,) if web is not None else ()))
         config = services.config.agent
         task = AgentTask(
@@ -186,6 +188,18 @@ class AgentService(AgentRecords):
         )
         rejected = tuple(inputs.rejected)
         return Question(query, query, AGENT, Scope(own), rejected, web=web, task=task.encode())
+
+    def _nothing_to_search(self, request: ResearchRequest) -> UsageError:
+        """Return the error for a question with neither sources of the user nor the web, with the remedy."""
+        services, documents = self._services, name_documents(self._services)
+        lacking = why_no_documents(services, default_documents=request.default_documents) or "no documents are kept"
+        if request.privacy_mode == "local_only":
+            why = "the privacy mode local_only keeps the question off the web"
+            return nothing_to_answer_from([lacking, why], f"{documents}, or choose another --privacy")
+        if not request.web:
+            why = "--no-web turns the web off"
+            return nothing_to_answer_from([lacking, why], f"{documents}, or leave --no-web out")
+        return nothing_to_answer_from([lacking, "no search service is set up"], f"{documents}, {SET_UP_SEARCH}")
 
     def _sources(self, request: ResearchRequest, domain: DomainConfiguration) -> DomainSources:
         """Return the search services of a field that are set up, those that gave most before first."""

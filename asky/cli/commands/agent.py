@@ -51,11 +51,12 @@ def agent() -> None:
     type=click.Path(path_type=Path),
     multiple=True,
     metavar="PATH",
-    help="File or folder to search too. Repeatable.",
+    help="File or folder to search, instead of the documents that are kept. Repeatable.",
 )
 @click.option(
-    "--collection", "collections", multiple=True, metavar="NAME", help="Collection to search too. Repeatable."
+    "--collection", "collections", multiple=True, metavar="NAME", help="Collection to search instead. Repeatable."
 )
+@click.option("--no-docs", is_flag=True, help="Do not search the documents that are kept.")
 @click.option(
     "--privacy",
     type=click.Choice(PRIVACY_MODES),
@@ -90,6 +91,7 @@ def start(
     question: tuple[str, ...],
     documents: tuple[Path, ...],
     collections: tuple[str, ...],
+    no_docs: bool,
     privacy: PrivacyMode | None,
     no_web: bool,
     no_library: bool,
@@ -127,6 +129,7 @@ def start(
             privacy_mode=privacy or ctx.asky.config.agent.privacy_mode,
             documents=documents,
             collections=collections,
+            default_documents=not no_docs,
             library=not no_library,
             vault=vault,
             web=not no_web,

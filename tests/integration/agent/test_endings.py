@@ -174,7 +174,7 @@ def test_one_page_under_many_addresses_counts_once(lab: AgentLab) -> None:
         ({"privacy_mode": "public"}, "unknown privacy mode"),
         ({"domain": "alchemy"}, "there is no field of research called"),
         ({"max_cycles": 0}, "max_cycles must be at least 1"),
-        ({"web": False, "library": False}, "there is nothing to search"),
+        ({"web": False, "library": False}, "there is nothing to answer from"),
         ({"documents": (Path("/nowhere"),)}, "/nowhere"),
         ({"collections": ("none",)}, "none"),
     ],
