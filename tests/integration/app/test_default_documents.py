@@ -15,7 +15,7 @@ from asky.errors import AskyError, UsageError
 from asky.events import Event
 from asky.values import Answer
 from tests.support.agent_lab import COST, AgentLab
-from tests.support.library import notes_of
+from tests.support.library import notes_of, open_asky
 
 FACT = "The ferry to Herm leaves at nine."
 ASKED = "When does the ferry to Herm leave?"
@@ -133,3 +133,26 @@ def test_a_collection_without_documents_is_named_as_the_reason(lab: AgentLab, pr
     with pytest.raises(AskyError) as raised:
         asked(lab, []) if product is asked else researched(lab)
     assert "the collection default has no documents" in raised.value.message
+
+
+def test_a_disk_that_is_not_mounted_costs_no_document(lab: AgentLab, tmp_path: Path) -> None:
+    mounted = tmp_path / "kept"
+    mounted.rename(tmp_path / "unplugged")
+    mounted.mkdir()  # the mount point, without the disk
+    added = anyio.run(lab.asky.corpus.sync)
+    assert sum(each.removed for each in added.reports) == 0
+    assert FACT in asked(lab, []).text
+    heard: list[Event] = []
+    with open_asky(tmp_path, heard.append) as asky:
+        anyio.run(asky.corpus.sync)
+    assert f"{mounted} is empty, as if its disk were not mounted: 1 document of it" in notes_of(heard)[0]
+    mounted.rmdir()
+    (tmp_path / "unplugged").rename(mounted)
+    (report,) = anyio.run(lab.asky.corpus.sync).reports
+    assert report.verdicts == {"unchanged": 1}
+
+
+def test_a_folder_with_other_files_in_it_has_lost_those_that_are_gone(lab: AgentLab, tmp_path: Path) -> None:
+    (tmp_path / "kept" / "ferry.md").rename(tmp_path / "kept" / "boats.md")
+    (report,) = anyio.run(lab.asky.corpus.sync).reports
+    assert report.removed == 1
