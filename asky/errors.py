@@ -38,9 +38,9 @@ class AskyError(Exception):
     """Base class of every error that asky raises on purpose.
 
     `message` is one line: what failed and on what. `hint` is also one line: what the reader can do next. `retryable`
-    tells a caller whether the same call may succeed later without a change. `server_hint` stands for `hint` where somebody
-    asks through a server: neither options of a command nor the command line may be at hand there. `spent` is what a failed model call had
-    used, as an `asky.llm.port.ModelUsage`, or `None`.
+    tells a caller whether the same call may succeed later without a change. `server_hint` replaces `hint` for somebody
+    who asks through a server, where there are no options of a command. `spent` is what a failed model call had used, as
+    an `asky.llm.port.ModelUsage`, or `None`.
     """
 
     exit_code = 1

@@ -14,7 +14,7 @@ import anyio
 
 from asky.app.inputs import Inputs, earlier_collections, find_named, may_name_files, require_documents
 from asky.app.requests import Notes, ResolvedAsk, model_notes, resolve
-from asky.app.web import no_sources_error, plan_web, web_access
+from asky.app.web import WEB_LEFT_OUT, is_left_out, no_sources_error, plan_web, web_access
 from asky.concurrency import in_thread
 from asky.config.limits import RunLimits
 from asky.errors import AskyError, ConfigError, NotConfigured, StorageError, UsageError
@@ -125,6 +125,8 @@ class ChatService:
         answerer = await in_thread(self._answerer, resolved)
         for note in self._model_notes(resolved, named_model):
             context.emit(Noted(note))
+        if await in_thread(is_left_out, self._services, resolved):
+            context.emit(Noted(WEB_LEFT_OUT))
         inputs = Inputs(self._services, context.emit)
         for path in resolved.request.documents:
             await inputs.add_document(path)
@@ -261,7 +263,8 @@ class ChatService:
         can_chat = answerer.model.host is not None and resolved.mode != "research"
         if can_chat or self._services.corpus.count_sources(scope):
             return
-        named = bool(inputs.folders or inputs.targets) or not self._is_default_alone(inputs.collections)
+        has_named = bool(inputs.folders or inputs.targets or resolved.has_own_text)
+        named = has_named or not self._is_default_alone(inputs.collections)
         raise no_sources_error(self._services, resolved, names_documents=named)
 
     def _is_default_alone(self, collections: Sequence[int]) -> bool:

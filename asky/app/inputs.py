@@ -259,13 +259,16 @@ def may_name_files(services: Services, folders: Sequence[Path], question: str) -
 
 
 def names_files(services: Services, request: AskRequest) -> bool:
-    """Return whether the question names a local file that may be read, or the target of an adapter.
+    """Return whether the question names a local file or the target of an adapter.
 
-    Where documents are named as well it makes no difference, and the question is not searched.
+    A path counts if it may be read, `file://` and `local://` always. Where documents are named as well it makes no
+    difference, and the question is not looked through.
     """
     if request.documents or not may_name_files(services, (), request.question):
         return False
-    return bool(find_named(services, (), request.question).readable)
+    named = find_named(services, (), request.question)
+    adapters = named.adapters
+    return any(uri_path(each) or adapters.runs_program(each) or adapters.roots.exists(each) for each in named.names)
 
 
 @dataclass(frozen=True, slots=True)

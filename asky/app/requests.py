@@ -81,8 +81,8 @@ class AskRequest:
 
     `session` is a name or an id: an unknown name creates a session, `None` creates one with a generated name;
     `resume_last` continues the most recently used session instead. `documents` are files, folders and targets of
-    adapters, updated first; `collections` are names of `asky corpus`. Without `default_documents`, neither the documents
-    that are kept nor those named before in the session are used. `model` is an alias of models.toml or
+    adapters, updated first; `collections` are names of `asky corpus`. Without `default_documents`, neither the
+    documents that are kept nor those named before in the session are used. `model` is an alias of models.toml or
     `PROVIDER:ID`. With `offline`, only this machine is used. `instructions` for the model follow asky's own in its
     system prompt. With `note_tools`, the model may find notes of the vault, if there is one, and research them.
     """

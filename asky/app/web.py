@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 _KEYLESS = "Wikipedia, arXiv, OpenAlex, Crossref, PubMed, Semantic Scholar"
 SETUP_HINT = (
-    f"`asky setup` turns on those that need no key: {_KEYLESS}, and DuckDuckGo through the package ddgs; or set the key of"
-    " brave, tavily, exa or serper in its environment variable, or search.searxng.base_url to the address of your own"
-    " instance"
+    f"`asky setup` turns on those that need no key: {_KEYLESS}, and DuckDuckGo through the package ddgs; or set the key"
+    " of brave, tavily, exa or serper in its environment variable, or search.searxng.base_url to the address of your"
+    " own instance"
 )
 SET_UP_SEARCH = f"or set up a search service: {SETUP_HINT}"
 """The end of a hint where a search service is all that is missing."""
@@ -34,6 +34,7 @@ SERVER_SETUP = (
     f" ({_KEYLESS}), which are sent the questions from then on"
 )
 """What is possible for somebody who asks through a server."""
+WEB_LEFT_OUT = "the web is left out, as the question comes with a text of yours; allow the web to have both"
 _NOTHING_CACHED = "no pages are cached, and --offline fetches none"
 
 
@@ -59,6 +60,18 @@ def web_access(
     collection_id = services.corpus.collection(own_collection(session.id), create=True)
     wants_shortlist = _wants_shortlist(services, resolved)
     return WebAccess(collection_id, named, wants_shortlist, policy, options.queries, tuple(file_names))
+
+
+def is_left_out(services: Services, resolved: ResolvedAsk) -> bool:
+    """Return whether the web would have been searched if the question came without texts and named no files."""
+    request, session = resolved.request, resolved.session
+    is_open = request.web.allowed is None and (session is None or session.settings.get("web") is not False)
+    if not resolved.has_own_text or resolved.web is not None or not is_open or resolved.mode == "lean":
+        return False
+    if request.documents or request.collections:
+        return False
+    web = services.web(offline=resolved.access.offline)
+    return web.searcher is not None and not web.offline
 
 
 def plan_web(
