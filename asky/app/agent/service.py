@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from asky.agent.domains import GENERAL, DomainSources, available_sources, choose_domain, domains_of, find_domain
@@ -20,10 +20,11 @@ from asky.app.inputs import Inputs, name_documents, session_documents
 from asky.app.web import SET_UP_SEARCH, nothing_to_answer_from, why_no_documents
 from asky.concurrency import in_thread
 from asky.errors import UsageError
-from asky.events import Listener, ignore
+from asky.events import Listener, Warned, ignore
 from asky.research.web.access import WebAccess
 from asky.runs.access import BUILT_IN, is_on_this_machine
 from asky.runs.context import Question, raise_for_outcome
+from asky.search.catalog import keyless
 from asky.storage.scope import Scope
 from asky.storage.sessions import own_collection
 from asky.values import PRIVATE_KINDS, decline
@@ -45,6 +46,19 @@ if TYPE_CHECKING:
 _MAX_SERVICES = 5
 _UNKNOWN_SCORE = 0.25
 """Where a service stands that was never asked: before those that gave little, behind those that gave much."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOutServices:
+    """Search services without a key that a field would ask first and that are not set up; `used` are those that are."""
+
+    domain: str
+    names: tuple[str, ...]
+    used: tuple[str, ...]
+
+    def words(self) -> str:
+        """Return that they are left out, in words."""
+        return f"research in the field {self.domain} searches {', '.join(self.names)} first, which are not set up"
 
 
 class AgentService(AgentRecords):
@@ -122,6 +136,20 @@ class AgentService(AgentRecords):
         """Raise the error of an answer that is incomplete, or without evidence."""
         raise_for_outcome(answer, self._services.runs, strict=False)
 
+    def left_out_services(self, request: ResearchRequest) -> LeftOutServices | None:
+        """Return the services without a key that the field of a question lacks, although the web is searched.
+
+        `None` if it has a service of its first choice, or is kept off the web. Raises `UsageError` for an unknown
+        field.
+        """
+        if request.privacy_mode == "local_only" or not request.web:
+            return None
+        domain, used = self._domain(request), [each.name for each in self._services.web().providers]
+        names = tuple(each for each in domain.primary_sources if each in keyless())
+        if not used or not names or any(each in domain.primary_sources for each in used):
+            return None
+        return LeftOutServices(domain.domain, names, tuple(used))
+
     # starting
 
     @property
@@ -164,9 +192,9 @@ class AgentService(AgentRecords):
         if self._uses_vault(request):
             collections += services.notes.scope().collections or ()
             local.append("vault")
-        query = " ".join(request.query.split())
-        domains = domains_of(services.config.agent.domains)
-        domain = find_domain(request.domain, domains) if request.domain else choose_domain(query, domains)
+        query, domain = " ".join(request.query.split()), self._domain(request)
+        if (left_out := self.left_out_services(request)) is not None:
+            inputs.emit(Warned(f"{left_out.words()}: they need no key, and `asky setup` turns them on"))
         sources = self._sources(request, domain)
         web = self._web(opened, domain, sources.available)
         if web is None and not collections:
@@ -188,6 +216,10 @@ class AgentService(AgentRecords):
         )
         rejected = tuple(inputs.rejected)
         return Question(query, query, AGENT, Scope(own), rejected, web=web, task=task.encode())
+
+    def _domain(self, request: ResearchRequest) -> DomainConfiguration:
+        domains = domains_of(self._services.config.agent.domains)
+        return find_domain(request.domain, domains) if request.domain else choose_domain(request.query, domains)
 
     def _nothing_to_search(self, request: ResearchRequest) -> UsageError:
         """Return the error for a question with neither sources of the user nor the web, with the remedy."""
