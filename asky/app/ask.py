@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from asky.app.inputs import Inputs, earlier_collections, find_named, may_name_files, require_documents
+from asky.app.inputs import (
+    Inputs,
+    find_named,
+    may_name_files,
+    names_files,
+    pages_of,
+    require_documents,
+)
 from asky.app.requests import Notes, ResolvedAsk, model_notes, resolve
 from asky.app.web import WEB_LEFT_OUT, is_left_out, no_sources_error, plan_web, web_access
 from asky.concurrency import in_thread
@@ -58,7 +65,12 @@ class ChatService:
 
         Nothing is written and no host is contacted. Raises `UsageError` if options contradict each other.
         """
-        return resolve(request, self._services)
+        return resolve(request, self._services, self._has_own_text(request))
+
+    def _has_own_text(self, request: AskRequest) -> bool:
+        if request.attachments or request.documents:  # whether documents are named as well makes no difference
+            return bool(request.attachments)
+        return names_files(self._services, request.question)
 
     def model_notes(self, request: AskRequest) -> list[str]:
         """Return notes for the user if a different model answers than the one that answered before."""
@@ -90,7 +102,8 @@ class ChatService:
         run emits a note if a different model answers than before; with `named_model`, the model that the conversation
         last named, only if it differs from that.
         """
-        resolved = await in_thread(resolve, request, self._services)
+        has_own_text = await in_thread(self._has_own_text, request)
+        resolved = await in_thread(resolve, request, self._services, has_own_text)
         if joined is not None and resolved.session is None:
             raise _session_removed(joined)
         run_id = await in_thread(self._services.runs.new_id)
@@ -125,7 +138,7 @@ class ChatService:
         answerer = await in_thread(self._answerer, resolved)
         for note in self._model_notes(resolved, named_model):
             context.emit(Noted(note))
-        if await in_thread(is_left_out, self._services, resolved):
+        if resolved.has_own_text and await in_thread(is_left_out, self._services, resolved):
             context.emit(Noted(WEB_LEFT_OUT))
         inputs = Inputs(self._services, context.emit)
         for path in resolved.request.documents:
@@ -217,7 +230,7 @@ class ChatService:
         access = web_access(services, resolved, session, inputs.file_names) if resolved.web is not None else None
         if access is not None:
             inputs.add(access.collection_id)
-        earlier = earlier_collections(services, session, default_documents=request.default_documents)
+        earlier = session.collections if request.default_documents else pages_of(services, session)
         scope = Scope(tuple(dict.fromkeys([*earlier, *inputs.collections])))
         if access is None:
             self._require_sources(resolved, scope, inputs, answerer)
@@ -296,7 +309,9 @@ class ChatService:
             default_documents=request.default_documents,
             has_text=resolved.has_own_text,
         )
-        earlier = earlier_collections(services, session, default_documents=request.default_documents)
+        earlier: Sequence[int] = ()
+        if session is not None:
+            earlier = session.collections if request.default_documents else pages_of(services, session)
         scope = Scope(tuple(dict.fromkeys([*earlier, *inputs.collections])))
         shown, named, names = request.question, tuple[str, ...](), private_file_names(services.corpus.sources(scope))
         if may_name_files(services, inputs.folders, request.question):

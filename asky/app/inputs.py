@@ -67,8 +67,9 @@ def require_documents(services: Services, names: Sequence[DocumentName]) -> None
 
 @dataclass(frozen=True, slots=True)
 class KeptDocuments:
-    """The default collection: its id, the number of its documents, and the followed paths that are not there now."""
+    """A collection: its name and id, the number of its documents, and the followed paths that are not there now."""
 
+    name: str
     collection_id: int
     documents: int
     missing: tuple[str, ...]
@@ -76,7 +77,7 @@ class KeptDocuments:
     def words(self) -> str:
         """Return which documents these are, in words."""
         gone = f" ({', '.join(self.missing)} is not there now: as last read)" if self.missing else ""
-        return f"collection {DEFAULT_COLLECTION}, {counted(self.documents, 'document')}{gone}"
+        return f"collection {self.name}, {counted(self.documents, 'document')}{gone}"
 
 
 def kept_documents(services: Services) -> KeptDocuments | None:
@@ -86,9 +87,14 @@ def kept_documents(services: Services) -> KeptDocuments | None:
     """
     if DEFAULT_COLLECTION not in services.corpus.collections():
         return None
-    found = services.corpus.collection(DEFAULT_COLLECTION)
+    return documents_of(services, DEFAULT_COLLECTION)
+
+
+def documents_of(services: Services, name: str) -> KeptDocuments:
+    """Return the documents of a collection. Raises `UsageError` if there is none with that name."""
+    found = services.corpus.collection(name)
     missing = tuple(each for each in services.corpus.roots(found) if not os.path.lexists(each))
-    return KeptDocuments(found, services.corpus.count_sources(Scope((found,)), with_text=True), missing)
+    return KeptDocuments(name, found, services.corpus.count_sources(Scope((found,)), with_text=True), missing)
 
 
 def session_documents(services: Services, session: Session | None) -> tuple[int, ...]:
@@ -101,12 +107,10 @@ def session_documents(services: Services, session: Session | None) -> tuple[int,
     return tuple(each for each in session.collections if each != own)
 
 
-def earlier_collections(services: Services, session: Session | None, *, default_documents: bool) -> tuple[int, ...]:
-    """Return the collections of a session that its next question uses: without the documents, only its own one."""
-    if session is None:
-        return ()
+def pages_of(services: Services, session: Session) -> tuple[int, ...]:
+    """Return the collection with the pages and texts of a session, without the documents that it has named."""
     own = _own_collection(services, session)
-    return session.collections if default_documents else () if own is None else (own,)
+    return () if own is None else (own,)
 
 
 def _own_collection(services: Services, session: Session) -> int | None:
@@ -258,15 +262,14 @@ def may_name_files(services: Services, folders: Sequence[Path], question: str) -
     return bool(may_read or _SIGNS_OF_A_PATH.intersection(question))
 
 
-def names_files(services: Services, request: AskRequest) -> bool:
+def names_files(services: Services, question: str) -> bool:
     """Return whether the question names a local file or the target of an adapter.
 
-    A path counts if it may be read, `file://` and `local://` always. Where documents are named as well it makes no
-    difference, and the question is not looked through.
+    A path counts if it may be read, `file://` and `local://` always.
     """
-    if request.documents or not may_name_files(services, (), request.question):
+    if not may_name_files(services, (), question):
         return False
-    named = find_named(services, (), request.question)
+    named = find_named(services, (), question)
     adapters = named.adapters
     return any(uri_path(each) or adapters.runs_program(each) or adapters.roots.exists(each) for each in named.names)
 

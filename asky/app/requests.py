@@ -142,21 +142,21 @@ class ResolvedAsk:
         return self.web is not None and (self.request.web.allowed is True or self.web.narrows)
 
 
-def resolve(request: AskRequest, services: Services) -> ResolvedAsk:
+def resolve(request: AskRequest, services: Services, has_own_text: bool) -> ResolvedAsk:
     """Return `request` with all options resolved. Nothing is written and no host but this machine is contacted.
 
-    Raises `UsageError` if options contradict each other or the session, or there is no session to continue.
+    `has_own_text` says that the question comes with texts or names files. Raises `UsageError` if options contradict
+    each other or the session, or there is no session to continue.
     """
-    resolved = resolve_in(request, find_session(services.sessions, request), services)
+    resolved = resolve_in(request, find_session(services.sessions, request), services, has_own_text=has_own_text)
     check_resolved(resolved)
     return replace(resolved, notes=tuple(_opening_notes(resolved, services)))
 
 
-def resolve_in(request: AskRequest, session: Session | None, services: Services) -> ResolvedAsk:
+def resolve_in(
+    request: AskRequest, session: Session | None, services: Services, *, has_own_text: bool = False
+) -> ResolvedAsk:
     """Return `request` resolved for `session`; `check_resolved` checks for contradictions."""
-    from asky.app.inputs import names_files  # with what reads documents: not for a usage error
-
-    has_own_text = bool(request.attachments) or names_files(services, request)
     mode, web = _follow(request, session, has_own_text=has_own_text)
     settings = session.settings if session is not None else {}
     chosen = request.model or settings.get("model")

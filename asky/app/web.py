@@ -66,7 +66,7 @@ def is_left_out(services: Services, resolved: ResolvedAsk) -> bool:
     """Return whether the web would have been searched if the question came without texts and named no files."""
     request, session = resolved.request, resolved.session
     is_open = request.web.allowed is None and (session is None or session.settings.get("web") is not False)
-    if not resolved.has_own_text or resolved.web is not None or not is_open or resolved.mode == "lean":
+    if resolved.web is not None or not is_open or resolved.mode == "lean":
         return False
     if request.documents or request.collections:
         return False
