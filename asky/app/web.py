@@ -132,7 +132,7 @@ def no_sources_error(services: Services, resolved: ResolvedAsk, *, names_documen
     web = services.web(offline=resolved.access.offline)
     uses_default = resolved.request.default_documents
     lacking = "" if names_documents else why_no_documents(services, default_documents=uses_default)
-    documents = name_documents(services)
+    documents = documents_remedy(services, default_documents=uses_default)
     if resolved.web is not None and web.offline:
         return nothing_to_answer_from([lacking, _NOTHING_CACHED], f"{documents}, or leave --offline out")
     if resolved.web is not None:
@@ -152,6 +152,11 @@ def nothing_to_answer_from(reasons: Sequence[str], hint: str) -> UsageError:
     error = UsageError("there is nothing to answer from" + (f": {why}" if why else ""), hint=hint)
     error.server_hint = SERVER_SETUP
     return error
+
+
+def documents_remedy(services: Services, *, default_documents: bool) -> str:
+    """Return how documents can be answered from, on the command line."""
+    return ("" if default_documents else "leave --no-docs out, or ") + name_documents(services)
 
 
 def why_no_documents(services: Services, *, default_documents: bool) -> str:

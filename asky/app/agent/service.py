@@ -16,8 +16,8 @@ from asky.agent.modes import AGENT
 from asky.agent.records import AgentRecords
 from asky.agent.records import ResearchSummary as ResearchSummary
 from asky.agent.task import AgentTask
-from asky.app.inputs import Inputs, name_documents, session_documents
-from asky.app.web import SET_UP_SEARCH, nothing_to_answer_from, why_no_documents
+from asky.app.inputs import Inputs, session_documents
+from asky.app.web import SET_UP_SEARCH, documents_remedy, nothing_to_answer_from, why_no_documents
 from asky.concurrency import in_thread
 from asky.errors import UsageError
 from asky.events import Listener, Warned, ignore
@@ -223,8 +223,9 @@ class AgentService(AgentRecords):
 
     def _nothing_to_search(self, request: ResearchRequest) -> UsageError:
         """Return the error for a question with neither sources of the user nor the web, with the remedy."""
-        services, documents = self._services, name_documents(self._services)
-        lacking = why_no_documents(services, default_documents=request.default_documents) or "no documents are kept"
+        services, uses_default = self._services, request.default_documents
+        documents = documents_remedy(services, default_documents=uses_default)
+        lacking = why_no_documents(services, default_documents=uses_default) or "no documents are kept"
         if request.privacy_mode == "local_only":
             why = "the privacy mode local_only keeps the question off the web"
             return nothing_to_answer_from([lacking, why], f"{documents}, or choose another --privacy")

@@ -72,10 +72,10 @@ def test_documents_that_are_named_take_their_place(lab: AgentLab, tmp_path: Path
 
 def test_they_can_be_left_out(lab: AgentLab) -> None:
     heard: list[Event] = []
-    with pytest.raises(UsageError, match="nothing to answer from"):
-        asked(lab, heard, **_LEFT_OUT)
-    with pytest.raises(UsageError, match="nothing to answer from"):
-        researched(lab, **_LEFT_OUT)
+    for product in (lambda: asked(lab, heard, **_LEFT_OUT), lambda: researched(lab, **_LEFT_OUT)):
+        with pytest.raises(UsageError, match="nothing to answer from: the documents that are kept are left") as raised:
+            product()
+        assert str(raised.value.hint).startswith("leave --no-docs out")
     assert TOLD not in notes_of([*heard, *lab.heard])
 
 

@@ -297,11 +297,11 @@ def test_the_documents_of_a_question_are_said_and_can_be_left_out(lab: Lab, brow
 
 
 def test_an_error_is_told_in_sentences(lab: Lab, browser: Browser) -> None:
-    with lab.open() as use_cases, serving_in_thread(use_cases, use_cases.agent) as served:
-        with opened(browser, served) as page:
-            page.fill("#query", QUESTION)
-            page.click("#home [type=submit]")
-            page.wait_for_selector("#home .problem:not(:empty)")
-            told = page.inner_text("#home .problem")
+    with lab.open() as use_cases, serving_in_thread(use_cases, use_cases.agent) as served, browser.new_page() as page:
+        page.goto(f"{served.url}/#token={TOKEN}")
+        page.fill("#query", QUESTION)
+        page.click("#home [type=submit]")
+        page.wait_for_selector("#home .problem:not(:empty)")
+        told = page.inner_text("#home .problem")
     assert told.startswith("There is nothing to answer from: no documents are kept and no search service is set up. On")
     assert " -" not in told
