@@ -67,7 +67,10 @@ def require_documents(services: Services, names: Sequence[DocumentName]) -> None
 
 @dataclass(frozen=True, slots=True)
 class KeptDocuments:
-    """A collection: its name and id, the number of its documents, and the followed paths that are not there now."""
+    """A collection: its name and id, the number of its documents, and the followed paths that are not there now.
+
+    An empty folder counts as one that is not there: it may be where a disk would be mounted.
+    """
 
     name: str
     collection_id: int
@@ -76,7 +79,7 @@ class KeptDocuments:
 
     def words(self) -> str:
         """Return which documents these are, in words."""
-        gone = f" ({', '.join(self.missing)} is not there now: as last read)" if self.missing else ""
+        gone = f" ({', '.join(self.missing)} is gone or empty now: as last read)" if self.missing else ""
         return f"collection {self.name}, {counted(self.documents, 'document')}{gone}"
 
 
@@ -93,8 +96,18 @@ def kept_documents(services: Services) -> KeptDocuments | None:
 def documents_of(services: Services, name: str) -> KeptDocuments:
     """Return the documents of a collection. Raises `UsageError` if there is none with that name."""
     found = services.corpus.collection(name)
-    missing = tuple(each for each in services.corpus.roots(found) if not os.path.lexists(each))
+    missing = tuple(each for each in services.corpus.roots(found) if _is_missing(each))
     return KeptDocuments(name, found, services.corpus.count_sources(Scope((found,)), with_text=True), missing)
+
+
+def _is_missing(path: str) -> bool:
+    if not os.path.isdir(path):  # noqa: PTH112 - False, not an error, in a folder that may not be searched
+        return not os.path.lexists(path)
+    try:
+        with os.scandir(path) as entries:
+            return next(entries, None) is None
+    except OSError:
+        return True
 
 
 def session_documents(services: Services, session: Session | None) -> tuple[int, ...]:

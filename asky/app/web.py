@@ -156,7 +156,11 @@ def nothing_to_answer_from(reasons: Sequence[str], hint: str) -> UsageError:
 
 def documents_remedy(services: Services, *, default_documents: bool) -> str:
     """Return how documents can be answered from, on the command line."""
-    return ("" if default_documents else "leave --no-docs out, or ") + name_documents(services)
+    kept = kept_documents(services)
+    if not default_documents:
+        return f"leave --no-docs out, or {name_documents(services)}"
+    is_empty = kept is not None and not kept.documents
+    return ("add some with `asky corpus add PATH`, or " if is_empty else "") + name_documents(services)
 
 
 def why_no_documents(services: Services, *, default_documents: bool) -> str:

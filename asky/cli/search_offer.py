@@ -21,19 +21,21 @@ def turns_on_search(error: AskyError) -> bool:
     hint = error.hint or ""
     if not (hint == SETUP_HINT or hint.endswith(SET_UP_SEARCH)) or not can_offer():
         return False
-    from asky.app import setup  # after an error only
-
     click.echo(f"asky: {error.message}", err=True)
-    return turns_on_services(list(setup.keyless_services()))
+    return turns_on_services()
 
 
-def turns_on_services(names: Sequence[str], used: Sequence[str] = ()) -> bool:
-    """Return whether the user has turned on these services, which need no key, for good, beside those `used` so far."""
+def turns_on_services(names: Sequence[str] = (), used: Sequence[str] = ()) -> bool:
+    """Return whether the user has turned on these services, which need no key, for good, beside those `used` so far.
+
+    Without `names`, all that need no key are offered.
+    """
+    from asky.app import setup  # after an error, or for research
+
+    names = names or list(setup.keyless_services())
     question = f"Search with {', '.join(names)} from now on? They need no key, and are sent your questions"
     if not click.confirm(question, err=True):
         return False
-    from asky.app import setup  # as above
-
     setup.use_services([*used, *names], environ=os.environ, cwd=current_folder())
     return True
 

@@ -124,7 +124,7 @@ def test_a_folder_that_is_gone_is_answered_from_as_it_was_read(lab: AgentLab, tm
     answer = asked(lab, heard) if product is asked else researched(lab)
     assert FACT in answer.text
     (told,) = [each for each in notes_of(heard) if each.startswith(TOLD)]
-    assert told == f"{TOLD} ({tmp_path / 'kept'} is not there now: as last read)"
+    assert told == f"{TOLD} ({tmp_path / 'kept'} is gone or empty now: as last read)"
 
 
 @pytest.mark.parametrize("product", [asked, researched], ids=["chat", "agent"])
@@ -133,6 +133,7 @@ def test_a_collection_without_documents_is_named_as_the_reason(lab: AgentLab, pr
     with pytest.raises(AskyError) as raised:
         asked(lab, []) if product is asked else researched(lab)
     assert "the collection default has no documents" in raised.value.message
+    assert str(raised.value.hint).startswith("add some with `asky corpus add PATH`")
 
 
 def test_a_disk_that_is_not_mounted_costs_no_document(lab: AgentLab, tmp_path: Path) -> None:
@@ -141,8 +142,10 @@ def test_a_disk_that_is_not_mounted_costs_no_document(lab: AgentLab, tmp_path: P
     mounted.mkdir()  # the mount point, without the disk
     added = anyio.run(lab.asky.corpus.sync)
     assert sum(each.removed for each in added.reports) == 0
-    assert FACT in asked(lab, []).text
     heard: list[Event] = []
+    assert FACT in asked(lab, heard).text
+    assert any("is gone or empty now" in each for each in notes_of(heard))
+    heard.clear()
     with open_asky(tmp_path, heard.append) as asky:
         anyio.run(asky.corpus.sync)
     assert f"{mounted} is empty, as if its disk were not mounted: 1 document of it" in notes_of(heard)[0]

@@ -40,7 +40,7 @@ async def test_they_are_named_with_all_that_a_question_is_answered_from(served: 
     lab.private.rmdir()
     (gone,) = (await served.get("/api/sources"))["collections"]
     assert gone["missing"] == [str(lab.private)]
-    assert "is not there now" in gone["words"]
+    assert "is gone or empty now" in gone["words"]
 
 
 async def test_they_answer_questions_and_research(served: Served) -> None:
