@@ -116,3 +116,10 @@ def test_documents_are_answered_from_where_the_web_cannot_be_searched(down: Agen
 def test_who_needs_sources_is_told_why_there_are_none(down: AgentLab, options: dict[str, Any]) -> None:
     with pytest.raises(Unreachable, match="the connection was refused"):
         asked(down, CAPITAL, **options)
+
+
+def test_research_that_could_search_nothing_names_the_reason_alone(down: AgentLab) -> None:
+    answer = down.research(library=False, max_cycles=1)
+    with pytest.raises(Unreachable, match="the connection was refused") as raised:
+        down.asky.agent.raise_for_outcome(answer)
+    assert "read earlier" not in str(raised.value.hint)
