@@ -38,13 +38,15 @@ class AskyError(Exception):
     """Base class of every error that asky raises on purpose.
 
     `message` is one line: what failed and on what. `hint` is also one line: what the reader can do next. `retryable`
-    tells a caller whether the same call may succeed later without a change. `spent` is what a failed model call had
-    used, as an `asky.llm.port.ModelUsage`, or `None`.
+    tells a caller whether the same call may succeed later without a change. `server_hint` replaces `hint` for somebody
+    who asks through a server, where there are no options of a command. `spent` is what a failed model call had used, as
+    an `asky.llm.port.ModelUsage`, or `None`.
     """
 
     exit_code = 1
     code = "error"
     retryable = False
+    server_hint: str | None = None
     spent: Any = None
 
     def __init__(self, message: str, *, hint: str | None = None, retryable: bool | None = None) -> None:

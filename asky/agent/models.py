@@ -72,7 +72,8 @@ class Fact:
 class ResearchRequest:
     """What a run of the agent is asked, and with what.
 
-    `documents` are files and folders, and `collections` names of `asky corpus`. With `library`, `vault` and `web`, the
+    `documents` are files and folders, and `collections` names of `asky corpus`; without either, and unless
+    `default_documents` is false, the documents that are kept are a source. With `library`, `vault` and `web`, the
     papers, the notes and the web are sources too where they are set up; notes by default only where no cloud model sees
     them, and the web never with the privacy mode `local_only`. `domain` is the name of a `DomainConfiguration`, `None`
     to choose one. `model` is an alias of models.toml or `PROVIDER:ID`, `None` for the default. `limits` are those of
@@ -85,6 +86,7 @@ class ResearchRequest:
     privacy_mode: PrivacyMode = "cloud_allowed"
     documents: tuple[Path, ...] = ()
     collections: tuple[str, ...] = ()
+    default_documents: bool = True
     library: bool = True
     vault: bool | None = None
     web: bool = True

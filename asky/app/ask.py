@@ -12,9 +12,16 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from asky.app.inputs import Inputs, find_named, may_name_files, require_documents
+from asky.app.inputs import (
+    Inputs,
+    find_named,
+    may_name_files,
+    names_files,
+    pages_of,
+    require_documents,
+)
 from asky.app.requests import Notes, ResolvedAsk, model_notes, resolve
-from asky.app.web import named_addresses, no_sources_error, plan_web, web_access
+from asky.app.web import WEB_LEFT_OUT, is_left_out, named_addresses, no_sources_error, plan_web, web_access
 from asky.concurrency import in_thread
 from asky.config.limits import RunLimits
 from asky.errors import AskyError, ConfigError, NotConfigured, StorageError, UsageError
@@ -58,7 +65,12 @@ class ChatService:
 
         Nothing is written and no host is contacted. Raises `UsageError` if options contradict each other.
         """
-        return resolve(request, self._services)
+        return resolve(request, self._services, self._has_own_text(request))
+
+    def _has_own_text(self, request: AskRequest) -> bool:
+        if request.attachments or request.documents:  # whether documents are named as well makes no difference
+            return bool(request.attachments)
+        return names_files(self._services, request.question)
 
     def model_notes(self, request: AskRequest) -> list[str]:
         """Return notes for the user if a different model answers than the one that answered before."""
@@ -90,7 +102,8 @@ class ChatService:
         run emits a note if a different model answers than before; with `named_model`, the model that the conversation
         last named, only if it differs from that.
         """
-        resolved = await in_thread(resolve, request, self._services)
+        has_own_text = await in_thread(self._has_own_text, request)
+        resolved = await in_thread(resolve, request, self._services, has_own_text)
         if joined is not None and resolved.session is None:
             raise _session_removed(joined)
         run_id = await in_thread(self._services.runs.new_id)
@@ -131,6 +144,8 @@ class ChatService:
         answerer = await in_thread(self._answerer, resolved)
         for note in self._model_notes(resolved, named_model):
             context.emit(Noted(note))
+        if resolved.has_own_text and await in_thread(is_left_out, self._services, resolved):
+            context.emit(Noted(WEB_LEFT_OUT))
         inputs = Inputs(self._services, context.emit)
         for path in resolved.request.documents:
             await inputs.add_document(path)
@@ -183,7 +198,12 @@ class ChatService:
         If the question cannot be asked, a session created for it is deleted again, unless another process has used it.
         """
         request = resolved.request
-        inputs.add_collections(request.collections, resolved.session)
+        inputs.add_collections(
+            request.collections,
+            resolved.session,
+            default_documents=request.default_documents,
+            has_text=resolved.has_own_text,
+        )
         session = self._open_session(resolved, answerer)
         try:
             inputs.add_texts(session, request)
@@ -216,7 +236,8 @@ class ChatService:
         access = web_access(services, resolved, session, inputs.file_names) if resolved.web is not None else None
         if access is not None:
             inputs.add(access.collection_id)
-        scope = Scope(tuple(dict.fromkeys([*session.collections, *inputs.collections])))
+        earlier = session.collections if request.default_documents else pages_of(services, session)
+        scope = Scope(tuple(dict.fromkeys([*earlier, *inputs.collections])))
         if access is None:
             self._require_sources(resolved, scope, inputs, answerer)
         return Question(
@@ -261,7 +282,8 @@ class ChatService:
         can_chat = answerer.model.host is not None and resolved.mode != "research"
         if can_chat or self._services.corpus.count_sources(scope):
             return
-        named = bool(inputs.folders or inputs.targets) or not self._is_default_alone(inputs.collections)
+        has_named = bool(inputs.folders or inputs.targets or resolved.has_own_text)
+        named = has_named or not self._is_default_alone(inputs.collections)
         raise no_sources_error(self._services, resolved, names_documents=named)
 
     def _is_default_alone(self, collections: Sequence[int]) -> bool:
@@ -287,8 +309,15 @@ class ChatService:
         inputs = Inputs(services, ignore)
         inputs.folders += [each for each in request.documents if isinstance(each, Path)]
         inputs.targets += [each for each in request.documents if isinstance(each, str)]
-        inputs.add_collections(request.collections, session)
-        earlier = session.collections if session is not None else ()
+        inputs.add_collections(
+            request.collections,
+            session,
+            default_documents=request.default_documents,
+            has_text=resolved.has_own_text,
+        )
+        earlier: Sequence[int] = ()
+        if session is not None:
+            earlier = session.collections if request.default_documents else pages_of(services, session)
         scope = Scope(tuple(dict.fromkeys([*earlier, *inputs.collections])))
         shown, named, names = request.question, tuple[str, ...](), private_file_names(services.corpus.sources(scope))
         if may_name_files(services, inputs.folders, request.question):

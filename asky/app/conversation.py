@@ -7,7 +7,15 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from asky.app.inputs import describe_unchanged, folder_collection, report_notes, require_documents, sync_folder
+from asky.app.inputs import (
+    describe_unchanged,
+    folder_collection,
+    kept_documents,
+    report_notes,
+    require_documents,
+    session_documents,
+    sync_folder,
+)
 from asky.app.requests import Notes, ResolvedAsk, check_resolved, find_session, lacks_model, model_notes, resolve_in
 from asky.errors import UsageError
 from asky.events import Listener, ignore
@@ -309,12 +317,13 @@ class Conversation:
     def documents(self) -> list[str]:
         """Return the documents of the next question: names of collections, and `folder PATH` for a path."""
         corpus = self._services.corpus
-        names = {corpus.collection(name): name for name in corpus.collections()}
-        earlier = [names[each] for each in (self.session.collections if self.session else ()) if each in names]
-        named = [*(folder_collection(each) for each in self.typed.documents), *self.typed.collections]
-        if not earlier and not named and DEFAULT_COLLECTION in names.values():
+        typed, earlier = self.typed, session_documents(self._services, self.session)
+        named = [*(folder_collection(each) for each in typed.documents), *typed.collections]
+        kept = kept_documents(self._services) if typed.default_documents and not earlier and not named else None
+        if kept is not None:
             named = [DEFAULT_COLLECTION]
-        return [each for each in dict.fromkeys([*earlier, *named]) if not each.startswith("session ")]
+        names = corpus.names(earlier) if typed.default_documents else ()
+        return [each for each in dict.fromkeys([*names, *named]) if not each.startswith("session ")]
 
     async def add_documents(self, paths: Sequence[DocumentName]) -> None:
         """Read these files, folders and targets and use them for the following questions; notify the user about them.

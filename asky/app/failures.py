@@ -3,12 +3,35 @@
 from __future__ import annotations
 
 import errno
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from asky.config.secrets import scrub
 from asky.errors import AskyError
 
+_FIELDS: Mapping[str, str] = {
+    "-L": "mode: lean",
+    "-d": "documents",
+    "-m": "model",
+    "-r": "mode: research",
+    "-s": "session",
+    "--collection": "collections",
+    "--max-cost": "limits.cost_usd",
+    "--max-time": "limits.time_s",
+    "--max-tokens": "limits.tokens",
+    "--max-turns": "limits.turns",
+    "--no-docs": "default_documents: false",
+    "--no-web": "web: false",
+    "--offline": "offline",
+    "--privacy": "privacy_mode",
+    "--web": "web: true",
+}
+"""The field of a request for each option that errors name."""
+_MODEL_OPTION = re.compile(r" with -[ms](?=[,;)]|$)")
+_OPTION = re.compile(
+    rf"(?<![\w-])(?P<option>{'|'.join(_FIELDS)})(?![\w-])(?: PATH)?(?: (?P<value>(?<=-m )(?!to )[\w./:-]+))?"
+)
 _DETAILS_HINT = "run again with ASKY_DEBUG=1 for a traceback"
 
 
@@ -48,6 +71,27 @@ def describe(
         hint, details = (None, _trace(error)) if debug else (_DETAILS_HINT, None)
         report = ErrorReport(1, "unexpected", message, hint, details)
     return masked(report, lambda text: scrub(text, environ, key_variables))
+
+
+def describe_to_client(error: BaseException, *, environ: Mapping[str, str], debug: bool = False) -> ErrorReport:
+    """Return the report of `error` for somebody who asks through a server and gives no options of a command."""
+    report = describe(error, environ=environ, debug=debug)
+    instead = getattr(only_member(error), "server_hint", None)
+    hint = scrub(instead, environ) if instead is not None else report.hint
+    return replace(report, message=without_options(report.message), hint=hint and without_options(hint))
+
+
+def without_options(text: str) -> str:
+    """Return `text` with the fields of a request in place of the options of a command, except in quoted commands."""
+    parts = text.split("`")
+    parts[::2] = [_OPTION.sub(_field_of, _MODEL_OPTION.sub("", each)) for each in parts[::2]]
+    return "`".join(parts)
+
+
+def _field_of(found: re.Match[str]) -> str:
+    field = _FIELDS[found["option"]]
+    value = f": {found['value']}" if found["value"] else ""
+    return f"`{field}{value}`"
 
 
 def only_member(error: BaseException) -> BaseException:

@@ -18,11 +18,12 @@ from asky.events import Event, Noted, Warned
 from asky.research.corpus.report import AcquireCounts, verdict_of
 from asky.research.local.names import is_local_target, refuse_outside, show_target, uri_path
 from asky.storage.corpus import DEFAULT_COLLECTION
+from asky.storage.scope import Scope
 from asky.storage.sessions import own_collection
 from asky.text.counting import counted
 from asky.text.marked_parts import marked_parts, without_parts
 from asky.text.scrub import scrub_in_place
-from asky.values import Document, Source, source_id
+from asky.values import PRIVATE_KINDS, Document, Source, source_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,6 +64,74 @@ def require_documents(services: Services, names: Sequence[DocumentName]) -> None
         if isinstance(each, str) and not adapters.runs_program(each):
             remedy = "`asky corpus add URL` adds web pages" if each.casefold().startswith("http") else _ADAPTERS
             raise UsageError(f"{show_target(each)}: not a file, a folder or the target of an adapter", hint=remedy)
+
+
+@dataclass(frozen=True, slots=True)
+class KeptDocuments:
+    """A collection: its name and id, the number of its documents, and the followed paths that are not there now.
+
+    An empty folder counts as one that is not there: it may be where a disk would be mounted.
+    """
+
+    name: str
+    collection_id: int
+    documents: int
+    missing: tuple[str, ...]
+
+    def words(self) -> str:
+        """Return which documents these are, in words."""
+        gone = f" ({', '.join(self.missing)} is gone or empty now: as last read)" if self.missing else ""
+        return f"collection {self.name}, {counted(self.documents, 'document')}{gone}"
+
+
+def kept_documents(services: Services) -> KeptDocuments | None:
+    """Return the documents that are kept, from which questions are answered that name no others; `None` without any.
+
+    No file is opened: those of a disk that is not there are answered from as they were last read.
+    """
+    if DEFAULT_COLLECTION not in services.corpus.collections():
+        return None
+    return documents_of(services, DEFAULT_COLLECTION)
+
+
+def documents_of(services: Services, name: str) -> KeptDocuments:
+    """Return the documents of a collection. Raises `UsageError` if there is none with that name."""
+    found = services.corpus.collection(name)
+    missing = tuple(each for each in services.corpus.roots(found) if _is_missing(each))
+    return KeptDocuments(name, found, services.corpus.count_sources(Scope((found,)), with_text=True), missing)
+
+
+def _is_missing(path: str) -> bool:
+    if not os.path.isdir(path):  # noqa: PTH112 - False, not an error, in a folder that may not be searched
+        return not os.path.lexists(path)
+    try:
+        with os.scandir(path) as entries:
+            return next(entries, None) is None
+    except OSError:
+        return True
+
+
+def session_documents(services: Services, session: Session | None) -> tuple[int, ...]:
+    """Return the collections with documents of a session: its own one only if it holds more than pages."""
+    if session is None or not session.collections:
+        return ()
+    own = _own_collection(services, session)
+    if own is None or services.corpus.count_sources(Scope((own,)), PRIVATE_KINDS):
+        return session.collections
+    return tuple(each for each in session.collections if each != own)
+
+
+def pages_of(services: Services, session: Session) -> tuple[int, ...]:
+    """Return the collection with the pages and texts of a session, without the documents that it has named."""
+    own = _own_collection(services, session)
+    return () if own is None else (own,)
+
+
+def _own_collection(services: Services, session: Session) -> int | None:
+    """Return the collection of the pages and texts of a session, if it uses one."""
+    name = own_collection(session.id)
+    is_used = name in services.corpus.names(session.collections)
+    return services.corpus.collection(name) if is_used else None
 
 
 async def sync_folder(services: Services, path: DocumentName) -> tuple[int, AcquireReport]:
@@ -120,16 +189,24 @@ class Inputs:
     rejected: list[tuple[str, str]] = field(default_factory=list)
     file_names: Sequence[str] = ()
 
-    def add_collections(self, names: Sequence[str], session: Session | None) -> None:
-        """Add the named collections, or the default one if there are no other documents.
+    def add_collections(
+        self, names: Sequence[str], session: Session | None, *, default_documents: bool = True, has_text: bool = False
+    ) -> None:
+        """Add the named collections or, with `default_documents`, those that are kept if there are no other documents.
 
-        Raises `UsageError` if a collection does not exist.
+        `has_text` says that the question comes with texts or names files. Which documents that are kept are used is
+        told. Raises `UsageError` if a collection does not exist.
         """
-        has_others = bool(self.folders or self.targets) or (session is not None and bool(session.collections))
-        if not names and not has_others and DEFAULT_COLLECTION in self.services.corpus.collections():
-            names = (DEFAULT_COLLECTION,)
         for name in names:
             self.add(self.services.corpus.collection(name))
+        if not default_documents or has_text or self.collections or self.folders or self.targets:
+            return
+        if session_documents(self.services, session):
+            return
+        kept = kept_documents(self.services)
+        if kept is not None and kept.documents:
+            self.add(kept.collection_id)
+            self.emit(Noted(f"answering from your documents: {kept.words()}"))
 
     def add(self, collection_id: int) -> None:
         """Add a collection."""
@@ -198,6 +275,18 @@ def may_name_files(services: Services, folders: Sequence[Path], question: str) -
     research = services.config.research
     may_read = folders or research.local_document_roots or research.source_adapters
     return bool(may_read or _SIGNS_OF_A_PATH.intersection(question))
+
+
+def names_files(services: Services, question: str) -> bool:
+    """Return whether the question names a local file or the target of an adapter.
+
+    A path counts if it may be read, `file://` and `local://` always.
+    """
+    if not may_name_files(services, (), question):
+        return False
+    named = find_named(services, (), question)
+    adapters = named.adapters
+    return any(uri_path(each) or adapters.runs_program(each) or adapters.roots.exists(each) for each in named.names)
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,8 @@ class AskRequest:
 
     `session` is a name or an id: an unknown name creates a session, `None` creates one with a generated name;
     `resume_last` continues the most recently used session instead. `documents` are files, folders and targets of
-    adapters, updated first; `collections` are names of `asky corpus`. `model` is an alias of models.toml or
+    adapters, updated first; `collections` are names of `asky corpus`. Without `default_documents`, neither the
+    documents that are kept nor those named before in the session are used. `model` is an alias of models.toml or
     `PROVIDER:ID`. With `offline`, only this machine is used. `instructions` for the model follow asky's own in its
     system prompt. With `note_tools`, the model may find notes of the vault, if there is one, and research them.
     """
@@ -92,6 +93,7 @@ class AskRequest:
     resume_last: bool = False
     documents: tuple[DocumentName, ...] = ()
     collections: tuple[str, ...] = ()
+    default_documents: bool = True
     attachments: tuple[Attachment, ...] = ()
     web: WebOptions = field(default_factory=WebOptions)
     model: str | None = None
@@ -120,7 +122,8 @@ class ResolvedAsk:
 
     `session` is the session as it is now, or `None` if it has yet to be created. `model` is the name of the model that
     answers, or `None` for the configured default, and `chosen_model` the one that later questions of the session use.
-    `web` is `None` if the question may not use the web. `notes` say which model answers if that is not obvious.
+    `web` is `None` if the question may not use the web. `has_own_text` says that it comes with texts or names files.
+    `notes` say which model answers if that is not obvious.
     """
 
     request: AskRequest
@@ -130,6 +133,7 @@ class ResolvedAsk:
     chosen_model: str | None
     access: Access
     web: WebOptions | None
+    has_own_text: bool = False
     notes: tuple[str, ...] = ()
 
     @property
@@ -138,19 +142,22 @@ class ResolvedAsk:
         return self.web is not None and (self.request.web.allowed is True or self.web.narrows)
 
 
-def resolve(request: AskRequest, services: Services) -> ResolvedAsk:
+def resolve(request: AskRequest, services: Services, has_own_text: bool) -> ResolvedAsk:
     """Return `request` with all options resolved. Nothing is written and no host but this machine is contacted.
 
-    Raises `UsageError` if options contradict each other or the session, or there is no session to continue.
+    `has_own_text` says that the question comes with texts or names files. Raises `UsageError` if options contradict
+    each other or the session, or there is no session to continue.
     """
-    resolved = resolve_in(request, find_session(services.sessions, request), services)
+    resolved = resolve_in(request, find_session(services.sessions, request), services, has_own_text=has_own_text)
     check_resolved(resolved)
     return replace(resolved, notes=tuple(_opening_notes(resolved, services)))
 
 
-def resolve_in(request: AskRequest, session: Session | None, services: Services) -> ResolvedAsk:
+def resolve_in(
+    request: AskRequest, session: Session | None, services: Services, *, has_own_text: bool = False
+) -> ResolvedAsk:
     """Return `request` resolved for `session`; `check_resolved` checks for contradictions."""
-    mode, web = _follow(request, session)
+    mode, web = _follow(request, session, has_own_text=has_own_text)
     settings = session.settings if session is not None else {}
     chosen = request.model or settings.get("model")
     access = Access.of_session(session, chosen, services.corpus, services.runs, offline=request.offline)
@@ -162,6 +169,7 @@ def resolve_in(request: AskRequest, session: Session | None, services: Services)
         chosen_model=chosen,
         access=access,
         web=web,
+        has_own_text=has_own_text,
     )
 
 
@@ -182,17 +190,20 @@ def find_session(sessions: SessionStore, request: AskRequest) -> Session | None:
     raise UsageError("there is no session to continue", hint="leave -c out to start one")
 
 
-def _follow(request: AskRequest, session: Session | None) -> tuple[Mode, WebOptions | None]:
+def _follow(
+    request: AskRequest, session: Session | None, *, has_own_text: bool = False
+) -> tuple[Mode, WebOptions | None]:
     """Return the mode, and the web options or `None` if the web may not be used.
 
-    Naming documents keeps the question off the web, in an existing session as in a new one. Earlier use of the web does
-    not require it now: the search service may be gone.
+    Naming documents keeps the question off the web, in an existing session as in a new one, and so do texts that come
+    with it and files that it names, unless it also says which pages it wants. Earlier use of the web does not require
+    it now: the search service may be gone.
     """
     settings: dict[str, Any] = dict(session.settings) if session is not None else {}
     requested = request.web
     allowed = False if requested.allowed is None and settings.get("web") is False else requested.allowed
     mode = request.mode or _mode_of(session, allowed)
-    names_documents = bool(request.documents or request.collections)
+    names_documents = bool(request.documents or request.collections) or (has_own_text and not requested.narrows)
     if mode == "lean" or allowed is False or (names_documents and allowed is not True):
         return mode, None
     return mode, replace(

@@ -66,7 +66,9 @@ class SearchService:
         corpus = self._services.corpus
         if name is None and DEFAULT_COLLECTION not in corpus.collections():
             hint = f"{name_documents(self._services)}, or keep some with `asky corpus add PATH`"
-            raise UsageError("no documents are kept yet", hint=hint)
+            error = UsageError("no documents are kept yet", hint=hint)
+            error.server_hint = "on the machine where asky runs, `asky setup` or `asky corpus add PATH` adds documents"
+            raise error
         return SearchScope((corpus.collection(name or DEFAULT_COLLECTION),))
 
     def search_in(self, scope: SearchScope, query: str, *, limit: int = 10) -> list[Hit]:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
-from asky.app.inputs import name_documents
+from asky.app.inputs import kept_documents, name_documents
 from asky.errors import NotConfigured, UsageError
 from asky.research.web.access import WebAccess
 from asky.research.web.file_names import without_file_names
 from asky.research.writing.history import contextual_query
+from asky.storage.corpus import DEFAULT_COLLECTION
 from asky.storage.sessions import own_collection
 
 if TYPE_CHECKING:
@@ -21,11 +22,20 @@ if TYPE_CHECKING:
     from asky.wiring import Services
     from asky.wiring.web import WebParts
 
+_KEYLESS = "Wikipedia, arXiv, OpenAlex, Crossref, PubMed, Semantic Scholar"
 SETUP_HINT = (
-    "`asky setup` turns on those that need no key: Wikipedia, arXiv, OpenAlex, Crossref, PubMed, Semantic Scholar,"
-    " and DuckDuckGo through the package ddgs; or set the key of brave, tavily, exa or serper in its environment"
-    " variable, or search.searxng.base_url to the address of your own instance"
+    f"`asky setup` turns on those that need no key: {_KEYLESS}, and DuckDuckGo through the package ddgs; or set the key"
+    " of brave, tavily, exa or serper in its environment variable, or search.searxng.base_url to the address of your"
+    " own instance"
 )
+SET_UP_SEARCH = f"or set up a search service: {SETUP_HINT}"
+"""The end of a hint where a search service is all that is missing."""
+SERVER_SETUP = (
+    "on the machine where asky runs, `asky setup` adds documents, and turns on the search services that need no key"
+    f" ({_KEYLESS}), which are sent the questions from then on"
+)
+"""What is possible for somebody who asks through a server."""
+WEB_LEFT_OUT = "the web is left out, as the question comes with a text of yours; allow the web to have both"
 _NOTHING_CACHED = "no pages are cached, and --offline fetches none"
 
 
@@ -59,6 +69,18 @@ def web_access(
     collection_id = services.corpus.collection(own_collection(session.id), create=True)
     wants_shortlist = _wants_shortlist(services, resolved)
     return WebAccess(collection_id, named, wants_shortlist, policy, options.queries, tuple(file_names))
+
+
+def is_left_out(services: Services, resolved: ResolvedAsk) -> bool:
+    """Return whether the web would have been searched if the question came without texts and named no files."""
+    request, session = resolved.request, resolved.session
+    is_open = request.web.allowed is None and (session is None or session.settings.get("web") is not False)
+    if resolved.web is not None or not is_open or resolved.mode == "lean":
+        return False
+    if request.documents or request.collections:
+        return False
+    web = services.web(offline=resolved.access.offline)
+    return web.searcher is not None and not web.offline
 
 
 def plan_web(
@@ -105,7 +127,9 @@ def _is_usable(web: WebParts, resolved: ResolvedAsk, named: Sequence[str]) -> bo
     if resolved.requires_web and web.offline:
         raise UsageError(_NOTHING_CACHED, hint="leave --offline out")
     if resolved.requires_web:
-        raise NotConfigured("no search service is set up", hint=SETUP_HINT)
+        error = NotConfigured("no search service is set up", hint=SETUP_HINT)
+        error.server_hint = SERVER_SETUP
+        raise error
     return False
 
 
@@ -115,18 +139,44 @@ def no_sources_error(services: Services, resolved: ResolvedAsk, *, names_documen
     `names_documents` says that it names documents, none of which can be read.
     """
     web = services.web(offline=resolved.access.offline)
-    nothing, documents = "there is nothing to answer from", name_documents(services)
+    uses_default = resolved.request.default_documents
+    lacking = "" if names_documents else why_no_documents(services, default_documents=uses_default)
+    documents = documents_remedy(services, default_documents=uses_default)
     if resolved.web is not None and web.offline:
-        return UsageError(f"{nothing}: {_NOTHING_CACHED}", hint=f"{documents}, or leave --offline out")
+        return nothing_to_answer_from([lacking, _NOTHING_CACHED], f"{documents}, or leave --offline out")
     if resolved.web is not None:
-        return UsageError(nothing, hint=f"{documents}, or set up a search service: {SETUP_HINT}")
+        return nothing_to_answer_from([lacking], f"{documents}, {SET_UP_SEARCH}")
     why, remedy = _reason_without_web(resolved, names_documents=names_documents)
     if web.offline:
         has_cache = web.cached() is not None
         remedy = f", or {remedy}" if has_cache else ""
     else:
         remedy = f", or {remedy}" + ("" if web.searcher is not None else f" and set up a search service: {SETUP_HINT}")
-    return UsageError(f"{nothing}: {why}", hint=f"{documents}{remedy}")
+    return nothing_to_answer_from([lacking, why], f"{documents}{remedy}")
+
+
+def nothing_to_answer_from(reasons: Sequence[str], hint: str) -> UsageError:
+    """Return the error that there is nothing to answer from, for these reasons; empty ones are left out."""
+    why = " and ".join(filter(None, reasons))
+    error = UsageError("there is nothing to answer from" + (f": {why}" if why else ""), hint=hint)
+    error.server_hint = SERVER_SETUP
+    return error
+
+
+def documents_remedy(services: Services, *, default_documents: bool) -> str:
+    """Return how documents can be answered from, on the command line."""
+    kept = kept_documents(services)
+    if not default_documents:
+        return f"leave --no-docs out, or {name_documents(services)}"
+    is_empty = kept is not None and not kept.documents
+    return ("add some with `asky corpus add PATH`, or " if is_empty else "") + name_documents(services)
+
+
+def why_no_documents(services: Services, *, default_documents: bool) -> str:
+    """Return why no documents that are kept are used; empty if none ever were."""
+    if not default_documents:
+        return "the documents that are kept are left out"
+    return f"the collection {DEFAULT_COLLECTION} has no documents" if kept_documents(services) is not None else ""
 
 
 def _reason_without_web(resolved: ResolvedAsk, *, names_documents: bool) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from asky.errors import BudgetExceeded
 from asky.evidence.passages import describe_source, fence
 from asky.llm.port import Message
 from asky.llm.tools import Tool, ToolRegistry
+from asky.research.no_evidence import WEB_SEARCH, outage
 from asky.research.tool_specs import ACQUISITION_TOOL_NAMES, EXTRACT_TARGETS, MEMORY_TOOL_NAMES
 from asky.research.web.unread import Unread, sentences, unread_note, unread_offline
 from asky.research.writing.compaction import QUESTIONS_OMITTED, omits_questions
@@ -284,12 +285,20 @@ class ContextBuilder:
             await self._fall_back(chosen.failures)
 
     async def _fall_back(self, failures: Sequence[Failure]) -> None:
-        """Use other sources or cached pages. Raises the first failure if there are neither."""
+        """Use other sources or cached pages; with neither, a model in conversation answers without any.
+
+        Raises the first failure if that is not possible.
+        """
         if await in_thread(self._parts.corpus.count_sources, self._run.scope):
             return
-        if not await self._use_cached():
+        if await self._use_cached():
+            self._warn("no search service answered: using pages that were read before")
+        elif self._parts.model.host is None or self._question.mode == "research":
             raise error_of(failures[0])
-        self._warn("no search service answered: using pages that were read before")
+        elif failures[0].subject == WEB_SEARCH:  # no service answered: go on as without any
+            self._web = None
+            if outage(await in_thread(self._parts.runs.ledger, self._run.run_id)) is None:  # else that was told
+                self._warn(f"the web could not be searched: {failures[0].message}")
 
     async def _use_cached(self) -> bool:
         """Add all cached pages to the scope, and return whether there are any."""

@@ -35,6 +35,7 @@ class AskOptions:
     standard: bool
     docs: tuple[DocumentName, ...]
     collection: tuple[str, ...]
+    no_docs: bool
     web: bool | None
     site: tuple[str, ...]
     since: str | None
@@ -73,6 +74,7 @@ class AskOptions:
             resume_last=self.resume,
             documents=self.docs,
             collections=self.collection,
+            default_documents=not self.no_docs,
             attachments=tuple(attachments),
             web=WebOptions(allowed=self.web, sites=self.site, since=self.since, shortlist=self.shortlist),
             model=self.model,
@@ -117,10 +119,11 @@ _OPTIONS = (
         help="Answer from this file, folder or adapter's target (repeatable).",
     ),
     click.option("--collection", multiple=True, help="Answer from this `asky corpus` collection (repeatable)."),
+    click.option("--no-docs", is_flag=True, help="Leave out the documents that are kept and those of the session."),
     click.option(
         "--web/--no-web",
         default=None,
-        help="Allow or forbid the web. Default: allowed unless -d or --collection is given.",
+        help="Allow or forbid the web. Default: allowed unless documents are named or text is piped in.",
     ),
     click.option(
         "--site", multiple=True, metavar="DOMAIN", help="Use only pages from DOMAIN; -DOMAIN excludes it (repeatable)."

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 GRACE_S = 3.0
-_REASON_WARNED = "failed for the reason in the warning above"
 _TICK_S = 0.1
 _current: contextvars.ContextVar[CommandContext | None] = contextvars.ContextVar("command_context", default=None)
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -79,10 +78,9 @@ class CommandContext:
             self.progress.clear()
 
     def shorten(self, error: Exception) -> None:
-        """Take what a warning has said already out of the message and the hint of an error."""
+        """Take the hint that a warning with the same reason has given already out of that of an error."""
         warning = self.progress.warning_of(error.message) if isinstance(error, AskyError) else None
         if warning is not None and isinstance(error, AskyError):
-            error.message = _REASON_WARNED
             error.hint = (error.hint or "").removeprefix(warning.hint or "").removeprefix("; ") or None
 
     def _tick(self) -> None:
@@ -110,7 +108,7 @@ def command_context(
     """Open the use cases for one command and close them on exit.
 
     With `as_json`, stderr is silent too, so that it holds nothing but a possible error object. Notes that were `said`
-    before are not printed again. An error of the body that a warning has already explained gets a shorter message. A
+    before are not printed again, nor is the hint of a warning with the error of the body. A
     command inside another one has the context of that, see `as_current`.
     """
     if (current := _current.get()) is not None:

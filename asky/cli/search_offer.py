@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 import click
 
-from asky.app.web import SETUP_HINT
+from asky.app.web import SET_UP_SEARCH, SETUP_HINT
 from asky.cli.terminal.confirm import can_ask
 from asky.config.paths import current_folder
 from asky.errors import AskyError
 
 
 def turns_on_search(error: AskyError) -> bool:
-    """Return whether `error` says that no search service is set up, and the user has turned some on for good.
+    """Return whether `error` says that only a search service is missing, and the user has turned some on for good.
 
     It asks once, and only on a terminal.
     """
-    if SETUP_HINT not in (error.hint or "") or not can_ask():
+    hint = error.hint or ""
+    if not (hint == SETUP_HINT or hint.endswith(SET_UP_SEARCH)) or not can_ask():
         return False
-    from asky.app import setup  # after an error only
-
-    names = list(setup.keyless_services())
     click.echo(f"asky: {error.message}", err=True)
+    return turns_on_services()
+
+
+def turns_on_services(names: Sequence[str] = (), used: Sequence[str] = ()) -> bool:
+    """Return whether the user has turned on these services, which need no key, for good, beside those `used` so far.
+
+    Without `names`, all that need no key are offered.
+    """
+    from asky.app import setup  # after an error, or for research
+
+    names = names or list(setup.keyless_services())
     question = f"Search with {', '.join(names)} from now on? They need no key, and are sent your questions"
     if not click.confirm(question, err=True):
         return False
-    setup.use_services(names, environ=os.environ, cwd=current_folder())
+    setup.use_services([*used, *names], environ=os.environ, cwd=current_folder())
     return True

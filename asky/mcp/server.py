@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 from mcp import MCPError, types
 from mcp.server import Server, ServerRequestContext
 
-from asky.app.failures import describe
+from asky.app.failures import describe_to_client
 from asky.app.records import RunSummary
 from asky.app.schemas.event import error_object, event_object
 from asky.app.schemas.run import run_status_object
@@ -141,7 +141,7 @@ class McpServer:
         raise TimedOut(f"timed out after {self._limit_s:g}s")
 
     def _failed(self, error: Exception, tool: McpTool | None, given: Mapping[str, Any]) -> types.CallToolResult:
-        report = describe(error, environ=self._environ, debug=bool(self._environ.get("ASKY_DEBUG")))
+        report = describe_to_client(error, environ=self._environ, debug=bool(self._environ.get("ASKY_DEBUG")))
         if report.details is not None:
             sys.stderr.write(report.details)
         value = error_object(report)

@@ -129,6 +129,7 @@ def _start_question(call: McpCall) -> AbstractAsyncContextManager[RunHandle]:
         mode=call.get("mode"),
         session=call.get("session"),
         collections=tuple(call.get("collections", ())),
+        default_documents=call.get("default_documents", True),
         web=WebOptions(allowed=call.get("web")),
         offline=call.get("offline", False),
     )
@@ -266,6 +267,9 @@ TOOLS: tuple[McpTool, ...] = (
             ),
             session=_SESSION,
             collections=described(TEXTS, "Collections of documents to use; turns the web off unless web is true"),
+            default_documents=described(
+                FLAG, "False leaves out the documents that the user keeps, which are used if no collection is named"
+            ),
             web=described(FLAG, "Whether the web may be searched"),
             offline=_OFFLINE,
         ),

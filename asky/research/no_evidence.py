@@ -68,16 +68,17 @@ def outage(ledger: Sequence[LedgerEntry]) -> NoEvidence | None:
 
     A search is one question to all search services; it has not failed if any of them answered.
     """
-    failed = [_failure(data) for data in _all(ledger, "web_searched")]
+    earlier = _EARLIER_READING if _has_sources(ledger, (), set()) else ""
+    failed = [_failure(data, earlier) for data in _all(ledger, "web_searched")]
     return failed[0] if failed and all(failed) else None
 
 
-def _failure(search: Mapping[str, Any]) -> NoEvidence | None:
-    """Return the failure of a search, if no service answered it."""
+def _failure(search: Mapping[str, Any], earlier: str) -> NoEvidence | None:
+    """Return the failure of a search, if no service answered it; `earlier` says what other sources were worth."""
     for subject, code, message in search["failures"]:
         if subject == WEB_SEARCH:
             advice = search.get("hints", {}).get(subject)
-            return NoEvidence(message, f"{advice}; {_EARLIER_READING}" if advice else _EARLIER_READING, code)
+            return NoEvidence(message, "; ".join(filter(None, [advice, earlier])), code)
     return None
 
 

@@ -19,6 +19,7 @@ from datetime import date
 from asky.concurrency import error_of, gather, in_thread
 from asky.config.schema import ShortlistSettings
 from asky.events import Listener, StageFinished, StageStarted, ignore
+from asky.research.no_evidence import WEB_SEARCH
 from asky.research.page import ReadPage, WebPage
 from asky.research.shortlist.choose import Text, choose
 from asky.research.shortlist.read import STAGE, Comparer, PageReader, published_of
@@ -161,7 +162,7 @@ class _Run:
             await self.reader.read_all(named, within_s=math.inf, page_s=math.inf)
             return _NO_RESULTS
 
-        searched, read = await gather([searching, reading], lambda job: job(), limit=2, subject=lambda _: "search")
+        searched, read = await gather([searching, reading], lambda job: job(), limit=2, subject=lambda _: WEB_SEARCH)
         if isinstance(read, Failure):
             raise error_of(read)
         return searched

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import anyio
 
 from asky.concurrency import in_thread
-from asky.events import Listener, Noted, ignore
+from asky.events import Event, Listener, Noted, ignore
 from asky.runs.access import BUILT_IN, Access
 from asky.runs.context import run_context, running
 from asky.runs.driver import BaseRunWorker
@@ -38,7 +38,7 @@ Worker = TypeVar("Worker", bound=BaseRunWorker)
 class OpenedSession(Generic[Worker]):
     """A session with the worker that answers in it.
 
-    `model` is the model to remember for later runs, if any, and `note` what the user should know about the model.
+    `model` is the model to remember for later runs, if any, and `told` what the user should know before it answers.
     """
 
     session: Session
@@ -46,7 +46,7 @@ class OpenedSession(Generic[Worker]):
     access: Access
     limits: RunLimits
     model: str | None
-    note: str | None = None
+    told: tuple[Event, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +78,13 @@ class RunStarter(Generic[Worker]):
         chosen = model or session.settings.get("model")
         access = Access.of_session(session, chosen, self.corpus, self.runs, offline=offline)
         access = replace(access, private_stays=private_stays)
-        worker, note = self.worker(chosen, limits), None
+        worker, told = self.worker(chosen, limits), tuple[Event, ...]()
         if access.only_built_in and worker.model.host is not None:
-            note = _STAYS.format(name=worker.model.name, host=worker.model.host)
+            told = (Noted(_STAYS.format(name=worker.model.name, host=worker.model.host)),)
             worker = self.worker(BUILT_IN, limits)
         access.require_model(worker.model)
         remembered = chosen or (worker.model.name if worker.model.host is not None else None)
-        return OpenedSession(session, worker, access, limits, remembered, note)
+        return OpenedSession(session, worker, access, limits, remembered, told)
 
     @asynccontextmanager
     async def start(
@@ -121,8 +121,8 @@ class RunStarter(Generic[Worker]):
         context: RunContext,
         on_answer: Callable[[Answer], None],
     ) -> None:
-        if opened.note is not None:
-            context.emit(Noted(opened.note))
+        for each in opened.told:
+            context.emit(each)
         with anyio.CancelScope(shield=True):
             await in_thread(self._remember, opened.session, opened.model)
         await opened.worker.answer(question, opened.session, context, on_answer=on_answer)

@@ -11,6 +11,7 @@ from fastapi.responses import Response
 
 from asky.app.requests import AskRequest, WebOptions
 from asky.app.schemas.search import hits_object
+from asky.app.serving.documents import sources_object
 from asky.errors import Interrupted
 from asky.server.errors import Json
 from asky.server.models import AskQuestion, Limits, SearchPassages
@@ -34,9 +35,14 @@ class AskingRoutes:
         """Return the routes."""
         router = APIRouter(prefix="/api", tags=["questions"])
         router.add_api_route("/ask", self.ask, methods=["POST"])
+        router.add_api_route("/sources", self.sources, methods=["GET"])
         router.add_api_route("/search", self.search_by_url, methods=["GET"])
         router.add_api_route("/search", self.search, methods=["POST"])
         return router
+
+    async def sources(self) -> Response:
+        """Say what a question that names nothing is answered from, as an `asky.own_sources/1` object."""
+        return Json(await in_worker(sources_object, self._asky.services))
 
     async def ask(self, body: AskQuestion) -> Response:
         """Answer a question; the reply is an `asky.answer/1` object, or without `wait` where to follow the run.
@@ -48,6 +54,7 @@ class AskingRoutes:
             mode=body.mode,
             session=body.session,
             collections=tuple(body.collections),
+            default_documents=body.default_documents,
             web=WebOptions(allowed=body.web),
             model=body.model,
             limits=(body.limits or Limits()).as_run_limits(),

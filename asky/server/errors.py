@@ -10,7 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
-from asky.app.failures import ErrorReport, describe
+from asky.app.failures import ErrorReport, describe, describe_to_client
 from asky.app.schemas.event import error_object
 from asky.app.serving.runs import TooManyRuns
 from asky.config.paths import resolve_paths
@@ -95,7 +95,7 @@ class Failures:
         if not isinstance(error, AskyError):
             sys.stderr.write(f"asky: {describe(error, environ=self._environ, debug=True).details}")
             return 500, error_object(ErrorReport(1, "unexpected", "unexpected error", "the server has printed more"))
-        report = describe(error, environ=self._environ)
+        report = describe_to_client(error, environ=self._environ)
         value = error_object(report)
         value |= {name: self._without_places(value[name]) for name in ("message", "hint") if value[name]}
         if isinstance(error, SessionNotFound):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from asky.app.failures import without_options
 from asky.app.schemas.event import event_object
 from asky.events import Envelope, Event, PhaseStarted, StageStarted, WebSearched
 from asky.text.printable import json_text
@@ -74,7 +75,7 @@ class Messages:
             "phase": progress.phase,
             "sources_queried": progress.sources_queried,
             "entities_found": progress.entities_found,
-            "message": event["message"] or self._mask(progress.doing),
+            "message": without_options(event["message"] or self._mask(progress.doing)),
             "event": event,
         }
 

@@ -43,6 +43,7 @@ class StartResearch(RequestBody):
     privacy_mode: PrivacyMode = "cloud_allowed"
     documents: Annotated[list[Annotated[str, Field(min_length=1, max_length=4096)]], Field(max_length=100)] = []
     collections: Names = []
+    default_documents: bool = True
     library: bool = True
     vault: bool | None = None
     web: bool = True
@@ -62,6 +63,7 @@ class AskQuestion(RequestBody):
     mode: Literal["standard", "research", "lean"] | None = None
     session: Name | None = None
     collections: Names = []
+    default_documents: bool = True
     web: bool | None = None
     model: Name | None = None
     offline: bool = False

@@ -58,6 +58,7 @@ class ResearchRoutes:
             privacy_mode=body.privacy_mode,
             documents=await in_worker(allowed_documents, body.documents, self._asky.config),
             collections=tuple(body.collections),
+            default_documents=body.default_documents,
             library=body.library,
             vault=body.vault,
             web=body.web,

@@ -296,12 +296,14 @@ class CorpusStore:
             )
             return [source_of(row) for row in rows]
 
-    def count_sources(self, scope: Scope, kinds: Sequence[SourceKind] | None = None) -> int:
-        """Return the number of `sources`, or of those of some kinds, without reading them."""
+    def count_sources(self, scope: Scope, kinds: Sequence[SourceKind] | None = None, *, with_text: bool = False) -> int:
+        """Return the number of `sources`, or of those of some kinds or those `with_text`, without reading them."""
         condition, parameters = _in_scope(scope)
         if kinds is not None:
             condition += " AND kind IN (SELECT value FROM json_each(?))"
             parameters.append(json.dumps(list(kinds)))
+        if with_text:
+            condition += " AND document_id IS NOT NULL"
         with self._db.read() as connection:
             return int(connection.execute(f"SELECT count(*) FROM source WHERE {condition}", parameters).fetchone()[0])
 

@@ -7,11 +7,14 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from asky.config.documents import parse_toml
 from tests.support.agent_lab import COST, QUESTION, AgentLab
 from tests.support.asky_command import ASKY, clean_environment, run_asky
+from tests.support.dialogue import Dialogue
 from tests.support.endpoint import Problem
 from tests.support.twins.base import Reply
 
@@ -111,3 +114,43 @@ def test_a_run_without_a_result_yet_says_so(lab: AgentLab) -> None:
     lab.search.play(lambda _: Reply({"results": []}))
     asky(lab, "start", "-m", "far", QUESTION)
     assert "nothing has been found yet" in asky(lab, "status").stdout
+
+
+OFFER = "from now on? They need no key, and are sent your questions"
+
+
+@pytest.mark.parametrize("reply", ["y", "n"])
+def test_services_without_a_key_are_offered_at_a_terminal(tmp_path: Path, reply: str) -> None:
+    with Dialogue("agent", "start", "--max-time", "5", QUESTION, home=tmp_path, environ={"NO_PROXY": "*"}) as asked:
+        asked.answer("[y/N]:", reply)
+        code = asked.end()
+    shown = " ".join(asked.screen.split())
+    assert shown.count(OFFER) == 1
+    chosen = tmp_path / "asky" / "config" / "research.toml"
+    if reply == "y":
+        assert {"wikipedia", "pubmed"} <= set(toml_of(chosen)["search"]["providers"])
+    else:
+        assert (code, chosen.exists()) == (2, False)
+        assert "no documents are kept and no search service is set up" in shown
+
+
+def test_services_that_a_field_asks_first_are_offered_beside_those_that_are_set_up(lab: AgentLab) -> None:
+    given = ("agent", "start", "--domain", "medical", "--max-cycles", "1", "--max-time", "5", QUESTION)
+    with Dialogue(*given, home=lab.folder, environ={"NO_PROXY": "*", **lab.environ()}) as asked:
+        asked.wait_for("semantic_scholar first, which are not set up")
+        asked.answer("[y/N]:", "y")
+        asked.end()
+    providers = toml_of(lab.folder / "asky" / "config" / "research.toml")["search"]["providers"]
+    assert providers == ["searxng", "pubmed", "semantic_scholar"]
+
+
+@pytest.mark.parametrize("more", [("-y",), ("--json",), ("--privacy", "local_only")])
+def test_who_is_not_asked_is_told(lab: AgentLab, more: tuple[str, ...]) -> None:
+    with Dialogue("agent", "start", *more, QUESTION, home=lab.folder) as asked:
+        assert asked.end() == 2
+    assert OFFER not in asked.screen
+    assert "there is nothing to answer from" in " ".join(asked.screen.split())
+
+
+def toml_of(file: Path) -> Any:
+    return parse_toml(file.read_text())

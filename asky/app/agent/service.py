@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from asky.agent.domains import GENERAL, DomainSources, available_sources, choose_domain, domains_of, find_domain
@@ -16,13 +16,15 @@ from asky.agent.modes import AGENT
 from asky.agent.records import AgentRecords
 from asky.agent.records import ResearchSummary as ResearchSummary
 from asky.agent.task import AgentTask
-from asky.app.inputs import Inputs
+from asky.app.inputs import Inputs, session_documents
+from asky.app.web import SET_UP_SEARCH, documents_remedy, nothing_to_answer_from, why_no_documents
 from asky.concurrency import in_thread
 from asky.errors import NotEnoughEvidence, UsageError
-from asky.events import Listener, ignore
+from asky.events import Listener, Warned, ignore
 from asky.research.web.access import WebAccess
 from asky.runs.access import BUILT_IN, is_on_this_machine
 from asky.runs.context import Question, raise_for_outcome
+from asky.search.catalog import keyless
 from asky.storage.scope import Scope
 from asky.storage.sessions import own_collection
 from asky.values import PRIVATE_KINDS, decline
@@ -45,6 +47,19 @@ _UNREAD = "none of the pages that were found could be read"
 _MAX_SERVICES = 5
 _UNKNOWN_SCORE = 0.25
 """Where a service stands that was never asked: before those that gave little, behind those that gave much."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOutServices:
+    """Search services without a key that a field would ask first and that are not set up; `used` are those that are."""
+
+    domain: str
+    names: tuple[str, ...]
+    used: tuple[str, ...]
+
+    def words(self) -> str:
+        """Return that they are left out, in words."""
+        return f"research in the field {self.domain} searches {', '.join(self.names)} first, which are not set up"
 
 
 class AgentService(AgentRecords):
@@ -83,7 +98,10 @@ class AgentService(AgentRecords):
         if await in_thread(self._uses_vault, request):
             await services.notes.index(embed=False)
         opened = await in_thread(self._open, starter, request, model)
+        told = list(opened.told)
+        inputs.emit = told.append
         question = await in_thread(self._question, request, inputs, opened)
+        opened = replace(opened, told=tuple(told))
         ask = clarify if request.clarifies else None
         async with starter.start(opened, question, listen=listen, notes=notes, approve=approve, clarify=ask) as run:
             yield run
@@ -121,6 +139,20 @@ class AgentService(AgentRecords):
         if self.has_only_failed(answer.run):
             raise NotEnoughEvidence(_UNREAD, hint="the report says why, and rests on what search services say")
 
+    def left_out_services(self, request: ResearchRequest) -> LeftOutServices | None:
+        """Return the services without a key that the field of a question lacks, although the web is searched.
+
+        `None` if it has a service of its first choice, or is kept off the web. Raises `UsageError` for an unknown
+        field.
+        """
+        if request.privacy_mode == "local_only" or not request.web:
+            return None
+        domain, used = self._domain(request), [each.name for each in self._services.web().providers]
+        names = tuple(each for each in domain.primary_sources if each in keyless())
+        if not used or not names or any(each in domain.primary_sources for each in used):
+            return None
+        return LeftOutServices(domain.domain, names, tuple(used))
+
     # starting
 
     @property
@@ -152,26 +184,24 @@ class AgentService(AgentRecords):
 
     def _question(self, request: ResearchRequest, inputs: Inputs, opened: OpenedSession[AgentWorker]) -> Question:
         services = self._services
-        collections, local = list(inputs.collections), ["documents"] * bool(inputs.collections)
-        for name in request.collections:
-            collections.append(services.corpus.collection(name))
-            local.append(name)
+        local = ["documents"] * bool(inputs.collections)
+        inputs.add_collections(request.collections, opened.session, default_documents=request.default_documents)
+        earlier = session_documents(services, opened.session) if request.default_documents else ()
+        collections = [*earlier, *inputs.collections]
+        local += request.collections or ["documents"] * bool(collections and not local)
         if request.library and services.papers.papers():
             collections.append(services.papers.collection())
             local.append("library")
         if self._uses_vault(request):
             collections += services.notes.scope().collections or ()
             local.append("vault")
-        query = " ".join(request.query.split())
-        domains = domains_of(services.config.agent.domains)
-        domain = find_domain(request.domain, domains) if request.domain else choose_domain(query, domains)
+        query, domain = " ".join(request.query.split()), self._domain(request)
+        if (left_out := self.left_out_services(request)) is not None:
+            inputs.emit(Warned(f"{left_out.words()}: they need no key, and `asky setup` turns them on"))
         sources = self._sources(request, domain)
         web = self._web(opened, domain, sources.available)
         if web is None and not collections:
-            raise UsageError(
-                "there is nothing to search: no documents, and no web",
-                hint="name documents with -d PATH, or set up a search service (`asky doctor` says how)",
-            )
+            raise self._nothing_to_search(request)
         own = (*collections, *((web.collection_id,) if web is not None else ()))
         config = services.config.agent
         task = AgentTask(
@@ -189,6 +219,23 @@ class AgentService(AgentRecords):
         )
         rejected = tuple(inputs.rejected)
         return Question(query, query, AGENT, Scope(own), rejected, web=web, task=task.encode())
+
+    def _domain(self, request: ResearchRequest) -> DomainConfiguration:
+        domains = domains_of(self._services.config.agent.domains)
+        return find_domain(request.domain, domains) if request.domain else choose_domain(request.query, domains)
+
+    def _nothing_to_search(self, request: ResearchRequest) -> UsageError:
+        """Return the error for a question with neither sources of the user nor the web, with the remedy."""
+        services, uses_default = self._services, request.default_documents
+        documents = documents_remedy(services, default_documents=uses_default)
+        lacking = why_no_documents(services, default_documents=uses_default) or "no documents are kept"
+        if request.privacy_mode == "local_only":
+            why = "the privacy mode local_only keeps the question off the web"
+            return nothing_to_answer_from([lacking, why], f"{documents}, or choose another --privacy")
+        if not request.web:
+            why = "--no-web turns the web off"
+            return nothing_to_answer_from([lacking, why], f"{documents}, or leave --no-web out")
+        return nothing_to_answer_from([lacking, "no search service is set up"], f"{documents}, {SET_UP_SEARCH}")
 
     def _sources(self, request: ResearchRequest, domain: DomainConfiguration) -> DomainSources:
         """Return the search services of a field that are set up, those that gave most before first."""

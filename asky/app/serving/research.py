@@ -102,9 +102,11 @@ def allowed_documents(names: Sequence[str], config: Config) -> tuple[Path, ...]:
 def _allowed(name: str, roots: Sequence[str]) -> Path:
     real = os.path.realpath(name) if name.startswith("/") and name.isprintable() else ""
     if not any(real == root or real.startswith(root.rstrip(os.sep) + os.sep) for root in roots):
+        readable = "only those of research.local_document_roots, by absolute paths" if roots else "none"
         raise SourceRefused(
-            "a document is outside the folders that the server may read",
-            hint="name absolute paths; `asky config set research.local_document_roots` grants folders",
+            f"a document is outside the folders that the server may read: {readable}",
+            hint="on its machine, `asky corpus add PATH` keeps documents, which then need not be named, and"
+            " `asky config set research.local_document_roots '[\"FOLDER\"]'` opens a folder from the next start on",
         )
     if not os.path.exists(real):  # noqa: PTH110 - False, not an error, in a folder that may not be searched
         raise UsageError("a document that is named does not exist")

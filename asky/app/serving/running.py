@@ -69,6 +69,7 @@ def _body(request: ResearchRequest) -> dict[str, Any]:
         "privacy_mode": request.privacy_mode,
         "documents": [str(each.absolute()) for each in request.documents],
         "collections": list(request.collections),
+        "default_documents": request.default_documents,
         "library": request.library,
         "vault": request.vault,
         "web": request.web,

@@ -19,10 +19,12 @@ from asky.cli.export_forms import form_of
 from asky.cli.listing_group import ListingGroup
 from asky.cli.options import complete_model, complete_research, json_option, verbosity_options
 from asky.cli.saving import require_writable, save_bytes
+from asky.cli.search_offer import turns_on_search, turns_on_services
 from asky.cli.terminal.approval import Approval
 from asky.cli.terminal.clarification import TerminalQuestion
+from asky.cli.terminal.confirm import can_ask
 from asky.cli.view import PrintedView, open_view, print_result, run_to_end
-from asky.errors import BudgetExceeded, UsageError
+from asky.errors import AskyError, BudgetExceeded, UsageError
 from asky.text.counting import counted
 
 if TYPE_CHECKING:
@@ -51,11 +53,12 @@ def agent() -> None:
     type=click.Path(path_type=Path),
     multiple=True,
     metavar="PATH",
-    help="File or folder to search too. Repeatable.",
+    help="File or folder to search, instead of the documents that are kept. Repeatable.",
 )
 @click.option(
-    "--collection", "collections", multiple=True, metavar="NAME", help="Collection to search too. Repeatable."
+    "--collection", "collections", multiple=True, metavar="NAME", help="Collection to search instead. Repeatable."
 )
+@click.option("--no-docs", is_flag=True, help="Do not search the documents that are kept.")
 @click.option(
     "--privacy",
     type=click.Choice(PRIVACY_MODES),
@@ -90,6 +93,7 @@ def start(
     question: tuple[str, ...],
     documents: tuple[Path, ...],
     collections: tuple[str, ...],
+    no_docs: bool,
     privacy: PrivacyMode | None,
     no_web: bool,
     no_library: bool,
@@ -119,31 +123,50 @@ def start(
     if output is not None:
         form_of(output, hint="for example: -o report.md")
         require_writable(output)
-    with command_context(quiet=quiet, verbose=verbose, as_json=as_json or json_stream) as ctx:
-        clarify = TerminalQuestion(ctx.terminal, ctx.progress)
-        request = ResearchRequest(
-            query=" ".join(question),
-            privacy_mode=privacy or ctx.asky.config.agent.privacy_mode,
-            documents=documents,
-            collections=collections,
-            library=not no_library,
-            vault=vault,
-            web=not no_web,
-            domain=domain,
-            model=model,
-            session=session,
-            limits=RunLimits(None, max_tokens, max_cost, max_time),
-            max_cycles=max_cycles,
-            max_fetches=max_fetches,
-            clarifies=clarify.can_ask and not yes and not (as_json or json_stream),
-            export_path=output,
-        )
-        if detach:
-            _detach(ctx, request, as_json=as_json)
-            return
-        approve = Approval(ctx.terminal, ctx.progress, is_given=yes)
-        begin = partial(ctx.asky.agent.start, request, approve=approve, clarify=clarify)
-        _run(ctx, begin, as_json=as_json, json_stream=json_stream)
+    said: list[str] = []
+
+    def attempt(*, offers: bool) -> bool:
+        """Research; return `False` if search services were turned on instead, which the next attempt has."""
+        with command_context(quiet=quiet, verbose=verbose, as_json=as_json or json_stream, said=said) as ctx:
+            ctx.progress.notes = said
+            clarify = TerminalQuestion(ctx.terminal, ctx.progress)
+            request = ResearchRequest(
+                query=" ".join(question),
+                privacy_mode=privacy or ctx.asky.config.agent.privacy_mode,
+                documents=documents,
+                collections=collections,
+                default_documents=not no_docs,
+                library=not no_library,
+                vault=vault,
+                web=not no_web,
+                domain=domain,
+                model=model,
+                session=session,
+                limits=RunLimits(None, max_tokens, max_cost, max_time),
+                max_cycles=max_cycles,
+                max_fetches=max_fetches,
+                clarifies=clarify.can_ask and not yes and not (as_json or json_stream),
+                export_path=output,
+            )
+            if detach:
+                _detach(ctx, request, as_json=as_json)
+            elif offers and _turns_on_services(ctx, request):
+                return False
+            else:
+                approve = Approval(ctx.terminal, ctx.progress, is_given=yes)
+                begin = partial(ctx.asky.agent.start, request, approve=approve, clarify=clarify)
+                _run(ctx, begin, as_json=as_json, json_stream=json_stream)
+        return True
+
+    offers = can_ask() and not (yes or as_json or json_stream)
+    try:
+        is_done = attempt(offers=offers)
+    except AskyError as error:
+        if not offers or not turns_on_search(error):
+            raise
+        is_done = False
+    if not is_done:
+        attempt(offers=False)
 
 
 @agent.command()
@@ -244,6 +267,15 @@ def export(run_id: str | None, output: Path) -> None:
         found = service.find(run_id)
         save_bytes(output, service.export(found, form, output.absolute().parent).data)
         ctx.terminal.note(f"wrote {output}")
+
+
+def _turns_on_services(ctx: CommandContext, request: ResearchRequest) -> bool:
+    """Return whether the user has turned on the services that the field of a question would ask first."""
+    left_out = ctx.asky.agent.left_out_services(request)
+    if left_out is None:
+        return False
+    ctx.terminal.ask(f"asky: {left_out.words()}")
+    return turns_on_services(left_out.names, left_out.used)
 
 
 def _run(ctx: CommandContext, begin: Start, *, as_json: bool, json_stream: bool) -> None:

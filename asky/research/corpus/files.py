@@ -9,6 +9,8 @@ in batches of one transaction each.
 from __future__ import annotations
 
 import hashlib
+import os
+import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,9 +26,12 @@ from asky.research.corpus.report import OTHER_CONTENT, AcquireCounts, AcquireRep
 from asky.research.local.discovery import DiscoveredFile, Unread, discover
 from asky.research.local.files import LocalRoots
 from asky.research.local.names import show_name, source_title
+from asky.text.counting import counted
 from asky.values import Chunk, Document, Failure, Source, SourceKind, source_id
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from asky.reading.process.pool import ReaderPool
     from asky.storage.corpus import CorpusStore, FileState
     from asky.storage.database import Database
@@ -56,7 +61,7 @@ class _Scan:
     """The result of a scan: the files to read, and how many of them only because an earlier version has read them.
 
     `held` are the ids of unchanged sources that only other collections hold so far, `seen` the URIs of all files, and
-    `blind` those of folders that could not be read.
+    `blind` those of folders that could not be read, or that may be the mount point of a disk that is not there.
     """
 
     fresh: list[DiscoveredFile] = field(default_factory=list)
@@ -161,7 +166,7 @@ class FileAcquirer:
     def _scan(
         self, roots: LocalRoots, known: dict[str, FileState], counts: AcquireCounts, selection: FileSelection
     ) -> _Scan:
-        scan = _Scan()
+        scan = _Scan(blind=[*_note_empty(roots, known, counts)])
         skipped: dict[str, list[str]] = {}
         for item in discover(roots, recursive=True):
             if isinstance(item, Unread):
@@ -322,6 +327,33 @@ def _was_under(uri: str, roots: LocalRoots, blind: Sequence[str]) -> bool:
     if any(_lies_in(uri, folder) for folder in blind):
         return False
     return any(_lies_in(uri, root.as_uri()) for root in roots.paths)
+
+
+def _note_empty(roots: LocalRoots, known: Mapping[str, FileState], counts: AcquireCounts) -> Iterator[str]:
+    """Yield the URI of each followed folder that has nothing in it now but had files, and tell that these are kept.
+
+    A disk that is not mounted looks like that, and is no reason to forget its documents.
+    """
+    for root in roots.folders:
+        uri = root.path.as_uri()
+        kept = sum(_lies_in(each, uri) for each in known)
+        if kept and _is_empty(root.path):
+            shown, documents = show_name(str(root.path)), counted(kept, "document")
+            counts.listener(
+                Noted(
+                    f"{shown} is empty, as if its disk were not mounted: {documents} of it are kept until"
+                    f" `asky corpus rm {shlex.quote(shown)}` removes them"
+                )
+            )
+            yield uri
+
+
+def _is_empty(folder: Path) -> bool:
+    try:
+        with os.scandir(folder) as entries:
+            return next(entries, None) is None
+    except OSError:  # the walk says so
+        return False
 
 
 def _lies_in(uri: str, folder: str) -> bool:

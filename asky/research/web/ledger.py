@@ -12,6 +12,7 @@ from asky.concurrency import failure, in_thread
 from asky.errors import NotConfigured, SourceRefused, SourceUnreadable
 from asky.events import PageRead, QuerySent, Warned, WebSearched
 from asky.research.cache import KnownFailure
+from asky.research.no_evidence import WEB_SEARCH
 
 if TYPE_CHECKING:
     from asky.errors import AskyError
@@ -67,7 +68,12 @@ class WebLedger:
         """Report the queries, the services used (name and host, if the query was sent there), and the results."""
         self._listener(WebSearched(tuple(queries), _named(services), len(found), tuple(failures)))
         for each in failures:
-            self._listener(Warned(f"{each.subject} could not be queried: {each.message}", each.hint))
+            what = (
+                "the web could not be searched"
+                if each.subject == WEB_SEARCH
+                else f"{each.subject} could not be queried"
+            )
+            self._listener(Warned(f"{what}: {each.message}", each.hint))
         entry = search_entry(queries, services, found, failures)
         if copies:  # of papers: readers who cite one need to know the version
             entry["copies"] = [asdict(each) for each in copies]

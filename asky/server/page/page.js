@@ -61,7 +61,7 @@
     }
     const value = await reply.json().catch(() => ({}));
     if (reply.status === 401 && path !== "/api/login") showLogin();
-    if (!reply.ok) throw new Refused(reply.status, [value.message, value.hint].filter(Boolean).join(". ") || `Error ${reply.status}`);
+    if (!reply.ok) throw new Refused(reply.status, [value.message, value.hint].map(sentence).filter(Boolean).join(" ") || `Error ${reply.status}`);
     return value;
   };
 
@@ -100,8 +100,41 @@
     get("token").focus();
   };
 
+  let own = null;
+
+  const ticked = () => [...document.querySelectorAll("#own-collections input:checked")].map((each) => each.value);
+
+  const listed = (id, sign) => get(id).value.split(sign).map((each) => each.trim()).filter(Boolean);
+
+  /** What the question would be answered from, in words. */
+  const showOwn = () => {
+    const privacy = document.querySelector("[name=privacy]:checked").value;
+    const named = listed("documents", "\n");
+    const documents = named.length ? named : own.collections.filter((each) => ticked().includes(each.name)).map((each) => each.words);
+    if (own.papers) documents.push(`your library, ${own.papers} paper${own.papers === 1 ? "" : "s"}`);
+    if (own.notes && privacy !== "cloud_allowed") documents.push("your notes");
+    const has = own.collections.some((each) => each.documents > 0);
+    const none = has ? "No documents are used" : "No documents are kept yet: asky setup, or asky corpus add with the name of a folder, adds some on this server's machine";
+    const web = privacy === "local_only" ? "The web is not searched"
+      : own.services.length ? `The web is searched with ${own.services.join(", ")}`
+        : "No search service is set up: asky setup turns on those that need no key";
+    get("own-words").textContent = `${sentence(documents.length ? `It answers from ${documents.join("; ")}` : none)} ${sentence(web)}`;
+    for (const each of document.querySelectorAll("#own-collections input")) each.disabled = named.length > 0;
+  };
+
+  const loadOwn = async () => {
+    own = await attempt(get("home"), null, () => request("GET", "/api/sources"));
+    get("own").hidden = !own;
+    if (!own) return;
+    get("own-collections").replaceChildren(...own.collections.filter((each) => each.documents > 0).map((each) =>
+      make("label", { class: "choice" }, make("input", { type: "checkbox", value: each.name, checked: each.name === own.default, onchange: showOwn }),
+        make("span", { dir: "auto" }, sentence(each.words)))));
+    showOwn();
+  };
+
   const showHome = async () => {
     show("home");
+    loadOwn();
     const found = await attempt(get("home"), null, () => request("GET", "/api/research?limit=100"));
     if (!found) return;
     get("earlier-none").hidden = found.sessions.length > 0;
@@ -534,9 +567,8 @@
     const text = (id) => get(id).value.trim();
     const body = { query: text("query"), privacy_mode: document.querySelector("[name=privacy]:checked").value, clarify: get("clarify").checked };
     for (const name of ["domain", "model"]) if (text(name)) body[name] = text(name);
-    const listed = (id, sign) => get(id).value.split(sign).map((each) => each.trim()).filter(Boolean);
     if (text("documents")) body.documents = listed("documents", "\n");
-    if (text("collections")) body.collections = listed("collections", ",");
+    else if (document.querySelector("#own-collections input") && String(ticked()) !== own.default) Object.assign(body, ticked().length ? { collections: ticked() } : { default_documents: false });
     if (text("cycles")) body.max_cycles = Number(text("cycles"));
     const started = await request("POST", "/api/research/start", body);
     get("query").value = "";
@@ -578,6 +610,8 @@
     await request("POST", "/api/logout").catch(() => null);
     showLogin();
   });
+  get("documents").addEventListener("input", () => own && showOwn());
+  for (const each of document.querySelectorAll("[name=privacy]")) each.addEventListener("change", () => own && showOwn());
   get("query").addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.target.form.requestSubmit();
   });

@@ -11,6 +11,7 @@ import anyio
 import pytest
 
 from asky.app.agent.requests import ResearchRequest
+from asky.app.web import SET_UP_SEARCH
 from asky.config.limits import RunLimits
 from asky.errors import AskyError, NotEnoughEvidence, UsageError
 from asky.events import ClarificationAsked, Event, PhaseStarted
@@ -18,6 +19,7 @@ from asky.report.research_words import unread_pages
 from asky.values import Answer
 from tests.support.agent_lab import COST, QUESTION, AgentLab, html, plan
 from tests.support.endpoint import Problem
+from tests.support.library import open_asky
 from tests.support.twins.base import Reply
 
 
@@ -251,7 +253,7 @@ def test_one_page_under_many_addresses_counts_once(lab: AgentLab) -> None:
         ({"privacy_mode": "public"}, "unknown privacy mode"),
         ({"domain": "alchemy"}, "there is no field of research called"),
         ({"max_cycles": 0}, "max_cycles must be at least 1"),
-        ({"web": False, "library": False}, "there is nothing to search"),
+        ({"web": False, "library": False}, "there is nothing to answer from"),
         ({"documents": (Path("/nowhere"),)}, "/nowhere"),
         ({"collections": ("none",)}, "none"),
     ],
@@ -267,3 +269,44 @@ def test_what_cannot_be_researched_is_an_error_of_one_line(
 def test_a_plan_may_have_one_part(lab: AgentLab) -> None:
     lab.replies = {"You plan research": plan(("What did the barrage cost?", ["Rance barrage cost"]))}
     assert lab.asky.agent.report(lab.research(model="far").run).sub_questions[0].status == "answered"
+
+
+# services that need no key
+
+
+def error_of(lab: AgentLab, **options: Any) -> AskyError:
+    """The error of research in a home without any search service."""
+    with open_asky(lab.folder) as asky, pytest.raises(AskyError) as raised:
+        lab.research(asky=asky, library=False, **options)
+    return raised.value
+
+
+def test_without_a_service_it_is_said_which_need_no_key(lab: AgentLab) -> None:
+    error = error_of(lab)
+    assert "no documents are kept and no search service is set up" in error.message
+    assert error.hint is not None
+    assert error.hint.endswith(SET_UP_SEARCH)
+    assert "asky setup" in str(error.server_hint)
+    assert "Semantic Scholar" in str(error.server_hint)
+    assert " -" not in str(error.server_hint)
+
+
+@pytest.mark.parametrize(("options", "why"), [({"privacy_mode": "local_only"}, "local_only"), ({"web": False}, "web")])
+def test_who_keeps_off_the_web_is_not_sent_to_a_search_service(
+    lab: AgentLab, options: dict[str, Any], why: str
+) -> None:
+    error = error_of(lab, **options)
+    assert why in error.message
+    assert "search service" not in str(error.hint)
+
+
+def test_services_of_the_field_that_need_no_key_are_named_where_others_are_used(lab: AgentLab) -> None:
+    answer = lab.research(domain="medical", max_cycles=1)
+    (told,) = [each for each in answer.warnings if "pubmed" in each]
+    assert told == (
+        "research in the field medical searches pubmed, semantic_scholar first, which are not set up:"
+        " they need no key, and `asky setup` turns them on"
+    )
+    assert not any("pubmed" in each for each in lab.research(max_cycles=1).warnings)
+    alone = lab.research(domain="medical", web=False, documents=(Path(__file__),), max_cycles=1)
+    assert not any("pubmed" in each for each in alone.warnings)

@@ -340,3 +340,15 @@ async def test_an_unexpected_error_is_one_line_without_a_traceback(lab: Lab, era
     assert "\n" not in fault["message"]
     assert "Traceback" not in json.dumps(fault)
     assert fault["code"] == "store_damaged"
+
+
+async def test_documents_that_are_kept_are_used_unless_they_are_left_out(lab: Lab, era: str) -> None:
+    async with hosted(lab, era) as (client, asky):
+        await asky.corpus.add([lab.private])
+        answer = value_of(await client.call_tool("ask", {"question": ASKED, "web": False}))
+        given = {"question": ASKED, "web": False, "default_documents": False}
+        fault = fault_of(await client.call_tool("ask", given))
+    assert SECRET in str(answer)
+    assert fault["message"].endswith("the documents that are kept are left out and `web: false` turns the web off")
+    assert "`asky setup` adds documents" in fault["hint"]
+    assert " -" not in fault["hint"]

@@ -299,3 +299,37 @@ def test_the_page_is_small_and_asks_no_other_host() -> None:
         assert not re.findall(r"innerHTML|insertAdjacentHTML|document\.write|\beval\b| style=| on\w+=\"", text), (
             each.name
         )
+
+
+def test_the_documents_of_a_question_are_said_and_can_be_left_out(lab: Lab, browser: Browser) -> None:
+    with lab.open() as use_cases:
+        agent = ScriptedAgent(use_cases)
+        with serving_in_thread(use_cases, agent, documents=[lab.private]) as served, opened(browser, served) as page:
+            page.wait_for_selector("#own:visible")
+            words = "It answers from collection default, 1 document. No search service is set up"
+            assert page.inner_text("#own-words").startswith(words)
+            page.check("[value=local_only]")
+            assert page.inner_text("#own-words").endswith("The web is not searched.")
+            page.fill("#query", QUESTION)
+            page.click("#home [type=submit]")
+            page.wait_for_selector("#answer:visible")
+            assert (agent.requests[0].default_documents, agent.requests[0].collections) == (True, ())
+
+            page.click(".brand")
+            page.uncheck("#own-collections input")
+            assert page.inner_text("#own-words").startswith("No documents are used.")
+            page.fill("#query", QUESTION)
+            page.click("#home [type=submit]")
+            page.wait_for_selector("#answer:visible")
+            assert agent.requests[1].default_documents is False
+
+
+def test_an_error_is_told_in_sentences(lab: Lab, browser: Browser) -> None:
+    with lab.open() as use_cases, serving_in_thread(use_cases, use_cases.agent) as served, browser.new_page() as page:
+        page.goto(f"{served.url}/#token={TOKEN}")
+        page.fill("#query", QUESTION)
+        page.click("#home [type=submit]")
+        page.wait_for_selector("#home .problem:not(:empty)")
+        told = page.inner_text("#home .problem")
+    assert told.startswith("There is nothing to answer from: no documents are kept and no search service is set up. On")
+    assert " -" not in told
