@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from asky.chat.modes import Mode as Mode
 from asky.config.limits import RunLimits as RunLimits
 from asky.errors import ConfigError, NotConfigured, UsageError
-from asky.runs.access import BUILT_IN, Access
+from asky.runs.access import BUILT_IN, Access, note_built_in_stays
 from asky.text.scrub import one_line
 
 if TYPE_CHECKING:
@@ -239,8 +239,9 @@ def check_resolved(resolved: ResolvedAsk) -> None:
 
 
 def lacks_model(resolved: ResolvedAsk, config: Config) -> bool:
-    """Return whether the built-in model answers because no model is configured and none was chosen."""
-    return resolved.chosen_model is None and config.model(None).provider is None
+    """Return whether the built-in model answers because nobody has chosen a model, be it this one."""
+    is_open = resolved.chosen_model is None and not config.is_default_chosen
+    return is_open and config.model(None).provider is None
 
 
 def _opening_notes(resolved: ResolvedAsk, services: Services) -> Iterator[str]:
@@ -270,8 +271,7 @@ def model_notes(resolved: ResolvedAsk, config: Config, *, previous: str | None =
     if resolved.request.model is not None and previous_model not in (None, chosen):
         yield f"now answering with {model}; this session used {previous_model} before"
     elif resolved.access.only_built_in and config.model(None).provider is not None:
-        default = _model_and_host(config, None)
-        yield f"still answering with {BUILT_IN}: this session has documents; use -m to switch to {default}"
+        yield note_built_in_stays(_model_and_host(config, None))
     elif previous not in (None, chosen):
         yield f"now answering with {model}"
 

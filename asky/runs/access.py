@@ -95,6 +95,13 @@ class Access:
             )
 
 
+def note_built_in_stays(default: str) -> str:
+    """Return the note that a session stays with the built-in model; `default` names the default model and its host."""
+    return (
+        f"still answering with {BUILT_IN}: no other model has seen your documents here; use -m to switch to {default}"
+    )
+
+
 def is_on_this_machine(model: NamedModel) -> bool:
     """Return whether prompts for `model` stay on this machine."""
     return model.host is None or is_loopback(urlsplit(f"//{model.host}").hostname or "")

@@ -76,6 +76,12 @@ def _rows(text: str, stream: TextIO, hang: int = 0) -> list[str]:
     return text.split("\n") if columns is None else folded(text, columns, hang=hang)
 
 
+def say(text: str, *, hang: int = 0) -> None:
+    """Print a text for the user on stderr, where a command has no `Terminal`; lines are broken as by its `line`."""
+    sys.stderr.write("\n".join(_rows(plain(text), sys.stderr, hang)) + "\n")
+    sys.stderr.flush()
+
+
 def _matching(
     cells: Sequence[tuple[str, tuple[int, ...]]], at: int, row: str
 ) -> Iterator[tuple[int, str, tuple[int, ...]]]:

@@ -22,6 +22,8 @@ from tests.support.talks import open_talk, typed
 SECRET = "heliotrope"
 ASKED = "What is the harbour code?"
 OPEN = "What may everybody know?"
+NO_MODEL = "no model is configured"
+SWITCH = "use -m to switch to far at"
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,13 @@ def test_that_no_model_is_configured_is_said_once_in_a_conversation(desk: Desk, 
     assert told not in desk.ask(*begin, "-m", "extractive", ASKED).stderr  # it was chosen
 
 
+def test_a_default_that_was_chosen_is_no_missing_model(desk: Desk) -> None:
+    desk.ask("models", "default", "extractive")
+    assert NO_MODEL not in desk.ask("-d", "documents", ASKED).stderr
+    assert NO_MODEL not in desk.ask("--json", "-d", "documents", ASKED).stderr
+    assert NO_MODEL not in desk.ask("chat", "-d", "documents", stdin=f"{ASKED}\n").stderr
+
+
 @pytest.mark.parametrize("way", [("-c",), ("-s", "private"), ("chat", "-c"), ("chat", "-s", "private")])
 def test_a_session_that_no_other_model_has_seen_stays_with_the_built_in_one(desk: Desk, way: tuple[str, ...]) -> None:
     desk.keep_private()
@@ -115,7 +124,7 @@ def test_a_session_that_no_other_model_has_seen_stays_with_the_built_in_one(desk
         is_chat = way[0] == "chat"
         done = desk.ask(*way, *(() if is_chat else (ASKED,)), stdin=f"{ASKED}\n" if is_chat else "", default="far")
         assert SECRET in done.stdout
-        told = f"still answering with extractive: this session has documents; use -m to switch to far at {desk.host}"
+        told = f"still answering with extractive: no other model has seen your documents here; {SWITCH} {desk.host}"
         assert f"{told}\n" in done.stderr
     assert desk.endpoint.requests == []
     chosen = desk.ask("-c", "-m", "far", ASKED, default="far")
