@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -227,16 +227,25 @@ def print_verdicts(terminal: Terminal, answer: Answer, write_line: Callable[[str
 def print_sources(terminal: Terminal, answer: Answer, *, why: str | None = WHY) -> None:
     """Print what else there is to an answer whose text has already been shown.
 
-    Its contradictions with both sides, its confidence, and a line for each citation.
+    The findings that it could not weigh, its contradictions with both sides, its confidence, and a line for each
+    citation.
     """
     made = answer_object(answer)
     confidence = [] if answer.stopped_by == "no_evidence" else confidence_lines(made)
-    for number, line in enumerate([*contradiction_lines(made), *confidence]):
+    for number, line in enumerate([*_noted(made), *contradiction_lines(made), *confidence]):
         terminal.line("\n" * (not number) + line)
     if answer.citations:
         terminal.out.write("\n")
         hint = f"`{why}` shows the passage behind [N]; " if why is not None else ""
         terminal.sources(cited_sources(made), hint=f"\n{hint}run {answer.run}")
+
+
+def _noted(answer: Mapping[str, Any]) -> Sequence[str]:
+    if not answer["noted"]:
+        return ()
+    from asky.cli.finding_views import noted_lines  # with the memory: few answers have any
+
+    return list(noted_lines(answer))
 
 
 def cited_sources(answer: Mapping[str, Any]) -> list[tuple[int, str, str | None]]:

@@ -370,6 +370,7 @@ class Finalizer:
             faults=checked.faults,
             confidence=self.transcript.confidence,
             contradictions=checked.contradictions,
+            noted=tuple(state.research.noted) if self.model.host is None else (),  # others have weighed them
             warnings=tuple(dict.fromkeys([*warnings, *self.warnings])),
         )
         if self.journal.is_live:
