@@ -23,12 +23,12 @@ from asky.llm.extractive.scoring import Embed, ScoredUnit, Scorer
 from asky.llm.extractive.selection import SelectionSettings, select_central, select_units
 from asky.llm.extractive.units import PassageText, Unit, read_units
 from asky.llm.port import Message, ModelUsage, Reply, TextDelta, ToolCall, ToolChoice, ToolSpec
-from asky.text.document_questions import TOLD_BY_ALL, is_small_talk
+from asky.text.document_questions import TOLD_BY_ALL
+from asky.text.small_talk import SMALL_TALK_REPLY, is_small_talk
 
 RETRIEVAL_TOOL = "get_relevant_content"
 MEMORY_TOOL = "query_research_memory"
 
-SMALL_TALK_REPLY = "What would you like to know from your sources?"
 _CONTEXT_TOKENS = 1_000_000  # it reads only the tool results of the current question
 _MAX_CLOSEST = 2
 _SEVERAL_NAMES = 4
