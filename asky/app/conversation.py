@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from asky.app.inputs import describe_unchanged, folder_collection, report_notes, require_documents, sync_folder
 from asky.app.requests import Notes, ResolvedAsk, check_resolved, find_session, lacks_model, model_notes, resolve_in
-from asky.app.setup import services_in_use
 from asky.errors import ConfigError, UsageError
 from asky.events import Listener, ignore
 from asky.runs.access import BUILT_IN, Access
@@ -115,7 +114,9 @@ class Conversation:
 
     def can_search(self) -> bool:
         """Return whether a search service is set up, or the conversation is offline and needs none."""
-        return self.typed.offline or bool(services_in_use(self._services.config, self._services.environ))
+        from asky.search.service_table import configured  # only for a prompt that shows it, and for `/web`
+
+        return self.typed.offline or bool(configured(self._services.config.search, self._services.environ))
 
     @property
     def web(self) -> WebUse:
