@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 
 import click
 
 from asky.app.web import SETUP_HINT
+from asky.cli.terminal.confirm import is_interactive
 from asky.config.paths import current_folder
 from asky.errors import AskyError
 
@@ -17,7 +17,7 @@ def turns_on_search(error: AskyError) -> bool:
 
     It asks once, and only on a terminal.
     """
-    if SETUP_HINT not in (error.hint or "") or not _is_interactive():
+    if SETUP_HINT not in (error.hint or "") or not is_interactive():
         return False
     from asky.app import setup  # after an error only
 
@@ -28,7 +28,3 @@ def turns_on_search(error: AskyError) -> bool:
         return False
     setup.use_services(names, environ=os.environ, cwd=current_folder())
     return True
-
-
-def _is_interactive() -> bool:
-    return all(stream is not None and not stream.closed and stream.isatty() for stream in (sys.stdin, sys.stderr))

@@ -1,4 +1,4 @@
-"""Confirmation before something is deleted."""
+"""Whether the user can be asked, and confirmation before something is deleted."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from collections.abc import Callable
 import click
 
 from asky.errors import UsageError
+
+
+def is_interactive() -> bool:
+    """Return whether the user can be asked: on a terminal, with a keyboard."""
+    return all(stream is not None and not stream.closed and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 
 def is_confirmed(question: str, what: str, show: Callable[[], None] | None = None) -> bool:
