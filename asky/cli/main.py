@@ -22,6 +22,7 @@ _COMPLETION_VARIABLE = "_ASKY_COMPLETE"
 _OWN_OPTIONS = ("-h", "--help", "--version")
 _QUIET_OPTIONS = ("-q", "--quiet", "--json", "--json-stream")
 _WORDS = 2  # a command and what it works on; more are a question
+_HANGING = "        "  # four characters behind an example
 _ALIKE = 0.75  # of the letters: "serach", "sessions" and "confg" are, "cash" is not "cache"
 
 
@@ -60,17 +61,17 @@ class AskyGroup(click.Group):
             if not any(each in _QUIET_OPTIONS for each in args):
                 click.echo(f'note: "{words[0]}" is taken as a question; for the command: asky {close}', err=True)
             return args
-        from asky.cli.terminal.confirm import is_interactive  # only for a mistyped command
+        from asky.cli.terminal.confirm import confirm, is_interactive  # only for a mistyped command
+        from asky.cli.terminal.terminal import say
         from asky.errors import UsageError
 
-        meant = [close, *args[1:]]
+        meant, question = [close, *args[1:]], [DEFAULT, *args]
+        problem, shown = f"there is no command {words[0]}", f"`asky {shlex.join(meant)}`"
         if not is_interactive():
-            hint = (
-                f"did you mean `asky {shlex.join(meant)}`? to ask it as a question: asky {DEFAULT} {shlex.join(args)}"
-            )
-            raise UsageError(f"there is no command {words[0]}", hint=hint)
-        click.echo(f"asky: there is no command {words[0]}; n asks it as a question", err=True)
-        return meant if click.confirm(f"Run `asky {shlex.join(meant)}`?", default=True, err=True) else [DEFAULT, *args]
+            hint = f"did you mean {shown}? to ask it as a question: asky {shlex.join(question)}"
+            raise UsageError(problem, hint=hint)
+        say(f"asky: {problem}; n asks it as a question")
+        return meant if confirm(f"Run {shown}?", default=True) else question
 
     def _is_meant(self, ctx: click.Context, name: str, rest: Sequence[str]) -> bool:
         """Return whether the command may be meant by a word like it, with these words behind it.
@@ -84,6 +85,14 @@ class AskyGroup(click.Group):
 
         is_known = rest[0] in command.commands or bool(get_close_matches(rest[0], command.commands, 1, _ALIKE))
         return is_known and len(rest) <= _WORDS
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the help text; click breaks none of its examples, which are longer than a narrow terminal."""
+        at = len(formatter.buffer)
+        super().format_help_text(ctx, formatter)
+        lines = "".join(formatter.buffer[at:]).split("\n")
+        del formatter.buffer[at:]
+        formatter.write("\n".join(_narrowed(line, formatter.width) for line in lines))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
@@ -117,6 +126,15 @@ def with_command(arguments: Sequence[str], *, piped: bool) -> list[str]:
         return [DEFAULT] if piped else []
     known = arguments[0] in COMMANDS or arguments[0] in _OWN_OPTIONS
     return list(arguments) if known else [DEFAULT, *arguments]
+
+
+def _narrowed(line: str, width: int) -> str:
+    """Return `line` in rows of at most `width` characters, if it has more; words stay whole."""
+    if len(line) <= width:
+        return line
+    from textwrap import fill  # which click has loaded for its help
+
+    return fill(line, width, subsequent_indent=_HANGING, break_long_words=False, break_on_hyphens=False)
 
 
 def near_command(word: str) -> str | None:

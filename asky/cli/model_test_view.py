@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from asky.cli.terminal.terminal import Terminal
 
 _COLORS = {"yes": 32, "no": 31, "?": 33}
+_REMARK_AT = 25  # the column after the state and the name
 
 
 def test_model(ctx: CommandContext, name: str | None, *, as_json: bool) -> None:
@@ -44,8 +45,8 @@ def _print(terminal: Terminal, trial: ModelTrial) -> None:
         terminal.line(f"{alias} answers within asky: it needs no endpoint, no key and no network")
         return
     for state, name, remark in list_rows(trial):
-        state = terminal.paint(f"{state:<5}", _COLORS[state])
-        terminal.out.write(f"{state}{name:<20}{one_line(remark)}".rstrip() + "\n")
+        row = f"{name:<20}{one_line(remark)}".rstrip()
+        terminal.parts([(f"{state:<5}", (_COLORS[state],)), (row, ())], hang=_REMARK_AT)
     for warning in trial.abilities.warnings:
         terminal.line(f"     {one_line(warning)}")
     if trial.official is not None:

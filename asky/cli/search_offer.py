@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 
-import click
-
 from asky.app.web import SETUP_HINT
-from asky.cli.terminal.confirm import is_interactive
+from asky.cli.terminal.confirm import confirm, is_interactive
+from asky.cli.terminal.terminal import one_line, say
 from asky.config.paths import current_folder
 from asky.errors import AskyError
 
@@ -22,9 +21,9 @@ def turns_on_search(error: AskyError) -> bool:
     from asky.app import setup  # after an error only
 
     names = list(setup.keyless_services())
-    click.echo(f"asky: {error.message}", err=True)
+    say(f"asky: {one_line(error.message)}")
     question = f"Search with {', '.join(names)} from now on? They need no key, and are sent your questions"
-    if not click.confirm(question, err=True):
+    if not confirm(question):
         return False
     setup.use_services(names, environ=os.environ, cwd=current_folder())
     return True

@@ -7,7 +7,11 @@ from collections.abc import Callable
 
 import click
 
+from asky.cli.terminal.cells import folded
+from asky.cli.terminal.terminal import terminal_columns
 from asky.errors import UsageError
+
+_CHOICE = " [y/N]: "
 
 
 def is_interactive() -> bool:
@@ -24,4 +28,13 @@ def is_confirmed(question: str, what: str, show: Callable[[], None] | None = Non
         raise UsageError(f"confirmation needed to {what}", hint="confirm with --yes")
     if show is not None:
         show()
-    return click.confirm(question, err=True)
+    return confirm(question)
+
+
+def confirm(question: str, *, default: bool = False) -> bool:
+    """Ask `question` on stderr, broken between words, and return whether the answer is yes; Enter means `default`."""
+    columns = terminal_columns(sys.stderr)
+    *rows, last = [question] if columns is None else folded(question, columns - len(_CHOICE))
+    for row in rows:
+        click.echo(row, err=True)
+    return click.confirm(last, default=default, err=True)
