@@ -79,11 +79,12 @@ class WebOptions:
 class AskRequest:
     """A question and its options; open ones follow from the session, or else from the configuration.
 
-    `session` is a name or an id: an unknown name creates a session, `None` creates one with a generated name;
-    `resume_last` continues the most recently used session instead. `documents` are files, folders and targets of
-    adapters, updated first; `collections` are names of `asky corpus`. `model` is an alias of models.toml or
-    `PROVIDER:ID`. With `offline`, only this machine is used. `instructions` for the model follow asky's own in its
-    system prompt. With `note_tools`, the model may find notes of the vault, if there is one, and research them.
+    `session` is a name or an id: an unknown name creates a session, `None` creates one with a generated name.
+    `resume_last` continues the most recently used session instead, or with `session` that one only if it exists.
+    `documents` are files, folders and targets of adapters, updated first; `collections` are names of `asky corpus`.
+    `model` is an alias of models.toml or `PROVIDER:ID`. With `offline`, only this machine is used. `instructions` for
+    the model follow asky's own in its system prompt. With `note_tools`, the model may find notes of the vault, if there
+    is one, and research them.
     """
 
     question: str
@@ -168,13 +169,18 @@ def resolve_in(request: AskRequest, session: Session | None, services: Services)
 def find_session(sessions: SessionStore, request: AskRequest) -> Session | None:
     """Return the session of `request`, or `None` if it has yet to be created.
 
-    `resume_last` means the most recently used session in which something was asked. Raises `UsageError` if there is
-    none.
+    `resume_last` means the most recently used session in which something was asked; with a name, that session. Raises
+    `UsageError` if there is none.
     """
-    if not request.resume_last:
-        return sessions.find(request.session) if request.session is not None else None
     if request.session is not None:
-        raise UsageError("-s and -c cannot be combined", hint="use one of them")
+        found = sessions.find(request.session)
+        if found is None and request.resume_last:
+            raise UsageError(
+                f"there is no session {one_line(request.session)!r} to continue", hint="-s alone starts it"
+            )
+        return found
+    if not request.resume_last:
+        return None
     for id_ in sessions.names():
         last = sessions.find(id_)
         if last is not None and (last.messages or sessions.run_ids(id_)):  # or its first question is being answered

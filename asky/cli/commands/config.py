@@ -49,15 +49,20 @@ def _places() -> Iterator[tuple[str, Path, bool]]:
 
 
 @config.command()
+@click.option("--changed", is_flag=True, help="Only what you changed: settings that asky does not bring like this.")
 @json_option
-def show(as_json: bool) -> None:
+def show(changed: bool, as_json: bool) -> None:
     """Print every setting and where it comes from."""
     entries = list(list_values(configured(), os.environ))
+    if changed:
+        entries = [each for each in entries if each.origin is not None and each.origin.layer != "packaged"]
     if as_json:
         click.echo(json_text(config_object(entries)))
         return
     lines = [(f"{e.key} = {json_text(e.value)}", str(e.origin or "default")) for e in entries]
-    width = min(56, max(len(value) for value, _ in lines))
+    if not lines:
+        say("nothing is changed: every setting is as asky brings it")
+    width = min(56, max((len(value) for value, _ in lines), default=0))
     for value, origin in lines:
         say(f"{value:<{width}}  # {one_line(origin)}", hang=4, err=False)
 
@@ -69,6 +74,8 @@ def set_(key: str, value: str) -> None:
     """Set KEY to VALUE in your configuration file.
 
     A list is written as JSON or TOML: asky config set research.local_document_roots '["~/papers"]'
+
+    models.ALIAS takes a whole model: asky config set models.work openai:MODEL_ID
     """
     file = set_value(key, value, environ=os.environ, cwd=current_folder())
     say(f"set {key} in {one_line(str(file))}")

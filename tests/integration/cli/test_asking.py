@@ -266,6 +266,8 @@ def test_the_session_to_continue_is_the_last_in_which_something_was_asked(desk: 
     last = typed(resume_last=True)
     with command_context() as ctx:
         made = ctx.asky.services.sessions
+        with pytest.raises(UsageError, match="there is no session 'asked' to continue"):
+            find_session(made, typed(session="asked", resume_last=True))
         made.open("empty", mode="lean")
         with pytest.raises(UsageError, match="no session to continue"):
             find_session(made, last)
@@ -276,6 +278,9 @@ def test_the_session_to_continue_is_the_last_in_which_something_was_asked(desk: 
         found = find_session(made, last)
         assert found is not None
         assert found.name == "asked"
+        named = find_session(made, typed(session="empty", resume_last=True))
+        assert named is not None
+        assert named.name == "empty"
         ctx.asky.services.runs.start(question="?", mode="lean", model="m", session_id=begun.id)
         made.append(begun.id, [NewMessage("note", "and now")], run_id=None)  # its answer is still being made
         found = find_session(made, last)
