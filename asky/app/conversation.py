@@ -11,7 +11,7 @@ from asky.app.inputs import describe_unchanged, folder_collection, report_notes,
 from asky.app.requests import Notes, ResolvedAsk, check_resolved, find_session, lacks_model, model_notes, resolve_in
 from asky.errors import ConfigError, UsageError
 from asky.events import Listener, ignore
-from asky.runs.access import BUILT_IN, Access
+from asky.runs.access import BUILT_IN, Access, naming_session
 from asky.storage.corpus import DEFAULT_COLLECTION
 from asky.storage.session_names import checked_name
 from asky.text.scrub import one_line
@@ -66,7 +66,8 @@ class Conversation:
         self.session = find_session(services.sessions, typed)
         self._resolved = resolve_in(typed, self.session, services)
         check_resolved(self._resolved)
-        services.config.model(self._resolved.model)  # raises now if the model is gone
+        with naming_session(self.session, typed.model):
+            services.config.model(self._resolved.model)  # raises now if the model is gone
         self._name = self.session.name if self.session is not None else _checked(typed.session)
         self._notify_model()
         self.update_usage()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from asky.chat.modes import Mode as Mode
 from asky.config.limits import RunLimits as RunLimits
 from asky.errors import ConfigError, NotConfigured, UsageError
-from asky.runs.access import BUILT_IN, Access, note_built_in_stays
+from asky.runs.access import BUILT_IN, Access, naming_session, note_built_in_stays
 from asky.text.scrub import one_line
 
 if TYPE_CHECKING:
@@ -146,7 +146,8 @@ def resolve(request: AskRequest, services: Services) -> ResolvedAsk:
     """
     resolved = resolve_in(request, find_session(services.sessions, request), services)
     check_resolved(resolved)
-    return replace(resolved, notes=tuple(_opening_notes(resolved, services)))
+    with naming_session(resolved.session, request.model):
+        return replace(resolved, notes=tuple(_opening_notes(resolved, services)))
 
 
 def resolve_in(request: AskRequest, session: Session | None, services: Services) -> ResolvedAsk:

@@ -12,7 +12,7 @@ import anyio
 
 from asky.concurrency import in_thread
 from asky.events import Listener, Noted, ignore
-from asky.runs.access import BUILT_IN, Access, note_built_in_stays
+from asky.runs.access import BUILT_IN, Access, naming_session, note_built_in_stays
 from asky.runs.context import run_context, running
 from asky.runs.driver import BaseRunWorker
 from asky.values import Approve, decline
@@ -74,7 +74,8 @@ class RunStarter(Generic[Worker]):
         chosen = model or session.settings.get("model")
         access = Access.of_session(session, chosen, self.corpus, self.runs, offline=offline)
         access = replace(access, private_stays=private_stays)
-        worker, note = self.worker(chosen, limits), None
+        with naming_session(session, model):
+            worker, note = self.worker(chosen, limits), None
         if access.only_built_in and worker.model.host is not None:
             note = note_built_in_stays(f"{worker.model.name} at {worker.model.host}")
             worker = self.worker(BUILT_IN, limits)

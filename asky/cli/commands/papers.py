@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from asky.app.schemas import AddedPaper, AddedPapers
     from asky.cli.view import Format
 
-_BIBLIOGRAPHIES: Sequence[BibliographyForm] = ("bibtex", "csl", "ris")
-
 session_option = click.option(
     "-s",
     "--session",

@@ -195,3 +195,15 @@ def test_documents_that_were_typed_stay_with_their_session(desk: Desk) -> None:
     done = desk.ask("chat", "-d", "documents", "-s", "first", stdin=f"/docs\n/session second\n/docs\n{ASKED}\n")
     assert done.stdout.splitlines()[0] == f"folder {desk.home / 'documents'}"
     assert SECRET not in done.stdout
+
+
+@pytest.mark.parametrize("command", [(), ("chat",)])
+def test_a_session_whose_model_is_gone_says_so_and_how_to_go_on(desk: Desk, command: tuple[str, ...]) -> None:
+    desk.ask("-m", "lab:test-model", "-s", "open", OPEN)
+    del desk.environ["ASKY_PROVIDERS__LAB__BASE_URL"]
+    del desk.environ["ASKY_MODELS__FAR__PROVIDER"], desk.environ["ASKY_MODELS__FAR__ID"]
+    done = desk.ask(*command, "-s", "open", *(() if command else (OPEN,)))
+    assert done.returncode == 3
+    assert "hint: the session open was last used with it; -m chooses another, such as -m extractive" in done.stderr
+    asked = desk.ask("-s", "open", "-m", "lab:other", OPEN)
+    assert "was last used with it" not in asked.stderr
