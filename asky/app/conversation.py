@@ -12,6 +12,7 @@ from asky.app.requests import Notes, ResolvedAsk, check_resolved, find_session, 
 from asky.errors import ConfigError, UsageError
 from asky.events import Listener, ignore
 from asky.runs.access import BUILT_IN, Access, naming_session
+from asky.search.service_table import configured
 from asky.storage.corpus import DEFAULT_COLLECTION
 from asky.storage.session_names import checked_name
 from asky.text.scrub import one_line
@@ -115,8 +116,6 @@ class Conversation:
 
     def can_search(self) -> bool:
         """Return whether a search service is set up, or the conversation is offline and needs none."""
-        from asky.search.service_table import configured  # only for a prompt that shows it, and for `/web`
-
         return self.typed.offline or bool(configured(self._services.config.search, self._services.environ))
 
     @property

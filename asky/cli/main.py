@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -61,17 +60,9 @@ class AskyGroup(click.Group):
             if not any(each in _QUIET_OPTIONS for each in args):
                 click.echo(f'note: "{words[0]}" is taken as a question; for the command: asky {close}', err=True)
             return args
-        from asky.cli.terminal.confirm import confirm, is_interactive  # only for a mistyped command
-        from asky.cli.terminal.terminal import say
-        from asky.errors import UsageError
+        from asky.cli.mistyped import choose_command  # only for a mistyped command
 
-        meant, question = [close, *args[1:]], [DEFAULT, *args]
-        problem, shown = f"there is no command {words[0]}", f"`asky {shlex.join(meant)}`"
-        if not is_interactive():
-            hint = f"did you mean {shown}? to ask it as a question: asky {shlex.join(question)}"
-            raise UsageError(problem, hint=hint)
-        say(f"asky: {problem}; n asks it as a question")
-        return meant if confirm(f"Run {shown}?", default=True) else question
+        return choose_command([close, *args[1:]], [DEFAULT, *args], words[0])
 
     def _is_meant(self, ctx: click.Context, name: str, rest: Sequence[str]) -> bool:
         """Return whether the command may be meant by a word like it, with these words behind it.

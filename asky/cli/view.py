@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -14,6 +14,7 @@ from asky.app.schemas.run import answer_object
 from asky.cli.context import Stopped
 from asky.cli.export_forms import form_of
 from asky.cli.failures import describe, key_variables
+from asky.cli.finding_views import noted_lines
 from asky.cli.json_stream import JsonStream
 from asky.cli.saving import save_bytes
 from asky.cli.terminal.markdown_stream import markdown_stream, print_markdown
@@ -232,20 +233,12 @@ def print_sources(terminal: Terminal, answer: Answer, *, why: str | None = WHY) 
     """
     made = answer_object(answer)
     confidence = [] if answer.stopped_by == "no_evidence" else confidence_lines(made)
-    for number, line in enumerate([*_noted(made), *contradiction_lines(made), *confidence]):
+    for number, line in enumerate([*noted_lines(made), *contradiction_lines(made), *confidence]):
         terminal.line("\n" * (not number) + line)
     if answer.citations:
         terminal.out.write("\n")
         hint = f"`{why}` shows the passage behind [N]; " if why is not None else ""
         terminal.sources(cited_sources(made), hint=f"\n{hint}run {answer.run}")
-
-
-def _noted(answer: Mapping[str, Any]) -> Sequence[str]:
-    if not answer["noted"]:
-        return ()
-    from asky.cli.finding_views import noted_lines  # with the memory: few answers have any
-
-    return list(noted_lines(answer))
 
 
 def cited_sources(answer: Mapping[str, Any]) -> list[tuple[int, str, str | None]]:
