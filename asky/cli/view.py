@@ -233,7 +233,9 @@ def print_sources(terminal: Terminal, answer: Answer, *, why: str | None = WHY) 
     """
     made = answer_object(answer)
     confidence = [] if answer.stopped_by == "no_evidence" else confidence_lines(made)
-    for number, line in enumerate([*noted_lines(made), *contradiction_lines(made), *confidence]):
+    for number, line in enumerate(
+        [*(noted_lines(made) if made["noted"] else ()), *contradiction_lines(made), *confidence]
+    ):
         terminal.line("\n" * (not number) + line)
     if answer.citations:
         terminal.out.write("\n")
