@@ -329,7 +329,8 @@ class Answer:
     `faults` counts flagged sentences, removed citations, and addresses that belong to no source. `confidence` is how
     likely the cited passages hold the answer, in [0, 1]: a calibrated probability of the built-in model, `None` for
     other models, for answers about whole documents, and without an embedding model. `contradictions` are those that the
-    check found among the passages shown and the statements of the answer.
+    check found among the passages shown and the statements of the answer. `noted` are findings about the question that
+    the built-in model, which only quotes, could not weigh; each as `asky.research.memory.noted_record` has it.
     """
 
     run: str
@@ -348,6 +349,7 @@ class Answer:
     faults: int = 0
     confidence: float | None = None
     contradictions: tuple[Contradiction, ...] = ()
+    noted: tuple[Mapping[str, object], ...] = ()
 
     def _repr_markdown_(self) -> str:
         """Return the answer as Markdown for a notebook: the text, then a line for each citation."""

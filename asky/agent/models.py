@@ -24,24 +24,6 @@ USER_STOP = "User requested stop"
 
 
 @dataclass(frozen=True, slots=True)
-class SourceResult:
-    """One result of a search, or a passage of a local document.
-
-    `source_name` is the service that found it, or `documents`, `library` or `vault`. `key` is the passage that the run
-    can cite, if any; `quality_score` is in [0, 1].
-    """
-
-    url: str
-    title: str
-    snippet: str
-    source_name: str
-    retrieved_at: datetime
-    full_content: str | None = None
-    quality_score: float = 0.5
-    key: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Entity:
     """Something with a name. `sources` are the addresses where it was found, in order, each once."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from asky.app.inputs import (
     describe_unchanged,
@@ -17,9 +17,10 @@ from asky.app.inputs import (
     sync_folder,
 )
 from asky.app.requests import Notes, ResolvedAsk, check_resolved, find_session, lacks_model, model_notes, resolve_in
-from asky.errors import UsageError
+from asky.errors import ConfigError, UsageError
 from asky.events import Listener, ignore
-from asky.runs.access import Access
+from asky.runs.access import BUILT_IN, Access, naming_session
+from asky.search.service_table import configured
 from asky.storage.corpus import DEFAULT_COLLECTION
 from asky.storage.session_names import checked_name
 from asky.text.scrub import one_line
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from asky.wiring import Services
 
 _MAX_RUNS_SEARCHED = 50  # for the last one that has an answer
+WebUse = Literal["on", "addresses only", "off"]
+"""`addresses only`: no search service is set up, so that only addresses in a question are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ class ConversationStatus:
     model: str
     mode: str
     session: str | None
-    uses_web: bool
+    web: WebUse
     tokens: int = 0
     cost_usd: float | None = None
 
@@ -72,7 +75,8 @@ class Conversation:
         self.session = find_session(services.sessions, typed)
         self._resolved = resolve_in(typed, self.session, services)
         check_resolved(self._resolved)
-        services.config.model(self._resolved.model)  # raises now if the model is gone
+        with naming_session(self.session, typed.model):
+            services.config.model(self._resolved.model)  # raises now if the model is gone
         self._name = self.session.name if self.session is not None else _checked(typed.session)
         self._notify_model()
         self.update_usage()
@@ -98,6 +102,11 @@ class Conversation:
         return self._services.config.model(self._resolved.model).name
 
     @property
+    def uses_built_in(self) -> bool:
+        """`True` if the built-in model answers the next question."""
+        return self.model_name == BUILT_IN
+
+    @property
     def session_name(self) -> str | None:
         """The name of the session, or `None` while it has none."""
         return self._name
@@ -115,8 +124,16 @@ class Conversation:
 
     def can_search(self) -> bool:
         """Return whether a search service is set up, or the conversation is offline and needs none."""
-        web = self._services.web(offline=self.typed.offline)
-        return web.offline or web.searcher is not None
+        return self.typed.offline or bool(configured(self._services.config.search, self._services.environ))
+
+    @property
+    def web(self) -> WebUse:
+        """How the next question may use the web."""
+        if not self.uses_web:
+            return "off"
+        with suppress(ConfigError):  # the next question reports it
+            return "on" if self.can_search() else "addresses only"
+        return "on"
 
     def type_web(self, **changes: Any) -> None:
         """Change web options of the conversation, by the names of the fields of `WebOptions`."""
@@ -300,7 +317,7 @@ class Conversation:
     def status(self) -> ConversationStatus:
         """Return the options of the next question and the totals of the session."""
         tokens, cost_usd = self._usage
-        return ConversationStatus(self.model_name, self._resolved.mode, self._name, self.uses_web, tokens, cost_usd)
+        return ConversationStatus(self.model_name, self._resolved.mode, self._name, self.web, tokens, cost_usd)
 
     def _notify_model(self, *, previous: str | None = None) -> None:
         for note in model_notes(self._resolved, self._services.config, previous=previous):

@@ -158,6 +158,11 @@ class CorpusService:
             for each in store.sources(Scope((collection_id,)))
         ]
 
+    def followed(self, collection: str = DEFAULT_COLLECTION) -> list[str]:
+        """Return the folders and files that a collection follows; none if it does not exist."""
+        store = self._services.corpus
+        return store.roots(store.collection(collection)) if collection in store.collections() else []
+
     def sync_unchanged(self, collection: str = DEFAULT_COLLECTION) -> AddedDocuments | None:
         """Return what `sync` would if there were nothing to say, read, remove and embed, or else `None`.
 

@@ -121,6 +121,7 @@ class ModelTarget:
     host: str | None = None
     context_tokens: int | None = None
     text_tool_calls: bool = False
+    is_alias: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +215,7 @@ class ModelService:
             host=endpoint.host,
             context_tokens=endpoint.context_tokens,
             text_tool_calls=endpoint.text_tool_calls,
+            is_alias=chosen.is_alias,
         )
 
     async def test(self, name: str | None = None) -> ModelTrial:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from asky.chat.modes import Mode as Mode
 from asky.config.limits import RunLimits as RunLimits
 from asky.errors import ConfigError, NotConfigured, UsageError
-from asky.runs.access import BUILT_IN, Access
+from asky.runs.access import BUILT_IN, Access, naming_session, note_built_in_stays
 from asky.text.scrub import one_line
 
 if TYPE_CHECKING:
@@ -79,12 +79,13 @@ class WebOptions:
 class AskRequest:
     """A question and its options; open ones follow from the session, or else from the configuration.
 
-    `session` is a name or an id: an unknown name creates a session, `None` creates one with a generated name;
-    `resume_last` continues the most recently used session instead. `documents` are files, folders and targets of
-    adapters, updated first; `collections` are names of `asky corpus`. Without `default_documents`, neither the
-    documents that are kept nor those named before in the session are used. `model` is an alias of models.toml or
-    `PROVIDER:ID`. With `offline`, only this machine is used. `instructions` for the model follow asky's own in its
-    system prompt. With `note_tools`, the model may find notes of the vault, if there is one, and research them.
+    `session` is a name or an id: an unknown name creates a session, `None` creates one with a generated name.
+    `resume_last` continues the most recently used session instead, or with `session` that one only if it exists.
+    `documents` are files, folders and targets of adapters, updated first; `collections` are names of `asky corpus`.
+    Without `default_documents`, neither the documents that are kept nor those named before in the session are used.
+    `model` is an alias of models.toml or `PROVIDER:ID`. With `offline`, only this machine is used. `instructions` for
+    the model follow asky's own in its system prompt. With `note_tools`, the model may find notes of the vault, if there
+    is one, and research them.
     """
 
     question: str
@@ -150,7 +151,8 @@ def resolve(request: AskRequest, services: Services, has_own_text: bool) -> Reso
     """
     resolved = resolve_in(request, find_session(services.sessions, request), services, has_own_text=has_own_text)
     check_resolved(resolved)
-    return replace(resolved, notes=tuple(_opening_notes(resolved, services)))
+    with naming_session(resolved.session, request.model):
+        return replace(resolved, notes=tuple(_opening_notes(resolved, services)))
 
 
 def resolve_in(
@@ -176,13 +178,18 @@ def resolve_in(
 def find_session(sessions: SessionStore, request: AskRequest) -> Session | None:
     """Return the session of `request`, or `None` if it has yet to be created.
 
-    `resume_last` means the most recently used session in which something was asked. Raises `UsageError` if there is
-    none.
+    `resume_last` means the most recently used session in which something was asked; with a name, that session. Raises
+    `UsageError` if there is none.
     """
-    if not request.resume_last:
-        return sessions.find(request.session) if request.session is not None else None
     if request.session is not None:
-        raise UsageError("-s and -c cannot be combined", hint="use one of them")
+        found = sessions.find(request.session)
+        if found is None and request.resume_last:
+            raise UsageError(
+                f"there is no session {one_line(request.session)!r} to continue", hint="-s alone starts it"
+            )
+        return found
+    if not request.resume_last:
+        return None
     for id_ in sessions.names():
         last = sessions.find(id_)
         if last is not None and (last.messages or sessions.run_ids(id_)):  # or its first question is being answered
@@ -250,8 +257,9 @@ def check_resolved(resolved: ResolvedAsk) -> None:
 
 
 def lacks_model(resolved: ResolvedAsk, config: Config) -> bool:
-    """Return whether the built-in model answers because no model is configured and none was chosen."""
-    return resolved.chosen_model is None and config.model(None).provider is None
+    """Return whether the built-in model answers because nobody has chosen a model, be it this one."""
+    is_open = resolved.chosen_model is None and not config.is_default_chosen
+    return is_open and config.model(None).provider is None
 
 
 def _opening_notes(resolved: ResolvedAsk, services: Services) -> Iterator[str]:
@@ -281,8 +289,7 @@ def model_notes(resolved: ResolvedAsk, config: Config, *, previous: str | None =
     if resolved.request.model is not None and previous_model not in (None, chosen):
         yield f"now answering with {model}; this session used {previous_model} before"
     elif resolved.access.only_built_in and config.model(None).provider is not None:
-        default = _model_and_host(config, None)
-        yield f"still answering with {BUILT_IN}: this session has documents; use -m to switch to {default}"
+        yield note_built_in_stays(_model_and_host(config, None))
     elif previous not in (None, chosen):
         yield f"now answering with {model}"
 

@@ -95,7 +95,6 @@ class AskOptions:
     def check(self) -> None:
         """Raise `UsageError` if options contradict each other."""
         conflicts = {
-            "-s and -c": self.session is not None and self.resume,
             "-r and -L": self.research and self.lean,
             "-r and --standard": self.research and self.standard,
             "-L and --standard": self.lean and self.standard,
@@ -137,7 +136,7 @@ _OPTIONS = (
     ),
     click.option("--offline", is_flag=True, help="Never touch the network; use cached pages."),
     click.option("-s", "--session", help="Ask in this session; created on first use.", shell_complete=complete_session),
-    click.option("-c", "--continue", "resume", is_flag=True, help="Continue the most recent session."),
+    click.option("-c", "--continue", "resume", is_flag=True, help="Continue the most recent session, or that of -s."),
     click.option("--all-sessions", is_flag=True, help="With -r: recall findings from all sessions, not just this one."),
     click.option(
         "-m", "--model", help="Model to answer with: an alias or PROVIDER:MODEL_ID.", shell_complete=complete_model

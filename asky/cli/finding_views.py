@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from asky.app.memory import SavedFinding, describe_source
 from asky.cli.terminal.terminal import Terminal, one_line, plain
@@ -19,6 +20,19 @@ def print_findings(terminal: Terminal, findings: Sequence[SavedFinding]) -> None
         terminal.line(f"{each.id}  {one_line(each.text)}")
         facts = one_line(", ".join(_facts(each, each.session)))
         terminal.line(f"    {facts}", 2)
+
+
+def noted_lines(answer: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the findings that an `asky.answer/1` object could not weigh, and where each comes from.
+
+    Answers of earlier versions have none.
+    """
+    for each in answer.get("noted", ()):
+        is_own = each["trust"] == "user"
+        sources = {passage["source_id"]: describe_source(passage) for passage in each["passages"]}
+        origin = [each["created_at"][:10], *([] if is_own else [_TRUST[each["trust"]]]), *sources.values()]
+        begin = "you noted" if is_own else "noted earlier"
+        yield f"{begin}: “{one_line(each['text'])}” ({one_line(', '.join(origin))})"
 
 
 def as_markdown(findings: Sequence[SavedFinding]) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -10,8 +9,6 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
-
-import click
 
 from asky.app.requests import RunLimits
 from asky.app.schemas.paper import (
@@ -28,6 +25,7 @@ from asky.cli.papers_view import FAILED_SIGN, ResearchView, is_unicode, print_pa
 from asky.cli.saving import require_writable, save_text
 from asky.cli.terminal.editor import run_editor
 from asky.cli.terminal.excerpt import wrapped_excerpt
+from asky.cli.terminal.viewer import show_file
 from asky.cli.view import EventsView, JsonView, PrintedView, print_result, print_verdicts, run_to_end, write_answer
 from asky.errors import AskyError, SourceError, StorageError, UsageError
 from asky.text.printable import one_line
@@ -51,7 +49,6 @@ _LACKS: Mapping[str, str] = MappingProxyType(
         "no_pdf": "  (no PDF: `asky papers retry` tries to fetch it)",
     }
 )
-_VIEWERS = ("open", "xdg-open")
 EMPTY = "the library has no papers yet; `asky papers add FILE` adds a PDF"
 
 
@@ -212,9 +209,7 @@ class Library:
         if not terminal.out.isatty():
             terminal.line(str(path))
             return
-        viewer = next(filter(None, map(shutil.which, _VIEWERS)), None)
-        is_open = viewer is not None and click.launch(str(path)) == 0
-        opened = f"Paper has been opened using PDF viewer {viewer}" if is_open else "No program to show a PDF was found"
+        opened = show_file(path)
         print_panel(terminal, RESPONSE, f"# Paper Content: {found.name}\n\nPDF Location: {path}\n\n{opened}")
 
     def save(self, path: Path | None = None) -> None:

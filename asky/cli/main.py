@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 import click
@@ -19,10 +20,13 @@ if TYPE_CHECKING:
 _COMPLETION_VARIABLE = "_ASKY_COMPLETE"
 _OWN_OPTIONS = ("-h", "--help", "--version")
 _QUIET_OPTIONS = ("-q", "--quiet", "--json", "--json-stream")
+_WORDS = 2  # a command and what it works on; more are a question
+_HANGING = "        "  # four characters behind an example
+_ALIKE = 0.75  # of the letters: "serach", "sessions" and "confg" are, "cash" is not "cache"
 
 
 class AskyGroup(click.Group):
-    """A group with the commands in `COMMANDS`; it passes everything else to `ask`."""
+    """A group with the commands in `COMMANDS`; it passes everything else to `ask`, except what almost is a command."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return list(COMMANDS)
@@ -35,10 +39,51 @@ class AskyGroup(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta["asky.words"] = tuple(args)  # for the hint of a usage error
-        if not ctx.resilient_parsing and (note := hint_at_command(args)):
-            click.echo(note, err=True)
+        if not ctx.resilient_parsing and args:
+            args = self._corrected(ctx, args)
         piped = not ctx.resilient_parsing and _is_piped()  # during completion, no arguments mean no command yet
         return super().parse_args(ctx, with_command(args, piped=piped))
+
+    def _corrected(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Return `args`, with the command that is meant if the first word almost is one and the user says so.
+
+        Raises `UsageError` if nobody can be asked: what may be a mistyped command shall not search or cost anything.
+        Words that are more likely a question are only noted.
+        """
+        words = list(takewhile(lambda each: not each.startswith("-"), args))
+        if words == ["help"]:
+            return ["--help"]
+        close = near_command(words[0]) if words else None
+        if close is None:
+            return args
+        if not self._is_meant(ctx, close, words[1:]):
+            if not any(each in _QUIET_OPTIONS for each in args):
+                click.echo(f'note: "{words[0]}" is taken as a question; for the command: asky {close}', err=True)
+            return args
+        from asky.cli.mistyped import choose_command  # only for a mistyped command
+
+        return choose_command([close, *args[1:]], [DEFAULT, *args], words[0])
+
+    def _is_meant(self, ctx: click.Context, name: str, rest: Sequence[str]) -> bool:
+        """Return whether the command may be meant by a word like it, with these words behind it.
+
+        That is one alone, or with another one; a group has that as one of its commands, or almost.
+        """
+        command = self.get_command(ctx, name) if rest else None
+        if not isinstance(command, click.Group):
+            return len(rest) < _WORDS
+        from difflib import get_close_matches
+
+        is_known = rest[0] in command.commands or bool(get_close_matches(rest[0], command.commands, 1, _ALIKE))
+        return is_known and len(rest) <= _WORDS
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the help text; click breaks none of its examples, which are longer than a narrow terminal."""
+        at = len(formatter.buffer)
+        super().format_help_text(ctx, formatter)
+        lines = "".join(formatter.buffer[at:]).split("\n")
+        del formatter.buffer[at:]
+        formatter.write("\n".join(_narrowed(line, formatter.width) for line in lines))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
@@ -74,17 +119,23 @@ def with_command(arguments: Sequence[str], *, piped: bool) -> list[str]:
     return list(arguments) if known else [DEFAULT, *arguments]
 
 
-def hint_at_command(arguments: Sequence[str]) -> str | None:
-    """Return a note for a question that looks like a mistyped command, or `None`; it is asked all the same."""
-    word = arguments[0] if arguments else ""
+def _narrowed(line: str, width: int) -> str:
+    """Return `line` in rows of at most `width` characters, if it has more; words stay whole."""
+    if len(line) <= width:
+        return line
+    from textwrap import fill  # which click has loaded for its help
+
+    return fill(line, width, subsequent_indent=_HANGING, break_long_words=False, break_on_hyphens=False)
+
+
+def near_command(word: str) -> str | None:
+    """Return the command that `word` almost is, or `None`. A command itself, or what no command is like, is none."""
     if not (word.isascii() and word.isalpha() and word.islower()) or word in COMMANDS:
-        return None
-    if any(argument in _QUIET_OPTIONS for argument in arguments):
         return None
     from difflib import get_close_matches  # only for a single lowercase word
 
-    close = "--help" if word == "help" else next(iter(get_close_matches(word, COMMANDS, n=1, cutoff=0.75)), None)
-    return f'note: "{word}" is taken as a question; for the command: asky {close}' if close else None
+    known = [each for each in COMMANDS if each != DEFAULT]
+    return next(iter(get_close_matches(word, known, n=1, cutoff=_ALIKE)), None)
 
 
 def _is_piped() -> bool:
@@ -110,7 +161,7 @@ def asky(ctx: click.Context) -> None:
       asky why 1                                      show the passage behind citation 1
       echo TEXT | asky "Summarise this"               add text from a pipe as context
 
-    Anything that is not a command is a question. If the question is a command's name, use "asky ask".
+    Anything that is not a command is a question. If the question is a command's name, or almost one, use "asky ask".
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 
 from asky.app.schemas.model import model_test_object
 from asky.cli.terminal.terminal import one_line
+from asky.config.keys import dotted
 
 if TYPE_CHECKING:
-    from asky.app.models import ModelTrial
+    from asky.app.models import ModelTarget, ModelTrial
     from asky.cli.context import CommandContext
     from asky.cli.terminal.terminal import Terminal
 
 _COLORS = {"yes": 32, "no": 31, "?": 33}
+_REMARK_AT = 25  # the column after the state and the name
 
 
 def test_model(ctx: CommandContext, name: str | None, *, as_json: bool) -> None:
@@ -44,8 +46,8 @@ def _print(terminal: Terminal, trial: ModelTrial) -> None:
         terminal.line(f"{alias} answers within asky: it needs no endpoint, no key and no network")
         return
     for state, name, remark in list_rows(trial):
-        state = terminal.paint(f"{state:<5}", _COLORS[state])
-        terminal.out.write(f"{state}{name:<20}{one_line(remark)}".rstrip() + "\n")
+        row = f"{name:<20}{one_line(remark)}".rstrip()
+        terminal.parts([(f"{state:<5}", (_COLORS[state],)), (row, ())], hang=_REMARK_AT)
     for warning in trial.abilities.warnings:
         terminal.line(f"     {one_line(warning)}")
     if trial.official is not None:
@@ -72,7 +74,7 @@ def list_rows(trial: ModelTrial) -> Iterator[tuple[str, str, str]]:
     yield _tools_row(found.tool_calls, reads_text=trial.target.text_tool_calls)
     if found.honours_tool_choice is not None:
         yield _state(found.honours_tool_choice), "calls none", "with tool_choice none"
-    yield _context_row(trial.target.context_tokens or 0, found.context_tokens)
+    yield _context_row(trial.target, found.context_tokens)
 
 
 def _tools_row(how: str | None, *, reads_text: bool) -> tuple[str, str, str]:
@@ -84,12 +86,21 @@ def _tools_row(how: str | None, *, reads_text: bool) -> tuple[str, str, str]:
     return _state(called), "calls tools", "" if called else "it made no call when asked to"
 
 
-def _context_row(configured: int, found: int | None) -> tuple[str, str, str]:
+def _context_row(target: ModelTarget, found: int | None) -> tuple[str, str, str]:
+    configured = target.context_tokens or 0
     if found is None:
         return "?", "context size", f"it does not report one; asky assumes {configured:,} tokens"
-    if found < configured:
-        return "no", "context size", f"it reports {found:,} tokens, asky assumes {configured:,}: set context_tokens"
-    return "yes", "context size", f"it reports {found:,} tokens, asky assumes {configured:,}"
+    told = f"it reports {found:,} tokens, asky assumes {configured:,}"
+    if found == configured:
+        return "yes", "context size", told
+    return _state(found > configured), "context size", f"{told}: `asky config set {_context_key(target)} {found}`"
+
+
+def _context_key(target: ModelTarget) -> str:
+    """Return the key with the context size of the tested model: of its alias, or of the provider without one."""
+    if target.is_alias:
+        return dotted(("models", target.alias, "context_tokens"))
+    return dotted(("providers", target.provider, "context_tokens"))
 
 
 def _state(value: bool | None) -> str:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-import click
-
 from asky.app.web import SET_UP_SEARCH, SETUP_HINT
-from asky.cli.terminal.confirm import can_ask
+from asky.cli.terminal.confirm import confirm, is_interactive
+from asky.cli.terminal.terminal import one_line, say
 from asky.config.paths import current_folder
 from asky.errors import AskyError
 
@@ -19,9 +18,9 @@ def turns_on_search(error: AskyError) -> bool:
     It asks once, and only on a terminal.
     """
     hint = error.hint or ""
-    if not (hint == SETUP_HINT or hint.endswith(SET_UP_SEARCH)) or not can_ask():
+    if not (hint == SETUP_HINT or hint.endswith(SET_UP_SEARCH)) or not is_interactive():
         return False
-    click.echo(f"asky: {error.message}", err=True)
+    say(f"asky: {one_line(error.message)}")
     return turns_on_services()
 
 
@@ -34,7 +33,7 @@ def turns_on_services(names: Sequence[str] = (), used: Sequence[str] = ()) -> bo
 
     names = names or list(setup.keyless_services())
     question = f"Search with {', '.join(names)} from now on? They need no key, and are sent your questions"
-    if not click.confirm(question, err=True):
+    if not confirm(question):
         return False
     setup.use_services([*used, *names], environ=os.environ, cwd=current_folder())
     return True

@@ -14,6 +14,7 @@ from asky.app.schemas.run import answer_object
 from asky.cli.context import Stopped
 from asky.cli.export_forms import form_of
 from asky.cli.failures import describe, key_variables
+from asky.cli.finding_views import noted_lines
 from asky.cli.json_stream import JsonStream
 from asky.cli.saving import save_bytes
 from asky.cli.terminal.markdown_stream import markdown_stream, print_markdown
@@ -227,11 +228,14 @@ def print_verdicts(terminal: Terminal, answer: Answer, write_line: Callable[[str
 def print_sources(terminal: Terminal, answer: Answer, *, why: str | None = WHY) -> None:
     """Print what else there is to an answer whose text has already been shown.
 
-    Its contradictions with both sides, its confidence, and a line for each citation.
+    The findings that it could not weigh, its contradictions with both sides, its confidence, and a line for each
+    citation.
     """
     made = answer_object(answer)
     confidence = [] if answer.stopped_by == "no_evidence" else confidence_lines(made)
-    for number, line in enumerate([*contradiction_lines(made), *confidence]):
+    for number, line in enumerate(
+        [*(noted_lines(made) if made["noted"] else ()), *contradiction_lines(made), *confidence]
+    ):
         terminal.line("\n" * (not number) + line)
     if answer.citations:
         terminal.out.write("\n")

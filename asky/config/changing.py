@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -19,29 +20,65 @@ from asky.config.paths import expand_user, update_private, user_file
 from asky.config.schema import FILES
 from asky.errors import ConfigError
 
+_ALIAS_DEPTH = 2  # models.ALIAS
+_PLACE = re.compile(r"^(?::\d+){0,2}: ")
+
 
 def set_value(key: str, text: str, *, environ: Mapping[str, str], cwd: Path) -> Path:
     """Set the dotted `key` in the user's file to `text`, parsed as in a variable; return the file.
 
-    Comments and the rest of the file stay. Raises `ConfigError` for an unknown key, a wrong value, or a file that would
-    not be a valid configuration, and `NotConfigured` for a default model that does not exist; the file is then
-    unchanged.
+    `models.ALIAS` takes a whole model, `PROVIDER:MODEL_ID`. Comments and the rest of the file stay. Raises
+    `ConfigError` for an unknown key, a wrong value, or a file that would not be a valid configuration, and
+    `NotConfigured` for a model that does not exist; the file is then unchanged.
     """
-    path, leaf = _known_key(key)
-    value = _value(key, leaf, text, environ=environ, cwd=cwd)
-    if path == ("default",):
-        load_config(environ={**environ, "ASKY_MODEL": ""}, cwd=cwd).model(value)  # raises unless it exists
-    file = user_file(environ, next(name for name, tops in FILES.items() if path[0] in tops))
+    alias = _alias_of(key)
+    if alias is not None:
+        values: dict[KeyPath, Any] = dict(_model_values(alias, text, load_config(environ=environ, cwd=cwd)))
+    else:
+        path, leaf = _known_key(key)
+        values = {path: _value(key, leaf, text, environ=environ, cwd=cwd)}
+        if path == ("default",):
+            load_config(environ={**environ, "ASKY_MODEL": ""}, cwd=cwd).model(values[path])  # raises unless it exists
+    top = next(iter(values))[0]
+    file = user_file(environ, next(name for name, tops in FILES.items() if top in tops))
 
     def change(old: str | None) -> str:
         if old is not None:
             check_user_text(file, old, environ=environ)
-        new = set_in_text(old or "", path, value, file=file)
-        check_user_text(file, new, environ=environ)
+        new = old or ""
+        for path, value in values.items():
+            new = set_in_text(new, path, value, file=file)
+        _check_change(file, new, key, environ=environ)
         return new
 
     update_private(file, change)
     return file
+
+
+def _alias_of(key: str) -> str | None:
+    """Return the alias that `models.ALIAS` names as a whole, or `None` for any other key."""
+    path = _parse_key(key)
+    return path[1] if len(path) == _ALIAS_DEPTH and path[0] == "models" else None
+
+
+def _model_values(alias: str, text: str, config: Config) -> Iterator[tuple[KeyPath, str]]:
+    """Yield the keys and values of an alias for `PROVIDER:MODEL_ID`. Raises `NotConfigured` if there is none."""
+    model = config.model(text.strip()).model
+    yield ("models", alias, "provider"), model.provider
+    if model.id is not None:
+        yield ("models", alias, "id"), model.id
+
+
+def _check_change(file: Path, text: str, key: str, *, environ: Mapping[str, str]) -> None:
+    """Raise `ConfigError` if `text`, which is not in `file` yet, is no valid configuration; it names no line of it."""
+    try:
+        check_user_text(file, text, environ=environ)
+    except ConfigError as error:
+        path, message = _parse_key(key), _PLACE.sub("", error.message.removeprefix(str(file)))
+        hint = error.hint
+        if path[0] == "models" and len(path) > _ALIAS_DEPTH and "missing" in message:
+            hint = f"`asky config set {dotted(path[:_ALIAS_DEPTH])} PROVIDER:MODEL_ID` makes the alias first"
+        raise ConfigError(f"{key} was not set: {message}", hint=hint) from None
 
 
 def with_values(config: Config, values: Mapping[str, str], *, environ: Mapping[str, str], cwd: Path) -> Config:

@@ -32,6 +32,12 @@ class Config(Settings):
 
     origins: Mapping[str, Origin] = field(default_factory=dict)
 
+    @property
+    def is_default_chosen(self) -> bool:
+        """`True` once anybody has chosen the default model; until then it is the one that asky brings."""
+        origin = self.origins.get("default")
+        return origin is not None and origin.layer != "packaged"
+
     def model(self, name: str | None = None) -> ChosenModel:
         """Return the model called `name`, an alias or `PROVIDER:MODEL_ID`, or the default one.
 

@@ -51,6 +51,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
         "warnings": list(answer.warnings),
         "confidence": answer.confidence,
         "contradictions": [_contradiction_json(each) for each in answer.contradictions],
+        "noted": [dict(each) for each in answer.noted],
     }
 
 

@@ -35,7 +35,6 @@ WAIT_S = 50.0
 """Seconds after which a call leaves its run to `run_status`: many hosts stop a call after a minute."""
 LIMIT_S = 60.0
 """Seconds that a call without a run may take."""
-_RUN_STATUS = "run_status"
 _MAX_EVENTS = 200
 _LISTED_RUNS = 20
 _SCHEME = "asky://run/"

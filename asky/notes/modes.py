@@ -12,8 +12,6 @@ Depth = Literal["shallow", "deep"]
 
 DEPTHS: tuple[Depth, ...] = get_args(Depth)
 
-SUFFIXES = (".md", ".txt", ".markdown")
-
 NO_CONTENT = "File has no content to research"
 NO_TOPICS = "Could not extract any research topics from note"
 NO_SYNTHESIS = "Research synthesis failed — LLM returned empty result"

@@ -81,6 +81,17 @@ def passage_record(passage: Evidence) -> dict[str, Any]:
     }
 
 
+def noted_record(finding: Finding) -> dict[str, Any]:
+    """Return the record of a finding in an answer that could not weigh it: its text and where it comes from."""
+    return {
+        "id": finding.id,
+        "text": finding.text,
+        "trust": finding.trust,
+        "created_at": finding.created_at,
+        "passages": [dict(each) for each in finding.passages],
+    }
+
+
 def is_private(finding: Finding) -> bool:
     """Return whether a finding may contain words of private documents, or is the user's own note."""
     return finding.trust != "web" or any(each.get("kind") in PRIVATE_KINDS for each in finding.passages)

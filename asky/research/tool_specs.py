@@ -12,7 +12,6 @@ from asky.llm.port import ToolSpec
 
 ACQUISITION_TOOL_NAMES = frozenset({"extract_links", "get_link_summaries", "get_full_content"})
 MEMORY_TOOL_NAMES = frozenset({"save_finding", "query_research_memory"})
-RETRIEVAL_TOOL_NAMES = frozenset({"get_relevant_content"}) | MEMORY_TOOL_NAMES
 
 MAX_FINDING_CHARS = 2_000
 MAX_TAGS = 8

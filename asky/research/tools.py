@@ -29,6 +29,7 @@ from asky.research.memory import (
     clean_finding,
     clean_tags,
     is_private,
+    noted_record,
     passage_record,
     render_findings,
 )
@@ -168,6 +169,8 @@ class ResearchTools:
         if not found:
             return None
         run.private_notes += [each.text for each in found if is_private(each)]
+        known = {each["id"] for each in run.noted}
+        run.noted += [noted_record(each) for each in found if each.id not in known]
         rest_on = tuple({passage["source_id"] for finding in found for passage in finding.passages})
         readable = {each.id for each in self._corpus.sources(Scope(run.scope.collections, rest_on))} if rest_on else ()
         shown = render_findings(found, readable=readable, marker=run.marker)

@@ -8,12 +8,13 @@ any of it. Below that, connections of an `offline` run ask `asky.net.reach`, and
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
-from asky.errors import UsageError
+from asky.errors import NotConfigured, UsageError
 from asky.net.addresses import is_loopback
 from asky.storage.scope import Scope
 from asky.values import PRIVATE_KINDS, SourceKind
@@ -93,6 +94,25 @@ class Access:
                 f"--offline excludes the model {model.name}, which runs at {model.host}",
                 hint=f"leave out --offline, or choose a model on this machine with -m, such as {BUILT_IN}",
             )
+
+
+def note_built_in_stays(default: str) -> str:
+    """Return the note that a session stays with the built-in model; `default` names the default model and its host."""
+    return (
+        f"still answering with {BUILT_IN}: no other model has seen your documents here; use -m to switch to {default}"
+    )
+
+
+@contextmanager
+def naming_session(session: Session | None, model: str | None) -> Iterator[None]:
+    """Say in an error that a model is gone that the session was last used with, unless `model` was asked for now."""
+    try:
+        yield
+    except NotConfigured as error:
+        if session is not None and model is None and session.settings.get("model"):
+            last = f"the session {session.name} was last used with it; -m chooses another, such as -m {BUILT_IN}"
+            error.hint = f"{last}; {error.hint}" if error.hint else last
+        raise
 
 
 def is_on_this_machine(model: NamedModel) -> bool:

@@ -28,6 +28,7 @@ from asky.llm.port import is_abstention
 from asky.research.judging.judge import ModelVerdicts, cited_claims, with_judgements
 from asky.research.no_evidence import no_evidence
 from asky.research.web.unread import Unread, sentences, unread_by_model, unread_list
+from asky.research.writing.formulas import note_formulas
 from asky.research.writing.history import session_messages
 from asky.runs.journal.journal import get_or_record
 from asky.storage.sessions import NewMessage
@@ -155,6 +156,8 @@ class Finalizer:
             self.warn(warning)
         if self.unread and self.model.host is None:  # the built-in model gets no note about them
             checked = replace(checked, text=f"{checked.text}\n\n{unread_list(self.unread)}")
+        if not abstains and self.model.host is None:
+            checked = replace(checked, text=note_formulas(checked.text, checked.citations))
         if not abstains and self.journal.state.has_sources:
             checked = await in_thread(self._contradicted, checked)
         with anyio.CancelScope(shield=True):
@@ -399,6 +402,7 @@ class Finalizer:
             faults=checked.faults,
             confidence=self.transcript.confidence,
             contradictions=checked.contradictions,
+            noted=tuple(state.research.noted) if self.model.host is None else (),  # others have weighed them
             warnings=tuple(dict.fromkeys([*warnings, *self.warnings])),
         )
         if self.journal.is_live:

@@ -12,7 +12,7 @@ import anyio
 
 from asky.concurrency import in_thread
 from asky.events import Event, Listener, Noted, ignore
-from asky.runs.access import BUILT_IN, Access
+from asky.runs.access import BUILT_IN, Access, naming_session, note_built_in_stays
 from asky.runs.context import run_context, running
 from asky.runs.driver import BaseRunWorker
 from asky.values import Approve, decline
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
     from asky.values import Answer, Clarify
 
 _STANDARD = "standard"  # the mode of other questions in the session
-_STAYS = (
-    f"still answering with {BUILT_IN}: no other model has seen your documents here; "
-    "use -m to switch to {name} at {host}"
-)
 Worker = TypeVar("Worker", bound=BaseRunWorker)
 
 
@@ -78,9 +74,10 @@ class RunStarter(Generic[Worker]):
         chosen = model or session.settings.get("model")
         access = Access.of_session(session, chosen, self.corpus, self.runs, offline=offline)
         access = replace(access, private_stays=private_stays)
-        worker, told = self.worker(chosen, limits), tuple[Event, ...]()
+        with naming_session(session, model):
+            worker, told = self.worker(chosen, limits), tuple[Event, ...]()
         if access.only_built_in and worker.model.host is not None:
-            told = (Noted(_STAYS.format(name=worker.model.name, host=worker.model.host)),)
+            told = (Noted(note_built_in_stays(f"{worker.model.name} at {worker.model.host}")),)
             worker = self.worker(BUILT_IN, limits)
         access.require_model(worker.model)
         remembered = chosen or (worker.model.name if worker.model.host is not None else None)

@@ -12,7 +12,8 @@ from typing import Any
 
 from asky.search.port import Candidate, SearchRequest, SearchResults, ServiceRank
 from asky.search.reply import bad_request, malformed
-from asky.search.service import RequestLimits, Service
+from asky.search.service import Service
+from asky.search.service_table import RequestLimits
 from asky.text.counting import counted
 from asky.text.scrub import plain_query, scrub, strip_sequences
 from asky.text.urls import canonical_url, parse_address

@@ -13,7 +13,6 @@ import itertools
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from datetime import date, datetime, timezone
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
@@ -38,6 +37,7 @@ from asky.search.reply import (
     nothing_special,
     refuses_key,
 )
+from asky.search.service_table import RequestLimits
 from asky.version import __version__
 
 if TYPE_CHECKING:
@@ -53,15 +53,6 @@ MAX_BYTES = 8 << 20
 
 _CLEAN_SHARE = 0.9
 """The share of the deadline after which the client stops connecting: it then closes the socket cleanly."""
-
-
-@dataclass(frozen=True, slots=True)
-class RequestLimits:
-    """Limits of a service per request: characters and words of a query, and results; `None` is no limit."""
-
-    query_chars: int = 1000
-    query_words: int | None = None
-    results: int = 20
 
 
 class _NoTurn(Exception):

@@ -62,6 +62,7 @@ class AskingRoutes:
         )
         chat = self._asky.chat
         kept = await self._sessions.start(lambda kept: chat.start(request, approve=kept.approve))
+        kept.asked = body.question
         if not body.wait:
             place = f"/api/research/{kept.id}"
             return Json({"session_id": kept.id, "status": "started", "events": f"{place}/events"}, 202)

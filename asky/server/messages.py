@@ -19,7 +19,8 @@ _KEPT = 4096
 class RunProgress:
     """How far a run is after an event: the phase and the numbers of an agent, or the stage of a question.
 
-    `doing` says the phase in plain words. `services` are those that have searched, for a run without phases.
+    `doing` says in plain words what it does. `services` are those that have searched, for a run without phases. An
+    agent `has_phases`: the stages within one are no phases.
     """
 
     phase: str = "starting"
@@ -27,13 +28,15 @@ class RunProgress:
     sources_queried: int = 0
     entities_found: int = 0
     services: frozenset[str] = frozenset()
+    has_phases: bool = False
 
     def after(self, event: Event) -> RunProgress:
         """Return how far the run is after one more event."""
         if isinstance(event, PhaseStarted):
-            return RunProgress(event.phase, event.message, event.sources_queried, event.entities_found)
+            found = event.sources_queried, event.entities_found
+            return RunProgress(event.phase, event.message, *found, has_phases=True)
         if isinstance(event, StageStarted):
-            return replace(self, phase=event.stage, doing=event.stage)
+            return replace(self, phase=self.phase if self.has_phases else event.stage, doing=event.stage)
         if isinstance(event, WebSearched):
             services = self.services | frozenset(event.services)
             return replace(self, services=services, sources_queried=max(self.sources_queried, len(services)))

@@ -149,7 +149,7 @@ class ResearchRoutes:
         if run is None or run.mode != AGENT:
             progress = await self._sessions.progress(session_id)
             return {
-                "query": run.question if run is not None else None,
+                "query": run.question if run is not None else self._sessions.asked(session_id),
                 "current_phase": progress.phase,
                 "sources_queried": progress.sources_queried,
                 "entities_found": progress.entities_found,

@@ -161,7 +161,14 @@ class Sessions:
     async def start_research(self, request: ResearchRequest) -> KeptRun:
         """Start a run of the agent. Raises what prevents its start."""
         agent = self.agent
-        return await self.start(lambda kept: agent.start(request, approve=kept.approve, clarify=kept.clarify))
+        kept = await self.start(lambda kept: agent.start(request, approve=kept.approve, clarify=kept.clarify))
+        kept.asked = request.query
+        return kept
+
+    def asked(self, run_id: str) -> str | None:
+        """Return the question of a run that was started here, before the store has it."""
+        kept = self._memory(run_id)
+        return kept.asked if kept is not None else None
 
     async def resume(self, run_id: str) -> KeptRun:
         """Go on with a run of any product. Raises `RunConflict` if it is in progress or has finished."""

@@ -109,6 +109,7 @@ ANSWER = {
     "sources": [{"source_id": str, "url": TEXT, "title": str, "used": bool}],
     "rejected": [{"url": str, "reason": str}], "usage": _USAGE, "stopped_by": TEXT, "warnings": [str],
     "relevance?": NUMBER | None, "confidence?": NUMBER | None, "contradictions?": [CONTRADICTION],
+    "noted?": [{"id": int, "text": str, "trust": str, "created_at": str, "passages": list}],
 }  # fmt: skip
 SOURCE = _exactly(
     {

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Literal
 
 from asky.text.definitions import KIND_NAMES, KIND_WORDS, kinds_in
-from asky.text.terms import STOP_WORDS, content_terms, stem, terms_of, words
+from asky.text.terms import content_terms, stem, terms_of, words
 
 Aspect = Literal[
     "summary", "title", "authors", "date", "venue", "affiliation", "method", "findings", "conclusion", "problem",
@@ -334,17 +334,3 @@ _MOST_OF_NAME = 2 / 3
 _FILE_NAME = re.compile(r"\b[\w+-]+(?:\.[\w+-]+)*\.(?:[A-Za-z][A-Za-z0-9]{1,4}|(?<=\w\w\.)[chrR])\b")
 _QUOTED_FILE = re.compile(rf"[\"“'`]?{_FILE_NAME.pattern}[\"”'`]?")
 _POINTS_BACK = frozenset(("it", "its", "this", "that", "they", "their", "them", "these", "those"))
-
-
-def is_small_talk(text: str) -> bool:
-    """Return whether `text` is a greeting or thanks, which nothing has to be searched for."""
-    said = words(text)
-    return 0 < len(said) <= 6 and set(said) <= _SMALL_TALK | STOP_WORDS and bool(set(said) & _SMALL_TALK)
-
-
-_SMALL_TALK = frozenset(
-    """
-    thanks thank thx ty cheers great good nice cool ok okay perfect awesome hi hello hey bye goodbye morning evening
-    afternoon night well done lovely wonderful brilliant yes no danke merci gracias
-    """.split()  # noqa: SIM905
-)

@@ -29,7 +29,7 @@ def test_a_chat_shows_its_prompt_within_550_ms_of_cpu(tmp_path: Path) -> None:
     def chat_cpu_s() -> float:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         with Chatting(home=tmp_path) as chatting:
-            chatting.see("| web on")
+            chatting.see("| web addresses only")
             chatting.type(CTRL_D)
             assert chatting.end() == 0
         after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -156,7 +156,7 @@ def test_a_pipe_names_no_files_and_no_saved_prompts(home: Path, docs: Path) -> N
     assert not (home / "x.md").exists()
 
 
-@pytest.mark.parametrize("flags", [("-r", "-L"), ("-s", "x", "-c"), ("-L", "--web")])
+@pytest.mark.parametrize("flags", [("-r", "-L"), ("-L", "--web")])
 def test_flags_that_contradict_each_other_end_it_before_it_begins(flags: tuple[str, ...], home: Path) -> None:
     done = run_here("chat", *flags, home=home)
     assert done.returncode == 2

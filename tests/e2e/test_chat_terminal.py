@@ -152,7 +152,7 @@ def test_a_narrow_terminal_shows_the_facts_that_fit_and_a_resize_more_of_them(ho
         assert "web" not in chatting.text().split("> ")[-1]
         chatting.resize(20, 90)
         chatting.see("| new session")
-        assert chatting.status() == "priced | standard | web on | 0 tokens | new session"
+        assert chatting.status() == "priced | standard | web addresses only | 0 tokens | new session"
 
 
 @pytest.mark.few(1)

@@ -193,15 +193,15 @@ def test_ctrl_c_ends_a_test_that_gets_no_answer(tmp_path: Path) -> None:
     ("found", "state", "remark"),
     [
         (None, "?", "it does not report one"),
-        (4096, "no", "set context_tokens"),
-        (8192, "yes", ""),
-        (9000, "yes", "9,000"),
+        (4096, "no", "`asky config set models.mine.context_tokens 4096`"),
+        (8192, "yes", "it reports 8,192 tokens, asky assumes 8,192"),
+        (9000, "yes", "`asky config set models.mine.context_tokens 9000`"),
     ],
 )
 def test_the_context_that_an_endpoint_names_is_held_against_the_configured_one(
     found: int | None, state: str, remark: str
 ) -> None:
-    target = ModelTarget(alias="mine", provider="lab", id="m", host="lab", context_tokens=8192)
+    target = ModelTarget(alias="mine", provider="lab", id="m", host="lab", context_tokens=8192, is_alias=True)
     abilities = Abilities(True, {}, streams=True, reports_usage=True, tool_calls="native", context_tokens=found)
     (row,) = [row for row in list_rows(ModelTrial(target, abilities)) if row[1] == "context size"]
     assert row[0] == state

@@ -22,13 +22,15 @@ def toml_of(home: Path, name: str) -> dict[str, object]:
     return parse_toml(file.read_text()) if file.is_file() else {}
 
 
-def test_every_question_may_be_skipped_and_then_nothing_is_written(tmp_path: Path) -> None:
+def test_every_question_may_be_skipped_and_then_only_the_model_that_is_kept_is_written(tmp_path: Path) -> None:
     with Dialogue("setup", home=tmp_path) as setup:
         for prompt in PROMPTS:
             setup.answer(prompt, "")
         assert setup.end() == 0
     assert "keep extractive" in setup.screen
-    assert (toml_of(tmp_path, "models.toml"), toml_of(tmp_path, "research.toml")) == ({}, {})
+    assert 'Now ask: asky -d PATH "your question"' in setup.screen
+    assert "no model is configured" not in run_asky("--web", "What?", home=tmp_path).stderr
+    assert (toml_of(tmp_path, "models.toml"), toml_of(tmp_path, "research.toml")) == ({"default": "extractive"}, {})
 
 
 def test_four_answers_set_up_a_model_documents_and_services(tmp_path: Path) -> None:
@@ -55,6 +57,20 @@ def test_four_answers_set_up_a_model_documents_and_services(tmp_path: Path) -> N
     assert toml_of(tmp_path, "research.toml")["search"] == {"providers": ["wikipedia", "arxiv"]}
     assert "1 of 1 file searchable" in setup.screen
     assert "no such file or folder" in setup.screen
+
+
+def test_a_second_setup_shows_what_there_is_and_enter_keeps_it(tmp_path: Path) -> None:
+    (tmp_path / "tides.md").write_text("# Tides\n\nThe moon raises the tides twice a day.\n")
+    run_asky("corpus", "add", "tides.md", home=tmp_path)
+    run_asky("config", "set", "search.providers", '["wikipedia", "arxiv"]', home=tmp_path)
+    run_asky("models", "default", "extractive", home=tmp_path)
+    with Dialogue("setup", home=tmp_path) as setup:
+        for prompt in PROMPTS:
+            setup.answer(prompt, "")
+        assert setup.end() == 0
+    assert f"keep 1 document in {tmp_path / 'tides.md'}, and add none" in " ".join(setup.screen.split())
+    assert "keep wikipedia, arxiv" in setup.screen
+    assert 'Now ask: asky "your question" or, with the web, asky -r "your question"' in " ".join(setup.screen.split())
 
 
 @pytest.mark.few(1)

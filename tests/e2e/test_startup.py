@@ -167,7 +167,7 @@ sys.exit(code)
 def test_a_chat_in_a_terminal_loads_the_editing_prompt_and_not_the_research_stack(tmp_path: Path) -> None:
     file = tmp_path / "modules.json"
     with Chatting(str(file), home=tmp_path, command=(), program=(sys.executable, "-c", RECORDED)) as chatting:
-        chatting.see("| web on")
+        chatting.see("| web addresses only")
         chatting.type(CTRL_D)
         assert chatting.end() == 0
     loaded = set(json.loads(file.read_text()))

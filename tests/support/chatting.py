@@ -122,11 +122,11 @@ class Chatting:
 
     def _is_at_prompt(self) -> bool:
         rows = [row.rstrip() for row in self.screen.display]
-        return rows[self.screen.cursor.y] == ">" and any("| web o" in row or "| standard" in row for row in rows)
+        return rows[self.screen.cursor.y] == ">" and any("| web " in row or "| standard" in row for row in rows)
 
     def status(self) -> str:
         """The status below the prompt."""
-        return next(row.strip() for row in reversed(self.rows()) if "| web o" in row)
+        return next(row.strip() for row in reversed(self.rows()) if "| web " in row)
 
     def resize(self, rows: int, columns: int) -> None:
         """Make the terminal smaller or larger."""

@@ -74,13 +74,15 @@ class KeptRun:
     """A run that this server keeps. `is_detached` says that the call that started it has returned.
 
     It waits `answer_s` seconds for each answer of the user; 0 says that the user cannot be asked. `pending` and
-    `question` are what it waits for.
+    `question` are what it waits for. `asked` is the question that it was started with, which the store has only once
+    its sources are read.
     """
 
     def __init__(self, answer_s: float) -> None:
         self.pending: PendingApproval | None = None
         self.question: PendingQuestion | None = None
         self.is_detached = False
+        self.asked: str | None = None
         self._answer_s = answer_s
         self._followers = 0
         self._handle: RunHandle | None = None

@@ -186,7 +186,7 @@ def _web(screen: ChatScreen, _reader: Reader, rest: str) -> None:
     write_line(f"the web is {state}{suffix if conversation.documents() else ''}")
     if conversation.uses_web and not conversation.can_search():
         explanation = "no search service is set up, so only URLs in a question are read"
-        screen.ctx.terminal.note(f"{explanation}; {SETUP_HINT} adds one")
+        screen.ctx.terminal.note(f"{explanation}; {SETUP_HINT}")
 
 
 def _docs(screen: ChatScreen, _reader: Reader, rest: str) -> None:

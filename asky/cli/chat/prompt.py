@@ -23,6 +23,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.output import ColorDepth, create_output
 
+from asky.cli.chat.editor import edit_text
 from asky.cli.chat.reader import PROMPT
 from asky.cli.chat.status import status_line
 from asky.cli.context import Stopped
@@ -158,8 +159,6 @@ def _bindings(is_command_prompt: Callable[[], bool]) -> KeyBindings:
 
 def _edited(text: str) -> str:
     """Return `text` as edited in the user's editor; if that fails, print the error and return `text`."""
-    from asky.cli.chat.editor import edit_text  # only on demand
-
     try:
         return edit_text(text, os.environ)
     except (AskyError, OSError) as error:

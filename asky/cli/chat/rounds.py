@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from asky.app.requests import BUILT_IN_ANSWERS
 from asky.cli.ask_options import clean_question
+from asky.cli.chat.bare_words import command_meant
 from asky.cli.chat.commands import QuitChat, run_command, run_library_command, typed_question
 from asky.cli.chat.reader import FAREWELLS, PROMPT, PipeReader, PlainReader, WholeLines
 from asky.cli.context import Stopped
@@ -17,6 +18,7 @@ from asky.cli.failures import describe, key_variables, render
 from asky.cli.terminal.terminal import is_smart, one_line
 from asky.config.prompts import MAX_QUESTION_CHARS
 from asky.errors import AskyError, UsageError
+from asky.text.small_talk import SMALL_TALK_REPLY, YOU_ARE_WELCOME, is_thanks
 
 if TYPE_CHECKING:
     from asky.cli.chat.reader import Reader
@@ -125,15 +127,23 @@ class Chat:
             if self._screen.in_library and not line.startswith("/"):
                 question = None
                 run_library_command(self._screen, self._reader, line)
-            elif line.startswith("/"):
-                question = run_command(self._screen, self._reader, line)
             else:
-                question = typed_question(self._screen, self._reader, line)
+                question = self._question(line)
             if question is not None:
                 self._ask(question)
             has_failed = False
         finally:
             self._keep_typed("too late for this answer;" if question else "typed meanwhile;", not has_failed)
+
+    def _question(self, line: str) -> str | None:
+        """Return the question in `line`, or `None` if it is a command or small talk, which is answered here."""
+        line = command_meant(line, self._screen.ctx.asky.config.prompts) or line
+        if line.startswith("/"):
+            return run_command(self._screen, self._reader, line)
+        if self._screen.is_small_talk(line):
+            self._terminal.line(YOU_ARE_WELCOME if is_thanks(line) else SMALL_TALK_REPLY)
+            return None
+        return typed_question(self._screen, self._reader, line)
 
     def _ask(self, text: str) -> None:
         question = clean_question(text)

@@ -11,6 +11,7 @@ import click
 from asky.cli.context import Stopped
 from asky.cli.terminal.approval import Approval
 from asky.cli.view import open_view, run_to_end
+from asky.text.small_talk import is_small_talk, is_thanks, needs_no_answer
 from asky.values import Answer
 
 if TYPE_CHECKING:
@@ -54,6 +55,17 @@ class ChatScreen:
     def forget_answer(self) -> None:
         """Forget the last answer, which belongs to another session."""
         self.answer = None
+
+    def is_small_talk(self, line: str) -> bool:
+        """Return whether `line` only thanks or greets, and no model needs to see it.
+
+        It may answer another model than the built-in one, which asks nothing: a "yes" or "no" always, and "ok" if the
+        last answer ends with a question.
+        """
+        if self.conversation.uses_built_in:
+            return is_small_talk(line)
+        asks_back = self.answer is not None and self.answer.text.rstrip().endswith("?")
+        return needs_no_answer(line) and (not asks_back or is_thanks(line))
 
     def ask(self, question: str) -> None:
         """Ask, and print the answer as it arrives.

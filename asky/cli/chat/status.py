@@ -28,7 +28,7 @@ def _parts(status: ConversationStatus) -> Sequence[str]:
     return (
         status.model,
         status.mode,
-        f"web {'on' if status.uses_web else 'off'}",
+        f"web {status.web}",
         spent_words(status.tokens, status.cost_usd),
         status.session or "new session",
     )

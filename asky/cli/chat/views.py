@@ -129,10 +129,9 @@ def show_session(screen: ChatScreen) -> None:
         )
         return
     status = screen.conversation.status()
-    web = "on" if status.uses_web else "off"
     count = f"{session.messages} message{'' if session.messages == 1 else 's'}"
     terminal.line(f"{one_line(session.name)}: {count} since {session.created_at[:10]}")
-    terminal.line(f"model {one_line(status.model)}, mode {status.mode}, web {web}")
+    terminal.line(f"model {one_line(status.model)}, mode {status.mode}, web {status.web}")
 
 
 def show_docs(screen: ChatScreen) -> None:

@@ -22,7 +22,7 @@ from asky.cli.saving import require_writable, save_bytes
 from asky.cli.search_offer import turns_on_search, turns_on_services
 from asky.cli.terminal.approval import Approval
 from asky.cli.terminal.clarification import TerminalQuestion
-from asky.cli.terminal.confirm import can_ask
+from asky.cli.terminal.confirm import is_interactive
 from asky.cli.view import PrintedView, open_view, print_result, run_to_end
 from asky.errors import AskyError, BudgetExceeded, UsageError
 from asky.text.counting import counted
@@ -158,7 +158,7 @@ def start(
                 _run(ctx, begin, as_json=as_json, json_stream=json_stream)
         return True
 
-    offers = can_ask() and not (yes or as_json or json_stream)
+    offers = is_interactive() and not (yes or as_json or json_stream)
     try:
         is_done = attempt(offers=offers)
     except AskyError as error:

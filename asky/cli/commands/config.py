@@ -14,7 +14,7 @@ from asky.app.schemas.config import config_object
 from asky.cli.context import configured
 from asky.cli.options import complete_key, json_option
 from asky.cli.terminal.editor import edit_user_file
-from asky.cli.terminal.terminal import json_text, one_line
+from asky.cli.terminal.terminal import json_text, one_line, say
 from asky.config.changing import set_value
 from asky.config.custom_tools import find_missing_programs
 from asky.config.listing import list_values
@@ -33,7 +33,7 @@ def config() -> None:
 def path() -> None:
     """Print the folders and files in use."""
     for name, place, exists in _places():
-        click.echo(f"{name:<16}{one_line(str(place))}{'' if exists else '  (does not exist)'}")
+        say(f"{name:<16}{one_line(str(place))}{'' if exists else '  (does not exist)'}", hang=16, err=False)
 
 
 def _places() -> Iterator[tuple[str, Path, bool]]:
@@ -49,17 +49,22 @@ def _places() -> Iterator[tuple[str, Path, bool]]:
 
 
 @config.command()
+@click.option("--changed", is_flag=True, help="Only what you changed: settings that asky does not bring like this.")
 @json_option
-def show(as_json: bool) -> None:
+def show(changed: bool, as_json: bool) -> None:
     """Print every setting and where it comes from."""
     entries = list(list_values(configured(), os.environ))
+    if changed:
+        entries = [each for each in entries if each.origin is not None and each.origin.layer != "packaged"]
     if as_json:
         click.echo(json_text(config_object(entries)))
         return
     lines = [(f"{e.key} = {json_text(e.value)}", str(e.origin or "default")) for e in entries]
-    width = min(56, max(len(value) for value, _ in lines))
+    if not lines:
+        say("nothing is changed: every setting is as asky brings it")
+    width = min(56, max((len(value) for value, _ in lines), default=0))
     for value, origin in lines:
-        click.echo(f"{value:<{width}}  # {one_line(origin)}")
+        say(f"{value:<{width}}  # {one_line(origin)}", hang=4, err=False)
 
 
 @config.command("set")
@@ -69,12 +74,14 @@ def set_(key: str, value: str) -> None:
     """Set KEY to VALUE in your configuration file.
 
     A list is written as JSON or TOML: asky config set research.local_document_roots '["~/papers"]'
+
+    models.ALIAS takes a whole model: asky config set models.work openai:MODEL_ID
     """
     file = set_value(key, value, environ=os.environ, cwd=current_folder())
-    click.echo(f"set {key} in {one_line(str(file))}", err=True)
+    say(f"set {key} in {one_line(str(file))}")
     origin = configured().origins.get(key)
     if origin is not None and origin.layer != "user":
-        click.echo(f"note: here it is overridden by {one_line(str(origin))}", err=True)
+        say(f"note: here it is overridden by {one_line(str(origin))}")
 
 
 @config.command()
@@ -88,7 +95,7 @@ def edit(name: str) -> None:
         raise UsageError("config edit needs a terminal", hint="use: asky config set KEY VALUE")
 
     file = edit_user_file(f"{name}.toml", environ=os.environ)
-    click.echo(f"saved {one_line(str(file))}" if file is not None else "nothing was changed", err=True)
+    say(f"saved {one_line(str(file))}" if file is not None else "nothing was changed")
 
 
 @config.command()
@@ -96,12 +103,12 @@ def validate() -> None:
     """Check every configuration file and variable, and the programs and prompt files they name."""
     problems = check_config(environ=os.environ, cwd=current_folder()) or [*_missing_programs(), *_unread_prompts()]
     for problem in problems[:-1]:
-        click.echo(f"asky: {one_line(problem.message)}", err=True)
+        say(f"asky: {one_line(problem.message)}")
         if problem.hint:
-            click.echo(f"hint: {one_line(problem.hint)}", err=True)
+            say(f"hint: {one_line(problem.hint)}")
     if problems:
         raise problems[-1]
-    click.echo("the configuration is valid", err=True)
+    say("the configuration is valid")
 
 
 def _missing_programs() -> list[AskyError]:

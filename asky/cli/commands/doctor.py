@@ -20,6 +20,8 @@ from asky.text.counting import counted
 
 _COLORS: Mapping[str, int] = MappingProxyType({"ok": 32, "note": 33, "problem": 31})
 
+_MESSAGE_AT = 26  # the column after the state and the name
+
 
 @click.command()
 @click.option(
@@ -61,8 +63,8 @@ def _color() -> str:
 
 def _print(terminal: Terminal, check: Check) -> None:
     """Print a check, with its hint below, and flush, because some checks take a while."""
-    state = terminal.paint(f"{check.state:<8}", _COLORS[check.state])
-    terminal.out.write(f"{state} {check.name:<16} {one_line(check.message)}\n")
+    body = f" {check.name:<16} {one_line(check.message)}"
+    terminal.parts([(f"{check.state:<8}", (_COLORS[check.state],)), (body, ())], hang=_MESSAGE_AT)
     if check.hint is not None and check.state != "ok":
-        terminal.line(f"{'':<25} {one_line(check.hint)}")
+        terminal.line(f"{'':<{_MESSAGE_AT}}{one_line(check.hint)}")
     terminal.out.flush()

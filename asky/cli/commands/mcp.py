@@ -11,6 +11,7 @@ import click
 
 from asky.app.serving.tokens import read_token
 from asky.cli.context import command_context, run_async
+from asky.cli.terminal.terminal import say
 from asky.errors import UsageError
 
 _PORT = 8765
@@ -73,6 +74,6 @@ def mcp(is_http: bool, host: str, port: int, names: tuple[str, ...], token_file:
 
 def _announce(host: str, port_and_path: str, token_place: str) -> None:
     shown = f"[{host}]" if ":" in host else host
-    click.echo(f"asky mcp listens on http://{shown}:{port_and_path}; the token is in {token_place}", err=True)
+    say(f"asky mcp listens on http://{shown}:{port_and_path}; the token is in {token_place}")
     if host not in LOOPBACK:
-        click.echo("note: others in the network can reach it, and read what is sent; use a tunnel", err=True)
+        say("note: others in the network can reach it, and read what is sent; use a tunnel")

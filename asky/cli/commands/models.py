@@ -14,7 +14,7 @@ from asky.cli.context import command_context
 from asky.cli.listing_group import ListingGroup
 from asky.cli.model_test_view import test_model
 from asky.cli.options import complete_model, json_option
-from asky.cli.terminal.terminal import Terminal, json_text, one_line
+from asky.cli.terminal.terminal import Terminal, json_text, one_line, say
 from asky.config.paths import current_folder
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _DIM = 2
 _MAX_COLUMN_CHARS = 56
+_HANG = 4
 
 
 @click.group(cls=ListingGroup)
@@ -80,7 +81,7 @@ def _print_table(terminal: Terminal, rows: Sequence[tuple[str, ...]]) -> None:
     widths = [min(_MAX_COLUMN_CHARS, max(map(len, column))) for column in zip(*cells, strict=True)]
     for number, row in enumerate(cells):
         line = "  ".join(f"{text:<{width}}" for text, width in zip(row, widths, strict=True)).rstrip()
-        terminal.out.write(terminal.paint(line, *([_DIM] if number == 0 else [])) + "\n")
+        terminal.line(line, *([_DIM] if number == 0 else []), hang=_HANG)
 
 
 def _cell(text: str) -> str:
@@ -104,7 +105,7 @@ def show(model: str, as_json: bool) -> None:
         ]
         width = min(_MAX_COLUMN_CHARS, max(len(value) for value, _ in lines))
         for value, origin in lines:
-            ctx.terminal.line(f"{value:<{width}}  # {one_line(origin)}" if origin else value)
+            ctx.terminal.line(f"{value:<{width}}  # {one_line(origin)}" if origin else value, hang=_HANG)
 
 
 @models.command()
@@ -128,7 +129,7 @@ def default(model: str | None, as_json: bool) -> None:
     if model is not None:
         file = set_default(model, environ=os.environ, cwd=current_folder())
         if not as_json:
-            click.echo(f"set default in {one_line(str(file))}", err=True)
+            say(f"set default in {one_line(str(file))}")
     with command_context(as_json=as_json) as ctx:
         found = ctx.asky.models.default(model)
         if as_json:

@@ -30,7 +30,7 @@ from asky.cli.options import (
     verbosity_options,
 )
 from asky.cli.saving import save_text
-from asky.cli.terminal.confirm import can_ask
+from asky.cli.terminal.confirm import confirm, is_interactive
 from asky.errors import SourceError, UsageError
 from asky.text.counting import counted
 from asky.text.printable import one_line
@@ -38,8 +38,6 @@ from asky.text.printable import one_line
 if TYPE_CHECKING:
     from asky.app.schemas import AddedPaper, AddedPapers
     from asky.cli.view import Format
-
-_BIBLIOGRAPHIES: Sequence[BibliographyForm] = ("bibtex", "csl", "ris")
 
 session_option = click.option(
     "-s",
@@ -168,7 +166,7 @@ def add(
 
 def _allowed(ctx: CommandContext, arguments: Sequence[str], given: Sequence[Path]) -> list[Path]:
     """Return the folders from which the user lets exports elsewhere add PDFs; none where nobody can be asked."""
-    if not can_ask():
+    if not is_interactive():
         return []
     roots = [each.resolve() for each in given]
     outside = ctx.asky.papers.files_outside(arguments)
@@ -176,7 +174,7 @@ def _allowed(ctx: CommandContext, arguments: Sequence[str], given: Sequence[Path
     return [
         path
         for path, count in asked.items()
-        if click.confirm(f"Read the {counted(count, 'PDF')} in {one_line(str(path))} that the export names?", err=True)
+        if confirm(f"Read the {counted(count, 'PDF')} in {one_line(str(path))} that the export names?")
     ]
 
 

@@ -11,6 +11,7 @@ from asky.app.schemas.run import runs_object, shown_run_object
 from asky.cli.commands.resume import replay, resume
 from asky.cli.commands.run_exports import export, verify
 from asky.cli.context import command_context
+from asky.cli.finding_views import noted_lines
 from asky.cli.listing_group import ListingGroup
 from asky.cli.options import complete_run, json_option
 from asky.cli.terminal.damaged import note_damaged
@@ -199,7 +200,7 @@ def _print_answer(terminal: Terminal, answer: Mapping[str, Any], *, verbose: boo
         terminal.line("\nclaims")
     for line in statement_lines(answer["claims"]):
         terminal.line(line)
-    for line in (*confidence_lines(answer), *contradiction_lines(answer)):
+    for line in (*confidence_lines(answer), *noted_lines(answer), *contradiction_lines(answer)):
         terminal.line(line)
     usage = answer["usage"]
     used = [

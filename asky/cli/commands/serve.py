@@ -13,6 +13,7 @@ from asky.app.serving.running import announced_server
 from asky.app.serving.tokens import read_token
 from asky.cli.commands.mcp import LOOPBACK
 from asky.cli.context import command_context, run_async
+from asky.cli.terminal.terminal import say
 
 PORT = 8766
 _GRACE_S = 4.5
@@ -69,8 +70,8 @@ def _announce(host: str, port: int, token: str, place: str) -> None:
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{port}/"
     if sys.stderr.isatty():
-        click.echo(f"asky serve listens on {address}#token={token}", err=True)
+        say(f"asky serve listens on {address}#token={token}")
     else:
-        click.echo(f"asky serve listens on {address}; the token is in {place}", err=True)
+        say(f"asky serve listens on {address}; the token is in {place}")
     if host not in LOOPBACK:
-        click.echo("note: others in the network can reach it, and read what is sent; use a tunnel", err=True)
+        say("note: others in the network can reach it, and read what is sent; use a tunnel")

@@ -13,19 +13,23 @@ import click
 from asky.app.corpus import raise_for_added
 from asky.app.diagnostics import DiagnosticsService
 from asky.app.models import set_default
-from asky.app.setup import keyless_services, use_services
+from asky.app.setup import keyless_services, services_in_use, use_services
 from asky.cli.context import command_context
 from asky.cli.model_test_view import test_model
-from asky.cli.terminal.terminal import one_line
+from asky.cli.terminal.terminal import one_line, say
 from asky.config.paths import current_folder, expand_user
 from asky.errors import AskyError, UsageError
+from asky.installation import install_command
+from asky.text.counting import counted
 
 if TYPE_CHECKING:
     from asky.app.models import AvailableProvider
     from asky.cli.context import CommandContext
 
 _SHOWN_IDS = 30
+_SHOWN_ROOTS = 3
 _EXTRACTIVE = "extractive"
+_KEPT_CHARS = 7  # of "Enter  "
 
 
 @click.command()
@@ -40,12 +44,12 @@ def setup() -> None:
             "setup asks questions, and there is no terminal",
             hint="use `asky models default MODEL`, `asky corpus add PATH` and `asky config set search.providers NAMES`",
         )
-    click.echo("Press Enter to skip a question. Every answer can be changed later.\n", err=True)
+    _say("Press Enter to skip a question. Every answer can be changed later.\n")
     model = _choose_model()
     has_documents = _add_documents()
-    services = _choose_services()
+    has_web = _choose_services()
     _test(model)
-    _say_what_next(has_documents=has_documents, has_web=bool(services))
+    _say_what_next(has_documents=has_documents, has_web=has_web)
 
 
 def _is_terminal(stream: object) -> bool:
@@ -56,19 +60,21 @@ def _is_terminal(stream: object) -> bool:
 
 
 def _choose_model() -> str | None:
-    """Set the default model and return its name; `None` if the question was skipped."""
+    """Set the default model and return its name; `None` if the present one is kept, which is a choice too."""
     with command_context() as ctx:
         current = ctx.asky.config.default
         available = ctx.asky.models.find_available()
         _say("1/4  Which model shall write the answers?")
         built_in = " (built in: quotes sentences, needs no key and no network)" if current == _EXTRACTIVE else ""
-        _say(f"       Enter  keep {one_line(current)}{built_in}")
+        _keep(f"{current}{built_in}")
         for number, each in enumerate(available, start=1):
-            _say(f"       {number:<5}  {_described(each)}")
+            _say(f"       {number:<5}  {_described(each)}", hang=_KEPT_CHARS)
         _say("       or type PROVIDER:MODEL_ID, such as ollama:qwen3:8b")
         while True:
             text = _ask("model")
             if not text:
+                if not ctx.asky.config.is_default_chosen:
+                    _takes(partial(set_default, current, environ=os.environ, cwd=current_folder()))
                 return None
             name = _model_called(ctx, text, available)
             if name is not None and _takes(partial(set_default, name, environ=os.environ, cwd=current_folder())):
@@ -110,12 +116,17 @@ def _model_called(ctx: CommandContext, text: str, available: Sequence[AvailableP
 
 
 def _add_documents() -> bool:
-    """Add a file or folder to the default collection; return whether anything was added."""
+    """Add a file or folder to the default collection; return whether it holds anything."""
     _say("2/4  Which file or folder of documents shall it answer from? It is read here and sent nowhere.")
+    with command_context() as ctx:
+        documents = ctx.asky.corpus.list_sources()
+        roots = ctx.asky.corpus.followed()
+    if documents:
+        _keep(f"{counted(len(documents), 'document')}{f' in {_listed(roots)}' if roots else ''}, and add none")
     while True:
         text = _ask("path")
         if not text:
-            return False
+            return bool(documents)
         if not _takes(partial(_add, text)):
             continue
         _say("       `asky corpus sync` reads what changes there\n")
@@ -131,22 +142,27 @@ def _add(text: str) -> None:
 # 3. the web
 
 
-def _choose_services() -> Sequence[str]:
-    """Set the search services and return their names; none if the question was skipped."""
+def _choose_services() -> bool:
+    """Set the search services, and return whether there are any."""
     free = keyless_services()
+    with command_context() as ctx:
+        present = services_in_use(ctx.asky.config, os.environ)
     _say("3/4  Which services shall it search the web with? None needs a key; each is sent your questions.")
+    if present:
+        _keep(", ".join(present))
     for name, summary in free.items():
-        _say(f"       {name:<17}{summary}")
+        _say(f"       {name:<17}{summary}", hang=17)
     if "ddgs" not in free:
-        _say("       ddgs             the whole web, through DuckDuckGo: `pip install ddgs` first, then name it here")
+        install = install_command(extra="ddgs")
+        _say(f"       {'ddgs':<17}the whole web, through DuckDuckGo: first `{install}`, then name it here", hang=17)
     while True:
         text = _ask("names, or all")
         if not text:
-            return ()
+            return bool(present)
         names = list(free) if text == "all" else text.replace(",", " ").split()
         if _takes(partial(use_services, names, environ=os.environ, cwd=current_folder())):
             _say(f"       {', '.join(map(one_line, names))} from now on\n")
-            return names
+            return True
 
 
 # 4. a test
@@ -183,5 +199,16 @@ def _ask(what: str) -> str:
     return str(click.prompt(f"       {what}", default="", show_default=False, err=True)).strip()
 
 
-def _say(text: str) -> None:
-    click.echo(text, err=True)
+def _keep(present: str) -> None:
+    """Say what stays if the user only presses Enter."""
+    _say(f"       Enter  keep {one_line(present)}", hang=_KEPT_CHARS)
+
+
+def _listed(roots: Sequence[str]) -> str:
+    """Return the first roots, and how many more there are."""
+    more = f" and {len(roots) - _SHOWN_ROOTS} more" if len(roots) > _SHOWN_ROOTS else ""
+    return ", ".join(map(one_line, roots[:_SHOWN_ROOTS])) + more
+
+
+def _say(text: str, *, hang: int = 0) -> None:
+    say(text, hang=hang)

@@ -6,8 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import click
-
+from asky.cli.terminal.confirm import confirm
 from asky.cli.terminal.diff import show_diff
 from asky.cli.terminal.question import Keyboard, YesNo
 from asky.events import StageStarted
@@ -75,7 +74,7 @@ class Approval:
 
     def _confirm(self, asked: OutgoingQueries | FileChange) -> bool:
         self._show(asked, waits=False)
-        return click.confirm(_question(asked), err=True)
+        return confirm(_question(asked))
 
     def _show(self, asked: OutgoingQueries | FileChange, *, waits: bool) -> None:
         """Print what is asked about and, if the answer is typed into the progress line, the question."""

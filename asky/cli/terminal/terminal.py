@@ -77,6 +77,13 @@ def _rows(text: str, stream: TextIO, hang: int = 0) -> list[str]:
     return text.split("\n") if columns is None else folded(text, columns, hang=hang)
 
 
+def say(text: str, *, hang: int = 0, err: bool = True) -> None:
+    """Print a text for the user, where a command has no `Terminal`; lines are broken as by its `line`."""
+    stream = sys.stderr if err else sys.stdout
+    stream.write("\n".join(_rows(plain(text), stream, hang)) + "\n")
+    stream.flush()
+
+
 def _matching(
     cells: Sequence[tuple[str, tuple[int, ...]]], at: int, row: str
 ) -> Iterator[tuple[int, str, tuple[int, ...]]]:

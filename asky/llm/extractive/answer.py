@@ -48,10 +48,10 @@ def abstain(
             yield f"\n- {_BULLET.sub('', ' '.join(unit.quote.split()))} [{passages[unit.passage].key}]"
     elif failure is not None:
         yield f"\n\nThe search did not work: {' '.join(failure.split())[:_MAX_FAILURE_CHARS]}"
-    elif passages:
-        yield "\n\nNo passage that was found comes close."
-    else:
+    elif not passages:
         yield "\n\nNo passage was found."
+    elif doubt is None:
+        yield "\n\nNo passage that was found comes close."
 
 
 def _quoted(unit: Unit, passage: PassageText) -> str:

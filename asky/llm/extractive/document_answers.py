@@ -133,6 +133,19 @@ def answer_about_documents(
     return chosen
 
 
+def authors_in_metadata(
+    asked: DocumentQuestion, passages: Sequence[PassageText], units: Sequence[Unit]
+) -> Iterator[tuple[str, str]]:
+    """Yield title and authors of the documents that a question about authors means, as far as their metadata has any.
+
+    No text says so: it is for a question that nothing quotable answers.
+    """
+    for document in _documents(asked, passages, units) if "authors" in asked.aspects else ():
+        _, first = document.passages[0]
+        if first.authors:
+            yield first.title, first.authors
+
+
 def _documents(asked: DocumentQuestion, passages: Sequence[PassageText], units: Sequence[Unit]) -> list[_Document]:
     by_title: dict[str, list[tuple[int, PassageText]]] = {}
     for number, passage in enumerate(passages):
@@ -213,7 +226,10 @@ def _find(title: str, text: str) -> Span | None:
 
 
 def _authors(document: _Document) -> Iterator[Unit]:
-    """Yield the lines with the authors' names; where these are unknown, a line such as "by ...", or the first lines."""
+    """Yield the lines with the authors' names; where these are unknown, a line such as "by ...".
+
+    Without one, what stands between the title and the abstract; the beginning of another text names nobody.
+    """
     known = [name for _, passage in document.passages[:1] for name in re.split(r"\s*;\s*", passage.authors) if name]
     left = list(known)
     for number, passage in document.passages:
@@ -232,7 +248,7 @@ def _authors(document: _Document) -> Iterator[Unit]:
         if byline is not None:
             yield _made(number, passage, Span(byline.start(), byline.end()), "heading")
             return
-    yield from list(_front_block(document))[:1]
+    yield from list(_front_block(document, has_end=True))[:1]
 
 
 def _affiliations(document: _Document) -> Iterator[Unit]:
@@ -245,8 +261,12 @@ def _affiliations(document: _Document) -> Iterator[Unit]:
         yield from (line for line in lines if not _IN_REFERENCES.search(line.text))
 
 
-def _front_block(document: _Document) -> Iterator[Unit]:
-    """Yield what stands between the title and the abstract."""
+def _front_block(document: _Document, *, has_end: bool = False) -> Iterator[Unit]:
+    """Yield what stands between the title and the abstract.
+
+    Without an abstract it is what follows the title, or nothing if it must have that end.
+    """
+    is_paper = any(_is_abstract(passage) for _, passage in document.passages)
     for number, passage in document.passages:
         title = _find(passage.title, passage.text[:_FRONT_CHARS])
         if title is None and number == document.passages[0][0] and _ABSTRACT_LINE.search(passage.text):
@@ -254,6 +274,8 @@ def _front_block(document: _Document) -> Iterator[Unit]:
         if title is None:
             continue
         ends = _ABSTRACT_LINE.search(passage.text, title.end)
+        if has_end and ends is None and not is_paper:
+            continue
         end = min(ends.start() if ends else title.end + _MAX_LINE_CHARS, title.end + 2 * _MAX_LINE_CHARS)
         body = passage.text[title.end : end]
         start = title.end + len(body) - len(body.lstrip(" \t\n*_#"))

@@ -16,19 +16,19 @@ from asky.concurrency import in_thread
 from asky.errors import AskyError
 from asky.llm.extractive.answer import abstain, quote_units
 from asky.llm.extractive.bridges import linked_units
-from asky.llm.extractive.document_answers import answer_about_documents
+from asky.llm.extractive.document_answers import answer_about_documents, authors_in_metadata
 from asky.llm.extractive.questions import ParsedQuestion, follow_up, queries, read_question, shorten
 from asky.llm.extractive.relevance import may_answer, relevance
 from asky.llm.extractive.scoring import Embed, ScoredUnit, Scorer
 from asky.llm.extractive.selection import SelectionSettings, select_central, select_units
 from asky.llm.extractive.units import PassageText, Unit, read_units
 from asky.llm.port import Message, ModelUsage, Reply, TextDelta, ToolCall, ToolChoice, ToolSpec
-from asky.text.document_questions import TOLD_BY_ALL, is_small_talk
+from asky.text.document_questions import TOLD_BY_ALL, DocumentQuestion
+from asky.text.small_talk import SMALL_TALK_REPLY, is_small_talk
 
 RETRIEVAL_TOOL = "get_relevant_content"
 MEMORY_TOOL = "query_research_memory"
 
-SMALL_TALK_REPLY = "What would you like to know from your sources?"
 _CONTEXT_TOKENS = 1_000_000  # it reads only the tool results of the current question
 _MAX_CLOSEST = 2
 _SEVERAL_NAMES = 4
@@ -164,6 +164,8 @@ class ExtractiveModel:
                 chosen = select_central(reading.scorer, reading.passages, settings)
         if chosen:
             return quote_units(chosen, reading.passages), None
+        if document is not None and (known := _known_authors(document, reading)) is not None:
+            return abstain((), reading.passages, None, known), None
         parts = [part.scored for part in reading.judged[1:] if part.is_answered]
         answers = whole.scored if whole.is_answered else ()
         chosen = select_units(reading.scorer, whole.question, answers, parts, settings)
@@ -235,6 +237,13 @@ class _Reading:
     passages: Sequence[PassageText]
     scorer: Scorer
     judged: Sequence[_Judged]
+
+
+def _known_authors(asked: DocumentQuestion, reading: _Reading) -> str | None:
+    """Return what the metadata of the documents says about their authors, which no passage does; `None` if nothing."""
+    known = dict(authors_in_metadata(asked, reading.passages, reading.scorer.units))
+    told = [f"“{title}” names {authors}" for title, authors in list(known.items())[:_MAX_CLOSEST]]
+    return f"No passage says it; the metadata of {', that of '.join(told)}." if told else None
 
 
 def _best_relevance(reading: _Reading) -> float | None:

@@ -211,10 +211,5 @@ class _Writer:
             self._prefix = ""
 
 
-def _is_left_out(element: HtmlElement) -> bool:
-    tag = element.tag
-    return not isinstance(tag, str) or tag in SKIPPED or tag in _FRAME or is_hidden(element.attrib)
-
-
 def _label(id_: str) -> str:
     return _LABEL.sub("-", id_)[:80]

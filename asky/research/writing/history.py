@@ -20,6 +20,7 @@ from asky.research.writing.notes import joined, note_message, noted_text
 from asky.research.writing.tool_result_placeholder import tool_result_placeholder
 from asky.storage.sessions import NOTE_ROLE, NewMessage
 from asky.text.follow_ups import is_follow_up, names_topic
+from asky.text.small_talk import is_small_talk
 from asky.values import Answer, Evidence, Span
 
 if TYPE_CHECKING:
@@ -87,12 +88,13 @@ def contextual_query(question: str, earlier: Sequence[str]) -> str:
     """Return the query for `question`: a follow-up is preceded by the `earlier` questions that name its topic.
 
     These are the last question that names a topic and, if that is a follow-up too, the last one before it that is not:
-    after "What are tides?" and "And how often?", the query for "And why?" is "What are tides? And why?".
+    after "What are tides?" and "And how often?", the query for "And why?" is "What are tides? And why?". Thanks and
+    other small talk between them are passed over.
     """
     if not is_follow_up(question):
         return question
     before: list[str] = []
-    for each in filter(names_topic, reversed(earlier)):
+    for each in (asked for asked in reversed(earlier) if names_topic(asked) and not is_small_talk(asked)):
         before = [each, *before[-1:]]
         if not is_follow_up(each):
             break

@@ -138,6 +138,7 @@ class RunState:
             "shown": [encode_evidence(each) for each in shown.values()],
             "queries": self._new("queries", run.queries),
             "private_notes": self._new("private_notes", run.private_notes),
+            "noted": self._new("noted", run.noted),
             "warned": self._new("warned", self.warnings),
             "rejected": self._new("rejected", self.rejected),
             "offers": self._new("offers", self.allowlist),
@@ -165,10 +166,11 @@ class RunState:
             run.shown |= {found.key: found for found in decode_evidence(each["shown"], documents)}
             run.queries += each["queries"]
             run.private_notes += each["private_notes"]
+            run.noted += each.get("noted", ())  # missing from steps of an earlier version, as those that were sent
             self.earlier_warnings += each["warned"]
             self.rejected += [(url, why) for url, why in each["rejected"]]
             self.allowlist += each["offers"]
-            self.sent_queries += each.get("sent", ())  # missing from steps of an earlier version
+            self.sent_queries += each.get("sent", ())
             if each["use"] is not None:
                 self._restore_web_use(each["use"])
         for found in run.shown.values():
@@ -177,6 +179,7 @@ class RunState:
         self._recorded_lengths = {
             "queries": len(run.queries),
             "private_notes": len(run.private_notes),
+            "noted": len(run.noted),
             "warned": len(self.earlier_warnings),
             "rejected": len(self.rejected),
             "offers": len(self.allowlist),

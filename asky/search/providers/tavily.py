@@ -1,4 +1,8 @@
-"""Tavily."""
+"""Tavily, asked for addresses and snippets alone: no `search_depth`, no raw content.
+
+An advanced search costs two credits where a basic one costs one, and text that Tavily has read would pass by asky's own
+rules for pages: their limits, their robots.txt, their hash in the store. `search.tavily.parameters` asks for either.
+"""
 
 from __future__ import annotations
 

@@ -23,6 +23,7 @@ from asky.storage.session_removal import SessionRemoval
 from asky.storage.sessions import NewMessage, Session
 from asky.values import Answer
 from tests.support.asky_command import run_asky
+from tests.support.here import run_here
 from tests.support.in_process import InProcess
 from tests.support.models import ScriptedModel
 from tests.support.staged import staged_command
@@ -267,6 +268,8 @@ def test_the_session_to_continue_is_the_last_in_which_something_was_asked(desk: 
     last = typed(resume_last=True)
     with command_context() as ctx:
         made = ctx.asky.services.sessions
+        with pytest.raises(UsageError, match="there is no session 'asked' to continue"):
+            find_session(made, typed(session="asked", resume_last=True))
         made.open("empty", mode="lean")
         with pytest.raises(UsageError, match="no session to continue"):
             find_session(made, last)
@@ -277,6 +280,9 @@ def test_the_session_to_continue_is_the_last_in_which_something_was_asked(desk: 
         found = find_session(made, last)
         assert found is not None
         assert found.name == "asked"
+        named = find_session(made, typed(session="empty", resume_last=True))
+        assert named is not None
+        assert named.name == "empty"
         ctx.asky.services.runs.start(question="?", mode="lean", model="m", session_id=begun.id)
         made.append(begun.id, [NewMessage("note", "and now")], run_id=None)  # its answer is still being made
         found = find_session(made, last)
@@ -303,3 +309,14 @@ def test_the_name_of_a_file_is_no_word_that_its_answer_has_to_hold(
     assert (answered.code, answered.out.startswith("The harbour wall of granite was built in 1871. [1]")) == (0, True)
     other = asky("-r", "--no-web", f"What does {target} say about the moon?")
     assert other.code == 11
+
+
+def test_an_author_that_only_the_metadata_names_is_told_and_the_text_is_not_quoted_for_it(tmp_path: Path) -> None:
+    body = "".join(f"<p>La loutre {n} est de retour dans le marais, sans poisson, pas de loutre.</p>" for n in range(5))
+    head = '<title>La loutre</title><meta name="author" content="Solène Kervadec">'
+    (tmp_path / "loutre.html").write_text(f"<html><head>{head}</head><body><h1>La loutre</h1>{body}</body></html>")
+    environ = {"ASKY_RESEARCH__EMBEDDING__MODEL": str(tmp_path / "no model")}
+    done = run_here("-d", "loutre.html", "Who wrote the article?", home=tmp_path, environ=environ)
+    assert done.returncode == 11
+    assert "the metadata of “La loutre” names Solène Kervadec." in done.stdout
+    assert "de retour dans le marais" not in done.stdout

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from asky.cli.chat.commands import COMMANDS
 from tests.support.asky_command import run_asky
+from tests.support.endpoint import Endpoint
 from tests.support.here import run_here
 from tests.support.stores import FilledStore
 
@@ -133,3 +135,33 @@ def test_models_are_listed_with_the_one_that_answers(tmp_path: Path) -> None:
     assert "* fast" in lines
     assert "* extractive" in lines
     assert done.returncode == 0, done.stderr
+
+
+def test_thanks_are_no_run_and_leave_the_last_answer_to_the_commands(tmp_path: Path) -> None:
+    (tmp_path / "tides.md").write_text("# Tides\n\nThe moon raises the tides twice a day.\n")
+    environ = {"ASKY_RESEARCH__EMBEDDING__MODEL": str(tmp_path / "no model")}
+    lines = "What raises the tides?\nthanks!\nwhy 1\nok\nMerci\nsources\n"
+    done = run_here("chat", "-d", "tides.md", home=tmp_path, environ=environ, stdin=lines)
+    assert done.stdout.count("You are welcome.") == 2
+    assert "checked: the stored text has this hash" in done.stdout
+    assert "Tides  [1]\n" in done.stdout
+    assert len(json.loads(run_here("runs", "list", "--json", home=tmp_path).stdout)["runs"]) == 1
+
+
+def test_a_follow_up_asks_with_the_words_of_a_question_that_was_refused(tmp_path: Path) -> None:
+    (tmp_path / "tides.md").write_text("# Tides\n\nThe moon raises the tides twice a day.\n")
+    environ = {"ASKY_RESEARCH__EMBEDDING__MODEL": str(tmp_path / "no model")}
+    lines = "Who built the lighthouse?\nthanks\nAnd the harbour?\n"
+    done = run_here("chat", "-d", "tides.md", home=tmp_path, environ=environ, stdin=lines)
+    assert "“Who built the lighthouse? And the harbour?”" in done.stdout
+
+
+def test_a_word_that_is_a_command_reaches_no_model(tmp_path: Path) -> None:
+    with Endpoint("Shall I look further?", "Yes.", "Done.") as endpoint:
+        environ = {"ASKY_PROVIDERS__LAB__BASE_URL": endpoint.base_url, "ASKY_MODEL": "lab:test-model"}
+        lines = "What raises the tides?\nclear\nhelp\ncost\nweb off\nthanks\nok\nclear\nok\nquit\nnever\n"
+        done = run_here("chat", "--no-web", home=tmp_path, environ=environ, stdin=lines)
+        asked = [each.messages[-1]["content"] for each in endpoint.requests]
+    assert asked == ["What raises the tides?", "ok"]  # the second "ok" answers nothing
+    assert "there is no command clear; nothing was asked" in done.stderr
+    assert done.stdout.count("You are welcome.") == 1

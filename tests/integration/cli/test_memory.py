@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pexpect  # type: ignore[import-untyped] # it has no types
 import pytest
 from markdown_it import MarkdownIt
 
+from asky.research.memory import passage_record
 from tests.support.asky_command import ASKY, clean_environment, run_asky, run_python
+from tests.support.here import run_here
 from tests.support.in_process import InProcess
 from tests.support.stores import FilledStore
 
@@ -316,3 +319,55 @@ def test_listing_and_adding_do_not_touch_vectors(asky: InProcess, tmp_path: Path
     )
     done = run_python(("-c", code), home=tmp_path, environ={"ASKY_HOME": str(asky.home)})
     assert (done.returncode, done.stderr) == (0, "saved as finding 1\n")
+
+
+class Tenant:
+    """Asks about a lease, without an embedding model."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.lease = home / "lease.md"
+        self.lease.write_text("# Lease\n\nThe tenant may paint the walls white. The lease ends in June 2027.\n")
+
+    def __call__(self, *arguments: str) -> str:
+        """Return what the command prints on stdout."""
+        environ = {"ASKY_RESEARCH__EMBEDDING__MODEL": str(self.home / "no model")}
+        return run_here(*arguments, home=self.home, environ=environ).stdout
+
+
+def test_what_the_built_in_model_cannot_weigh_is_shown_beside_its_answer(tmp_path: Path) -> None:
+    asky = Tenant(tmp_path)
+    asky("memory", "add", "The landlord promised to repaint in May.")
+    asked = ("-r", "-d", "lease.md", "When will the landlord repaint?")
+    assert "\nyou noted: “The landlord promised to repaint in May.” (20" in asky(*asked)
+    (noted,) = json.loads(asky(*asked, "--json"))["noted"]
+    assert (noted["id"], noted["trust"], noted["passages"]) == (1, "user", [])
+    assert noted["text"] == "The landlord promised to repaint in May."
+    assert "\nyou noted: “The landlord" in asky("runs", "show")
+    assert json.loads(asky("runs", "replay", "--json"))["noted"] == [noted]
+
+
+def test_where_a_shown_finding_comes_from_is_said(tmp_path: Path) -> None:
+    asky = Tenant(tmp_path)
+    with FilledStore(tmp_path / "asky") as store:
+        text = "The walls are repainted in May."
+        document = store.add_text(asky.lease, text, title="Lease")
+        session = store.sessions.open("walls", mode="research").id
+        run = store.runs.start(question="What?", mode="research", model="extractive", session_id=session)
+        passage = passage_record(store.evidence(run, asky.lease, document, text, title="Lease"))
+        store.findings.add(text, session_id=session, run_id=None, trust="local", passages=[passage])
+    shown = asky("-r", "-s", "walls", "-d", "lease.md", "When are the walls repainted?")
+    assert re.search(r"noted earlier: “The walls are .* May.” \(20\S+, from your documents, “Lease”\)", shown)
+
+
+@pytest.mark.parametrize(
+    ("flags", "finding"), [(("-r",), "Kestrels hover over the harbour."), ((), "The lease ends later, says Vera.")]
+)
+def test_nothing_is_shown_of_the_memory_where_nothing_fits_or_nothing_is_recalled(
+    tmp_path: Path, flags: tuple[str, ...], finding: str
+) -> None:
+    asky = Tenant(tmp_path)
+    asky("memory", "add", finding)
+    asked = (*flags, "-d", "lease.md", "When does the lease end?")
+    assert "noted" not in asky(*asked)
+    assert json.loads(asky(*asked, "--json"))["noted"] == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -11,6 +12,8 @@ import pytest
 
 from tests.support.asky_command import clean_environment, run_asky
 from tests.support.stores import MILL, TIDES, FilledStore
+
+_STYLE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\]8;[^\x1b\x07]*(?:\x07|\x1b\\\\)")
 
 
 @pytest.fixture
@@ -25,9 +28,8 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def shown(command: list[str], home: Path, environ: dict[str, str], columns: int) -> str:
-    """The characters on the screen of a terminal of that width, without white space."""
-    screen = pyte.Screen(columns, 400)
+def sent(command: list[str], home: Path, environ: dict[str, str], columns: int) -> str:
+    """What the command sends to a terminal of that width; a question is answered with no."""
     variables = clean_environment(home, {**environ, "TERM": "xterm", "COLUMNS": str(columns), "LINES": "400"})
     child = pexpect.spawn(
         sys.executable,
@@ -38,10 +40,26 @@ def shown(command: list[str], home: Path, environ: dict[str, str], columns: int)
         timeout=300,
         dimensions=(400, columns),
     )
-    child.expect(pexpect.EOF)
+    text = ""
+    while child.expect([r"\[y/N\]:", pexpect.EOF]) == 0:
+        text += f"{child.before}{child.after}"
+        child.sendline("n")
+    text += child.before or ""
     child.close()
-    pyte.Stream(screen).feed(child.before or "")
+    return text
+
+
+def shown(command: list[str], home: Path, environ: dict[str, str], columns: int) -> str:
+    """The characters on the screen of a terminal of that width, without white space."""
+    screen = pyte.Screen(columns, 400)
+    pyte.Stream(screen).feed(sent(command, home, environ, columns))
     return "".join("".join(screen.display).split())
+
+
+def printed(command: list[str], home: Path, environ: dict[str, str], columns: int) -> str:
+    """The lines that a terminal of that width is sent, without colours and links."""
+    lines = _STYLE.sub("", sent(command, home, environ, columns)).replace("\r\n", "\n").split("\n")
+    return "\n".join(line.rpartition("\r")[2] for line in lines)
 
 
 @pytest.mark.few(1)
@@ -55,3 +73,27 @@ def test_whatever_the_width_everything_is_shown(home: Path, command: list[str], 
     screen = shown(command, home, environ, columns)
     assert lines
     assert [line for line in lines if "".join(line.split()) not in screen] == []
+
+
+@pytest.mark.few(4)
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["doctor"],
+        ["models", "list"],
+        ["--help"],
+        ["config", "show"],
+        ["config", "path"],
+        ["models", "show", "openai:gpt-x"],
+        ["models", "test", "openai:gpt-x"],
+        ["runs", "show"],
+        ["corpus", "status"],
+        ["-s", "sea", "-r", "Who?"],
+    ],
+    ids=" ".join,
+)
+def test_only_an_address_or_a_path_is_longer_than_a_narrow_terminal(home: Path, command: list[str]) -> None:
+    columns = 60
+    rows = printed(command, home, {"ASKY_RESEARCH__EMBEDDING__MODEL": str(home / "no-model")}, columns).splitlines()
+    assert rows
+    assert [row for row in rows if len(row) > columns and len(row.split()) > 1] == []

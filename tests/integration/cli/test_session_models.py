@@ -22,6 +22,8 @@ from tests.support.talks import open_talk, typed
 SECRET = "heliotrope"
 ASKED = "What is the harbour code?"
 OPEN = "What may everybody know?"
+NO_MODEL = "no model is configured"
+SWITCH = "use -m to switch to far at"
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,13 @@ def test_that_no_model_is_configured_is_said_once_in_a_conversation(desk: Desk, 
     assert told not in desk.ask(*begin, "-m", "extractive", ASKED).stderr  # it was chosen
 
 
+def test_a_default_that_was_chosen_is_no_missing_model(desk: Desk) -> None:
+    desk.ask("models", "default", "extractive")
+    assert NO_MODEL not in desk.ask("-d", "documents", ASKED).stderr
+    assert NO_MODEL not in desk.ask("--json", "-d", "documents", ASKED).stderr
+    assert NO_MODEL not in desk.ask("chat", "-d", "documents", stdin=f"{ASKED}\n").stderr
+
+
 @pytest.mark.parametrize("way", [("-c",), ("-s", "private"), ("chat", "-c"), ("chat", "-s", "private")])
 def test_a_session_that_no_other_model_has_seen_stays_with_the_built_in_one(desk: Desk, way: tuple[str, ...]) -> None:
     desk.keep_private()
@@ -115,7 +124,7 @@ def test_a_session_that_no_other_model_has_seen_stays_with_the_built_in_one(desk
         is_chat = way[0] == "chat"
         done = desk.ask(*way, *(() if is_chat else (ASKED,)), stdin=f"{ASKED}\n" if is_chat else "", default="far")
         assert SECRET in done.stdout
-        told = f"still answering with extractive: this session has documents; use -m to switch to far at {desk.host}"
+        told = f"still answering with extractive: no other model has seen your documents here; {SWITCH} {desk.host}"
         assert f"{told}\n" in done.stderr
     assert desk.endpoint.requests == []
     chosen = desk.ask("-c", "-m", "far", ASKED, default="far")
@@ -186,3 +195,15 @@ def test_documents_that_were_typed_stay_with_their_session(desk: Desk) -> None:
     done = desk.ask("chat", "-d", "documents", "-s", "first", stdin=f"/docs\n/session second\n/docs\n{ASKED}\n")
     assert done.stdout.splitlines()[0] == f"folder {desk.home / 'documents'}"
     assert SECRET not in done.stdout
+
+
+@pytest.mark.parametrize("command", [(), ("chat",)])
+def test_a_session_whose_model_is_gone_says_so_and_how_to_go_on(desk: Desk, command: tuple[str, ...]) -> None:
+    desk.ask("-m", "lab:test-model", "-s", "open", OPEN)
+    del desk.environ["ASKY_PROVIDERS__LAB__BASE_URL"]
+    del desk.environ["ASKY_MODELS__FAR__PROVIDER"], desk.environ["ASKY_MODELS__FAR__ID"]
+    done = desk.ask(*command, "-s", "open", *(() if command else (OPEN,)))
+    assert done.returncode == 3
+    assert "hint: the session open was last used with it; -m chooses another, such as -m extractive" in done.stderr
+    asked = desk.ask("-s", "open", "-m", "lab:other", OPEN)
+    assert "was last used with it" not in asked.stderr

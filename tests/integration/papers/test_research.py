@@ -12,7 +12,7 @@ import pymupdf
 import pytest
 
 from asky.app.asky import Asky
-from asky.errors import AskyError, NotEnoughEvidence, UsageError
+from asky.errors import AskyError, NotConfigured, NotEnoughEvidence, UsageError
 from asky.events import Event, StageFinished
 from asky.evidence.keys import KEY
 from asky.papers.catalog import PaperHit
@@ -209,3 +209,12 @@ def test_the_default_model_does_not_see_what_only_the_built_in_one_has_seen(asky
     research(asky, "What tides does the sun raise?")
     research(asky, "What tides does the moon raise?")
     assert endpoint.requests == []
+
+
+def test_a_model_that_the_session_remembers_and_nobody_configures_any_more_is_told(asky: Asky) -> None:
+    with asky.services.database.write():
+        session = asky.services.sessions.open("papers", mode="standard")
+        asky.services.sessions.remember(session.id, mode="standard", settings={"model": "gone:test-model"})
+    with pytest.raises(NotConfigured) as failed:
+        research(asky, "What are tides?")
+    assert (failed.value.hint or "").startswith("the session papers was last used with it; -m chooses another")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import anyio
 import anyio.lowlevel
 import pytest
 
 from asky.errors import ProviderError
-from asky.events import Warned
+from asky.events import PhaseStarted, StageStarted, Warned
+from asky.server.messages import RunProgress
 from asky.values import OutgoingQueries
 from tests.support.endpoint import Answer
 from tests.support.lab import ASKED, SECRET, Lab
@@ -47,6 +49,35 @@ async def test_research_is_started_followed_and_read(lab: Lab) -> None:
             assert await served.post(f"/api/research/{run_id}/stop") == {"status": "finished"}
             await served.post(f"/api/research/{run_id}/resume", status=409)
         assert agent.requests[0].privacy_mode == "local_only"
+
+
+class Waiting(ScriptedAgent):
+    """Stores no run before it is `ready`, as an agent that reads its documents first."""
+
+    ready: anyio.Event
+
+    async def _run(self, *arguments: Any, **given: Any) -> None:
+        await self.ready.wait()
+        await super()._run(*arguments, **given)
+
+
+async def test_the_first_status_has_the_question_already(lab: Lab) -> None:
+    with lab.open() as asky:
+        agent = Waiting(asky)
+        agent.ready = anyio.Event()
+        async with serving(asky, agent) as served:
+            run_id = await served.start("Why are there tides?")
+            status = await served.get(f"/api/research/{run_id}/status")
+            assert (status["status"], status["query"]) == ("running", "Why are there tides?")
+            agent.ready.set()
+            await served.followed(run_id)
+
+
+def test_a_stage_within_a_phase_of_an_agent_is_no_phase() -> None:
+    entered = RunProgress().after(PhaseStarted("synthesize", 1, 4, 6, 2, "writing the report"))
+    within = entered.after(StageStarted("verify"))
+    assert (within.phase, within.doing, within.sources_queried) == ("synthesize", "verify", 4)
+    assert RunProgress().after(StageStarted("verify")).phase == "verify"  # a question has no others
 
 
 async def test_stopped_research_writes_its_report(lab: Lab) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from asky.app.requests import AskRequest, ResolvedAsk, check_resolved, find_session, resolve_in
+from asky.app.requests import AskRequest, ResolvedAsk, check_resolved, resolve_in
 from asky.cli.ask_options import AskOptions
 from asky.config.loader import load_config
 from asky.errors import UsageError
@@ -106,7 +106,6 @@ def options(**given: Any) -> AskOptions:
 @pytest.mark.parametrize(
     "given",
     [
-        {"session": "x", "resume": True},
         {"research": True, "lean": True},
         {"research": True, "standard": True},
         {"lean": True, "standard": True},
@@ -118,8 +117,6 @@ def test_flags_that_contradict_each_other_are_refused(given: dict[str, Any]) -> 
 
 
 def test_a_request_that_contradicts_itself_is_refused_whoever_asks(services: Services, follow: Following) -> None:
-    with pytest.raises(UsageError, match="cannot be combined"):
-        find_session(services.sessions, typed(session="x", resume_last=True))
     with pytest.raises(UsageError, match="cannot be combined"):
         follow(typed(mode="lean", allowed=True), None)
 

@@ -5,7 +5,7 @@ import pytest
 from asky.app.conversation import ConversationStatus
 from asky.cli.chat.status import spent_words, status_line
 
-STATUS = ConversationStatus("fast", "research", "sea", uses_web=True, tokens=12_345, cost_usd=0.01234)
+STATUS = ConversationStatus("fast", "research", "sea", web="on", tokens=12_345, cost_usd=0.01234)
 WHOLE = "fast | research | web on | 12,345 tokens, 0.0123 USD | sea"
 
 
@@ -28,13 +28,13 @@ def test_facts_that_do_not_fit_are_left_out_whole(columns: int, line: str) -> No
 
 
 def test_a_wide_name_takes_two_cells_a_character() -> None:
-    wide = ConversationStatus("速い", "lean", None, uses_web=False)
+    wide = ConversationStatus("速い", "lean", None, web="off")
     assert status_line(wide, 11) == "速い | lean"
     assert status_line(wide, 10) == "速い"
 
 
 def test_a_name_cannot_steer_the_terminal() -> None:
-    hostile = ConversationStatus("a\x1b[2Jb", "lean", "x\ny", uses_web=False)
+    hostile = ConversationStatus("a\x1b[2Jb", "lean", "x\ny", web="off")
     assert status_line(hostile, 80) == "ab | lean | web off | 0 tokens | x y"
 
 

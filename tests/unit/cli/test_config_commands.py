@@ -30,6 +30,17 @@ def test_show_prints_each_value_with_its_origin(tmp_path: Path, user_file: Path)
     assert done.stderr == ""
 
 
+def test_show_has_a_view_of_what_the_user_changed(tmp_path: Path, user_file: Path) -> None:
+    nothing = run_asky("config", "show", "--changed", home=tmp_path)
+    assert (nothing.stdout, nothing.stderr) == ("", "nothing is changed: every setting is as asky brings it\n")
+    user_file.write_text("[ui]\ncolor = 'never'\n")
+    environ = {"ASKY_RESEARCH__MAX_TURNS": "3"}
+    done = run_asky("config", "show", "--changed", home=tmp_path, environ=environ)
+    assert [line.split(" = ")[0] for line in done.stdout.splitlines()] == ["research.max_turns", "ui.color"]
+    shown = json.loads(run_asky("config", "show", "--changed", "--json", home=tmp_path, environ=environ).stdout)
+    assert [each["key"] for each in shown["values"]] == ["research.max_turns", "ui.color"]
+
+
 def test_show_as_json_has_the_same_values(tmp_path: Path, user_file: Path) -> None:
     user_file.write_text("[ui]\ncolor = 'never'\n")
     shown = json.loads(run_asky("config", "show", "--json", home=tmp_path).stdout)

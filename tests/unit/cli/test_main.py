@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import sys
 from pathlib import Path
 
@@ -9,9 +10,11 @@ import pexpect  # type: ignore[import-untyped] # it has no types
 import pytest
 
 from asky.cli.catalog import COMMANDS, EXIT_CODES
-from asky.cli.main import asky, hint_at_command, with_command
+from asky.cli.main import asky, with_command
 from asky.errors import AskyError
 from tests.support.asky_command import clean_environment, run_asky
+from tests.support.dialogue import Dialogue
+from tests.support.here import run_here
 
 
 @pytest.mark.parametrize(
@@ -45,27 +48,63 @@ def test_without_arguments_only_a_pipe_is_a_question() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "close"),
+    ("arguments", "meant"),
     [
-        (["serach", "foo"], "search"),
-        (["corpsu"], "corpus"),
-        (["confg", "show"], "config"),
-        (["help"], "--help"),
-        (["serach", "--json"], None),
-        (["serach", "-q"], None),
-        (["search"], None),
-        (["searching for truth"], None),
-        (["Serach"], None),
-        (["photosynthesis"], None),
-        (["-r"], None),
-        ([], None),
+        (["sessions"], "asky session"),
+        (["run", "list"], "asky runs list"),
+        (["run", "shwo"], "asky runs shwo"),
+        (["sesion", "rm", "harbour"], "asky session rm harbour"),
+        (["serach", "foo"], "asky search foo"),
+        (["serach", "foo", "-d", "docs"], "asky search foo -d docs"),
+        (["corpsu", "-q"], "asky corpus -q"),
+        (["confg", "show"], "asky config show"),
     ],
 )
-def test_a_mistyped_command_is_asked_with_a_hint(arguments: list[str], close: str | None) -> None:
-    note = hint_at_command(arguments)
-    assert (note is None) == (close is None)
-    if close is not None:
-        assert note == f'note: "{arguments[0]}" is taken as a question; for the command: asky {close}'
+def test_a_word_that_almost_is_a_command_is_not_asked(arguments: list[str], meant: str, tmp_path: Path) -> None:
+    done = run_here(*arguments, home=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"asky: there is no command {arguments[0]}\n")
+    assert f"did you mean `{meant}`? to ask it as a question: asky ask {' '.join(arguments)}\n" in done.stderr
+    assert not (tmp_path / "asky" / "data").exists()
+
+
+def test_with_json_a_mistyped_command_is_a_json_error(tmp_path: Path) -> None:
+    done = run_here("serach", "tides", "--json", home=tmp_path)
+    assert (done.returncode, json.loads(done.stderr)["code"]) == (2, "usage")
+
+
+@pytest.mark.parametrize(
+    ("question", "is_noted"),
+    [
+        (["photosynthesis"], False),
+        (["paper", "planes"], True),
+        (["serach", "tides", "and", "moon"], True),
+        (["serach", "tides", "and", "moon", "-q"], False),
+        (["searching for truth"], False),
+        (["Serach"], False),
+        (["ask", "sessions"], False),
+    ],
+)
+def test_what_may_be_a_question_is_asked(question: list[str], is_noted: bool, tmp_path: Path) -> None:
+    done = run_here(*question, "--dry-run", "-d", ".", home=tmp_path)
+    assert "there is no command" not in done.stderr
+    note = f'note: "{question[0]}" is taken as a question; for the command: asky '
+    assert (note in done.stderr) is is_noted
+
+
+@pytest.mark.parametrize(("reply", "said"), [("", "no sessions yet"), ("n", "there is nothing to answer from")])
+def test_on_a_terminal_a_mistyped_command_is_asked_about(reply: str, said: str, tmp_path: Path) -> None:
+    with Dialogue("sessions", home=tmp_path) as typed:
+        typed.answer("Run `asky session`? [Y/n]:", reply)
+        if reply == "n":  # nothing is set up to answer from
+            typed.answer("[y/N]:", "n")
+        typed.end()
+    assert "there is no command sessions; n asks it as a question" in typed.screen
+    assert said in typed.screen
+
+
+def test_help_is_help(tmp_path: Path) -> None:
+    assert run_here("help", home=tmp_path).stdout == run_here("--help", home=tmp_path).stdout
 
 
 def test_every_command_that_is_there_is_called_by_its_name() -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from asky.config.changing import set_value
+from asky.config.documents import parse_toml
 from asky.config.loader import load_config
 from asky.errors import ConfigError, NotConfigured
 
@@ -92,3 +93,30 @@ def test_a_file_that_is_already_wrong_is_reported_and_kept(environ: dict[str, st
     with pytest.raises(ConfigError, match=r"research\.toml:1:10: not valid TOML"):
         set_value("research.max_turns", "13", environ=environ, cwd=tmp_path)
     assert file.read_text() == "[research\n"
+
+
+def test_an_alias_is_made_with_one_value_and_its_keys_are_set_then(environ: dict[str, str], tmp_path: Path) -> None:
+    file = set_value("models.work", "openai:gpt-x", environ=environ, cwd=tmp_path)
+    set_value("models.work.context_tokens", "128000", environ=environ, cwd=tmp_path)
+    assert parse_toml(file.read_text()) == {
+        "models": {"work": {"provider": "openai", "id": "gpt-x", "context_tokens": 128000}}
+    }
+    set_value("models.work", "ollama:qwen3:8b", environ=environ, cwd=tmp_path)
+    set_value("models.own", "extractive", environ=environ, cwd=tmp_path)
+    model = load_config(environ=environ, cwd=tmp_path).model("work").model
+    assert (model.provider, model.id, model.context_tokens) == ("ollama", "qwen3:8b", 128000)
+
+
+def test_half_an_alias_is_refused_with_the_command_that_makes_it_and_no_line_of_a_file(
+    environ: dict[str, str], tmp_path: Path
+) -> None:
+    for key in ("models.work.provider", "models.work.id", 'models."a b".id'):
+        with pytest.raises(ConfigError) as refused:
+            set_value(key, "openai", environ=environ, cwd=tmp_path)
+        assert refused.value.message.startswith(f"{key} was not set: models.")
+        assert "models.toml" not in refused.value.message
+        alias = key.rpartition(".")[0]
+        assert refused.value.hint == f"`asky config set {alias} PROVIDER:MODEL_ID` makes the alias first"
+    with pytest.raises(NotConfigured, match="there is no model called 'openai'"):
+        set_value("models.work", "openai", environ=environ, cwd=tmp_path)
+    assert not (tmp_path / "asky" / "config" / "models.toml").exists()

@@ -111,5 +111,6 @@ def test_the_json_object_has_every_key_of_the_contract_in_order() -> None:
         "warnings": ["one"],
         "confidence": 0.75,
         "contradictions": [],
+        "noted": [],
     }
     assert list(value)[:8] == ["schema", "run", "session", "mode", "question", "model", "answer", "citations"]

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
-from asky.llm.extractive.document_answers import answer_about_documents
+from asky.llm.extractive.document_answers import answer_about_documents, authors_in_metadata
 from asky.llm.extractive.units import read_units
 from asky.text.document_questions import read_document_question
 from asky.values import Location
@@ -58,6 +58,24 @@ def test_the_authors_are_the_lines_with_their_names() -> None:
     assert answer("Who wrote it?", Passage("On Mills\n\nby Ada Byrne and Bob Clare\n\nText.", authors="")) == [
         "by Ada Byrne and Bob Clare"
     ]
+
+
+def test_names_before_an_abstract_are_quoted_though_no_metadata_has_them() -> None:
+    front = replace(FRONT, authors="")
+    assert "Ada Byrne1, Bob Clare2" in answer("Who wrote it?", front, replace(ABSTRACT, authors=""))[0]
+    assert answer("Who wrote it?", Passage("On Mills\n\nAda Byrne\n\nAbstract\n\nMills burn.", title="On Mills")) == [
+        "Ada Byrne"
+    ]
+
+
+@pytest.mark.parametrize("authors", ["Solène Kervadec", ""])
+def test_the_beginning_of_a_text_names_no_author(authors: str) -> None:
+    page = Passage("The Otter\n\nThe otter is back. It was gone since 1978.", title="The Otter", authors=authors)
+    assert answer("Who wrote the article?", page) == []
+    asked = read_document_question("Who wrote the article?")
+    assert asked is not None
+    told = list(authors_in_metadata(asked, [page], read_units([page])))
+    assert told == ([("The Otter", "Solène Kervadec")] if authors else [])
 
 
 def test_a_line_that_only_begins_like_a_byline_is_none() -> None:

@@ -33,5 +33,6 @@ def test_a_question_that_says_enough_goes_alone(question: str) -> None:
 def test_a_first_question_goes_alone_and_what_goes_before_is_cut() -> None:
     assert contextual_query("And when?", []) == "And when?"
     assert contextual_query("And when?", ["And how often?"]) == "And when?"  # which says nothing either
+    assert contextual_query("And why?", [TIDES, "thanks!", "ok great"]) == f"{TIDES} And why?"
     assert len(contextual_query("And when?", [TIDES * 100])) < 320
     assert len(contextual_query("And when?", [TIDES * 100, f"And the sun? {'It ' * 1000}"])) < 320

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from asky.errors import ProviderError
 from asky.search.port import Candidate, SearchRequest
 from asky.search.rows import clip, collect, language_of, passages, plain, texts, web_url, whole_number, within
-from asky.search.service import RequestLimits
+from asky.search.service_table import RequestLimits
 
 
 @pytest.mark.parametrize(

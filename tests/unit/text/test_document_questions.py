@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from asky.text.document_questions import is_small_talk, read_document_question
+from asky.text.document_questions import read_document_question
 
 
 @pytest.mark.parametrize(
@@ -150,16 +150,6 @@ def test_a_question_for_definitions_is_recognised(question: str, kinds: set[str]
 def test_other_questions_ask_for_no_definitions(question: str) -> None:
     found = read_document_question(question)
     assert found is None or not found.kinds
-
-
-@pytest.mark.parametrize("text", ["thanks", "Thank you!", "ok great", "Hello", "bye"])
-def test_small_talk_is_recognised(text: str) -> None:
-    assert is_small_talk(text)
-
-
-@pytest.mark.parametrize("text", ["", "What is it?", "thanks, and who wrote the paper", "the"])
-def test_a_question_is_no_small_talk(text: str) -> None:
-    assert not is_small_talk(text)
 
 
 def test_documents_are_named_by_their_files_and_authors() -> None:
