@@ -22,7 +22,9 @@ _SENTENCES = re.compile(r"[a-z]{2}[.!?] [A-Z][a-z]+ [a-z]+ [a-z]+ .*[a-z]{2}[.!?
 _CELL = re.compile(r"[^;:\n]{1,60}: [^;\n]*")
 _MAX_FIRST_CELL = 80  # characters of one without a name
 _FIELD = re.compile(r"[^\s:#=](?:[^:\n=]|:(?=\S)){0,150}?: \S.*|[^\s:#=][^\s:=]{0,150}? ?= ?\S.*")
-_PATH = re.compile(r"(?:[\w$@-]+[.\[])+|[a-z][\w$@-]*(?::| ?=)|[\w$@-]+[_-][\w$@-]+(?::| ?=)")
+_PATH = re.compile(r"(?:\[\d+\])+[.:]|(?:[\w$@-]+[.\[])+|[a-z][\w$@-]*(?::| ?=)|[\w$@-]+[_-][\w$@-]+(?::| ?=)")
+_BESIDE_SETTINGS = re.compile(r"[#;]|\[(?!\d+\][.:\[])")  # a comment or the name of a section: no member of a list
+_IN_LIST = re.compile(r"[\w$@.-]*(?:\[\d+\])+(?:[.\[][\w$@.\[\]-]*)?: ")  # a value of a list, which may have sentences
 _CODE_LINE = re.compile(
     r".*[;{}]$|.*\)\s*(?::|=>|->.*:|\{)$|[}\])]+[;,)]*$|\s*(?://|/\*|\*/|\#!|\#include|@\w+|--\s)"
     r"|\s*(?:def|class|return|import|from\s+\S+\s+import|const|let|var|function|async|await|export|if\s*\(|for\s*\("
@@ -47,14 +49,16 @@ def form_of(text: str, title: str = "") -> Form:
     rows = sum(map(is_row, lines))
     if rows >= _SEVERAL_ROWS and 2 * rows >= len(lines):  # above them stand the table's name and its head
         return "rows"
+    if _share(lines, _IN_LIST) >= _MOST and all(len(line) <= _MAX_LINE for line in lines):
+        return "fields"
     if any(len(line) > _MAX_LINE or _SENTENCES.search(line) for line in lines):
         return "code" if _looks_like_code(text) else "prose"
     if _share(lines, TIME_STAMP) >= _LOG_SHARE and (len(lines) > 1 or title.casefold().endswith(".log")):
         return "log"
     if rows >= _MOST * len(lines):
         return "rows"
-    comments = [line for line in lines if not line.startswith(("#", ";", "["))] or lines
-    if _share(comments, _FIELD, whole=True) >= _MOST and _share(comments, _PATH) >= _PATH_SHARE:
+    settings = [line for line in lines if not _BESIDE_SETTINGS.match(line)] or lines
+    if _share(settings, _FIELD, whole=True) >= _MOST and _share(settings, _PATH) >= _PATH_SHARE:
         return "fields"
     return "code" if _looks_like_code(text) else "prose"
 

@@ -143,7 +143,9 @@ _ITEM_OR_HEADING_MARK = re.compile(
     r"^(?:#{1,6}\s+|[-*+•]\s+|\(?\d{1,3}[.)]\s+|\(?[A-Za-z][.)]\s+)|\s*#+\s*$|\n\s*[=-]{3,}\s*$"
 )
 _HEADING_MARK = re.compile(r"^#{1,6}\s+|\s*#+\s*$|\n\s*[=-]{3,}\s*$")
-_REFERENCE_ENTRY = re.compile(r"^(?:\[\^?\d{1,3}\][^\n:]|[^\n]*\b(?:doi:|ISBN\b|arXiv:\d))[^\n]*$", re.MULTILINE)
+_REFERENCE_ENTRY = re.compile(
+    r"^(?:\[\^?\d{1,3}\](?![\[.]\S)[^\n:]|[^\n]*\b(?:doi:|ISBN\b|arXiv:\d))[^\n]*$", re.MULTILINE
+)
 _ENDED = re.compile(r"""[.!?…。！？｡।॥؟۔።]["'”’)\]}»›」』）】》*_`]*(?:\s*\[[\d,;\s–-]{1,20}\])*$""")
 _SENTENCE_BREAK = re.compile(r"(?:[^\W\d_]{2}|\d{3}|[)%])[.!?] [A-Z]")
 _HEADING = re.compile(r"#{1,6}\s|\*\*[^*\n]+\*\*:?$|__[^_\n]+__:?$|[^\n]+\n\s*[=-]{3,}\s*$")
@@ -167,6 +169,7 @@ _BIBLIOGRAPHY = re.compile(
     re.IGNORECASE,
 )
 _REFERENCE_NUMBER = re.compile(r"\s?\[\^?\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*\]")
+_TOP_INDEX = re.compile(r"^(?:\[\d+\])+\.(?=\w)", re.MULTILINE)  # of `[0].note: ...`, a sentence in a list of JSON
 _KEY_LIKE = re.compile(r"\[\s*P[0-9a-fA-F]{4,8}\b")  # would read as a citation key
 _SYMBOLS = frozenset("{}<>=;|\\$#~^@")
 _LINE = re.compile(r"\S[^\n]*")
@@ -545,7 +548,7 @@ def _fields(text: str, part: Span | None = None) -> Iterator[Unit]:
         span = Span(begin + line.start, begin + line.end)
         field = _FIELD.match(text, span.start, span.end)
         path = field[1].strip() if field else ""
-        of_list = _INDEX.sub("", path) if _INDEX.search(path) else ""
+        of_list = _INDEX.sub("[]", path) if _INDEX.search(path) else ""
         owner = path.rpartition(".")[0]
         of_list = owner if owner in small else of_list
         member = bool(group) and part is not None and text[span.start : span.end].startswith("- ")  # YAML's lists
@@ -565,7 +568,7 @@ def _small_objects(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4_096)  # a unit is compared, scored, embedded and quoted by this text
 def _one_line(text: str) -> str:
-    return " ".join(_REFERENCE_NUMBER.sub("", plain(text)).split())
+    return " ".join(_REFERENCE_NUMBER.sub("", plain(_TOP_INDEX.sub("", text))).split())
 
 
 def _is_item(text: str) -> bool:

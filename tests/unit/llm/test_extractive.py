@@ -213,6 +213,12 @@ def test_the_index_in_the_path_of_a_setting_does_not_read_as_a_citation() -> Non
     )
 
 
+def test_the_index_in_the_path_of_the_closest_setting_does_not_read_as_a_citation_either() -> None:
+    passages = [Passage("Pe009", "ci.yaml", "jobs.test.steps[1].run: make test\njobs.test.steps[1].id: a")]
+    text = "".join(abstain(read_units(passages), passages, None))
+    assert "- `jobs.test.steps[1].run: make test` `jobs.test.steps[1].id: a` [Pe009]" in text
+
+
 def test_a_closest_list_has_one_bullet() -> None:
     passages = [Passage("Pe005", "Diary", "- letters to the miller\n- the parish book")]
     text = "".join(abstain(read_units(passages), passages, None))
