@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from asky.text.tables import bar_tables
 from asky.values import Span
 
 _QUOTES = frozenset("'\"`´‘’‚‛“”„‟«»‹›′″")
@@ -20,7 +21,9 @@ class Quotable:
     """A text in which many quotations can be searched."""
 
     def __init__(self, text: str, *, ignore_case: bool = False) -> None:
+        self._text = text
         self._ignore_case = ignore_case
+        self._rows: list[tuple[str, Span]] | None = None
         self._normal, self._origins = _normalised(text, ignore_case)
 
     def find(self, quote: str) -> Span | None:
@@ -33,10 +36,17 @@ class Quotable:
             return None
         start = self._normal.find(wanted)
         if start < 0:
-            return None
+            return self._row_with(wanted)
         end = start + len(wanted)
         places = [self._origins[i] for i in range(start, end) if self._normal[i] != _BOUNDARY]
         return Span(places[0], places[-1] + 1)
+
+    def _row_with(self, wanted: str) -> Span | None:
+        """Return the first row of a table that has `wanted` in it when its columns are named: `Mill: Clare`."""
+        if self._rows is None:
+            rows = (row for table in bar_tables(self._text) if table.names for row in table.rows)
+            self._rows = [(prepare_quote(row.named, ignore_case=self._ignore_case), row.span) for row in rows]
+        return next((span for named, span in self._rows if wanted in named), None)
 
 
 def quoted_spans(claims: Sequence[Mapping[str, Any]], n: int, length: int) -> list[Span]:
@@ -79,7 +89,8 @@ def find_quote(quote: str, text: str, *, ignore_case: bool = False) -> Span | No
     Both are normalised first: white space and dashes are one space, and all quotation marks are the same; a hyphen
     inside a word is ignored, and so are one at the end of a line with the line end, soft hyphens, zero-width characters
     and asterisks; next to a digit all dashes are the same; ligatures and accents are decomposed. The quotation begins
-    and ends at word boundaries. An empty one is never found.
+    and ends at word boundaries. An empty one is never found. A row of a table with bars may be quoted with the names of
+    its columns, as `named_row` writes it.
     """
     return Quotable(text, ignore_case=ignore_case).find(quote)
 

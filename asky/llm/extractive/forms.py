@@ -6,6 +6,7 @@ import re
 from typing import Literal
 
 from asky.text.sentences import TIME_STAMP
+from asky.text.tables import NAME_CHARS
 
 Form = Literal["prose", "rows", "fields", "code", "log"]
 
@@ -71,6 +72,16 @@ def is_row(line: str) -> bool:
     first, *others = re.split(r"; ?", line.strip())
     is_named = _CELL.fullmatch(first) is not None or (len(first) <= _MAX_FIRST_CELL and ":" not in first)
     return bool(others) and is_named and all(_CELL.fullmatch(other) for other in others)
+
+
+def is_head(line: str, below: str) -> bool:
+    """Return whether a line has the names of the columns of the row below it: `month; units` of `month: May; units: 5`.
+
+    Of a row, the first column may have no name, and empty cells are left out.
+    """
+    names = [name.strip()[:NAME_CHARS] for name in line.split("; ")]
+    named = [cell.partition(": ")[0] for cell in re.split(r"; ?", below.strip()) if ": " in cell]
+    return len(names) > 1 and not is_row(line) and is_row(below) and set(named) <= set(names)
 
 
 def _looks_like_code(text: str) -> bool:

@@ -12,13 +12,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import zip_longest
 from typing import Literal, Protocol
 
-from asky.llm.extractive.forms import form_of, is_row
+from asky.llm.extractive.forms import form_of, is_head, is_row
 from asky.llm.extractive.related import related
 from asky.llm.extractive.tasks import task_state
 from asky.text.plain import plain
 from asky.text.sentences import sentence_spans
+from asky.text.tables import bar_tables
 from asky.text.terms import content_terms, terms_of, words
 from asky.values import Location, Span
 
@@ -97,11 +99,22 @@ class Unit:
             return self.text
         if self.kind == "heading":
             return _one_line(_HEADING_MARK.sub("", self.text))
+        if self.labelled:
+            return self.labelled
         if self.kind in RECORDS:
             return "\n".join(" ".join(line.split()) for line in self.text.split("\n"))
         if self.kind == "list":
-            return "\n".join(_shown_lines(self.text.rstrip()))
+            return "\n".join(_shown_lines(_with_named_rows(self.text.rstrip())))
         return _one_line(self.text)
+
+
+def _with_named_rows(text: str) -> str:
+    """Return a list with the rows of the tables in it as items that name their columns, and without the heads."""
+    for table in reversed(list(bar_tables(text)) if not _FENCE_LINE.search(text) else []):
+        if table.names:
+            items = "\n".join(f"- {row.named}" for row in table.rows)
+            text = text[: table.lines[0].start] + items + text[table.lines[-1].end :]
+    return text
 
 
 def _shown_lines(text: str) -> Iterator[str]:
@@ -157,7 +170,6 @@ _MAIL_TERMS = terms_of("mail email message letter wrote write written sent send 
 _FAILURE = re.compile(r"\b(?:ERROR|ERR|FATAL|CRITICAL|WARN(?:ING)?|panic|Traceback|[Ee]xception|[Ff]ail(?:ed|ure))\b")
 _FAILURE_TERMS = terms_of("error problem wrong went failed failure issue broke crash trouble")
 _TABLE_ROW = re.compile(r"\|.*\||[^|\n]+\|[^|\n]+\|")
-_TABLE_RULE = re.compile(r"[\s|:+=-]+$")
 _NOT_PROSE = re.compile(
     r"^#{1,6}\s|\t.*\t|^[$>]|^!\[|^={3,}|\n\s*[=-]{3,}\s*$|https?://\S+\s*$"
     r"|^\*\*[^*]+\*\*$|^__[^_]+__$"  # a heading in bold
@@ -234,8 +246,10 @@ def _units_of(passage: PassageText) -> Iterator[Unit]:
         yield from _with_siblings(list(_fields(text)))
     else:
         kind: UnitKind = "row" if form == "rows" else "entry"
-        for span in _lines(text, entries=form == "log"):
-            yield _unit(text, span, kind)
+        lines = list(_lines(text, entries=form == "log"))
+        for span, below in zip_longest(lines, lines[1:], fillvalue=Span(0, 0)):
+            heads = kind == "row" and is_head(text[span.start : span.end], text[below.start : below.end])
+            yield _unit(text, span, kind, quotable=not heads)
 
 
 def _unit(
@@ -276,9 +290,10 @@ def _prose(text: str) -> Iterator[Unit]:
         body = text[span.start : span.end]
         before_code = pieces[number + 1 : number + 2] and pieces[number + 1][0] == "code"
         leads = _LEADS_IN.search(body) or (before_code and not _ENDED.search(body[-_TAIL_CHARS:]))
-        end = _block_end(pieces, number, leads=bool(leads))
+        end = _block_end(text, pieces, number, leads=bool(leads))
         block = pieces[number:end]
         number = end
+        before_record = pieces[end : end + 1] and pieces[end][0] == "record"
         found: Iterable[Unit]
         if kind == "heading" or (kind == "item" and _is_label(body, block, pieces[end : end + 1])):
             heading = _one_line(_ITEM_OR_HEADING_MARK.sub("", body))
@@ -299,7 +314,8 @@ def _prose(text: str) -> Iterator[Unit]:
             found = _code_blocks(text, inner, heading_terms)
         else:
             aside = any(start < span.end and span.start < stop for start, stop in asides)
-            quotable = not aside and not body.rstrip().endswith((":", "：")) and _is_prose(body)
+            heads = before_record and is_head(body, text[pieces[end][1].start : pieces[end][1].end])
+            quotable = not (aside or heads or body.rstrip().endswith((":", "："))) and _is_prose(body)
             found = [_unit(text, span, "sentence", heading_terms, quotable=quotable)]
         yield from (replace(unit, heading=heading) for unit in found)
 
@@ -320,12 +336,15 @@ def _code_begun_before(text: str) -> Span | None:
     return Span(*fences[0].span()) if closes else None
 
 
-def _block_end(pieces: Sequence[tuple[str, Span]], number: int, *, leads: bool) -> int:
+def _block_end(text: str, pieces: Sequence[tuple[str, Span]], number: int, *, leads: bool) -> int:
     """Return the end of the block that begins at `number`: a list or table, or a sentence with what it introduces."""
     kind = pieces[number][0]
     together = {"item": ("item",), "row": ("row",), "sentence": _INTRODUCED if leads else ()}.get(kind, ())
     end = number + 1
     while end < len(pieces) and pieces[end][0] in together and pieces[end - 1][0] != "code":
+        (before, last), (following, first) = pieces[end - 1], pieces[end]
+        if before == following == "row" and text.count("\n", last.end, first.start) > 1:  # another table
+            break
         end += 1
     return end
 
@@ -346,15 +365,22 @@ def _pieces(text: str, begin: int, fences: Sequence[tuple[int, int, Span]]) -> I
     """
     position = begin
     for start, end, inner in [*fences, (len(text), len(text), Span(len(text), len(text)))]:
-        for records in [*_runs_of_rows(text, position, start), [Span(start, start)]]:
-            for span in _sentences(text, position, records[0].start):
+        tables = [("row", table.lines) for table in bar_tables(text, position, start)]
+        records = [("record", run) for run in _runs_of_rows(text, position, start) if not _overlaps(run, tables)]
+        runs = sorted([*tables, *records], key=lambda each: each[1][0].start)
+        for kind, lines in [*runs, ("", [Span(start, start)])]:
+            for span in _sentences(text, position, lines[0].start):
                 begins_line = not text[text.rfind("\n", 0, span.start) + 1 : span.start].strip()
                 yield _kind_of(text[span.start : span.end]) if begins_line else "continued", span
-            yield from (("record", record) for record in records if len(record))
-            position = records[-1].end
+            yield from ((kind, line) for line in lines if len(line))
+            position = lines[-1].end
         if len(inner):
             yield "code", Span(start, end)
         position = end
+
+
+def _overlaps(run: Sequence[Span], tables: Sequence[tuple[str, Sequence[Span]]]) -> bool:
+    return any(lines[0].start < run[-1].end and run[0].start < lines[-1].end for _, lines in tables)
 
 
 def _sentences(text: str, begin: int, end: int) -> Iterator[Span]:
@@ -443,17 +469,14 @@ def _list(text: str, block: Sequence[tuple[str, Span]], heading: frozenset[str])
 
 
 def _table(text: str, rows: Sequence[Span], heading: frozenset[str]) -> Iterator[Unit]:
-    """Yield the rows of a table, found by its head too; a table of a few rows is one unit."""
-    ruled = any(_TABLE_RULE.match(text[row.start : row.end]) for row in rows[1:2])
-    names = _cells(text[rows[0].start : rows[0].end]) if ruled else []
-    for row in rows[2 if ruled else 0 :]:
-        cells = _cells(text[row.start : row.end])
-        labelled = "; ".join(f"{name}: {cell}" for name, cell in zip(names, cells, strict=False) if cell)
-        yield replace(_unit(text, row, "table", heading | terms_of(" ".join(names))), labelled=labelled)
-
-
-def _cells(row: str) -> list[str]:
-    return [plain(cell).strip() for cell in row.strip().strip("|").split("|")]
+    """Yield the rows of a table, found by its head too, which is none of them."""
+    tables = list(bar_tables(text, rows[0].start, rows[-1].end))
+    for table in tables:
+        names = terms_of(" ".join(table.names))
+        for row in table.rows:
+            yield replace(_unit(text, row.span, "table", heading | names), labelled=row.named)
+    if not tables:
+        yield from (_unit(text, row, "table", heading) for row in rows)
 
 
 def _code_blocks(text: str, inner: Span, context: frozenset[str]) -> Iterator[Unit]:

@@ -118,8 +118,49 @@ def test_a_long_list_is_quoted_item_by_item_with_its_lead_in_as_context() -> Non
 def test_a_table_row_is_found_by_the_head_of_its_table() -> None:
     text = "| Mill | Built |\n| --- | --- |\n| Clare | 1820 |\n| Ennis | 1790 |"
     units = [unit for unit in read_units([Passage(text)]) if unit.quotable]
-    assert [unit.quote for unit in units] == ["| Clare | 1820 |", "| Ennis | 1790 |"]
+    assert [unit.text for unit in units] == ["| Clare | 1820 |", "| Ennis | 1790 |"]
     assert "built" in units[0].context
+
+
+@pytest.mark.parametrize(
+    ("table", "rows"),
+    [
+        (
+            "| | 2023 | 2022 |\n|---|--:|--:|\n| *Cost* of sales | $624 | $640 |\n| Tax | | $12 |",
+            ["Cost of sales; 2023: $624; 2022: $640", "Tax; 2022: $12"],
+        ),
+        (
+            "Mill | Built\n--- | ---\nClare | 1820\nEnnis | 1790",
+            ["Mill: Clare; Built: 1820", "Mill: Ennis; Built: 1790"],
+        ),
+        (
+            "| Mill | Story |\n|---|---|\n| Clare | It burned. It was rebuilt. |\n| Ennis | Lost. |",
+            ["Mill: Clare; Story: It burned. It was rebuilt.", "Mill: Ennis; Story: Lost."],
+        ),
+        (
+            "+---+---+\n| Mill | Built |\n+===+===+\n| Clare | 1820 |\n+---+---+\n| Ennis | 1790 |",
+            ["Mill: Clare; Built: 1820", "Mill: Ennis; Built: 1790"],
+        ),
+        ("| Mill | Wheel |\n|:-:|:-:|\n| a \\| b | over\\|under |", ["Mill: a | b; Wheel: over|under"]),
+        ("|---|---|\n| Clare | 1820 |", ["| Clare | 1820 |"]),
+    ],
+)
+def test_a_row_is_quoted_with_the_names_of_its_columns_and_the_head_never(table: str, rows: list[str]) -> None:
+    units = read_units([Passage(f"Mills of the county are rare.\n\n{table}\n\nMost of them ground oats.")])
+    assert [unit.quote for unit in units if unit.quotable] == [
+        "Mills of the county are rare.",
+        *rows,
+        "Most of them ground oats.",
+    ]
+
+
+def test_a_table_that_a_sentence_introduces_is_quoted_with_its_columns_and_the_next_table_is_not_of_it() -> None:
+    head = "| Mill | Built |\n|---|---|\n"
+    text = f"The mills are as follows:\n\n{head}| Clare | 1820 |\n| Ennis | 1790 |\n\n{head}| Ruan | 1650 |"
+    assert kinds(text) == [
+        ("list", "The mills are as follows:\n- Mill: Clare; Built: 1820\n- Mill: Ennis; Built: 1790"),
+        ("table", "Mill: Ruan; Built: 1650"),
+    ]
 
 
 def test_a_lone_numbered_line_is_the_heading_of_the_sentences_below_it() -> None:
@@ -148,7 +189,16 @@ def test_a_row_below_the_name_and_the_head_of_its_table_is_a_row_and_so_is_one_w
         f"Berth: A{n}; Boat: Skua {n}; Remark: Moved in May of last year. Paid in cash to the clerk." for n in (1, 2)
     ]
     found = kinds("\n".join(["Berths", "Berth; Boat; Remark", *rows]))
-    assert [quote for kind, quote in found if kind == "row"] == ["Berths", "Berth; Boat; Remark", *rows]
+    assert [quote for kind, quote in found if kind == "row"] == ["Berths", *rows]
+
+
+def test_the_names_of_columns_are_no_row() -> None:
+    rows = "Name of the boat: Skua; Length of the boat in metres: 7; Price: 320\nName of the boat: Tern; Price: 90"
+    head = "Name of the boat; Length of the boat in metres; Price"
+    assert head not in quotable(f"{head}\n{rows}")
+    said = "The boats lie in the harbour from May on. They are sold in autumn, when nobody sails. " * 2
+    assert head not in quotable(f"{said}\n\n{head}\n{rows}\n\n{said}")
+    assert len([each for each in quotable(f"{said}\n\n{head}\n{rows}") if each.startswith("Name")]) == 2
 
 
 def test_a_unit_is_found_by_what_people_call_its_words() -> None:
