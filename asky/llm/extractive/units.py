@@ -162,10 +162,19 @@ _REFERENCE_ENTRY = re.compile(
 _ENDED = re.compile(r"""[.!?…。！？｡।॥؟۔።]["'”’)\]}»›」』）】》*_`]*(?:\s*\[[\d,;\s–-]{1,20}\])*$""")
 _SENTENCE_BREAK = re.compile(r"(?:[^\W\d_]{2}|\d{3}|[)%])[.!?] [A-Z]")
 _HEADING = re.compile(r"#{1,6}\s|\*\*[^*\n]+\*\*:?$|__[^_\n]+__:?$|[^\n]+\n\s*[=-]{3,}\s*$")
-_MAIL_HEAD = re.compile(r"From: [^\n]+(?:\n(?:To|Cc|Date|Subject): [^\n]*)+")
+_MAIL_HEADER = (
+    r"(?:>[ \t]?)*(?:From|To|Cc|Bcc|Reply-To|Date|Sent|Subject|Attachments|Von|An|Datum|Gesendet|Betreff|Anlagen|De|À|"
+    r"Envoyé|Objet):[ \t][^\n]*"
+)
+# Two or more headers, one of which names the sender: of a mail, or of one that is quoted or passed on in it.
+_MAIL_HEAD = re.compile(
+    rf"(?=(?:{_MAIL_HEADER}\n){{0,5}}(?:>[ \t]?)*(?:From|Von|De):[ \t]){_MAIL_HEADER}(?:\n{_MAIL_HEADER})+"
+)
 # A line in bold, and what stands above a mail: each is one piece, whatever it says.
 _APART = re.compile(rf"^[ \t]*(?P<piece>\*\*[^*\n]+\*\*:?|__[^_\n]+__:?|{_MAIL_HEAD.pattern})[ \t]*$", re.MULTILINE)
-_ABOUT_MAIL = re.compile(r"^(?:From|Subject): (?:(?:Re|Fwd?|AW|WG): ?)*([^\n<]*)", re.MULTILINE)
+_ABOUT_MAIL = re.compile(
+    r"^(?:>[ \t]?)*(?:From|Von|De|Subject|Betreff|Objet):[ \t]+(?:(?:Re|Fwd?|AW|WG): ?)*([^\n<]*)", re.MULTILINE
+)
 _MAIL_TERMS = terms_of("mail email message letter wrote write written sent send sender")
 _FAILURE = re.compile(r"\b(?:ERROR|ERR|FATAL|CRITICAL|WARN(?:ING)?|panic|Traceback|[Ee]xception|[Ff]ail(?:ed|ure))\b")
 _FAILURE_TERMS = terms_of("error problem wrong went failed failure issue broke crash trouble")
