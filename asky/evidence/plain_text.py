@@ -11,6 +11,9 @@ _ADDRESS = re.compile(r"<?(?:https?://|www\.)[^\s>]+>?", re.IGNORECASE)
 _TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,80}>")
 _EMPHASIS = re.compile(r"[*`]+|(?<![^\W_])_+|_+(?![^\W_])|~~")
 
+HIDDEN = "\u200b"
+"""A character that no search for a quotation sees."""
+
 
 def plain_text(markdown: str) -> str:
     """Return `without_markup` on one line."""
@@ -25,6 +28,25 @@ def without_markup(markdown: str) -> str:
     """
     text = _QUOTED_LINE.sub("\n", _REFERENCE.sub("", markdown))
     return _EMPHASIS.sub("", _TAG.sub(" ", _ADDRESS.sub(" ", _LINK.sub(r" \1 ", text))))
+
+
+def masked_markup(markdown: str) -> str:
+    """Return `without_markup`, with what it leaves out as characters that no search for a quotation sees.
+
+    The others keep their offsets.
+    """
+    text = _REFERENCE.sub(_masked, markdown)
+    text = _QUOTED_LINE.sub(lambda m: "\n" + HIDDEN * (len(m[0]) - 1), text)
+    text = _LINK.sub(
+        lambda m: f" {HIDDEN * (m.start(1) - m.start() - 1)}{m[1]} {HIDDEN * (m.end() - m.end(1) - 1)}", text
+    )
+    for pattern in (_ADDRESS, _TAG):
+        text = pattern.sub(lambda m: " " + HIDDEN * (len(m[0]) - 1), text)
+    return _EMPHASIS.sub(_masked, text)
+
+
+def _masked(found: re.Match[str]) -> str:
+    return HIDDEN * len(found[0])
 
 
 def without_links(markdown: str) -> str:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from typing import Literal, Protocol
 
 from asky.llm.extractive.forms import form_of, is_head, is_row
@@ -28,8 +28,9 @@ from asky.values import Location, Span
 class PassageText(Protocol):
     """A passage as shown to the model: its key, its text and its place; of its source the title, authors and file name.
 
-    `file` is empty if the title is the name of the file; `linked_from` is the title of the source whose passage led to
-    this one, or empty.
+    `sections` are those that begin within `text`: the offset there, and the headings above it, joined. `file` is empty
+    if the title is the name of the file; `linked_from` is the title of the source whose passage led to this one, or
+    empty.
     """
 
     @property
@@ -43,6 +44,9 @@ class PassageText(Protocol):
 
     @property
     def location(self) -> Location: ...
+
+    @property
+    def sections(self) -> Sequence[tuple[int, str]]: ...
 
     @property
     def authors(self) -> str: ...
@@ -68,10 +72,10 @@ class Unit:
 
     `position` counts the units of its passage from 0. `text` is the stored text, without the marker of a list item,
     `terms` are its distinct content terms, and `context` those around it that it depends on; `heading` is the text of
-    the heading above it in the passage. Of a setting, `key` are the terms of its last key, `beside` those of the object
-    that it belongs to, and `heading` its name. Of the row of a table with a head, `labelled` is its text with the names
-    of the columns. `quotable` is false for a unit that only gives context; `complete` is false for one that is no
-    sentence.
+    the heading above it in the passage, and `section` has all headings above it, joined. Of a setting, `key` are the
+    terms of its last key, `beside` those of the object that it belongs to, and `heading` its name. Of the row of a
+    table with a head, `labelled` is its text with the names of the columns. `quotable` is false for a unit that only
+    gives context; `complete` is false for one that is no sentence.
     """
 
     passage: int
@@ -84,6 +88,7 @@ class Unit:
     quotable: bool
     complete: bool
     heading: str = ""
+    section: str = ""
     key: frozenset[str] = frozenset()
     beside: frozenset[str] = frozenset()
     labelled: str = ""
@@ -140,6 +145,7 @@ _MAX_LIST_LINES = 40
 _MAX_ITEM_WORDS = 40  # of the sentences of one item
 _MAX_LABEL_WORDS = 8  # of an item that is the heading of the sentences below it
 _MAX_CODE_LINES = 12
+_MAX_NUMBER_WORDS = 3  # before the words of a heading: "4.2.1 Results"
 _LIST_MARKER = re.compile(r"(?:[-*+•◦▪‣·●○■□–—]|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|\([ivx]{1,5}\))\s+(?:\[[ xX]\]\s+)?")
 _BULLETS = "-*+•◦▪‣·●○■□–—"
 _FENCE = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n(.*?)(?:^[ \t]*\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
@@ -162,6 +168,7 @@ _REFERENCE_ENTRY = re.compile(
 _ENDED = re.compile(r"""[.!?…。！？｡।॥؟۔።]["'”’)\]}»›」』）】》*_`]*(?:\s*\[[\d,;\s–-]{1,20}\])*$""")
 _SENTENCE_BREAK = re.compile(r"(?:[^\W\d_]{2}|\d{3}|[)%])[.!?] [A-Z]")
 _HEADING = re.compile(r"#{1,6}\s|\*\*[^*\n]+\*\*:?$|__[^_\n]+__:?$|[^\n]+\n\s*[=-]{3,}\s*$")
+_MARKED_HEADING = re.compile(r"#{1,6}\s|\*\*[^*\n]+\*\*:?$|[^\n]+\n[ \t]*[=-]{3,}[ \t]*$", re.MULTILINE)
 _MAIL_HEADER = (
     r"(?:>[ \t]?)*(?:From|To|Cc|Bcc|Reply-To|Date|Sent|Subject|Attachments|Von|An|Datum|Gesendet|Betreff|Anlagen|De|À|"
     r"Envoyé|Objet):[ \t][^\n]*"
@@ -215,20 +222,22 @@ def is_mail_head(unit: Unit) -> bool:
 def read_units(passages: Sequence[PassageText]) -> list[Unit]:
     """Return the units of all passages in order.
 
-    Only the first occurrence of a text is quotable, and nothing in the bibliography of a paged document.
+    Only the first occurrence of a text is quotable, unless it stands in several sections of one source, and nothing in
+    the bibliography of a paged document.
     """
-    seen: set[str] = set()
+    seen: dict[str, tuple[str, set[str]]] = {}
     found: list[Unit] = []
     for index, passage in enumerate(passages):
         title = terms_of(passage.title)
-        section = terms_of(passage.location.section or "")
-        is_bibliography = passage.location.page is not None and bool(
-            _BIBLIOGRAPHY.search(passage.location.section or "")
-        )
-        for position, unit in enumerate(_units_of(passage)):
-            if unit.quote in seen:
+        parts = _parts(passage)
+        for position, unit in enumerate(_units_of(passage, parts)):
+            path = next(path for start, path in reversed(parts) if start <= unit.span.start)
+            source, paths = seen.setdefault(unit.quote, (passage.title, set()))
+            if paths and (source != passage.title or path in paths):
                 continue
-            seen.add(unit.quote)
+            paths.add(path)
+            section = terms_of(path)
+            is_bibliography = passage.location.page is not None and _BIBLIOGRAPHY.search(path) is not None
             context = unit.context | section
             # a repetition of the title, or of the section's at the start, is a heading
             is_heading = unit.terms <= title or (position == 0 and not unit.complete and unit.terms <= section)
@@ -238,6 +247,7 @@ def read_units(passages: Sequence[PassageText]) -> list[Unit]:
                     unit,
                     passage=index,
                     position=position,
+                    section=path,
                     context=(context | related(unit.terms | context)) - unit.terms,
                     quotable=unit.quotable and adds and not is_bibliography,
                 )
@@ -245,10 +255,15 @@ def read_units(passages: Sequence[PassageText]) -> list[Unit]:
     return found
 
 
-def _units_of(passage: PassageText) -> Iterator[Unit]:
+def _parts(passage: PassageText) -> list[tuple[int, str]]:
+    """Return where the sections of a passage begin in it, and the headings of each, joined."""
+    return [(0, passage.location.section or ""), *passage.sections]
+
+
+def _units_of(passage: PassageText, parts: Sequence[tuple[int, str]]) -> Iterator[Unit]:
     text, form = passage.text, form_of(passage.text, passage.title)
     if form == "prose" or _FRONT_MATTER.match(text):
-        yield from _prose(text)
+        yield from _prose(text, parts)
     elif form == "code":
         yield from _code_blocks(text, Span(0, len(text)), frozenset())
     elif form == "fields":
@@ -277,7 +292,7 @@ def _unit(
 # prose, which may have lists, tables and code in it
 
 
-def _prose(text: str) -> Iterator[Unit]:
+def _prose(text: str, parts: Sequence[tuple[int, str]]) -> Iterator[Unit]:
     front = _FRONT_MATTER.match(text)
     begin = front.end() if front else 0
     if front:
@@ -290,9 +305,20 @@ def _prose(text: str) -> Iterator[Unit]:
     fences = sorted(
         ((match.start(), match.end(), Span(*match.span(2))) for match in blocks), key=lambda fence: fence[0]
     )
-    asides = [match.span() for match in _REFERENCE_ENTRY.finditer(text)]
-    pieces = list(_with_continued(text, _pieces(text, begin, fences)))
-    heading, heading_terms = "", frozenset[str]()
+    for (start, path), (stop, _) in pairwise([*parts, (len(text), "")]):
+        part = Span(max(begin, start), max(begin, stop))
+        yield from _section(text, part, path.rpartition(" › ")[2], [f for f in fences if start <= f[0] < stop])
+
+
+def _section(text: str, part: Span, named: str, fences: Sequence[tuple[int, int, Span]]) -> Iterator[Unit]:
+    """Yield the units of a section or of what a passage has of it, which may begin with the heading that names it."""
+    asides = [match.span() for match in _REFERENCE_ENTRY.finditer(text, part.start, part.end)]
+    head = _heading_line(text, part, named)
+    heading = named if head is not None or part.start else ""
+    heading_terms = terms_of(heading)
+    if head is not None:
+        yield _unit(text, head, "heading", quotable=False)
+    pieces = list(_with_continued(text, _pieces(text, Span(head.end if head else part.start, part.end), fences)))
     number = 0
     while number < len(pieces):
         kind, span = pieces[number]
@@ -327,6 +353,16 @@ def _prose(text: str) -> Iterator[Unit]:
             quotable = not (aside or heads or body.rstrip().endswith((":", "："))) and _is_prose(body)
             found = [_unit(text, span, "sentence", heading_terms, quotable=quotable)]
         yield from (replace(unit, heading=heading) for unit in found)
+
+
+def _heading_line(text: str, part: Span, named: str) -> Span | None:
+    """Return the first line of a section if it is its heading, apart from its number, and is not marked as one."""
+    line = _LINE.search(text, part.start, part.end)
+    if line is None or _MARKED_HEADING.match(text, line.start(), part.end):
+        return None
+    said, wanted = words(plain(line[0])), words(named)
+    is_heading = bool(wanted) and said[-len(wanted) :] == wanted and len(said) - len(wanted) <= _MAX_NUMBER_WORDS
+    return Span(line.start(), line.start() + len(line[0].rstrip())) if is_heading else None
 
 
 def _code_begun_before(text: str) -> Span | None:
@@ -367,13 +403,13 @@ def _is_label(body: str, block: Sequence[tuple[str, Span]], following: Sequence[
 _INTRODUCED = ("item", "code", "row")
 
 
-def _pieces(text: str, begin: int, fences: Sequence[tuple[int, int, Span]]) -> Iterator[tuple[str, Span]]:
+def _pieces(text: str, part: Span, fences: Sequence[tuple[int, int, Span]]) -> Iterator[tuple[str, Span]]:
     """Yield the headings, list items, table rows, records, blocks of code and sentences, in order.
 
     A sentence within a line is "continued".
     """
-    position = begin
-    for start, end, inner in [*fences, (len(text), len(text), Span(len(text), len(text)))]:
+    position = part.start
+    for start, end, inner in [*fences, (part.end, part.end, Span(part.end, part.end))]:
         tables = [("row", table.lines) for table in bar_tables(text, position, start)]
         records = [("record", run) for run in _runs_of_rows(text, position, start) if not _overlaps(run, tables)]
         runs = sorted([*tables, *records], key=lambda each: each[1][0].start)

@@ -25,6 +25,7 @@ class Passage:
     authors: str = ""
     file: str = ""
     linked_from: str = ""
+    sections: tuple[tuple[int, str], ...] = ()
 
 
 def answer(question: str, *passages: Passage | str) -> str:

@@ -18,6 +18,7 @@ class Passage:
     authors: str = ""
     file: str = ""
     linked_from: str = ""
+    sections: tuple[tuple[int, str], ...] = ()
 
 
 def quotable(text: str) -> list[str]:
@@ -361,3 +362,60 @@ def test_entries_of_a_bibliography_are_not_quotable(section: str) -> None:
     assert [unit.quote for unit in read_units([paged]) if unit.quotable] == []
     for other in (Location("Mills › References to fire", 12), Location("References")):
         assert [unit for unit in read_units([Passage(text, location=other)]) if unit.quotable]
+
+
+GARDEN = (
+    "Goals\n\n- Grow beans for winter\n- Attract bees\n\n{}\n\n- Slugs after rain\n- Frost\n\nWater at night, please."
+)
+
+
+def garden(heading: str) -> Passage:
+    """A passage of a document whose headings have no marks, in two sections."""
+    text = GARDEN.format(heading)
+    path = f"Garden › {heading.strip('# ')}"
+    return Passage(text, location=Location("Garden › Goals"), sections=((text.index(heading), path),))
+
+
+@pytest.mark.parametrize("heading", ["Risks", "## Risks", "2. Risks", "Risks of a wet and cold summer for us all"])
+def test_a_list_ends_with_its_section_and_its_words_are_not_those_of_the_section_before(heading: str) -> None:
+    goals, risks, note = (unit for unit in read_units([garden(heading)]) if unit.quotable)
+    assert (goals.kind, goals.heading, goals.section) == ("list", "Goals", "Garden › Goals")
+    assert (risks.kind, risks.quote) == ("list", "- Slugs after rain\n- Frost")
+    assert (note.quote, note.heading) == ("Water at night, please.", risks.heading)
+    for unit in (risks, note):
+        assert unit.section.startswith("Garden › ")
+        assert terms_of("garden risks") <= unit.context
+        assert not terms_of("goals") & unit.context
+    assert terms_of("garden goals") <= goals.context
+
+
+def test_a_section_that_begins_without_its_heading_ends_the_one_before() -> None:
+    text = "- Grow beans\n- Attract bees\n- Slugs\n- Frost"
+    passage = Passage(text, location=Location("Goals"), sections=((text.index("- Slugs"), "Risks"),))
+    goals, risks = read_units([passage])
+    assert [goals.quote, risks.quote] == ["- Grow beans\n- Attract bees", "- Slugs\n- Frost"]
+    assert (goals.section, risks.section, risks.heading) == ("Goals", "Risks", "Risks")
+
+
+def test_a_unit_below_several_headings_is_found_by_all_of_them() -> None:
+    text = "Soup\n\nIt serves four people.\n\nHow to store it\n\nIn a cold place, for two days."
+    passage = Passage(text, location=Location("Soup"), sections=((text.index("How"), "Soup › How to store it"),))
+    _, stored = (unit for unit in read_units([passage]) if unit.quotable)
+    assert terms_of("soup store") <= stored.context
+    assert stored.heading == "How to store it"
+
+
+def test_what_two_sections_of_a_source_say_alike_is_a_unit_of_each() -> None:
+    text = "Soup\n\nIt serves four people.\n\nStew\n\nIt serves four people."
+    passage = Passage(text, location=Location("Soup"), sections=((text.index("Stew"), "Stew"),))
+    again = Passage(text[text.index("Stew") :], location=Location("Stew"))
+    other = Passage("It serves four people.", title="Pans")
+    units = [unit for unit in read_units([passage, again, other]) if unit.quotable]
+    assert [(unit.passage, unit.section) for unit in units] == [(0, "Soup"), (0, "Stew")]
+
+
+def test_a_line_that_begins_like_the_heading_is_a_sentence() -> None:
+    passage = Passage("The mill burned in 1911 after a storm.", location=Location("The mill"))
+    assert [(unit.quote, unit.quotable) for unit in read_units([passage])] == [
+        ("The mill burned in 1911 after a storm.", True)
+    ]
