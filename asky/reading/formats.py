@@ -51,6 +51,7 @@ FORMATS = (
         "text/plain",
         (".txt", ".text", ".log", ".srt", ".vtt", ".properties", ".bib"),
         "asky.reading.plain_text",
+        version=2,
     ),
     Format("text/markdown", (".md", ".markdown", ".mdx", ".qmd", ".rmd"), "asky.reading.markdown", version=2),
     Format("text/html", (".html", ".htm", ".xhtml"), "asky.reading.html.page", links=True, version=2),

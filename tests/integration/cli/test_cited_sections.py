@@ -87,6 +87,7 @@ def asked(path: Path, question: str) -> Any:
         (lambda path: marked(path, "## "), "recipes.md"),
         (lambda path: marked(path, underline="-"), "recipes.md"),
         (lambda path: marked(path, underline="="), "recipes.rst"),
+        (lambda path: marked(path, underline="-"), "recipes.txt"),
         (word, "recipes.docx"),
         (slides, "recipes.pptx"),
         (page, "recipes.html"),
