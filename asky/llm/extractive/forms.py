@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Literal
 
 from asky.text.sentences import TIME_STAMP
@@ -33,6 +34,8 @@ _CODE_LINE = re.compile(
     r"|elif|except|raise|yield|with\s+\S+.*:|switch|case\s.*:|try\s*[:{]|else\s*[:{]|end$|SELECT|CREATE|INSERT)\b"
     r"|\s*[\w.\[\]\"']+\s*(?::\s*[\w\[\], .|]+)?\s*(?:=|\+=|-=|:=)\s*\S|\s*[\w.]+\(.*\)$|\s*\"\"\"|\s*\#\s"
 )
+_MEMBER = re.compile(r"^\s*([^\s:=]*\[\d+\])\.[^\s:=.]+\s*[:=]", re.MULTILINE)
+_MAX_MEMBERS = 2
 _CODE_NAME = re.compile(
     r"\.(?:py|pyi|js|jsx|mjs|cjs|ts|tsx|go|rs|java|kt|kts|c|h|cc|cpp|hpp|cs|rb|php|swift|scala|sh|bash|zsh|sql|lua|r|jl"
     r"|pl|ps1|dart|ex|exs|erl|hs|clj|vue|css|scss|tf|gradle|proto)$|^(?:Dockerfile|Makefile)$",
@@ -82,6 +85,12 @@ def is_head(line: str, below: str) -> bool:
     names = [name.strip()[:NAME_CHARS] for name in line.split("; ")]
     named = [cell.partition(": ")[0] for cell in re.split(r"; ?", below.strip()) if ": " in cell]
     return len(names) > 1 and not is_row(line) and is_row(below) and set(named) <= set(names)
+
+
+def small_objects(text: str) -> frozenset[str]:
+    """Return the paths of the objects in lists that have two members, such as a name and its value."""
+    owners = Counter(match[1] for match in _MEMBER.finditer(text))
+    return frozenset(owner for owner, count in owners.items() if 1 < count <= _MAX_MEMBERS)
 
 
 def _looks_like_code(text: str) -> bool:
