@@ -190,7 +190,8 @@ class Hit:
 class Evidence:
     """A passage that was shown to a model in a run under an opaque `key`; only such keys can be cited.
 
-    For `linked_from` see `Hit`.
+    `sections` are those that begin within `text`: the offset there, and the headings, joined as in `location`, which is
+    that of the first character. For `linked_from` see `Hit`.
     """
 
     key: str
@@ -202,6 +203,7 @@ class Evidence:
     location: Location
     score: float | None = None
     linked_from: str | None = None
+    sections: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

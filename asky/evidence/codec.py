@@ -24,6 +24,7 @@ def encode_evidence(evidence: Evidence) -> dict[str, Any]:
         "span": [evidence.span.start, evidence.span.end],
         "location": asdict(evidence.location),
         "score": evidence.score,
+        **({"sections": evidence.sections} if evidence.sections else {}),
     }
 
 
@@ -33,10 +34,10 @@ def decode_evidence(encoded: Sequence[Encoded], documents: DocumentStore) -> lis
     for each in encoded:
         span = Span(*each["span"])
         source, location = _source(each["source"]), Location(**each["location"])
-        text = documents.text(each["document_id"], span)
-        found.append(
-            Evidence(each["key"], source, each["document_id"], each["sha256"], span, text, location, each["score"])
-        )
+        key, document_id, sha256 = each["key"], each["document_id"], each["sha256"]
+        text = documents.text(document_id, span)
+        inside = tuple((start, path) for start, path in each.get("sections", ()))
+        found.append(Evidence(key, source, document_id, sha256, span, text, location, each["score"], sections=inside))
     return found
 
 

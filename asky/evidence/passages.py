@@ -1,9 +1,11 @@
 """The form in which passages are shown to a model, and how a model inside this process parses them.
 
-    <passage 9f3c2a71d0b4e865 P7f3a source=s0123456789ab title="Tides" section="Causes" page=3 page_label="iii"
-        file="tides.pdf" authors="Ada Byron" date="1843">
+    <passage 9f3c2a71d0b4e865 P7f3a source=s0123456789ab title="Tides" section="Causes" sections="812 Effects" page=3
+        page_label="iii" file="tides.pdf" authors="Ada Byron" date="1843">
     The text of the passage.
     </passage 9f3c2a71d0b4e865>
+
+`sections` are those that begin within the text, each on a line behind the offset of its first character.
 
 The marker is random for each run, so that no stored text can know it. In addition, anything in a text that resembles a
 fence, a control token of a chat template or an invisible instruction is shown in a visible, harmless form: with a
@@ -17,7 +19,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from asky.evidence.keys import KEY
@@ -27,6 +29,7 @@ from asky.values import Evidence, Location, Source
 _MAX_HEADING_CHARS = 200
 _MAX_LISTED_CHARS = 120
 _MAX_DATE_CHARS = 25
+_MAX_SECTIONS = 20  # told of a passage: more begin in one of a glossary, whose headings are its text
 _MARKER = re.compile(r"[0-9a-f]{8,32}")
 
 # The rest of a control token after its first bracket: ChatML and Llama 3 (`<|...|>`), DeepSeek (full-width bar),
@@ -68,6 +71,7 @@ class ShownPassage:
     date: str = ""
     file: str = ""
     linked_from: str = ""
+    sections: tuple[tuple[int, str], ...] = ()
 
 
 def describe_source(source: Source, *, published: str | None = None, target: str | None = None) -> str:
@@ -128,6 +132,9 @@ def _block(item: Evidence, marker: str) -> str:
     attributes = [f"source={item.source.id}", f"title={_quoted(shown_title(item.source))}"]
     if location.section is not None:
         attributes.append(f"section={_quoted(location.section[:_MAX_HEADING_CHARS])}")
+    if item.sections:
+        inside = (f"{start} {path[-_MAX_HEADING_CHARS:]}" for start, path in item.sections[:_MAX_SECTIONS])
+        attributes.append(f"sections={_quoted(chr(10).join(inside))}")
     if location.page is not None:
         attributes.append(f"page={location.page}")
     if location.page_label is not None:
@@ -163,7 +170,15 @@ def _shown(opening: re.Match[str], body: str) -> ShownPassage:
     page, line = (int(found[name]) if found.get(name, "").isdigit() else None for name in ("page", "line"))
     location = Location(found.get("section"), page, found.get("page_label"), line)
     origin = {name: found.get(name, "") for name in ("title", "source", "authors", "date", "file", "linked_from")}
-    return ShownPassage(key=key, location=location, text=_restore(body), **origin)
+    return ShownPassage(key, location=location, text=_restore(body), sections=tuple(_sections(found)), **origin)
+
+
+def _sections(found: Mapping[str, str]) -> Iterator[tuple[int, str]]:
+    """Yield the sections that begin within a passage, from lines `offset heading`."""
+    for line in found.get("sections", "").split("\n"):
+        start, _, path = line.partition(" ")
+        if start.isdecimal():
+            yield int(start), path
 
 
 def _defuse(text: str) -> str:

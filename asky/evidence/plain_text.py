@@ -13,6 +13,9 @@ _MAIL_ADDRESS = re.compile(r"<([^\s<>@]{1,80}@[^\s<>@]{1,80})>")
 _TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,80}>")
 _EMPHASIS = re.compile(r"[*`]+|(?<![^\W_])_+|_+(?![^\W_])|~~")
 
+HIDDEN = "\u200b"
+"""A character that no search for a quotation sees."""
+
 
 def plain_text(markdown: str) -> str:
     """Return `without_markup` on one line."""
@@ -34,6 +37,25 @@ def addresses(markdown: str) -> list[str]:
     inside = (*_TARGET.finditer(markdown), *_MAIL_ADDRESS.finditer(markdown))
     found = [*(each[1] for each in inside), *(each[0] for each in _ADDRESS.finditer(markdown))]
     return [each.strip("<>").rstrip(".,;:!?)") for each in found]
+
+
+def masked_markup(markdown: str) -> str:
+    """Return `without_markup`, with what it leaves out as characters that no search for a quotation sees.
+
+    The others keep their offsets.
+    """
+    text = _REFERENCE.sub(_masked, markdown)
+    text = _QUOTED_LINE.sub(lambda m: "\n" + HIDDEN * (len(m[0]) - 1), text)
+    text = _LINK.sub(
+        lambda m: f" {HIDDEN * (m.start(1) - m.start() - 1)}{m[1]} {HIDDEN * (m.end() - m.end(1) - 1)}", text
+    )
+    for pattern in (_ADDRESS, _TAG):
+        text = pattern.sub(lambda m: " " + HIDDEN * (len(m[0]) - 1), text)
+    return _EMPHASIS.sub(_masked, text)
+
+
+def _masked(found: re.Match[str]) -> str:
+    return HIDDEN * len(found[0])
 
 
 def without_links(markdown: str) -> str:

@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from asky.text.tables import bar_tables
 from asky.values import Span
 
 _QUOTES = frozenset("'\"`´‘’‚‛“”„‟«»‹›′″")
@@ -14,13 +15,17 @@ _DASHES = frozenset("‒–—―−")
 _LINE_ENDS = frozenset("\n\r\u2028\u2029")
 _IGNORED = frozenset("*\u200b\u200c\u200d\u2060\ufeff")  # emphasis and zero-width characters
 _BOUNDARY = "\x00"
+_OPENS = frozenset("([{")
+_CLOSES = frozenset(".,;:!?)]}")  # a space before them is that of a link which was taken off: "the mill ."
 
 
 class Quotable:
     """A text in which many quotations can be searched."""
 
     def __init__(self, text: str, *, ignore_case: bool = False) -> None:
+        self._text = text
         self._ignore_case = ignore_case
+        self._rows: list[tuple[str, Span]] | None = None
         self._normal, self._origins = _normalised(text, ignore_case)
 
     def find(self, quote: str) -> Span | None:
@@ -29,14 +34,25 @@ class Quotable:
 
     def find_prepared(self, wanted: str) -> Span | None:
         """Search like `find` for the result of `prepare_quote`, with the same `ignore_case`."""
-        if not wanted:
-            return None
-        start = self._normal.find(wanted)
-        if start < 0:
-            return None
-        end = start + len(wanted)
-        places = [self._origins[i] for i in range(start, end) if self._normal[i] != _BOUNDARY]
-        return Span(places[0], places[-1] + 1)
+        return next(self.places(wanted), None)
+
+    def places(self, wanted: str) -> Iterator[Span]:
+        """Yield where the result of `prepare_quote` stands, in order."""
+        start = self._normal.find(wanted) if wanted else -1
+        if wanted and start < 0:
+            yield from self._rows_with(wanted)
+        while start >= 0:
+            end = start + len(wanted)
+            origins = [self._origins[i] for i in range(start, end) if self._normal[i] != _BOUNDARY]
+            yield Span(origins[0], origins[-1] + 1)
+            start = self._normal.find(wanted, end - 1)
+
+    def _rows_with(self, wanted: str) -> Iterator[Span]:
+        """Yield the rows of tables that have `wanted` in them when their columns are named: `Mill: Clare`."""
+        if self._rows is None:
+            rows = (row for table in bar_tables(self._text) if table.names for row in table.rows)
+            self._rows = [(prepare_quote(row.named, ignore_case=self._ignore_case), row.span) for row in rows]
+        yield from (span for named, span in self._rows if wanted in named)
 
 
 def quoted_spans(claims: Sequence[Mapping[str, Any]], n: int, length: int) -> list[Span]:
@@ -78,8 +94,9 @@ def find_quote(quote: str, text: str, *, ignore_case: bool = False) -> Span | No
 
     Both are normalised first: white space and dashes are one space, and all quotation marks are the same; a hyphen
     inside a word is ignored, and so are one at the end of a line with the line end, soft hyphens, zero-width characters
-    and asterisks; next to a digit all dashes are the same; ligatures and accents are decomposed. The quotation begins
-    and ends at word boundaries. An empty one is never found.
+    and asterisks, and white space inside of brackets and before stops; next to a digit all dashes are the same;
+    ligatures and accents are decomposed. The quotation begins and ends at word boundaries. An empty one is never found.
+    A row of a table with bars may be quoted with the names of its columns, as `named_row` writes it.
     """
     return Quotable(text, ignore_case=ignore_case).find(quote)
 
@@ -130,7 +147,7 @@ def _characters(text: str) -> Iterator[tuple[str, int]]:
 def _separator(held: str, before: str, after: str) -> str:
     """Return the replacement for `held`, the white space and dashes between two characters."""
     visible = held.replace("\u00ad", "")
-    if not visible:
+    if not visible or (visible.isspace() and (before in _OPENS or after in _CLOSES)):
         return ""
     digits = before.isdigit() + after.isdigit()
     if not visible.isspace() and (digits == 2 or (digits == 1 and not any(map(str.isspace, held)))):

@@ -11,13 +11,12 @@ from collections.abc import Collection, Iterable, Sequence
 from asky.reading.charset import decode
 from asky.reading.text_builder import TextBuilder
 from asky.text.scrub import one_line, scrub_counted
+from asky.text.tables import NAME_CHARS, named_row
 from asky.values import Document
 
 _DELIMITERS = ",;\t|"
 _SAMPLE_LINES = 20
 _SAMPLE_CHARS = 64 * 1024
-# A column's name is repeated in every row: a long one would multiply the text.
-_NAME_CHARS = 60
 _FIELD_CHARS = 2**31 - 1
 _NUMBER_SIGNS = str.maketrans("", "", "+-.,% ")
 _YEAR = re.compile(r"(?:19|20)\d\d(?:[/-]\d\d(?:\d\d)?)?")
@@ -49,11 +48,11 @@ def add_rows(builder: TextBuilder, rows: Iterable[Sequence[str]]) -> None:
             is_gap = True
             continue
         if _is_header(values) and (not has_table or (is_gap and _is_above_numbers(values, numbers))):
-            header = [one_line(value, _NAME_CHARS) for value in values]
+            header = [one_line(value, NAME_CHARS) for value in values]
             builder.add("; ".join(filter(None, values)) + "\n")
             has_table, numbers = True, set()
         else:
-            builder.add(_row(header, values) + "\n")
+            builder.add(named_row(header, values) + "\n")
             has_table = has_table or sum(map(bool, values)) > 1
             numbers.update(column for column, value in enumerate(values) if column not in numbers and _is_number(value))
         is_gap = False
@@ -63,11 +62,6 @@ def _trimmed(values: Sequence[str]) -> list[str]:
     """Return `values` without the empty ones at the end: sheets are wider than their tables."""
     filled = [number for number, value in enumerate(values) if value]
     return list(values[: filled[-1] + 1]) if filled else []
-
-
-def _row(header: Sequence[str], values: Sequence[str]) -> str:
-    names = [*header, *[""] * (len(values) - len(header))]
-    return "; ".join(f"{name}: {value}" if name else value for name, value in zip(names, values, strict=False) if value)
 
 
 def _is_header(values: Sequence[str]) -> bool:

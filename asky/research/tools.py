@@ -264,7 +264,9 @@ class ResearchTools:
                     key = self._run.keys.key_for(sha256, span)
                     location = places.at(document_id, span.start)
                     shown = text[span.start : span.end]
-                    evidence.setdefault(key, Evidence(key, source, document_id, sha256, span, shown, location))
+                    inside = places.sections_in(document_id, span)
+                    found = Evidence(key, source, document_id, sha256, span, shown, location, sections=inside)
+                    evidence.setdefault(key, found)
         return list(evidence.values())
 
     def _overview_of(self, source: Source, question: DocumentQuestion, *, documents: int) -> Iterator[Evidence]:
@@ -287,7 +289,8 @@ class ResearchTools:
         for span in spans:
             key = self._run.keys.key_for(sha256, span)
             location = places.at(document_id, span.start)
-            yield Evidence(key, source, document_id, sha256, span, store.text(document_id, span), location)
+            text, inside = store.text(document_id, span), places.sections_in(document_id, span)
+            yield Evidence(key, source, document_id, sha256, span, text, location, sections=inside)
 
     def _read_source(self, source_id: str, start: int) -> tuple[list[Evidence], int | None]:
         scope = Scope(self._run.scope.collections, (source_id,))

@@ -39,6 +39,7 @@ class Passage:
     authors: str = ""
     file: str = ""
     linked_from: str = ""
+    sections: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from asky.events import Event, TextDiscarded, TextStreamed
 from asky.evidence.citations.pieces import Piece
 from asky.evidence.citations.scanner import AnswerScanner
 from asky.evidence.marks import SHOWN_SIGN, WARNING_SIGN, struck
+from asky.evidence.plain_text import HIDDEN
 from asky.values import Evidence
 
 _ADJOINS = re.compile(r"~|[^\W_]")
@@ -200,10 +201,14 @@ class StreamedCitations:
             self._emit(TextStreamed(text))
 
 
-def without_lookalikes(text: str) -> str:
-    """Return `text` without the look-alikes that `number_citations` would strike out; keys are kept. Linear time."""
+def masked_lookalikes(text: str) -> str:
+    """Return `text` with the look-alikes that `number_citations` would strike out masked as in `masked_markup`.
+
+    Keys are kept. Linear time.
+    """
     scanner = AnswerScanner()
-    return "".join(piece.source for piece in scanner.feed(text) + scanner.close() if piece.kind != "number")
+    pieces = scanner.feed(text) + scanner.close()
+    return "".join(piece.source if piece.kind != "number" else HIDDEN * len(piece.source) for piece in pieces)
 
 
 def unseen_urls(text: str, evidence: Iterable[Evidence]) -> tuple[str, ...]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice, takewhile
 
 from asky.evidence.answer import build_citations
 from asky.evidence.citations.markers import MakeRewriter, Numbered, number_citations
 from asky.evidence.marks import DOUBTFUL
-from asky.evidence.plain_text import plain_text
+from asky.evidence.plain_text import masked_markup, plain_text
 from asky.evidence.quotes import Quotable, prepare_quote
 from asky.evidence.verification.claims import split_claims
 from asky.evidence.verification.verify import mark_unsupported, verify_answer
@@ -25,6 +26,9 @@ _CITED_CODE = re.compile(
 )
 _NUMBER = re.compile(r"\d+")
 _MAX_NAMED = 10  # of addresses and numbers in a warning
+_MAX_PLACES = 8  # of a quotation in its passage
+_MAX_HEADINGS = 3  # of a citation whose quotations stand below several
+_BETWEEN_HEADINGS = " › "
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +165,7 @@ def _located(
     shown: Mapping[str, Evidence],
     locate: Locate,
 ) -> tuple[Citation, ...]:
-    """Return the citations, located at the sentence that is quoted if one occurs verbatim in the passage.
+    """Return the citations, located where the answer quotes their passages, if it does so word for word.
 
     `cited_sentences` are the sentences of the answer, each with its citations. A passage may begin in one section or on
     one page and contain the sentence in the next.
@@ -175,11 +179,40 @@ def _located(
 
 
 def _located_one(citation: Citation, quotes: Sequence[str], shown: Mapping[str, Evidence], locate: Locate) -> Citation:
-    passage = Quotable(citation.quote)
-    quoted = (passage.find_prepared(sentence) for sentence in quotes)
-    place = next((span for span in quoted if span is not None), None)
-    if place is None:
+    passage, evidence = Quotable(masked_markup(citation.quote)), shown[citation.key]
+    quoted = [places for quote in quotes if (places := list(islice(passage.places(quote), _MAX_PLACES)))]
+    if not quoted:
         return citation
-    begin = citation.span.start + place.start
-    location = locate(shown[citation.key].document_id, Span(begin, begin + len(place)))
+    certain = {_section_at(evidence, places[0]) for places in quoted if len(places) == 1}
+    quoted = [[place for place in places if _section_at(evidence, place) in certain] or places for places in quoted]
+    first = quoted[0][0]
+    location = locate(evidence.document_id, Span(citation.span.start + first.start, citation.span.start + first.end))
+    if evidence.sections:
+        location = replace(location, section=_sections_of(evidence, quoted))
     return replace(citation, location=location)
+
+
+def _section_at(evidence: Evidence, place: Span) -> str:
+    """Return the headings above a place in a passage, joined."""
+    inside = (path for start, path in reversed(evidence.sections) if start <= place.start)
+    return next(inside, evidence.location.section or "")
+
+
+def _sections_of(evidence: Evidence, quoted: Sequence[Sequence[Span]]) -> str | None:
+    """Return the headings above all quotations, then those that differ, if they are few: `Soups › Leek; Pea`.
+
+    `quoted` has the places where each may stand; of several, the headings that these have in common are above it.
+    """
+    paths = [[_section_at(evidence, place).split(_BETWEEN_HEADINGS) for place in places] for places in quoted]
+    each = [_common(those) for those in paths]
+    above = _common(each)
+    rests = dict.fromkeys(_BETWEEN_HEADINGS.join(path[len(above) :]) for path in each)
+    below = [rest for rest in rests if rest]
+    told = [*above, "; ".join(below)] if 0 < len(below) <= _MAX_HEADINGS else above
+    return _BETWEEN_HEADINGS.join(told) or None
+
+
+def _common(paths: Sequence[Sequence[str]]) -> list[str]:
+    """Return the headings that all paths begin with."""
+    same = takewhile(lambda level: len(set(level)) == 1, zip(*paths, strict=False))
+    return [level[0] for level in same]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from asky.evidence.citations.markers import without_lookalikes
-from asky.evidence.plain_text import without_markup
+from asky.evidence.citations.markers import masked_lookalikes
+from asky.evidence.plain_text import masked_markup
 from asky.evidence.quotes import Quotable
 from asky.evidence.verification.numerals import eras_of_year
 from asky.evidence.verification.opposites import Pole, poles_of
@@ -131,7 +131,7 @@ def read_passage(text: str) -> Passage:
                 for era in eras_of_year(value):
                     units.setdefault(era, set()).add(None)
     return Passage(
-        Quotable(without_markup(without_lookalikes(text)), ignore_case=True),
+        Quotable(masked_markup(masked_lookalikes(text)), ignore_case=True),
         WholeUnits(text),
         sentences,
         frozenset(terms),

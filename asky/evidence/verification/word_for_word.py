@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
-from asky.evidence.citations.markers import without_lookalikes
-from asky.evidence.plain_text import addresses, without_markup
+from asky.evidence.citations.markers import masked_lookalikes
+from asky.evidence.plain_text import HIDDEN, addresses, without_markup
 from asky.evidence.verification.records import row_lines
 from asky.text.plain import plain
 from asky.text.sentences import TIME_STAMP, sentence_spans
@@ -268,7 +268,7 @@ def _says_something(form: str) -> bool:
 
 def _compared(text: str) -> str:
     """Return a text on one line in the form in which it is compared."""
-    text = without_lookalikes(text) if _LOOKALIKE.search(text) else text
+    text = masked_lookalikes(text).replace(HIDDEN, "") if _LOOKALIKE.search(text) else text
     text = _NO_TAG.sub("< ", _STRUCK.sub("\x01", _TIMES.sub("×", _AUTOLINK.sub(r"\1", text))))
     text = unicodedata.normalize("NFC", without_markup(text)).translate(_SIGNS)
     text = _FOLDED.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from asky.llm.extractive.units import RECORDS, PassageText, Unit
+from asky.llm.extractive.units import RECORDS, PassageText, Unit, UnitKind
 from asky.llm.port import ABSTENTION
 from asky.text.plain import plain
 from asky.text.sentences import sentence_spans
@@ -15,6 +15,7 @@ from asky.text.terms import words
 
 _MAX_FAILURE_CHARS = 200
 _INDENT = 4
+_RECORD_LINES: frozenset[UnitKind] = frozenset({"row", "table", "field"})
 _INDEX = re.compile(r"\[\d{1,3}\]")
 _BULLET = re.compile(r"^[-*+•]\s+")
 
@@ -45,7 +46,7 @@ def abstain(
     if closest:
         yield "\n\nThe closest passages say:\n"
         for unit in closest:
-            yield f"\n- {_BULLET.sub('', ' '.join(unit.quote.split()))} [{passages[unit.passage].key}]"
+            yield f"\n- {_on_one_line(unit)} [{passages[unit.passage].key}]"
     elif failure is not None:
         yield f"\n\nThe search did not work: {' '.join(failure.split())[:_MAX_FAILURE_CHARS]}"
     elif not passages:
@@ -68,7 +69,7 @@ def _quoted(unit: Unit, passage: PassageText) -> str:
     if unit.kind in ("entry", "task"):
         return f"- {_cited(' '.join(lines), key)}"
     if unit.kind in RECORDS:
-        return "\n".join(f"- {_record(line.strip().strip('|').strip())} [{key}]" for line in lines)
+        return "\n".join(f"- {_record(line)} [{key}]" for line in lines)
     if unit.kind == "list":
         return "\n".join(_lines_with_key(lines, key))
     return ("" if unit.complete else "- ") + _cited(unit.quote, key)
@@ -87,8 +88,15 @@ def _is_block(unit: Unit) -> bool:
     return unit.kind == "code" and ("\n" in unit.quote.strip("\n") or "`" in unit.quote)
 
 
+def _on_one_line(unit: Unit) -> str:
+    if unit.kind in _RECORD_LINES:
+        return " ".join(map(_record, unit.quote.split("\n")))
+    return _BULLET.sub("", " ".join(unit.quote.split()))
+
+
 def _record(line: str) -> str:
     """Return a row or a setting as Markdown; the `[1]` of a path would read as a citation, unless it is in code."""
+    line = line.strip().strip("|").strip()
     return f"`{line}`" if _INDEX.search(line) and "`" not in line else plain(line)
 
 

@@ -362,11 +362,10 @@ def _told(cue: Cue, document: _Document) -> Iterator[Unit]:
     """Yield the sentences that `cue` recognises: of a section with such a heading, or else of any."""
     found: list[Unit] = []
     others: list[Unit] = []
-    for number, passage in document.passages:
-        headings = (passage.location.section or "").split(" › ")
-        is_named = any(cue.heading.match(_NUMBERING.sub("", heading)) for heading in headings)
-        fitting = [u for u in _body(document, number) if (cue.is_whole and is_named) or cue.sentence.search(u.text)]
-        (found if is_named else others).extend(fitting)
+    for unit in (unit for number, _ in document.passages for unit in _body(document, number)):
+        is_named = any(cue.heading.match(_NUMBERING.sub("", heading)) for heading in unit.section.split(" › "))
+        if (cue.is_whole and is_named) or cue.sentence.search(unit.text):
+            (found if is_named else others).append(unit)
     yield from found or others
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Literal
 
 from asky.text.sentences import TIME_STAMP
+from asky.text.tables import NAME_CHARS
 
 Form = Literal["prose", "rows", "fields", "code", "log"]
 
@@ -22,7 +24,9 @@ _SENTENCES = re.compile(r"[a-z]{2}[.!?] [A-Z][a-z]+ [a-z]+ [a-z]+ .*[a-z]{2}[.!?
 _CELL = re.compile(r"[^;:\n]{1,60}: [^;\n]*")
 _MAX_FIRST_CELL = 80  # characters of one without a name
 _FIELD = re.compile(r"[^\s:#=](?:[^:\n=]|:(?=\S)){0,150}?: \S.*|[^\s:#=][^\s:=]{0,150}? ?= ?\S.*")
-_PATH = re.compile(r"(?:[\w$@-]+[.\[])+|[a-z][\w$@-]*(?::| ?=)|[\w$@-]+[_-][\w$@-]+(?::| ?=)")
+_PATH = re.compile(r"(?:\[\d+\])+[.:]|(?:[\w$@-]+[.\[])+|[a-z][\w$@-]*(?::| ?=)|[\w$@-]+[_-][\w$@-]+(?::| ?=)")
+_BESIDE_SETTINGS = re.compile(r"[#;]|\[(?!\d+\][.:\[])")  # a comment or the name of a section: no member of a list
+_IN_LIST = re.compile(r"[\w$@.-]*(?:\[\d+\])+(?:[.\[][\w$@.\[\]-]*)?: ")  # a value of a list, which may have sentences
 _CODE_LINE = re.compile(
     r".*[;{}]$|.*\)\s*(?::|=>|->.*:|\{)$|[}\])]+[;,)]*$|\s*(?://|/\*|\*/|\#!|\#include|@\w+|--\s)"
     r"|\s*(?:def|class|return|import|from\s+\S+\s+import|const|let|var|function|async|await|export|if\s*\(|for\s*\("
@@ -30,6 +34,8 @@ _CODE_LINE = re.compile(
     r"|elif|except|raise|yield|with\s+\S+.*:|switch|case\s.*:|try\s*[:{]|else\s*[:{]|end$|SELECT|CREATE|INSERT)\b"
     r"|\s*[\w.\[\]\"']+\s*(?::\s*[\w\[\], .|]+)?\s*(?:=|\+=|-=|:=)\s*\S|\s*[\w.]+\(.*\)$|\s*\"\"\"|\s*\#\s"
 )
+_MEMBER = re.compile(r"^\s*([^\s:=]*\[\d+\])\.[^\s:=.]+\s*[:=]", re.MULTILINE)
+_MAX_MEMBERS = 2
 _CODE_NAME = re.compile(
     r"\.(?:py|pyi|js|jsx|mjs|cjs|ts|tsx|go|rs|java|kt|kts|c|h|cc|cpp|hpp|cs|rb|php|swift|scala|sh|bash|zsh|sql|lua|r|jl"
     r"|pl|ps1|dart|ex|exs|erl|hs|clj|vue|css|scss|tf|gradle|proto)$|^(?:Dockerfile|Makefile)$",
@@ -47,14 +53,16 @@ def form_of(text: str, title: str = "") -> Form:
     rows = sum(map(is_row, lines))
     if rows >= _SEVERAL_ROWS and 2 * rows >= len(lines):  # above them stand the table's name and its head
         return "rows"
+    if _share(lines, _IN_LIST) >= _MOST and all(len(line) <= _MAX_LINE for line in lines):
+        return "fields"
     if any(len(line) > _MAX_LINE or _SENTENCES.search(line) for line in lines):
         return "code" if _looks_like_code(text) else "prose"
     if _share(lines, TIME_STAMP) >= _LOG_SHARE and (len(lines) > 1 or title.casefold().endswith(".log")):
         return "log"
     if rows >= _MOST * len(lines):
         return "rows"
-    comments = [line for line in lines if not line.startswith(("#", ";", "["))] or lines
-    if _share(comments, _FIELD, whole=True) >= _MOST and _share(comments, _PATH) >= _PATH_SHARE:
+    settings = [line for line in lines if not _BESIDE_SETTINGS.match(line)] or lines
+    if _share(settings, _FIELD, whole=True) >= _MOST and _share(settings, _PATH) >= _PATH_SHARE:
         return "fields"
     return "code" if _looks_like_code(text) else "prose"
 
@@ -67,6 +75,22 @@ def is_row(line: str) -> bool:
     first, *others = re.split(r"; ?", line.strip())
     is_named = _CELL.fullmatch(first) is not None or (len(first) <= _MAX_FIRST_CELL and ":" not in first)
     return bool(others) and is_named and all(_CELL.fullmatch(other) for other in others)
+
+
+def is_head(line: str, below: str) -> bool:
+    """Return whether a line has the names of the columns of the row below it: `month; units` of `month: May; units: 5`.
+
+    Of a row, the first column may have no name, and empty cells are left out.
+    """
+    names = [name.strip()[:NAME_CHARS] for name in line.split("; ")]
+    named = [cell.partition(": ")[0] for cell in re.split(r"; ?", below.strip()) if ": " in cell]
+    return len(names) > 1 and not is_row(line) and is_row(below) and set(named) <= set(names)
+
+
+def small_objects(text: str) -> frozenset[str]:
+    """Return the paths of the objects in lists that have two members, such as a name and its value."""
+    owners = Counter(match[1] for match in _MEMBER.finditer(text))
+    return frozenset(owner for owner, count in owners.items() if 1 < count <= _MAX_MEMBERS)
 
 
 def _looks_like_code(text: str) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from asky.llm.extractive.questions import ParsedQuestion
 from asky.llm.extractive.scoring import PHRASES, ScoredUnit, Scorer, dates, holds, is_asked_task
-from asky.llm.extractive.units import RECORDS, PassageText, Unit
+from asky.llm.extractive.units import RECORDS, PassageText, Unit, is_mail_head
 
 _POINTS_BACK = re.compile(
     r"[\"'“‘«(]*(?:it|its|he|his|him|she|her|they|their|them|this|these|that|those|such|both|here|there|however|but|"
@@ -21,8 +21,6 @@ _POINTS_BACK = re.compile(
 _SETTING = re.compile(r"`?[a-z][a-z0-9]*(?:[_.-][a-z0-9]+)*`?")  # the heading of a setting is its name
 _ASKS_VERSION = re.compile(r"\b(?:what|which|in what|since when) (?:\w+ )?(?:releases?|versions?)\b", re.IGNORECASE)
 _VERSION = re.compile(r"\b\d+\.\d+")
-
-_HEADED = 2  # of the best units, whose mails are told apart by who wrote them
 
 _TOLD_AT_ONCE = frozenset({"time", "number", "person", "place"})  # by one sentence with such an item
 
@@ -112,7 +110,7 @@ def _telling_headings(scorer: Scorer, question: ParsedQuestion, units: Sequence[
     """Return the headings that say what their units leave open.
 
     That is the date or the version that the question asks for, the name of the setting that the best unit is about, and
-    who wrote the mail that it is of.
+    of a mail who wrote it, if that is asked for.
     """
     told = [unit for unit in units[:1] if _SETTING.fullmatch(unit.heading) and unit.heading not in unit.text]
     if question.kind == "time":
@@ -123,8 +121,9 @@ def _telling_headings(scorer: Scorer, question: ParsedQuestion, units: Sequence[
             unit for unit in units if not set(_VERSION.findall(unit.text)) - said and _VERSION.search(unit.heading)
         ]
     headings = [heading for unit in told if (heading := scorer.heading_of(unit)) is not None]
-    heads = [head for unit in units[:_HEADED] if (head := scorer.mail_head_of(unit)) is not None and head not in units]
-    return list(dict.fromkeys([*headings, *heads]))
+    if question.kind == "person" and not any(is_mail_head(unit) for unit in units):
+        headings += [head for unit in units[:1] if (head := scorer.mail_head_of(unit)) is not None]
+    return list(dict.fromkeys(headings))
 
 
 def select_central(scorer: Scorer, passages: Sequence[PassageText], settings: SelectionSettings) -> list[Unit]:

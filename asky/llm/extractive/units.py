@@ -8,17 +8,31 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise, zip_longest
 from typing import Literal, Protocol
 
-from asky.llm.extractive.forms import form_of, is_row
+from asky.llm.extractive.forms import form_of, is_head, small_objects
+from asky.llm.extractive.pieces import (
+    FENCE_LINE,
+    LIST_MARKER,
+    MAIL_HEAD,
+    Code,
+    block_end,
+    code_begun_before,
+    code_in,
+    heading_line,
+    is_ended,
+    is_label,
+    line_spans,
+    pieces_of,
+)
 from asky.llm.extractive.related import related
 from asky.llm.extractive.tasks import task_state
 from asky.text.plain import plain
-from asky.text.sentences import sentence_spans
+from asky.text.tables import bar_tables
 from asky.text.terms import content_terms, terms_of, words
 from asky.values import Location, Span
 
@@ -26,8 +40,9 @@ from asky.values import Location, Span
 class PassageText(Protocol):
     """A passage as shown to the model: its key, its text and its place; of its source the title, authors and file name.
 
-    `file` is empty if the title is the name of the file; `linked_from` is the title of the source whose passage led to
-    this one, or empty.
+    `sections` are those that begin within `text`: the offset there, and the headings above it, joined. `file` is empty
+    if the title is the name of the file; `linked_from` is the title of the source whose passage led to this one, or
+    empty.
     """
 
     @property
@@ -41,6 +56,9 @@ class PassageText(Protocol):
 
     @property
     def location(self) -> Location: ...
+
+    @property
+    def sections(self) -> Sequence[tuple[int, str]]: ...
 
     @property
     def authors(self) -> str: ...
@@ -66,10 +84,10 @@ class Unit:
 
     `position` counts the units of its passage from 0. `text` is the stored text, without the marker of a list item,
     `terms` are its distinct content terms, and `context` those around it that it depends on; `heading` is the text of
-    the heading above it in the passage. Of a setting, `key` are the terms of its last key, `beside` those of the object
-    that it belongs to, and `heading` its name. Of the row of a table with a head, `labelled` is its text with the names
-    of the columns. `quotable` is false for a unit that only gives context; `complete` is false for one that is no
-    sentence.
+    the heading above it in the passage, and `section` has all headings above it, joined. Of a setting, `key` are the
+    terms of its last key, `beside` those of the object that it belongs to, and `heading` its name. Of the row of a
+    table with a head, `labelled` is its text with the names of the columns. `quotable` is false for a unit that only
+    gives context; `complete` is false for one that is no sentence.
     """
 
     passage: int
@@ -82,6 +100,7 @@ class Unit:
     quotable: bool
     complete: bool
     heading: str = ""
+    section: str = ""
     key: frozenset[str] = frozenset()
     beside: frozenset[str] = frozenset()
     labelled: str = ""
@@ -97,18 +116,29 @@ class Unit:
             return self.text
         if self.kind == "heading":
             return _one_line(_HEADING_MARK.sub("", self.text))
+        if self.labelled:
+            return self.labelled
         if self.kind in RECORDS:
             return "\n".join(" ".join(line.split()) for line in self.text.split("\n"))
         if self.kind == "list":
-            return "\n".join(_shown_lines(self.text.rstrip()))
+            return "\n".join(_shown_lines(_with_named_rows(self.text.rstrip())))
         return _one_line(self.text)
+
+
+def _with_named_rows(text: str) -> str:
+    """Return a list with the rows of the tables in it as items that name their columns, and without the heads."""
+    for table in reversed(list(bar_tables(text)) if not FENCE_LINE.search(text) else []):
+        if table.names:
+            items = "\n".join(f"- {row.named}" for row in table.rows)
+            text = text[: table.lines[0].start] + items + text[table.lines[-1].end :]
+    return text
 
 
 def _shown_lines(text: str) -> Iterator[str]:
     """Yield the lines of a list without markup; those of a block of code in it as they are."""
     in_code = False
     for line in text.split("\n"):
-        is_fence = _FENCE_LINE.match(line) is not None
+        is_fence = FENCE_LINE.match(line) is not None
         if is_fence or in_code:
             yield line.rstrip()
         elif not _RST_MARKUP.match(line) and (shown := _one_line(line)).strip("|-: "):
@@ -119,43 +149,28 @@ def _shown_lines(text: str) -> Iterator[str]:
 _MIN_WORDS = 4
 _MAX_WORDS = 90
 _MAX_CHARS = 1_000
-_TAIL_CHARS = 80
 _MIN_LETTERS = 0.5
 _MAX_SYMBOLS = 0.08
 _MAX_LIST_WORDS = 180  # of a list that is quoted as a whole
 _MAX_LIST_LINES = 40
-_MAX_ITEM_WORDS = 40  # of the sentences of one item
-_MAX_LABEL_WORDS = 8  # of an item that is the heading of the sentences below it
 _MAX_CODE_LINES = 12
-_LIST_MARKER = re.compile(r"(?:[-*+•◦▪‣·●○■□–—]|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|\([ivx]{1,5}\))\s+(?:\[[ xX]\]\s+)?")
 _BULLETS = "-*+•◦▪‣·●○■□–—"
-_FENCE = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n(.*?)(?:^[ \t]*\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
-_FENCE_LINE = re.compile(r"^[ \t]*(?:```|~~~)([^\n]*)$", re.MULTILINE)
-# Source: reStructuredText specification, literal blocks and the directives of docutils and Sphinx.
-_RST_BLOCK = re.compile(
-    r"(?:^[ \t]*\.\. (code|code-block|sourcecode|parsed-literal|prompt|console)::[^\n]*\n"
-    r"(?:[ \t]+:[^\n]*\n)*|(?<=::)[ \t]*\n)(?:[ \t]*\n)+((?:[ \t]+\S[^\n]*(?:\n|\Z)|[ \t]*\n(?=[ \t]))+)",
-    re.MULTILINE,
-)
 _RST_MARKUP = re.compile(r"\s*(?:\.\. [\w-]+::|:[\w-]+:(?:\s|$))")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _ITEM_OR_HEADING_MARK = re.compile(
     r"^(?:#{1,6}\s+|[-*+•]\s+|\(?\d{1,3}[.)]\s+|\(?[A-Za-z][.)]\s+)|\s*#+\s*$|\n\s*[=-]{3,}\s*$"
 )
 _HEADING_MARK = re.compile(r"^#{1,6}\s+|\s*#+\s*$|\n\s*[=-]{3,}\s*$")
-_REFERENCE_ENTRY = re.compile(r"^(?:\[\^?\d{1,3}\][^\n:]|[^\n]*\b(?:doi:|ISBN\b|arXiv:\d))[^\n]*$", re.MULTILINE)
-_ENDED = re.compile(r"""[.!?…。！？｡।॥؟۔።]["'”’)\]}»›」』）】》*_`]*(?:\s*\[[\d,;\s–-]{1,20}\])*$""")
+_REFERENCE_ENTRY = re.compile(
+    r"^(?:\[\^?\d{1,3}\](?![\[.]\S)[^\n:]|[^\n]*\b(?:doi:|ISBN\b|arXiv:\d))[^\n]*$", re.MULTILINE
+)
 _SENTENCE_BREAK = re.compile(r"(?:[^\W\d_]{2}|\d{3}|[)%])[.!?] [A-Z]")
-_HEADING = re.compile(r"#{1,6}\s|\*\*[^*\n]+\*\*:?$|__[^_\n]+__:?$|[^\n]+\n\s*[=-]{3,}\s*$")
-_MAIL_HEAD = re.compile(r"From: [^\n]+(?:\n(?:To|Cc|Date|Subject): [^\n]*)+")
-# A line in bold, and what stands above a mail: each is one piece, whatever it says.
-_APART = re.compile(rf"^[ \t]*(?P<piece>\*\*[^*\n]+\*\*:?|__[^_\n]+__:?|{_MAIL_HEAD.pattern})[ \t]*$", re.MULTILINE)
-_ABOUT_MAIL = re.compile(r"^(?:From|Subject): (?:(?:Re|Fwd?|AW|WG): ?)*([^\n<]*)", re.MULTILINE)
+_ABOUT_MAIL = re.compile(
+    r"^(?:>[ \t]?)*(?:From|Von|De|Subject|Betreff|Objet):[ \t]+(?:(?:Re|Fwd?|AW|WG): ?)*([^\n<]*)", re.MULTILINE
+)
 _MAIL_TERMS = terms_of("mail email message letter wrote write written sent send sender")
 _FAILURE = re.compile(r"\b(?:ERROR|ERR|FATAL|CRITICAL|WARN(?:ING)?|panic|Traceback|[Ee]xception|[Ff]ail(?:ed|ure))\b")
 _FAILURE_TERMS = terms_of("error problem wrong went failed failure issue broke crash trouble")
-_TABLE_ROW = re.compile(r"\|.*\||[^|\n]+\|[^|\n]+\|")
-_TABLE_RULE = re.compile(r"[\s|:+=-]+$")
 _NOT_PROSE = re.compile(
     r"^#{1,6}\s|\t.*\t|^[$>]|^!\[|^={3,}|\n\s*[=-]{3,}\s*$|https?://\S+\s*$"
     r"|^\*\*[^*]+\*\*$|^__[^_]+__$"  # a heading in bold
@@ -167,16 +182,14 @@ _BIBLIOGRAPHY = re.compile(
     re.IGNORECASE,
 )
 _REFERENCE_NUMBER = re.compile(r"\s?\[\^?\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*\]")
+_TOP_INDEX = re.compile(r"^(?:\[\d+\])+\.(?=\w)", re.MULTILINE)  # of `[0].note: ...`, a sentence in a list of JSON
 _KEY_LIKE = re.compile(r"\[\s*P[0-9a-fA-F]{4,8}\b")  # would read as a citation key
 _SYMBOLS = frozenset("{}<>=;|\\$#~^@")
-_LINE = re.compile(r"\S[^\n]*")
 _FIELD = re.compile(r"\s*([^=\n]{1,150}?)\s*(?::(?=\s|$)|=)\s*(.*)", re.DOTALL)
 _INDEX = re.compile(r"\[\d+\]$")
 _IDENTIFIES = re.compile(
     r"(?:\w*_)?(?:name|id|title|label|ssid|host|hostname|alert|job|image|user|username|email|slug)", re.IGNORECASE
 )
-_MEMBER = re.compile(r"^\s*([^\s:=]*\[\d+\])\.[^\s:=.]+\s*[:=]", re.MULTILINE)
-_MAX_MEMBERS = 2
 _VERSION = re.compile(
     r"(?:[:=@^~<>]|\bv)\s?[\"']?\d+\.\d|[\^~<>]=?\s?v?\d"
 )  # `postgres:15.6`, `httpx>=0.27`, `"react": "^18.2"`
@@ -185,26 +198,28 @@ _VERSION_TERMS = terms_of("version")
 
 def is_mail_head(unit: Unit) -> bool:
     """Return whether a unit is what stands above a mail: who wrote it, to whom, when and about what."""
-    return unit.kind == "entry" and _MAIL_HEAD.match(unit.text) is not None
+    return unit.kind == "entry" and MAIL_HEAD.match(unit.text) is not None
 
 
 def read_units(passages: Sequence[PassageText]) -> list[Unit]:
     """Return the units of all passages in order.
 
-    Only the first occurrence of a text is quotable, and nothing in the bibliography of a paged document.
+    Only the first occurrence of a text is quotable, unless it stands in several sections of one source, and nothing in
+    the bibliography of a paged document.
     """
-    seen: set[str] = set()
+    seen: dict[str, tuple[str, set[str]]] = {}
     found: list[Unit] = []
     for index, passage in enumerate(passages):
         title = terms_of(passage.title)
-        section = terms_of(passage.location.section or "")
-        is_bibliography = passage.location.page is not None and bool(
-            _BIBLIOGRAPHY.search(passage.location.section or "")
-        )
-        for position, unit in enumerate(_units_of(passage)):
-            if unit.quote in seen:
+        parts = _parts(passage)
+        for position, unit in enumerate(_units_of(passage, parts)):
+            path = next(path for start, path in reversed(parts) if start <= unit.span.start)
+            source, paths = seen.setdefault(unit.quote, (passage.title, set()))
+            if paths and (source != passage.title or path in paths):
                 continue
-            seen.add(unit.quote)
+            paths.add(path)
+            section = terms_of(path)
+            is_bibliography = passage.location.page is not None and _BIBLIOGRAPHY.search(path) is not None
             context = unit.context | section
             # a repetition of the title, or of the section's at the start, is a heading
             is_heading = unit.terms <= title or (position == 0 and not unit.complete and unit.terms <= section)
@@ -214,6 +229,7 @@ def read_units(passages: Sequence[PassageText]) -> list[Unit]:
                     unit,
                     passage=index,
                     position=position,
+                    section=path,
                     context=(context | related(unit.terms | context)) - unit.terms,
                     quotable=unit.quotable and adds and not is_bibliography,
                 )
@@ -221,18 +237,25 @@ def read_units(passages: Sequence[PassageText]) -> list[Unit]:
     return found
 
 
-def _units_of(passage: PassageText) -> Iterator[Unit]:
+def _parts(passage: PassageText) -> list[tuple[int, str]]:
+    """Return where the sections of a passage begin in it, and the headings of each, joined."""
+    return [(0, passage.location.section or ""), *passage.sections]
+
+
+def _units_of(passage: PassageText, parts: Sequence[tuple[int, str]]) -> Iterator[Unit]:
     text, form = passage.text, form_of(passage.text, passage.title)
     if form == "prose" or _FRONT_MATTER.match(text):
-        yield from _prose(text)
+        yield from _prose(text, parts)
     elif form == "code":
         yield from _code_blocks(text, Span(0, len(text)), frozenset())
     elif form == "fields":
         yield from _with_siblings(list(_fields(text)))
     else:
         kind: UnitKind = "row" if form == "rows" else "entry"
-        for span in _lines(text, entries=form == "log"):
-            yield _unit(text, span, kind)
+        lines = list(line_spans(text, entries=form == "log"))
+        for span, below in zip_longest(lines, lines[1:], fillvalue=Span(0, 0)):
+            heads = kind == "row" and is_head(text[span.start : span.end], text[below.start : below.end])
+            yield _unit(text, span, kind, quotable=not heads)
 
 
 def _unit(
@@ -243,7 +266,7 @@ def _unit(
         context |= _VERSION_TERMS
     if kind == "entry" and _FAILURE.search(body):
         context |= _FAILURE_TERMS
-    complete = kind in ("sentence", "item") and _ENDED.search(body[-_TAIL_CHARS:]) is not None
+    complete = kind in ("sentence", "item") and is_ended(body)
     quotable = quotable and bool(body.strip()) and not _KEY_LIKE.search(body)
     return Unit(0, 0, span, body, kind, terms_of(body), context, quotable, complete)
 
@@ -251,33 +274,42 @@ def _unit(
 # prose, which may have lists, tables and code in it
 
 
-def _prose(text: str) -> Iterator[Unit]:
+def _prose(text: str, parts: Sequence[tuple[int, str]]) -> Iterator[Unit]:
     front = _FRONT_MATTER.match(text)
     begin = front.end() if front else 0
     if front:
         for unit in _fields(text, Span(front.start(1), front.end(1))):
             yield replace(unit, kind="property")
-    if not front and (inside := _code_begun_before(text)):
+    if not front and (inside := code_begun_before(text)):
         yield from _code_blocks(text, Span(0, inside.start), frozenset())
         begin = inside.end
-    blocks = [*_FENCE.finditer(text, begin), *(_RST_BLOCK.finditer(text, begin) if "::" in text else ())]
-    fences = sorted(
-        ((match.start(), match.end(), Span(*match.span(2))) for match in blocks), key=lambda fence: fence[0]
-    )
-    asides = [match.span() for match in _REFERENCE_ENTRY.finditer(text)]
-    pieces = list(_with_continued(text, _pieces(text, begin, fences)))
-    heading, heading_terms = "", frozenset[str]()
+    fences = code_in(text, begin)
+    for (start, path), (stop, _) in pairwise([*parts, (len(text), "")]):
+        part = Span(max(begin, start), max(begin, stop))
+        yield from _section(text, part, path.rpartition(" › ")[2], [f for f in fences if start <= f[0] < stop])
+
+
+def _section(text: str, part: Span, named: str, fences: Sequence[Code]) -> Iterator[Unit]:
+    """Yield the units of a section or of what a passage has of it, which may begin with the heading that names it."""
+    asides = [match.span() for match in _REFERENCE_ENTRY.finditer(text, part.start, part.end)]
+    head = heading_line(text, part, named)
+    heading = named if head is not None or part.start else ""
+    heading_terms = terms_of(heading)
+    if head is not None:
+        yield _unit(text, head, "heading", quotable=False)
+    pieces = list(pieces_of(text, Span(head.end if head else part.start, part.end), fences))
     number = 0
     while number < len(pieces):
         kind, span = pieces[number]
         body = text[span.start : span.end]
         before_code = pieces[number + 1 : number + 2] and pieces[number + 1][0] == "code"
-        leads = _LEADS_IN.search(body) or (before_code and not _ENDED.search(body[-_TAIL_CHARS:]))
-        end = _block_end(pieces, number, leads=bool(leads))
+        leads = _LEADS_IN.search(body) or (before_code and not is_ended(body))
+        end = block_end(text, pieces, number, leads=bool(leads))
         block = pieces[number:end]
         number = end
+        before_record = pieces[end : end + 1] and pieces[end][0] == "record"
         found: Iterable[Unit]
-        if kind == "heading" or (kind == "item" and _is_label(body, block, pieces[end : end + 1])):
+        if kind == "heading" or (kind == "item" and is_label(body, block, pieces[end : end + 1])):
             heading = _one_line(_ITEM_OR_HEADING_MARK.sub("", body))
             heading_terms = terms_of(heading)
             yield _unit(text, span, "heading", quotable=False)
@@ -286,7 +318,7 @@ def _prose(text: str) -> Iterator[Unit]:
             found = [_unit(text, span, "row", heading_terms)]
         elif kind == "row":
             found = _table(text, [row for _, row in block], heading_terms)
-        elif _MAIL_HEAD.match(body):
+        elif MAIL_HEAD.match(body):
             heading, heading_terms = "", terms_of(" ".join(_ABOUT_MAIL.findall(body)))
             found = [_unit(text, span, "entry", _MAIL_TERMS)]
         elif kind == "item" or len(block) > 1:
@@ -296,112 +328,10 @@ def _prose(text: str) -> Iterator[Unit]:
             found = _code_blocks(text, inner, heading_terms)
         else:
             aside = any(start < span.end and span.start < stop for start, stop in asides)
-            quotable = not aside and not body.rstrip().endswith((":", "：")) and _is_prose(body)
+            heads = before_record and is_head(body, text[pieces[end][1].start : pieces[end][1].end])
+            quotable = not (aside or heads or body.rstrip().endswith((":", "："))) and _is_prose(body)
             found = [_unit(text, span, "sentence", heading_terms, quotable=quotable)]
         yield from (replace(unit, heading=heading) for unit in found)
-
-
-def _code_begun_before(text: str) -> Span | None:
-    """Return the fence that closes the block of code in which a passage begins, if it does.
-
-    A fence that names a language opens a block.
-    """
-    fences = list(_FENCE_LINE.finditer(text))
-    names = [fence[1].strip() for fence in fences]
-    if not fences or names[0]:
-        return None
-    if len(fences) == 1 or not any(names):
-        closes = len(fences) % 2 == 1 and not text[: fences[0].start()].rstrip().endswith((".", ":", "?", "!", "："))
-    else:
-        closes = any(names[1::2])
-    return Span(*fences[0].span()) if closes else None
-
-
-def _block_end(pieces: Sequence[tuple[str, Span]], number: int, *, leads: bool) -> int:
-    """Return the end of the block that begins at `number`: a list or table, or a sentence with what it introduces."""
-    kind = pieces[number][0]
-    together = {"item": ("item",), "row": ("row",), "sentence": _INTRODUCED if leads else ()}.get(kind, ())
-    end = number + 1
-    while end < len(pieces) and pieces[end][0] in together and pieces[end - 1][0] != "code":
-        end += 1
-    return end
-
-
-def _is_label(body: str, block: Sequence[tuple[str, Span]], following: Sequence[tuple[str, Span]]) -> bool:
-    """Return whether a lone numbered line is the heading of the sentences below it: "2. New shed"."""
-    alone = len(block) == 1 and bool(following) and following[0][0] == "sentence"
-    return alone and len(body.split()) <= _MAX_LABEL_WORDS and _ENDED.search(body) is None
-
-
-_INTRODUCED = ("item", "code", "row")
-
-
-def _pieces(text: str, begin: int, fences: Sequence[tuple[int, int, Span]]) -> Iterator[tuple[str, Span]]:
-    """Yield the headings, list items, table rows, records, blocks of code and sentences, in order.
-
-    A sentence within a line is "continued".
-    """
-    position = begin
-    for start, end, inner in [*fences, (len(text), len(text), Span(len(text), len(text)))]:
-        for records in [*_runs_of_rows(text, position, start), [Span(start, start)]]:
-            for span in _sentences(text, position, records[0].start):
-                begins_line = not text[text.rfind("\n", 0, span.start) + 1 : span.start].strip()
-                yield _kind_of(text[span.start : span.end]) if begins_line else "continued", span
-            yield from (("record", record) for record in records if len(record))
-            position = records[-1].end
-        if len(inner):
-            yield "code", Span(start, end)
-        position = end
-
-
-def _sentences(text: str, begin: int, end: int) -> Iterator[Span]:
-    """Yield the sentences, and the pieces that stand apart from them."""
-    for apart in [*_APART.finditer(text, begin, end), None]:
-        stop = apart.start("piece") if apart else end
-        yield from (Span(begin + span.start, begin + span.end) for span in sentence_spans(text[begin:stop]))
-        if apart:
-            yield Span(*apart.span("piece"))
-            begin = apart.end()
-
-
-def _with_continued(text: str, pieces: Iterable[tuple[str, Span]]) -> Iterator[tuple[str, Span]]:
-    """Yield the pieces with the further sentences of a short list item in its span; of others, each is a piece."""
-    last: tuple[str, Span] | None = None
-    for kind, span in pieces:
-        begins_item = _LIST_MARKER.match(text, span.start) is not None
-        if kind == "continued" and last is not None and last[0] == "item" and not begins_item:
-            whole = Span(last[1].start, span.end)
-            if len(text[whole.start : whole.end].split()) <= _MAX_ITEM_WORDS:
-                last = ("item", whole)
-                continue
-        if last is not None:
-            yield last
-        last = ("sentence" if kind == "continued" else kind, span)
-    if last is not None:
-        yield last
-
-
-def _runs_of_rows(text: str, begin: int, end: int) -> Iterator[list[Span]]:
-    """Yield runs of lines that are rows of a table: `month: May; units: 5`."""
-    run: list[Span] = []
-    if "; " in text[begin:end]:
-        for match in _LINE.finditer(text, begin, end):
-            if is_row(match.group()):
-                run.append(Span(match.start(), match.end()))
-            else:
-                if len(run) > 1:
-                    yield run
-                run = []
-    if len(run) > 1:
-        yield run
-
-
-def _kind_of(body: str) -> str:
-    if _LIST_MARKER.match(body):
-        return "item"
-    if _TABLE_ROW.match(body):
-        return "row"
-    return "heading" if _HEADING.match(body) else "sentence"
 
 
 def _list(text: str, block: Sequence[tuple[str, Span]], heading: frozenset[str]) -> Iterator[Unit]:
@@ -421,7 +351,7 @@ def _list(text: str, block: Sequence[tuple[str, Span]], heading: frozenset[str])
             yield _unit(text, Span(start, span.end), "task" if state else "item", heading)
         return
     items = [text[span.start : span.end] for _, span in block]
-    bulleted = all(item[0] in _BULLETS and _ENDED.search(item[-_TAIL_CHARS:]) for item in items)
+    bulleted = all(item[0] in _BULLETS and is_ended(item) for item in items)
     alone = not has_lead and (bulleted or any(_SENTENCE_BREAK.search(item) for item in items))
     if len(block) > 1 and not alone and len(body.split()) <= _MAX_LIST_WORDS and len(block) <= _MAX_LIST_LINES:
         yield _unit(text, whole, "list", heading)
@@ -434,23 +364,20 @@ def _list(text: str, block: Sequence[tuple[str, Span]], heading: frozenset[str])
             yield from _code_blocks(text, span, heading | lead)
             continue
         item = text[span.start : span.end]
-        marker = _LIST_MARKER.match(item)
+        marker = LIST_MARKER.match(item)
         start = span.start + (marker.end() if marker and marker.end() < len(item) else 0)
         yield _unit(text, Span(start, span.end), "item", heading | lead, quotable=_is_item(text[start : span.end]))
 
 
 def _table(text: str, rows: Sequence[Span], heading: frozenset[str]) -> Iterator[Unit]:
-    """Yield the rows of a table, found by its head too; a table of a few rows is one unit."""
-    ruled = any(_TABLE_RULE.match(text[row.start : row.end]) for row in rows[1:2])
-    names = _cells(text[rows[0].start : rows[0].end]) if ruled else []
-    for row in rows[2 if ruled else 0 :]:
-        cells = _cells(text[row.start : row.end])
-        labelled = "; ".join(f"{name}: {cell}" for name, cell in zip(names, cells, strict=False) if cell)
-        yield replace(_unit(text, row, "table", heading | terms_of(" ".join(names))), labelled=labelled)
-
-
-def _cells(row: str) -> list[str]:
-    return [plain(cell).strip() for cell in row.strip().strip("|").split("|")]
+    """Yield the rows of a table, found by its head too, which is none of them."""
+    tables = list(bar_tables(text, rows[0].start, rows[-1].end))
+    for table in tables:
+        names = terms_of(" ".join(table.names))
+        for row in table.rows:
+            yield replace(_unit(text, row.span, "table", heading | names), labelled=row.named)
+    if not tables:
+        yield from (_unit(text, row, "table", heading) for row in rows)
 
 
 def _code_blocks(text: str, inner: Span, context: frozenset[str]) -> Iterator[Unit]:
@@ -472,18 +399,6 @@ def _code_blocks(text: str, inner: Span, context: frozenset[str]) -> Iterator[Un
 
 
 # forms of one unit a line
-
-
-def _lines(text: str, *, entries: bool = False) -> Iterator[Span]:
-    """Yield the lines; as `entries`, an indented line belongs to the one before it."""
-    spans: list[Span] = []
-    for match in re.finditer(r"[^\n]*\S[^\n]*", text):
-        line = match.group()
-        if entries and spans and line[0].isspace():
-            spans[-1] = Span(spans[-1].start, match.end())
-        else:
-            spans.append(Span(match.start() + len(line) - len(line.lstrip()), match.start() + len(line.rstrip())))
-    yield from spans
 
 
 def _with_siblings(fields: Sequence[Unit]) -> Iterator[Unit]:
@@ -540,12 +455,12 @@ def _fields(text: str, part: Span | None = None) -> Iterator[Unit]:
     begin, stop = (part.start, part.end) if part is not None else (0, len(text))
     group: list[Span] = []
     path_before = ""
-    small = _small_objects(text[begin:stop])
-    for line in [*_lines(text[begin:stop]), Span(stop - begin, stop - begin)]:
+    small = small_objects(text[begin:stop])
+    for line in [*line_spans(text[begin:stop]), Span(stop - begin, stop - begin)]:
         span = Span(begin + line.start, begin + line.end)
         field = _FIELD.match(text, span.start, span.end)
         path = field[1].strip() if field else ""
-        of_list = _INDEX.sub("", path) if _INDEX.search(path) else ""
+        of_list = _INDEX.sub("[]", path) if _INDEX.search(path) else ""
         owner = path.rpartition(".")[0]
         of_list = owner if owner in small else of_list
         member = bool(group) and part is not None and text[span.start : span.end].startswith("- ")  # YAML's lists
@@ -557,15 +472,9 @@ def _fields(text: str, part: Span | None = None) -> Iterator[Unit]:
         path_before = path_before if member else of_list
 
 
-def _small_objects(text: str) -> frozenset[str]:
-    """Return the paths of the objects in lists that have two members, such as a name and its value."""
-    owners = Counter(match[1] for match in _MEMBER.finditer(text))
-    return frozenset(owner for owner, count in owners.items() if 1 < count <= _MAX_MEMBERS)
-
-
 @lru_cache(maxsize=4_096)  # a unit is compared, scored, embedded and quoted by this text
 def _one_line(text: str) -> str:
-    return " ".join(_REFERENCE_NUMBER.sub("", plain(text)).split())
+    return " ".join(_REFERENCE_NUMBER.sub("", plain(_TOP_INDEX.sub("", text))).split())
 
 
 def _is_item(text: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from asky.values import Location, Page, Section
+from asky.values import Location, Page, Section, Span
 
 if TYPE_CHECKING:
     from asky.storage.documents import DocumentStore
@@ -30,23 +30,39 @@ class Places:
 
     def at(self, document_id: int, position: int) -> Location:
         """Return the location of the character at `position`. Raises as `DocumentStore.digest` does."""
-        if document_id not in self._structures:
-            media_type = self._documents.media_type(document_id)
-            self._structures[document_id] = (*self._documents.structure(document_id), media_type)
-        sections, pages, media_type = self._structures[document_id]
+        sections, pages, media_type = self._structure(document_id)
         if media_type in _PARTS:
             return Location(section=_PARTS[media_type])
         has_lines = media_type.startswith(_WITH_LINES)
         line = self._documents.line(document_id, position) if has_lines and not pages else None
         return location_of(sections, pages, position, line)
 
+    def sections_in(self, document_id: int, span: Span) -> tuple[tuple[int, str], ...]:
+        """Return where other sections begin within `span`, from its start, and the headings of each, joined.
+
+        Raises as `at` does.
+        """
+        sections, _, _ = self._structure(document_id)
+        edges = {edge for each in sections for edge in (each.start, each.end) if span.start < edge < span.end}
+        return tuple((edge - span.start, path_of(sections, edge)) for edge in sorted(edges))
+
+    def _structure(self, document_id: int) -> tuple[Sequence[Section], Sequence[Page], str]:
+        if document_id not in self._structures:
+            media_type = self._documents.media_type(document_id)
+            self._structures[document_id] = (*self._documents.structure(document_id), media_type)
+        return self._structures[document_id]
+
+
+def path_of(sections: Sequence[Section], position: int) -> str:
+    """Return the headings above the character at `position`, joined; "" if there are none."""
+    return SEPARATOR.join(each.heading for each in sections if each.start <= position < each.end)
+
 
 def location_of(sections: Sequence[Section], pages: Sequence[Page], position: int, line: int | None = None) -> Location:
     """Return the headings above the character at `position`, joined, its page and its `line`."""
-    path = [each.heading for each in sections if each.start <= position < each.end]
     page = next((each for each in pages if each.start <= position < each.end), None)
     return Location(
-        section=SEPARATOR.join(path) or None,
+        section=path_of(sections, position) or None,
         page=page.index if page else None,
         page_label=page.label if page else None,
         line=line,

@@ -113,7 +113,8 @@ def read_passages(
         span = Span(start + each.start, start + each.end)
         location = places.at(document_id, span.start)
         shown = text[each.start : each.end]
-        evidence.append(Evidence(keys.key_for(sha256, span), source, document_id, sha256, span, shown, location))
+        key, inside = keys.key_for(sha256, span), places.sections_in(document_id, span)
+        evidence.append(Evidence(key, source, document_id, sha256, span, shown, location, sections=inside))
     rest = spans[-1].end if spans else len(text)
     return evidence, start + rest if end < length or text[rest:].strip() else None
 
@@ -199,5 +200,14 @@ def _evidence(passage: _Passage, documents: DocumentStore, keys: KeyRing, places
     place, found = places.at(passage.document_id, span.start), passage.location
     location = replace(found, section=found.section or place.section, line=place.line)
     return Evidence(
-        key, passage.source, passage.document_id, sha256, span, text, location, passage.score, passage.linked_from
+        key,
+        passage.source,
+        passage.document_id,
+        sha256,
+        span,
+        text,
+        location,
+        passage.score,
+        passage.linked_from,
+        places.sections_in(passage.document_id, span),
     )

@@ -37,7 +37,7 @@ _NEAR = 0.9  # of the best score
 _MIN_TERMS = 2
 _STEM_CHARS = 4
 _OBJECT_CHARS = 1_200
-_PATH = re.compile(r"[\w$@/-]+(?:\[\d+\])?(?:\.[\w$@/-]+(?:\[\d+\])?)+(?=\s?[:=])")
+_PATH = re.compile(r"(?:[\w$@/-]|\[\d+\])+(?:\.[\w$@/-]+(?:\[\d+\])*)+(?=\s?[:=])")
 
 
 def has_records(name: str) -> bool:

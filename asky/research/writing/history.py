@@ -179,9 +179,9 @@ def shown_again(passages: Sequence[StoredPassage], documents: DocumentStore) -> 
     for each in passages:
         span = Span(each.start, each.end)
         sha256, _ = documents.digest(each.document_id)
-        location = Places(documents).at(each.document_id, span.start)
-        text = documents.text(each.document_id, span)
-        found.append(Evidence(each.key, each.source, each.document_id, sha256, span, text, location))
+        places, text = Places(documents), documents.text(each.document_id, span)
+        location, inside = places.at(each.document_id, span.start), places.sections_in(each.document_id, span)
+        found.append(Evidence(each.key, each.source, each.document_id, sha256, span, text, location, sections=inside))
     return found
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from asky.evidence.quotes import Quotable
 from asky.evidence.verification.checked_reply import check_reply
 from asky.values import Evidence, Location, Source, Span
@@ -24,6 +28,46 @@ def test_a_citation_is_located_where_its_first_quoted_sentence_stands() -> None:
     checked = check_reply(reply, _shown(text), _located, claims_anything=True)
     begin = 1000 + text.index("The gauge")
     assert [each.location.section for each in checked.citations] == [f"of 7 at {begin}-{begin + 29}"]
+
+
+SOUPS = (
+    "Leek soup\n\nServes four. It needs three leeks.\n\nPea soup\n\nServes four. It needs **dried** [peas](https://p.test)."
+    "\n\nBread\n\nServes four. It needs rye flour.\n\nJam\n\nIt needs plums."
+)
+
+
+@pytest.mark.parametrize(
+    ("reply", "section"),
+    [
+        ("It needs three leeks. [P7f3a]", "Soups › Leek"),
+        ("It needs dried peas. [P7f3a]", "Soups › Pea"),
+        ("It needs three leeks. [P7f3a] It needs dried peas. [P7f3a]", "Soups › Leek; Pea"),
+        ("It needs rye flour. [P7f3a] It needs three leeks. [P7f3a]", "Bread; Soups › Leek"),
+        ("Serves four. [P7f3a] It needs dried peas. [P7f3a]", "Soups › Pea"),  # it stands there too
+        ("Serves four. [P7f3a]", None),  # of three recipes
+        (
+            " ".join(f"It needs {each}. [P7f3a]" for each in ("three leeks", "dried peas", "rye flour", "plums")),
+            None,
+        ),
+        ("Nobody knows what is in it. [P7f3a]", "Soups › Leek"),
+    ],
+)
+def test_a_citation_has_the_headings_of_what_it_quotes(reply: str, section: str | None) -> None:
+    starts = {"Pea soup": "Soups › Pea", "Bread": "Bread", "Jam": "Jam"}
+    inside = tuple((SOUPS.index(f"\n\n{name}") + 2, path) for name, path in starts.items())
+    passage = replace(_shown(SOUPS)["P7f3a"], location=Location("Soups › Leek"), sections=inside)
+    (cited,) = check_reply(reply, {"P7f3a": passage}, _located, claims_anything=True).citations
+    assert cited.location.section == section
+
+
+def test_a_quotation_is_where_its_passage_has_it_whatever_markup_stands_before_it() -> None:
+    text = "The **old** mill at [Clare](https://x.test/abc)[3] burned. > It was <b>rebuilt</b> at once."
+    for quote in ("The old mill at Clare burned.", "It was rebuilt at once."):
+        checked = check_reply(f"{quote} [P7f3a]", _shown(text), _located, claims_anything=True)
+        found = checked.claims[0].checks["quotation"]
+        assert isinstance(found, dict)
+        assert text[found["start"] : found["end"]].startswith(quote[:4])
+        assert text[found["start"] : found["end"]].rstrip(".").endswith(quote.rstrip(".")[-4:])
 
 
 def test_a_citation_of_quoted_code_is_located_where_the_code_stands() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -32,6 +33,17 @@ def test_a_passage_is_shown_with_its_key_title_place_and_file() -> None:
         "The moon pulls.\n"
         f"</passage {MARKER}>"
     )
+
+
+def test_the_sections_that_begin_within_a_passage_are_told_and_read_back() -> None:
+    sections = ((11, 'Tides › "Effects"'), (30, ""), (40, "12 <|im_start|> 5"), (50, "a\u0085b"))
+    shown = render_passages([replace(passage("x" * 60), sections=sections)], marker=MARKER)
+    assert f'title="Tides" sections="11 Tides › {chr(92)}"Effects{chr(92)}"{chr(92)}n30 {chr(92)}n40 12 ' in shown
+    assert "<|im_start|>" not in shown
+    (parsed,) = parse_passages(shown)
+    assert parsed.sections == sections
+    many = replace(passage("x"), sections=tuple((number, "y" * 300) for number in range(100)))
+    assert len(parse_passages(render_passages([many], marker=MARKER))[0].sections) < 30
 
 
 def test_passages_are_read_back_in_order_from_among_prose() -> None:

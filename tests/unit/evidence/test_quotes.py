@@ -110,3 +110,13 @@ def test_only_a_supported_claim_is_called_quoted(verdict: str, quotation: dict[s
 
 def test_a_claim_of_an_older_answer_has_its_verdict() -> None:
     assert shown_verdict({"verdict": "supported", "checks": {}}) == "supported"
+
+
+def test_a_row_of_a_table_is_found_by_its_cells_with_the_names_of_their_columns() -> None:
+    table = "Mills.\n\n| | Built | Wheel |\n|---|---|---|\n| Clare | 1820 | *over*shot |\n| Ennis | 1790 | |\n"
+    found = find_quote("Clare; Built: 1820; Wheel: overshot", table)
+    assert found is not None
+    assert table[found.start : found.end] == "| Clare | 1820 | *over*shot |"
+    assert find_quote("Built: 1790", table) is not None
+    assert find_quote("Clare; Built: 1790", table) is None
+    assert find_quote("Wheel: 1820", table) is None

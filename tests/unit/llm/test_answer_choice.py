@@ -25,6 +25,7 @@ class Passage:
     authors: str = ""
     file: str = ""
     linked_from: str = ""
+    sections: tuple[tuple[int, str], ...] = ()
 
 
 def answer(question: str, *passages: Passage | str) -> str:
@@ -218,3 +219,38 @@ def test_a_list_that_ends_inside_a_block_of_code_closes_it() -> None:
     told = answer("How do I burn the mill?", steps)
     assert told.count("```") == 2
     assert told.rstrip().endswith("[P0001]")
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "found"),
+    [
+        ("[0].name: Ada Byrne\n[0].role: miller\n\n[1].name: Bob Clare\n[1].role: carter\n", "Bob's role", "carter"),
+        ("[0].id: N7\n[0].mill.sluice: oak\n\n[1].id: N8\n[1].mill.sluice: elm\n", "sluice of N8", "elm"),
+        ("[0][0].wheel: north\n[0][0].paddles: 24\n\n[1][0].wheel: south\n[1][0].paddles: 30\n", "south paddles", "30"),
+        ("[0].owner: Ada\n[0].mills[0]: Clare\n[0].mills[1]: Ennis\n\n[1].owner: Bob\n", "mills of Ada", "Ennis"),
+    ],
+)
+def test_a_list_at_the_top_of_a_file_is_settings_like_any_other(text: str, question: str, found: str) -> None:
+    told = answer(question, Passage(text, title="mills.json"))
+    assert found in told
+    assert "`[" in told  # a path in code: its index is no citation
+
+
+def test_the_members_of_a_list_of_plain_values_at_the_top_of_a_file_stay_together() -> None:
+    (unit,) = read_units([Passage("[0]: oats\n[1]: barley\n[2]: rye\n", title="grains.json")])
+    assert (unit.kind, unit.quotable) == ("field", True)
+
+
+def test_a_value_of_a_list_may_have_sentences() -> None:
+    note = "The mill burned down in May. Nobody was hurt in it at all."
+    for path in ("[0]", "mills[0]", "[0].of[1]"):
+        text = f"{path}.note: {note}\n{path}.by: Ada\n{path}.pages: 4\n"
+        units = read_units([Passage(text, title="a.json")])
+        assert [unit.quote for unit in units] == text.splitlines()
+
+
+def test_a_long_text_in_a_list_is_quoted_sentence_by_sentence_without_its_index() -> None:
+    text = "[0].note: The mill burned down in May. " + "Nobody was hurt in it at all. " * 30 + "\n[0].by: Ada\n"
+    assert answer("when did the mill burn", Passage(text, title="a.json")).startswith(
+        "note: The mill burned down in May."
+    )

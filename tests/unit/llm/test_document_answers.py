@@ -19,6 +19,7 @@ class Passage:
     authors: str = "Ada Byrne; Bob Clare"
     file: str = ""
     linked_from: str = ""
+    sections: tuple[tuple[int, str], ...] = ()
 
 
 FRONT = Passage(

@@ -18,6 +18,7 @@ class Passage:
     authors: str = ""
     file: str = ""
     linked_from: str = ""
+    sections: tuple[tuple[int, str], ...] = ()
 
 
 def quotable(text: str) -> list[str]:
@@ -118,8 +119,49 @@ def test_a_long_list_is_quoted_item_by_item_with_its_lead_in_as_context() -> Non
 def test_a_table_row_is_found_by_the_head_of_its_table() -> None:
     text = "| Mill | Built |\n| --- | --- |\n| Clare | 1820 |\n| Ennis | 1790 |"
     units = [unit for unit in read_units([Passage(text)]) if unit.quotable]
-    assert [unit.quote for unit in units] == ["| Clare | 1820 |", "| Ennis | 1790 |"]
+    assert [unit.text for unit in units] == ["| Clare | 1820 |", "| Ennis | 1790 |"]
     assert "built" in units[0].context
+
+
+@pytest.mark.parametrize(
+    ("table", "rows"),
+    [
+        (
+            "| | 2023 | 2022 |\n|---|--:|--:|\n| *Cost* of sales | $624 | $640 |\n| Tax | | $12 |",
+            ["Cost of sales; 2023: $624; 2022: $640", "Tax; 2022: $12"],
+        ),
+        (
+            "Mill | Built\n--- | ---\nClare | 1820\nEnnis | 1790",
+            ["Mill: Clare; Built: 1820", "Mill: Ennis; Built: 1790"],
+        ),
+        (
+            "| Mill | Story |\n|---|---|\n| Clare | It burned. It was rebuilt. |\n| Ennis | Lost. |",
+            ["Mill: Clare; Story: It burned. It was rebuilt.", "Mill: Ennis; Story: Lost."],
+        ),
+        (
+            "+---+---+\n| Mill | Built |\n+===+===+\n| Clare | 1820 |\n+---+---+\n| Ennis | 1790 |",
+            ["Mill: Clare; Built: 1820", "Mill: Ennis; Built: 1790"],
+        ),
+        ("| Mill | Wheel |\n|:-:|:-:|\n| a \\| b | over\\|under |", ["Mill: a | b; Wheel: over|under"]),
+        ("|---|---|\n| Clare | 1820 |", ["| Clare | 1820 |"]),
+    ],
+)
+def test_a_row_is_quoted_with_the_names_of_its_columns_and_the_head_never(table: str, rows: list[str]) -> None:
+    units = read_units([Passage(f"Mills of the county are rare.\n\n{table}\n\nMost of them ground oats.")])
+    assert [unit.quote for unit in units if unit.quotable] == [
+        "Mills of the county are rare.",
+        *rows,
+        "Most of them ground oats.",
+    ]
+
+
+def test_a_table_that_a_sentence_introduces_is_quoted_with_its_columns_and_the_next_table_is_not_of_it() -> None:
+    head = "| Mill | Built |\n|---|---|\n"
+    text = f"The mills are as follows:\n\n{head}| Clare | 1820 |\n| Ennis | 1790 |\n\n{head}| Ruan | 1650 |"
+    assert kinds(text) == [
+        ("list", "The mills are as follows:\n- Mill: Clare; Built: 1820\n- Mill: Ennis; Built: 1790"),
+        ("table", "Mill: Ruan; Built: 1650"),
+    ]
 
 
 def test_a_lone_numbered_line_is_the_heading_of_the_sentences_below_it() -> None:
@@ -148,7 +190,16 @@ def test_a_row_below_the_name_and_the_head_of_its_table_is_a_row_and_so_is_one_w
         f"Berth: A{n}; Boat: Skua {n}; Remark: Moved in May of last year. Paid in cash to the clerk." for n in (1, 2)
     ]
     found = kinds("\n".join(["Berths", "Berth; Boat; Remark", *rows]))
-    assert [quote for kind, quote in found if kind == "row"] == ["Berths", "Berth; Boat; Remark", *rows]
+    assert [quote for kind, quote in found if kind == "row"] == ["Berths", *rows]
+
+
+def test_the_names_of_columns_are_no_row() -> None:
+    rows = "Name of the boat: Skua; Length of the boat in metres: 7; Price: 320\nName of the boat: Tern; Price: 90"
+    head = "Name of the boat; Length of the boat in metres; Price"
+    assert head not in quotable(f"{head}\n{rows}")
+    said = "The boats lie in the harbour from May on. They are sold in autumn, when nobody sails. " * 2
+    assert head not in quotable(f"{said}\n\n{head}\n{rows}\n\n{said}")
+    assert len([each for each in quotable(f"{said}\n\n{head}\n{rows}") if each.startswith("Name")]) == 2
 
 
 def test_a_unit_is_found_by_what_people_call_its_words() -> None:
@@ -311,3 +362,60 @@ def test_entries_of_a_bibliography_are_not_quotable(section: str) -> None:
     assert [unit.quote for unit in read_units([paged]) if unit.quotable] == []
     for other in (Location("Mills › References to fire", 12), Location("References")):
         assert [unit for unit in read_units([Passage(text, location=other)]) if unit.quotable]
+
+
+GARDEN = (
+    "Goals\n\n- Grow beans for winter\n- Attract bees\n\n{}\n\n- Slugs after rain\n- Frost\n\nWater at night, please."
+)
+
+
+def garden(heading: str) -> Passage:
+    """A passage of a document whose headings have no marks, in two sections."""
+    text = GARDEN.format(heading)
+    path = f"Garden › {heading.strip('# ')}"
+    return Passage(text, location=Location("Garden › Goals"), sections=((text.index(heading), path),))
+
+
+@pytest.mark.parametrize("heading", ["Risks", "## Risks", "2. Risks", "Risks of a wet and cold summer for us all"])
+def test_a_list_ends_with_its_section_and_its_words_are_not_those_of_the_section_before(heading: str) -> None:
+    goals, risks, note = (unit for unit in read_units([garden(heading)]) if unit.quotable)
+    assert (goals.kind, goals.heading, goals.section) == ("list", "Goals", "Garden › Goals")
+    assert (risks.kind, risks.quote) == ("list", "- Slugs after rain\n- Frost")
+    assert (note.quote, note.heading) == ("Water at night, please.", risks.heading)
+    for unit in (risks, note):
+        assert unit.section.startswith("Garden › ")
+        assert terms_of("garden risks") <= unit.context
+        assert not terms_of("goals") & unit.context
+    assert terms_of("garden goals") <= goals.context
+
+
+def test_a_section_that_begins_without_its_heading_ends_the_one_before() -> None:
+    text = "- Grow beans\n- Attract bees\n- Slugs\n- Frost"
+    passage = Passage(text, location=Location("Goals"), sections=((text.index("- Slugs"), "Risks"),))
+    goals, risks = read_units([passage])
+    assert [goals.quote, risks.quote] == ["- Grow beans\n- Attract bees", "- Slugs\n- Frost"]
+    assert (goals.section, risks.section, risks.heading) == ("Goals", "Risks", "Risks")
+
+
+def test_a_unit_below_several_headings_is_found_by_all_of_them() -> None:
+    text = "Soup\n\nIt serves four people.\n\nHow to store it\n\nIn a cold place, for two days."
+    passage = Passage(text, location=Location("Soup"), sections=((text.index("How"), "Soup › How to store it"),))
+    _, stored = (unit for unit in read_units([passage]) if unit.quotable)
+    assert terms_of("soup store") <= stored.context
+    assert stored.heading == "How to store it"
+
+
+def test_what_two_sections_of_a_source_say_alike_is_a_unit_of_each() -> None:
+    text = "Soup\n\nIt serves four people.\n\nStew\n\nIt serves four people."
+    passage = Passage(text, location=Location("Soup"), sections=((text.index("Stew"), "Stew"),))
+    again = Passage(text[text.index("Stew") :], location=Location("Stew"))
+    other = Passage("It serves four people.", title="Pans")
+    units = [unit for unit in read_units([passage, again, other]) if unit.quotable]
+    assert [(unit.passage, unit.section) for unit in units] == [(0, "Soup"), (0, "Stew")]
+
+
+def test_a_line_that_begins_like_the_heading_is_a_sentence() -> None:
+    passage = Passage("The mill burned in 1911 after a storm.", location=Location("The mill"))
+    assert [(unit.quote, unit.quotable) for unit in read_units([passage])] == [
+        ("The mill burned in 1911 after a storm.", True)
+    ]

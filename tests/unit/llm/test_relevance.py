@@ -23,6 +23,7 @@ class Passage:
     authors: str = ""
     file: str = ""
     linked_from: str = ""
+    sections: tuple[tuple[int, str], ...] = ()
 
 
 def judged(question: str, text: str, *, cosine: float | None) -> float:

@@ -19,6 +19,7 @@ class Passage:
     location: Location = Location()  # noqa: RUF009 - a frozen value
     authors: str = ""
     file: str = ""
+    sections: tuple[tuple[int, str], ...] = ()
 
 
 @pytest.mark.parametrize(("score", "is_quoted"), [(0.79, False), (0.81, True)])

@@ -9,7 +9,7 @@ from asky.research.excerpts.locations import Places
 from asky.storage.database import Database
 from asky.storage.documents import DocumentStore
 from asky.storage.migrations import BLOCK_CHARACTERS
-from asky.values import Document, Location, Page
+from asky.values import Document, Location, Page, Section, Span
 
 CODE = "text/x-source"
 
@@ -35,6 +35,20 @@ def test_a_line_is_known_where_the_text_is_stored_as_in_its_file(
 ) -> None:
     stored = documents.put_document(Document("a\n\nb c\n", media_type), [], []).id
     assert Places(documents).at(stored, 3) == Location(line=line)
+
+
+def test_sections_within_a_span_begin_where_one_begins_or_ends(documents: DocumentStore) -> None:
+    sections = (Section("A", 1, 0, 60), Section("B", 2, 10, 20), Section("C", 2, 20, 40), Section("D", 3, 25, 30))
+    stored = documents.put_document(Document("x" * 80, CODE, sections=sections), [], []).id
+    places = Places(documents)
+    assert places.sections_in(stored, Span(10, 80)) == (
+        (10, "A › C"),
+        (15, "A › C › D"),
+        (20, "A › C"),
+        (30, "A"),
+        (50, ""),
+    )
+    assert places.sections_in(stored, Span(10, 20)) == ()
 
 
 def test_a_text_with_pages_has_no_lines(documents: DocumentStore) -> None:

@@ -58,3 +58,13 @@ def test_a_setting_of_a_large_object_is_returned_alone() -> None:
     large = "".join(f"web.option_{number}: {'x' * 60}\n" for number in range(40)) + "web.port: 80\nweb.name: shop\n"
     assert found("port of the shop", large) == []
     assert found("web port", large) == ["web.port: 80"]
+
+
+def test_a_setting_of_a_list_at_the_top_of_a_file_is_returned_with_its_object() -> None:
+    jobs = JOBS.replace("job[", "[")
+    assert found("yearly backups of the documents", jobs) == [
+        "[1].name: documents\n[1].paths[0]: /srv/1\n[1].keep.daily: 7\n[1].keep.yearly: 10"
+    ]
+    assert found("yearly backups of the documents", JOBS.replace("job[", "[0][")) == [
+        "[0][1].name: documents\n[0][1].paths[0]: /srv/1\n[0][1].keep.daily: 7\n[0][1].keep.yearly: 10"
+    ]
