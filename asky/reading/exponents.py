@@ -120,7 +120,7 @@ def _is_base(before: str, content: str) -> bool:
 
 def _is_label(before: str, content: str) -> bool:
     """Return whether a raised run is an ordinal's ending, the mark of a value, a charge or a trademark."""
-    if before[-1:].isdigit():
+    if before[-1:].isdigit() or before[-1:] in ")]":
         return _UNSIGNED.fullmatch(content) is not None
     return _CHARGE.fullmatch(content) is not None or content in ("TM", "SM", "MC", "th", "st", "nd", "rd")
 
