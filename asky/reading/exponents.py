@@ -8,7 +8,7 @@ would run into those of a number: `101_2`, `log_2 8`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 
@@ -73,6 +73,19 @@ def spelled(text: str, shifts: Sequence[Shift], marks: Mapping[int, int]) -> str
             pieces.append(" ")
         position = end
     return "".join([*pieces, text[position:]])
+
+
+def spelled_runs(runs: Iterable[tuple[str, bool | None]]) -> str:
+    """Return the text of runs, each raised (True), lowered (False) or neither (None), with exponents as `^...`."""
+    text = ""
+    shifts: list[Shift] = []
+    for piece, raised in runs:
+        if raised is not None and piece:
+            shift = Shift(len(text), len(text) + len(piece), raised)
+            is_same = shifts and shifts[-1].end == shift.start and shifts[-1].raised is raised
+            shifts[-1:] = [shifts[-1]._replace(end=shift.end)] if is_same else [*shifts[-1:], shift]
+        text += piece
+    return spelled(text, shifts, {}) if shifts else text
 
 
 def _runs_on(written: str, after: str) -> bool:

@@ -58,7 +58,7 @@ FORMATS = (
     Format("text/calendar", (".ics",), "asky.reading.calendar_events", version=2),
     Format("text/csv", (".csv", ".tsv"), "asky.reading.csv_table", version=2),
     Format("application/pdf", (".pdf",), "asky.reading.pdf", magic=b"%PDF-", version=4),
-    Format("application/epub+zip", (".epub",), "asky.reading.epub", magic=_ZIP),
+    Format("application/epub+zip", (".epub",), "asky.reading.epub", magic=_ZIP, version=2),
     Format(
         SOURCE_CODE,
         _CODE,
@@ -89,7 +89,7 @@ FORMATS = (
     Format("application/x-ipynb+json", (".ipynb",), "asky.reading.notebook"),
     Format("message/rfc822", (".eml", ".mbox"), "asky.reading.mail"),
     Format(
-        f"{_OOXML}.wordprocessingml.document", (".docx", ".docm"), _OFFICE, magic=_ZIP, function="read_word", version=2
+        f"{_OOXML}.wordprocessingml.document", (".docx", ".docm"), _OFFICE, magic=_ZIP, function="read_word", version=3
     ),
     Format(
         f"{_OOXML}.presentationml.presentation",
@@ -97,7 +97,7 @@ FORMATS = (
         _OFFICE,
         magic=_ZIP,
         function="read_slides",
-        version=2,
+        version=3,
     ),
     Format(f"{_OOXML}.spreadsheetml.sheet", (".xlsx", ".xlsm"), _OFFICE, magic=_ZIP, function="read_sheets", version=2),
     Format(
@@ -106,7 +106,7 @@ FORMATS = (
         _OFFICE,
         magic=_ZIP,
         function="read_open_document",
-        version=2,
+        version=3,
     ),
     # Only from the web: no file suffix maps to them.
     Format("application/rss+xml", (), "asky.reading.feed", links=True),

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from asky.reading.exponents import Shift, spelled
-from asky.reading.pages.shifts import may_be_shifted, shifts_in
+from asky.reading.shifts import may_be_shifted, shifts_in
 from asky.text.scrub import scrub_counted
 
 if TYPE_CHECKING:
