@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from asky.errors import SourceUnreadable
-from asky.reading.exponents import spelled
-from asky.reading.shifts import may_be_shifted, shifts_in
+from asky.reading.raised.exponents import spelled
+from asky.reading.raised.shifts import may_be_shifted, shifts_in
 from asky.reading.text_builder import TextBuilder
 from asky.text.scrub import one_line
 

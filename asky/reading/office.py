@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from asky.errors import SourceUnreadable
 from asky.reading.csv_table import add_rows
-from asky.reading.exponents import spelled_runs
+from asky.reading.raised.exponents import spelled_runs
 from asky.reading.text_builder import TextBuilder
 from asky.reading.zip_guard import check_zip
 from asky.values import Document

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 
-from asky.reading.exponents import Shift, spelled
+from asky.reading.raised.exponents import Shift, spelled
 
 _SHIFTED = re.compile(
     r"<(?P<tag>sup|sub)(?:\s[^<>]{0,200})?>(?P<content>(?:[^<>]|</?(?:i|em|b|strong|var|span|small)(?:\s[^<>]{0,200})?>){1,80})"
@@ -19,7 +19,7 @@ _NEAR = 200  # characters of source that hold the base of an exponent
 
 
 def with_powers(source: str) -> str:
-    """Return the source of a page with the exponents of its `<sup>` as `^...`, see `asky.reading.exponents`.
+    """Return the source of a page with the exponents of its `<sup>` as `^...`, see `asky.reading.raised.exponents`.
 
     Other raised and lowered text stays as it is, without tags: the extractor would part `CO<sub>2</sub>` on small
     pages. What contains a link keeps its tags.

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from asky.reading.exponents import Shift, spelled
-from asky.reading.shifts import may_be_shifted, shifts_in
+from asky.reading.raised.exponents import Shift, spelled
+from asky.reading.raised.shifts import may_be_shifted, shifts_in
 from asky.text.scrub import scrub_counted
 
 if TYPE_CHECKING:

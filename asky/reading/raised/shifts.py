@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from asky.reading.exponents import Shift
+from asky.reading.raised.exponents import Shift
 
 _SMALLER = 0.92  # of the size before; TeX has .7, Word .65, browsers .83
 _RAISED = 0.15  # of the size before, above its base line; TeX .36, Word and browsers .33
