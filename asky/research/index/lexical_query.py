@@ -20,7 +20,8 @@ NEAR_TOKENS = 15
 
 _WORD = re.compile(r"\w+")
 _SECOND_SENTENCE = re.compile(r"[.!?;]\s+\S|\S\s*\n\s*\S")
-_SYMBOL = re.compile(r"([^\W\d_]{1,3})(\d{1,2})")  # "m2": the exponent stands apart in the index, as in "m^2"
+# "m2": its exponent stands apart in the index, as in "m^2". No question of SciFact has other first ten documents.
+_SYMBOL = re.compile(r"([^\W\d_]|[kcdmnµμ]m|ft|mi|in|yd)([2-9])")
 _SUPERSCRIPTS = re.compile(r"(?<=[\d·˙])[⁺⁻]?([⁰¹²³⁴-⁹]+)")
 _DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _LEFT_OVERS = frozenset({"s", "t", "d", "m", "re", "ve", "ll"})  # remainders of "what's", "don't", "we're"
