@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from asky.errors import SourceUnreadable
 from asky.reading.charset import decode
 from asky.reading.html.links import absolute_url
+from asky.reading.html.powers import with_powers
 from asky.reading.html.survey import survey_page
 from asky.reading.limits import MAX_LINKS
 from asky.reading.text_builder import TextBuilder
@@ -85,7 +86,7 @@ def _write(entry: _Element, builder: TextBuilder) -> None:
 def _plain(summary: str, builder: TextBuilder) -> str:
     """Return the text of a summary, which is HTML."""
     html, invisible = scrub_counted(summary)
-    survey = survey_page(html)
+    survey = survey_page(with_powers(html))
     builder.invisible += invisible + survey.builder.invisible
     return survey.text
 

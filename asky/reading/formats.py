@@ -54,12 +54,12 @@ FORMATS = (
         version=2,
     ),
     Format("text/markdown", (".md", ".markdown", ".mdx", ".qmd", ".rmd"), "asky.reading.markdown", version=3),
-    Format("text/html", (".html", ".htm", ".xhtml"), "asky.reading.html.page", links=True, version=2),
+    Format("text/html", (".html", ".htm", ".xhtml"), "asky.reading.html.page", links=True, version=3),
     Format("application/json", (".json", ".geojson", ".webmanifest"), "asky.reading.settings.json_tree"),
     Format("text/calendar", (".ics",), "asky.reading.calendar_events", version=2),
     Format("text/csv", (".csv", ".tsv"), "asky.reading.csv_table", version=2),
-    Format("application/pdf", (".pdf",), "asky.reading.pdf", magic=b"%PDF-", version=3),
-    Format("application/epub+zip", (".epub",), "asky.reading.epub", magic=_ZIP),
+    Format("application/pdf", (".pdf",), "asky.reading.pdf", magic=b"%PDF-", version=4),
+    Format("application/epub+zip", (".epub",), "asky.reading.epub", magic=_ZIP, version=2),
     Format(
         SOURCE_CODE,
         _CODE,
@@ -90,7 +90,7 @@ FORMATS = (
     Format("application/x-ipynb+json", (".ipynb",), "asky.reading.notebook"),
     Format("message/rfc822", (".eml", ".mbox"), "asky.reading.mail"),
     Format(
-        f"{_OOXML}.wordprocessingml.document", (".docx", ".docm"), _OFFICE, magic=_ZIP, function="read_word", version=2
+        f"{_OOXML}.wordprocessingml.document", (".docx", ".docm"), _OFFICE, magic=_ZIP, function="read_word", version=3
     ),
     Format(
         f"{_OOXML}.presentationml.presentation",
@@ -98,7 +98,7 @@ FORMATS = (
         _OFFICE,
         magic=_ZIP,
         function="read_slides",
-        version=2,
+        version=3,
     ),
     Format(f"{_OOXML}.spreadsheetml.sheet", (".xlsx", ".xlsm"), _OFFICE, magic=_ZIP, function="read_sheets", version=2),
     Format(
@@ -107,7 +107,7 @@ FORMATS = (
         _OFFICE,
         magic=_ZIP,
         function="read_open_document",
-        version=2,
+        version=3,
     ),
     # Only from the web: no file suffix maps to them.
     Format("application/rss+xml", (), "asky.reading.feed", links=True),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from asky.errors import SourceUnreadable
+from asky.reading.raised.exponents import spelled
+from asky.reading.raised.shifts import may_be_shifted, shifts_in
 from asky.reading.text_builder import TextBuilder
 from asky.text.scrub import one_line
 
@@ -59,7 +61,7 @@ def _unreadable(error: Exception, filetype: str, name: str) -> SourceUnreadable:
 
 
 def page_blocks(page: pymupdf.Page) -> list[str]:
-    """Return the page's text blocks in file order, with line ends kept, without blank ones.
+    """Return the page's text blocks in file order, with line ends kept, without blank ones; exponents are `^...`.
 
     Ligatures are spelled out (`ﬁ` becomes `fi`), so that a word search finds them. A glyph without a known character is
     U+FFFD, not a guess. Text outside the page's box is left out. Hyphens at line ends stay.
@@ -67,11 +69,20 @@ def page_blocks(page: pymupdf.Page) -> list[str]:
     import pymupdf
 
     flags = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP
-    return [
-        text.strip("\n")
-        for *_, text, _, kind in page.get_text("blocks", flags=flags, sort=False)
-        if kind == 0 and text.strip()
-    ]
+    text_page = page.get_textpage(flags=flags)
+    if not may_be_shifted(text_page.extractHTML()):
+        blocks = [text for *_, text, _, kind in text_page.extractBLOCKS() if kind == 0]
+    else:
+        blocks = [_spelled(block) for block in text_page.extractDICT()["blocks"] if block["type"] == 0]
+    return [text.strip("\n") for text in blocks if text.strip()]
+
+
+def _spelled(block: Mapping[str, Any]) -> str:
+    shifted = shifts_in([block])
+    texts = ["".join(span["text"] for span in line["spans"]) for line in block["lines"]]
+    return "\n".join(
+        spelled(text, shifted[number][1], {}) if number in shifted else text for number, text in enumerate(texts)
+    )
 
 
 def outline(document: pymupdf.Document) -> Iterator[tuple[int, str, int]]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from asky.errors import SourceUnreadable
 from asky.reading.csv_table import add_rows
+from asky.reading.raised.exponents import spelled_runs
 from asky.reading.text_builder import TextBuilder
 from asky.reading.zip_guard import check_zip
 from asky.values import Document
@@ -43,10 +44,10 @@ def read_word(data: bytes, name: str) -> Document:
         builder = TextBuilder()
         for block in document.iter_inner_content():
             if isinstance(block, Table):
-                add_rows(builder, [[cell.text for cell in row.cells] for row in block.rows])
+                add_rows(builder, [[_cell_text(cell) for cell in row.cells] for row in block.rows])
                 builder.add("\n")
                 continue
-            text = block.text.strip()
+            text = _word_text(block).strip()
             if not text:
                 continue
             style = (block.style.name or "") if block.style is not None else ""
@@ -70,19 +71,20 @@ def read_slides(data: bytes, name: str) -> Document:
         builder = TextBuilder()
         for number, slide in enumerate(presentation.slides, start=1):
             head = slide.shapes.title
-            title = " ".join(head.text_frame.text.split()) if head is not None and head.has_text_frame else ""
+            title = " ".join(_frame_text(head.text_frame).split()) if head is not None and head.has_text_frame else ""
             builder.mark_heading(title or f"Slide {number}", 1)
             builder.start_page(None)
             if title:
                 builder.add(f"{title}\n\n")
             for shape in _shapes(slide.shapes):
                 if shape.has_text_frame and shape is not head and shape.shape_id != getattr(head, "shape_id", None):
-                    lines = (" ".join(each.text.split()) for each in shape.text_frame.paragraphs)
+                    lines = (" ".join(_slide_text(each).split()) for each in shape.text_frame.paragraphs)
                     builder.add("".join(f"- {line}\n" for line in lines if line))
                 if getattr(shape, "has_table", False) and shape.has_table:
-                    add_rows(builder, [[cell.text for cell in row.cells] for row in shape.table.rows])
+                    rows = [[_frame_text(cell.text_frame) for cell in row.cells] for row in shape.table.rows]
+                    add_rows(builder, rows)
             if slide.has_notes_slide and (notes := slide.notes_slide.notes_text_frame) and notes.text.strip():
-                builder.add(f"\nNotes: {notes.text.strip()}\n")
+                builder.add(f"\nNotes: {_frame_text(notes).strip()}\n")
             builder.add("\n")
         facts = presentation.core_properties
         return builder.build(_media("presentationml.presentation"), title=facts.title, metadata=_facts(facts))
@@ -124,6 +126,7 @@ def read_open_document(data: bytes, name: str) -> Document:
         root = etree.fromstring(archive.read(_OPEN), parser)
         meta = etree.fromstring(archive.read("meta.xml"), parser) if "meta.xml" in archive.namelist() else None
         builder = TextBuilder()
+        _spell_powers(root)
         _add_open(builder, root)
         facts = (
             {etree.QName(each).localname: each.text for each in meta.iter("{*}*") if each.text}
@@ -138,6 +141,60 @@ def read_open_document(data: bytes, name: str) -> Document:
                 "published": (facts.get("date") or "")[:10],
             },
         )
+
+
+def _word_text(paragraph: Any) -> str:
+    """Return the text of a paragraph with its exponents as `^...`."""
+    if not paragraph._p.xpath(".//w:vertAlign"):
+        return str(paragraph.text)
+    return spelled_runs((item.text, _vertical(item)) for item in paragraph.iter_inner_content())
+
+
+def _vertical(item: Any) -> bool | None:
+    font = getattr(item, "font", None)  # links have none
+    return True if font is not None and font.superscript else False if font is not None and font.subscript else None
+
+
+def _cell_text(cell: Any) -> str:
+    return "\n".join(_word_text(each) for each in cell.paragraphs)
+
+
+def _slide_text(paragraph: Any) -> str:
+    """Return the text of a paragraph with its exponents as `^...`."""
+    runs = [(run.text, int(run._r.rPr.get("baseline", 0)) if run._r.rPr is not None else 0) for run in paragraph.runs]
+    if not any(baseline for _, baseline in runs):
+        return str(paragraph.text)
+    return spelled_runs((text, baseline > 0 if baseline else None) for text, baseline in runs)
+
+
+def _frame_text(frame: Any) -> str:
+    return "\n".join(_slide_text(each) for each in frame.paragraphs)
+
+
+def _spell_powers(root: Any) -> None:
+    """Replace the content of paragraphs that have raised or lowered text by its text, with exponents as `^...`."""
+    shifted: dict[str, bool] = {}
+    for properties in root.iter("{*}text-properties"):
+        place = next((value for name, value in properties.attrib.items() if name.endswith("}text-position")), "")
+        name = next((value for name, value in properties.getparent().attrib.items() if name.endswith("}name")), "")
+        if place[:1] not in ("", "0"):
+            shifted[name] = not place.startswith(("sub", "-"))
+    if not shifted:
+        return
+
+    def runs(element: Any, raised: bool | None) -> Iterator[tuple[str, bool | None]]:
+        yield element.text or "", raised
+        for child in element:
+            style = next((value for name, value in child.attrib.items() if name.endswith("}style-name")), "")
+            yield from runs(child, shifted.get(style, raised))
+            yield child.tail or "", raised
+
+    spans = [each for each in root.iter("{*}span") if any(value in shifted for value in each.attrib.values())]
+    for paragraph in {each: None for span in spans for each in span.iterancestors("{*}p", "{*}h")}:
+        text = spelled_runs(runs(paragraph, None))
+        tail = paragraph.tail
+        del paragraph[:]
+        paragraph.text, paragraph.tail = text, tail
 
 
 def _add_open(builder: TextBuilder, root: Any) -> None:

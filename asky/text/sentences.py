@@ -4,9 +4,9 @@ Two passes, each linear in the text. Lines are grouped into blocks first: headin
 paragraphs are separate blocks, and the line breaks inside a wrapped paragraph are no boundaries. Blocks are then split
 at the stops that end a sentence, unlike a stop after an abbreviation, inside a number or inside a URL.
 
-Source: the cues (token before the stop, case of the word after it, frequent sentence starters) are those of Kiss and
-Strunk, "Unsupervised Multilingual Sentence Boundary Detection", Computational Linguistics 32(4), 2006, with fixed lists
-in place of trained ones.
+Source: the cues (token before the stop, case of the word after it, frequent sentence starters, ordinals) are those of
+Kiss and Strunk, "Unsupervised Multilingual Sentence Boundary Detection", Computational Linguistics 32(4), 2006, with
+fixed lists in place of trained ones. docs/concepts/quality.md has what is measured.
 """
 
 from __future__ import annotations
@@ -15,45 +15,14 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from asky.text.abbreviations import BEFORE_ORDINALS, LABELS, MAY_END, MONTHS, NAMES, NEVER_END, STARTERS
 from asky.values import Span
 
-
-def _words(listed: str) -> frozenset[str]:
-    return frozenset(listed.split())
-
-
-# Abbreviations followed by a name, a number or a clause: their stop never ends a sentence.
-_NEVER_ENDS = _words(
-    """
-    mr mrs ms messrs dr drs prof rev hon gen col capt lt sgt maj adm sen rep gov pres supt fr mme mlle sra dra
-    v vs cf eg ie viz ca approx resp incl esp vgl bzw bspw ggf e.g i.e z.b d.h u.a p.ex
-    """
-)
-# Abbreviations only before a number or label: "No. 5", "Fig. 3", "Sec. IV", "Jan. 5".
-_LABELS = _words(
-    """
-    no nos nr fig figs eq eqs sec secs ch chap vol vols p pp pt pts art arts tab tabs ref refs app ver thm lem def prop
-    par para ed eds cl op ser sect jan feb mar apr jun jul aug sep sept oct nov dec
-    """
-)
-# Abbreviations that may close a sentence: they do when a frequent sentence starter follows.
-_MAY_END = _words(
-    """
-    al inc ltd co corp bros jr sr st ave blvd rd dept univ assn est govt mt ft intl natl mfg dist
-    mon tue tues wed thu thur thurs fri sat sun
-    """
-)
-_ABBREVIATIONS = _NEVER_ENDS | _MAY_END | _LABELS
-_STARTERS = _words(
-    """
-    a an the this that these those in on at by for from with without as if when while after before since although
-    though however moreover furthermore therefore thus hence but and or so yet it its he she they we you i his her
-    their our my there here what who why how where which both each some many most all no not now then once another
-    other to of under over despite during because unlike also finally instead meanwhile today such
-    """
-)
+_ABBREVIATIONS = frozenset(word.lower() for word in NEVER_END | MAY_END | LABELS)
 # Words whose number may begin the next line: "see Section\n3. Then" contains no list item.
-_COUNTED = _LABELS | _words("section sections chapter table tables figure figures page pages step version part item")
+_COUNTED = LABELS | frozenset(
+    "section sections chapter table tables figure figures page pages step version part item".split()  # noqa: SIM905
+)
 
 _LINE = re.compile(r"[^\n\r\u2028\u2029]+")
 _LINE_BREAKS = frozenset(("\n", "\r\n", "\r", "\u2028", "\u2029"))
@@ -72,7 +41,10 @@ TIME_STAMP = re.compile(
 """The date and time that an entry of a log or a message of a chat begins with."""
 
 _STOPS = re.compile(r"[.!?…]+|[。！？｡।॥؟۔።။។]+")
-_CLOSERS = re.compile(r"""["'”’)\]}»›」』）】》*_`]{0,8}(?:\[[\d,;\s–-]{1,20}\]){0,4}""")
+# Also what closes a quotation in German („...“, »...«) and in French, after a space.
+_CLOSERS = re.compile(
+    r"""["'”’“‘)\]}»«›‹」』）】》*_`]{0,8}(?:[ \u00a0\u202f][»›](?!\w))?(?:\[[\d,;\s–-]{1,20}\]){0,4}"""
+)
 _REFERENCES = re.compile(
     r"[ \t]*(?:\[(?:P[0-9a-f]{4,8}|\d{1,3})(?:, ?(?:P[0-9a-f]{4,8}|\d{1,3})){0,9}\][ \t]*){1,10}(?=\s|$)"
 )
@@ -80,9 +52,19 @@ _SPACE = re.compile(r"\s*")
 _OPENERS = re.compile(r"""["'“‘«‹(\[{¿¡*_`「『（]{0,4}""")
 _NEXT_WORD = re.compile(r"[^\W\d_]{1,16}")
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,3}\.)+[^\W\d_]{1,2}")
+_SPACED = re.compile(r"(?<![\w.,'’-])(?:[^\W\d_]\.[\s-]){1,4}[^\W\d_]{1,3}$")  # "z. B", "a. C", "J.-P"
+_PART = re.compile(r"[^\W\d_]\.")
+_ELIDED = re.compile(r"['’-](?=[^\W\d_]{2,}$)")  # "l'art", "Dipl.-Ing"
+_ORDINAL = re.compile(r"(?<![\w.,:])(?:\d{1,2}\.?[–/-])?(\d{1,2}|[IVX]{1,5})$")
+_DIGIT_BEFORE = re.compile(r"\d\s[^\W\d_]+$")
+_MONTH = re.compile(r"[^\W\d_]{3,9}(?!\w)")
+_MONTH_NUMBER = re.compile(r"(?:0?[1-9]|1[0-2])\.(?!\d)")
+_WORD_BEFORE = re.compile(r"(?:\d\. (?:und|oder)|(?<!\bI )\b[^\W\d_]+)\s+$")
 _LABEL_VALUE = re.compile(r"[#(\[]?(?:\d|[IVXLC]{1,6}\b|[A-Z]\b|[A-Z]{1,4}\d)")
 _NUMBER = re.compile(r"[\d.]{1,8}|[^\W\d_]|[ivxlIVXL]{1,5}")
 _MARKER = re.compile(r"[-*+•◦▪‣·●○■□\d.()\[\]]{1,7}|\(?[A-Za-z][.)]")
+_DAYS = 31
+_MAX_PART = 4  # "J.-P"
 _TOKEN_CHARS = 16  # longer than every abbreviation above
 
 
@@ -239,14 +221,57 @@ def _token_before(text: str, start: int, position: int) -> str:
 
 def _is_abbreviation(text: str, start: int, stop: int, token: str, follow: int, head: int) -> bool:
     """Return whether the single stop after `token` belongs to it, when no lower-case word follows."""
-    word = token.lower()
-    if word in _NEVER_ENDS or _is_number_of_item(text, start, stop, token):
+    if _is_number_of_item(text, start, stop, token) or _is_ordinal(text, start, stop, follow, head):
         return True
+    if (known := _known(text, start, stop, token, follow, head)) is not None:
+        return known
+    initials = False
+    if len(token) <= _MAX_PART and (spaced := _SPACED.search(text, max(start, stop - _TOKEN_CHARS), stop)):
+        token = "".join(spaced.group().split()).replace("-", "")
+        initials = token.isupper()
+    else:
+        token = _ELIDED.split(token)[-1]
+    if (known := _known(text, start, stop, token, follow, head)) is not None:
+        return known
     if len(token) == 1 and token.isalpha():
-        return not _is_starter(text, head) if token.isupper() else _LABEL_VALUE.match(text, follow) is not None
-    if word in _LABELS:
+        if _PART.match(text, follow):
+            return True
+        return not _is_starter(text, head, NAMES) if token.isupper() else _LABEL_VALUE.match(text, follow) is not None
+    return _DOTTED.fullmatch(token) is not None and not _is_starter(text, head, NAMES if initials else frozenset())
+
+
+def _known(text: str, start: int, stop: int, token: str, follow: int, head: int) -> bool | None:
+    """Return whether the stop belongs to `token` by the lists of abbreviations; `None` if it is in none of them."""
+    word = token.lower()
+    if word in NEVER_END or token in NEVER_END:
+        # In capitals it may be another word (DR, CF), and behind a number a unit: "for 1 hr."
+        is_other = (len(token) > 1 and token.isupper()) or _DIGIT_BEFORE.search(
+            text, max(start, stop - len(token) - 2), stop
+        )
+        return not (is_other and _is_starter(text, head))
+    if word in MAY_END or token in MAY_END:
+        return not _is_starter(text, head)
+    if len(token) > 1 and (word in LABELS or word.endswith("str")):
         return _LABEL_VALUE.match(text, follow) is not None
-    return (word in _MAY_END or _DOTTED.fullmatch(token) is not None) and not _is_starter(text, head)
+    return None
+
+
+def _is_ordinal(text: str, start: int, stop: int, follow: int, head: int) -> bool:
+    """Return whether the number before `stop` is an ordinal: "31. Mai", "31. 8. beginnt", "der 2. Vorsitzende"."""
+    number = _ORDINAL.search(text, max(start, stop - _TOKEN_CHARS), stop) if text[stop - 1] in "0123456789IVX" else None
+    if number is None:
+        return False
+    if number[1].isdigit() and int(number[1]) <= _DAYS:
+        month = _MONTH.match(text, follow)
+        if (month and month.group().lower() in MONTHS) or _MONTH_NUMBER.match(text, follow):
+            return True
+    before = _WORD_BEFORE.search(text, max(start, number.start() - _TOKEN_CHARS), number.start())
+    return (
+        before is not None
+        and (before.group()[0].isdigit() or before.group().strip().lower() in BEFORE_ORDINALS)
+        and text[head : head + 1].isalpha()
+        and not _is_starter(text, head)
+    )
 
 
 def _is_number_of_item(text: str, start: int, stop: int, token: str) -> bool:
@@ -260,9 +285,10 @@ def _is_number_of_item(text: str, start: int, stop: int, token: str) -> bool:
     )
 
 
-def _is_starter(text: str, head: int) -> bool:
+def _is_starter(text: str, head: int, but: frozenset[str] = frozenset()) -> bool:
     """Return whether the word at `head` often begins a sentence; a capital before a stop is an initial and doesn't."""
     match = _NEXT_WORD.match(text, head)
     if match is None or not match.group()[0].isupper():
         return False
-    return match.group().lower() in _STARTERS and text[match.end() : match.end() + 1] != "."
+    word = match.group().lower()
+    return word in STARTERS and word not in but and text[match.end() : match.end() + 1] != "."

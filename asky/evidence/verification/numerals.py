@@ -30,20 +30,20 @@ def values_of(numeral: str) -> frozenset[str]:
         top, _, bottom = unicodedata.normalize("NFKC", numeral[-1]).partition("⁄")
         return fraction(int(numeral[:-1] or 0), int(top), int(bottom))
     if _THOUSANDS.fullmatch(numeral):
-        return frozenset({_plain(numeral.replace(",", ""))})
+        return frozenset({plain(numeral.replace(",", ""))})
     if _PLAIN.fullmatch(numeral):
-        values = {_plain(numeral)}
+        values = {plain(numeral)}
         if _POINTED_THOUSANDS.fullmatch(numeral):
-            values.add(_plain(numeral.replace(".", "")))
+            values.add(plain(numeral.replace(".", "")))
         return frozenset(values)
     parts = [numeral, *numeral.split(",")]  # a version, a list without spaces, a decimal comma
-    return frozenset(_plain(part) for part in [*parts, numeral.replace(",", ".")])
+    return frozenset(plain(part) for part in [*parts, numeral.replace(",", ".")])
 
 
 def scaled(values: frozenset[str], scale: int) -> frozenset[str]:
     """Return those values that are numbers, times `scale`, except very long ones."""
     return frozenset(
-        _plain(f"{Decimal(value) * scale:f}")
+        plain(f"{Decimal(value) * scale:f}")
         for value in values
         if len(value) <= _MAX_SCALED_DIGITS and _PLAIN.fullmatch(value)
     )
@@ -52,11 +52,11 @@ def scaled(values: frozenset[str], scale: int) -> frozenset[str]:
 def fraction(whole: int, top: int, bottom: int) -> frozenset[str]:
     """Return `whole` plus `top`/`bottom` as a decimal, rounded to the usual numbers of places if it has no end."""
     value = (whole * bottom + top) / Decimal(bottom)
-    exact = _plain(f"{value:f}")
+    exact = plain(f"{value:f}")
     if len(exact) <= _MAX_SCALED_DIGITS:
         return frozenset({exact})
-    cut = {_plain(exact[: exact.index(".") + places]) for places in (3, 4)}
-    return frozenset({exact, *cut, *(_plain(f"{value:.{places}f}") for places in (1, 2, 3))})
+    cut = {plain(exact[: exact.index(".") + places]) for places in (3, 4)}
+    return frozenset({exact, *cut, *(plain(f"{value:.{places}f}") for places in (1, 2, 3))})
 
 
 def on_the_clock(hour: str, half: str) -> frozenset[str]:
@@ -98,7 +98,8 @@ def converted(value: float, unit: str) -> tuple[tuple[float, str], ...]:
     return (*there, *back)
 
 
-def _plain(numeral: str) -> str:
+def plain(numeral: str) -> str:
+    """Return a decimal without leading and trailing zeros, and anything else as it is."""
     whole, point, places = numeral.partition(".")
     if "." in places or "," in numeral:
         return numeral

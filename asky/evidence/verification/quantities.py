@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from asky.evidence.verification.numerals import VULGAR, VULGAR_SIGN, eras, fraction, on_the_clock, scaled, values_of
+from asky.evidence.verification.powers import POWER, values_of_power, with_powers, without_unit_signs
 
 
 def _counted(names: str, first: int) -> dict[str, int]:
@@ -77,7 +78,7 @@ _WIDE_SPACE = re.compile(r"(?<=\d)[\u00a0\u202f\u2009](?=\d{3}(?!\d))")  # the t
 _ISO_DATE = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
 _NUMERIC_DATE = re.compile(r"(?<![\d./])(\d{1,2})([./])(\d{1,2})\2(\d{4})(?![\d./]*\d)")
 _NOT_VULGAR = re.compile(rf"[^{VULGAR}]+")
-_TOKEN = re.compile(rf"(?:\d{{1,9}}[ ]?)?[{VULGAR}]|\d+(?:[.,]\d+)*|[^\W\d_]+|[%$€£¥]|\S")
+_TOKEN = re.compile(rf"{POWER}|(?:\d{{1,9}}[ ]?)?[{VULGAR}]|\d+(?:[.,]\d+)*|[^\W\d_]+|[%$€£¥]|\S")
 _SLASHES = frozenset("/⁄")
 _LABELS = frozenset({"step", "passage", "source", "document", "excerpt", "citation"})
 _ITEM_SIGNS = frozenset(".)")
@@ -130,10 +131,11 @@ def quantities(text: str) -> list[Quantity]:
 
     Values are decimal strings without leading zeros, trailing zeros and separators; number words up to trillions and
     scale words ("1.4 million") are evaluated, and so are fractions: "½", "1/2" and "one half" are 0.5, and those
-    without an end are rounded in several ways. A sign is not part of a number. A date in ISO form gives year, month and
-    day; ranges give both ends.
+    without an end are rounded in several ways, and powers, "3.5 × 10^6" and "10⁻³". A sign is not part of a number. A
+    date in ISO form gives year, month and day; ranges give both ends.
     """
-    normal = _NOT_VULGAR.sub(lambda match: unicodedata.normalize("NFKC", match.group()), _WIDE_SPACE.sub(",", text))
+    normal = without_unit_signs(with_powers(_WIDE_SPACE.sub(",", text)))
+    normal = _NOT_VULGAR.sub(lambda match: unicodedata.normalize("NFKC", match.group()), normal)
     normal = _OTHER_DIGIT.sub(lambda match: str(unicodedata.decimal(match.group())), normal)
     tokens = list(_tokens(_NUMERIC_DATE.sub(_spelled_numeric_date, _ISO_DATE.sub(_spelled_iso_date, normal))))
     found: list[Quantity] = []
@@ -195,7 +197,7 @@ def _stands_with_number(tokens: list[_Token], at: int) -> bool:
 
 def _numeral(tokens: list[_Token], at: int) -> tuple[Quantity, int]:
     token = tokens[at]
-    values, end = _slashed(tokens, at) or (values_of(token.text), at + 1)
+    values, end = _slashed(tokens, at) or (_values(token.text), at + 1)
     values |= on_the_clock(token.text, _half_of_day(tokens, end)) | _end_of_years(tokens, at)
     written = " ".join(part.text for part in tokens[at:end]).replace(" / ", "/").replace(" ⁄ ", "⁄")
     after = _following(tokens, end)
@@ -209,6 +211,10 @@ def _numeral(tokens: list[_Token], at: int) -> tuple[Quantity, int]:
         values |= _with_fraction_after(tokens, end, token.text)
     certain = not (_inside_a_name(tokens, at, after) or _enumerates(tokens, at, after))
     return Quantity(at, written, values, _unit(tokens, at, end), certain=certain, leeway=_leeway(tokens, at)), end
+
+
+def _values(numeral: str) -> frozenset[str]:
+    return values_of_power(numeral) if "^" in numeral else values_of(numeral)
 
 
 def _leeway(tokens: list[_Token], at: int) -> tuple[float, float] | None:

@@ -13,6 +13,7 @@ from asky.evidence.plain_text import masked_markup
 from asky.evidence.quotes import Quotable
 from asky.evidence.verification.numerals import eras_of_year
 from asky.evidence.verification.opposites import Pole, poles_of
+from asky.evidence.verification.powers import with_powers
 from asky.evidence.verification.quantities import NUMBER_WORDS, Quantity, quantities
 from asky.evidence.verification.record_claims import Record, read_record
 from asky.evidence.verification.records import describes, read_values, spelled
@@ -100,8 +101,8 @@ def read_statement(text: str) -> Statement:
 
 
 def _terms(text: str) -> list[str]:
-    """Return the content terms of `text`, with small number words as digits."""
-    return [_as_digits(term) for term in content_terms(text)]
+    """Return the content terms of `text`, with small number words as digits, and powers written in one way."""
+    return [_as_digits(term) for term in content_terms(with_powers(text))]
 
 
 @lru_cache(maxsize=_TERMS_KNOWN)

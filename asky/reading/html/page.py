@@ -16,6 +16,7 @@ from asky.reading.html.interstitials import refuse_interstitial
 from asky.reading.html.links import absolute_url, links_of
 from asky.reading.html.outline import prune
 from asky.reading.html.plain import write_tree
+from asky.reading.html.powers import with_powers
 from asky.reading.html.render import render
 from asky.reading.html.survey import Survey, survey_page
 from asky.reading.text_builder import TextBuilder
@@ -46,6 +47,7 @@ def read(data: bytes, name: str, url: str | None = None) -> Document:
     all, and with `url` the verdicts of obstacles.
     """
     html, invisible = decode_html(data)
+    html = with_powers(html)
     survey = survey_page(html)
     builder = _read_main(html, survey) if len(html) <= _EXTRACTED_CHARS else None
     if url:

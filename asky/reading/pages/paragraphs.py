@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from asky.reading.pages.lines import Line, without_marks
+from asky.reading.pages.lines import Line, spelled_out
 
 HYPHEN_MARK = "\x00"
 """Stands for a hyphen and the line end after it, until the words of the whole file are known; in no scrubbed text."""
@@ -108,13 +108,13 @@ def _rows(lines: Sequence[Line]) -> list[_Row]:
     cells = [_cells(row) if len(row) > 1 else [] for row in rows]
     made: list[_Row] = []
     for number, row in enumerate(rows):
-        text = without_marks(row[0]).strip()
+        text = spelled_out(row[0]).strip()
         if len(row) > 1:
             near = [*cells[max(0, number - 1) : number], *cells[number + 1 : number + 2]]
             is_table = any(_are_aligned(cells[number], other) for other in near)
             for before, line in pairwise(row):
                 wide = is_table and line.x0 - before.x1 > _GAP * row[0].size
-                text += (" | " if wide else " ") + without_marks(line).strip()
+                text += (" | " if wide else " ") + spelled_out(line).strip()
         if text:
             made.append(_Row(text, row, _is_heading(text, row)))
     return made

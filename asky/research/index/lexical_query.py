@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import pairwise
+from unicodedata import normalize
 
 from asky.text.terms import STOP_WORDS
 
@@ -19,6 +20,10 @@ NEAR_TOKENS = 15
 
 _WORD = re.compile(r"\w+")
 _SECOND_SENTENCE = re.compile(r"[.!?;]\s+\S|\S\s*\n\s*\S")
+# "m2": its exponent stands apart in the index, as in "m^2". No question of SciFact has other first ten documents.
+_SYMBOL = re.compile(r"([^\W\d_]|[kcdmnµμ]m|ft|mi|in|yd)([2-9])")
+_SUPERSCRIPTS = re.compile(r"(?<=[\d·˙])[⁺⁻]?([⁰¹²³⁴-⁹]+)")
+_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _LEFT_OVERS = frozenset({"s", "t", "d", "m", "re", "ve", "ll"})  # remainders of "what's", "don't", "we're"
 _STOP_WORDS = STOP_WORDS | _LEFT_OVERS
 
@@ -27,12 +32,17 @@ def word_expression(question: str) -> str:
     """Return the FTS5 expression for chunks that contain any content word of `question`; "" if there is no word.
 
     A question of stop words alone keeps them: something must be searched. Each word counts once in a single sentence,
-    where repetition is syntax, and as often as it occurs in a text, where it shows what the text is about.
+    where repetition is syntax, and as often as it occurs in a text, where it shows what the text is about. Exponents
+    are found however they are written: `m^2`, `m2` and `m²`.
 
     Source: see `docs/decisions/0004-fusion.md`.
     """
     words = content_words(question)
-    return " OR ".join(map(_quoted, words if is_text(question) else dict.fromkeys(words)))
+    spelled = _SUPERSCRIPTS.sub(lambda match: f" {match[1].translate(_DIGITS)}", question)
+    if spelled != question:
+        words += content_words(spelled)
+    powers = [" ".join(symbol.groups()) for word in words if (symbol := _SYMBOL.fullmatch(normalize("NFKC", word)))]
+    return " OR ".join(map(_quoted, words + powers if is_text(question) else dict.fromkeys([*words, *powers])))
 
 
 def is_text(question: str) -> bool:

@@ -105,6 +105,21 @@ def test_number_words_and_digits_are_the_same() -> None:
     assert verify_claim("One of the boats sank.", ["A boat sank, one of the boats."]).checks["missing_numbers"] == []
 
 
+@pytest.mark.parametrize(
+    "power", ["10^6.6", "10⁶·⁶", "10⁶˙⁶", "10**6.6", "10^{6.6}", "$10^{6.6}$", "10 to the power of 6.6"]
+)
+def test_a_power_is_one_number_however_it_is_written(power: str) -> None:
+    passage = "We find that there are 10^6.6 NEOs larger than a house."
+    assert verdict(f"We find that there are {power} NEOs larger than a house.", passage) == "supported"
+    assert verdict(passage, f"We find that there are {power} NEOs larger than a house.") == "supported"
+
+
+@pytest.mark.parametrize("number", ["106.6", "10", "6.6", "10^6", "10^6.5", "4 million"])
+def test_a_power_is_no_other_number(number: str) -> None:
+    passage = "We find that there are 10^6.6 NEOs larger than a house."
+    assert verdict(f"We find that there are {number} NEOs larger than a house.", passage) == "contradicted"
+
+
 def test_a_negation_on_one_side_only_contradicts() -> None:
     text = "The drug reduces the risk of stroke in adults. The mill was not closed in winter."
     for claim in ("The drug does not reduce the risk of stroke in adults.", "The mill was closed in winter."):

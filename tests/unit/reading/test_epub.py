@@ -154,3 +154,8 @@ def test_entities_that_multiply_are_not_expanded() -> None:
     bomb = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]>'
     book = epub([("One", "<p>kept</p>")], others={"c0.xhtml.dtd": bomb})
     assert "kept" in read(book, "a.epub").text
+
+
+def test_exponents_of_a_book_have_a_sign() -> None:
+    body = "<p>There are 10<sup>6.6</sup> of CO<sub>2</sub>, 5 m<sup>2</sup> each.</p><p>It is so.<sup>3</sup></p>"
+    assert "There are 10^6.6 of CO2, 5 m^2 each.\n\nIt is so.3" in read(epub([("One", body)]), "a.epub").text

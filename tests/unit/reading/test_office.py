@@ -116,6 +116,43 @@ def test_a_formula_far_behind_in_a_large_sheet_is_shown_too() -> None:
     assert text.endswith("row 19999; 19999\nall; =SUM(B1:B20000)\n\n")
 
 
+def test_exponents_of_office_files_have_a_sign() -> None:
+    document = docx.Document()
+    paragraph = document.add_paragraph("There are 10")
+    paragraph.add_run("6.6").font.superscript = True
+    paragraph.add_run(" of CO")
+    paragraph.add_run("2").font.subscript = True
+    paragraph.add_run(" in 1998")
+    cell = document.add_table(rows=1, cols=1).rows[0].cells[0].paragraphs[0]
+    cell.add_run("5 m")
+    cell.add_run("2").font.superscript = True
+    text = office.read_word(saved(document), "a.docx").text
+    assert "There are 10^6.6 of CO2 in 1998\n" in text
+    assert "5 m^2" in text
+
+    presentation = pptx.Presentation()
+    slide = presentation.slides.add_slide(presentation.slide_layouts[1])
+    line = slide.placeholders[1].text_frame.paragraphs[0]
+    for piece, baseline in (("It is 10", None), ("-3", "30000"), (" of H", None), ("2", "-25000"), ("O", None)):
+        run = line.add_run()
+        run.text = piece
+        if baseline:
+            run._r.get_or_add_rPr().set("baseline", baseline)
+    assert "- It is 10^-3 of H2O\n" in office.read_slides(saved(presentation), "a.pptx").text
+
+    styles = (
+        '<style:style xmlns:style="urn:style" style:name="T1"><style:text-properties style:text-position="super 58%"/>'
+        '</style:style><style:style xmlns:style="urn:style" style:name="T2"><style:text-properties '
+        'style:text-position="sub 58%"/></style:style>'
+    )
+    span = "<text:span text:style-name='T{}'>{}</text:span>"
+    body = f"There are 10{span.format(1, 6.6)} of CO{span.format(2, 2)}."
+    content = f'<a xmlns:text="urn:text">{styles}<text:p>{body}</text:p><text:p>Next.</text:p></a>'
+    assert office.read_open_document(archive(content__xml=content), "a.odt").text == (
+        "There are 10^6.6 of CO2.\n\nNext.\n\n"
+    )
+
+
 def test_an_open_document_has_its_headings_lists_and_tables() -> None:
     document = office.read_open_document(archive(content__xml=OPEN), "a.odt")
     assert document.text == ("Mills\n\nThe mill burned.\n\n- a spark\nSales\nMill; Built\nMill: Clare; Built: 1820\n\n")

@@ -34,3 +34,9 @@ def test_a_word_that_a_text_repeats_counts_as_often_as_it_occurs() -> None:
 )
 def test_several_sentences_or_lines_make_a_text(question: str, expected: bool) -> None:
     assert is_text(question) is expected
+
+
+def test_exponents_are_searched_as_the_index_holds_them() -> None:
+    assert word_expression("area in km2") == '"area" OR "km2" OR "km 2"'
+    assert word_expression("10^6.6 stars") == '"10" OR "6" OR "stars"'
+    assert word_expression("10⁶·⁶ m²") == '"10⁶" OR "⁶" OR "m²" OR "10" OR "6" OR "m 2"'

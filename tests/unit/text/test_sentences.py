@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from asky.text.sentences import sentence_spans
 from tests.support.timing import check_linear
+
+PARAGRAPHS = Path(__file__).parents[2] / "fixtures" / "sentences"
+"""For each language, a paragraph a line; ` ‖ ` stands between sentences."""
 
 
 def sentences(text: str) -> list[str]:
@@ -33,6 +38,18 @@ def sentences(text: str) -> list[str]:
         "He waited . . . and left.",
         "The rates were: 1. Luxembourg (20%); 2. Japan (23%); 3. Austria.",
         "Iron (c. 1200) came late.",
+        "Bitte lesen Sie Ihren Zähler bis zum 31. Mai ab.",
+        "Ab 31. 8. ist das Büro im 2. Stock zu, am 1. und 2. Weihnachtstag auch.",
+        "Im 19. Jahrhundert, z. B. Anfang 1850, lebten dort u. a. Weber.",
+        "Hr. Dipl.-Ing. Meier wohnt gem. § 5 Abs. 2 Nr. 1 in der Goethestr. 7.",
+        "Er zahlt 2,4 Mio. Euro einschl. der Steuer.",
+        "M. Dupont et MM. Durand citent, p. ex. Paul, l'art. 12 du chap. III.",
+        "Le site date de 50 av. J.-C. environ (réf. 4, c.-à-d. Blanc).",
+        "« Quelle surprise ! » s'exclame Mlle Morel.",
+        "El Sr. García vende en EE. UU. y, p. ej. Madrid, según la pág. 34 y el núm. 7.",
+        "Il Sig. Rossi e l'Ing. Conti, p. es. Carlo, citano gli artt. 3 e 4.",
+        "Dhr. Jansen en mevr. De Boer kopen bijv. Goudse kaas, noten, enz. naar smaak.",
+        "It was written by J. De Vries and M. Le Pen.",
     ],
 )
 def test_a_stop_that_ends_no_sentence_does_not_cut(text: str) -> None:
@@ -60,6 +77,17 @@ def test_a_stop_that_ends_no_sentence_does_not_cut(text: str) -> None:
         ("It is so.[1] It is not.[2, 3] End.", ["It is so.[1]", "It is not.[2, 3]", "End."]),
         ("It is so. [P7f3a, P09c2] It is not. [3]", ["It is so. [P7f3a, P09c2]", "It is not. [3]"]),
         ("1. First thing. Second thing.", ["1. First thing.", "Second thing."]),
+        ("I am 12. Peter is 13.", ["I am 12.", "Peter is 13."]),
+        ("Er kam am 3. Die Tür war zu.", ["Er kam am 3.", "Die Tür war zu."]),
+        ("Äpfel, Birnen usw. Dazu passt Eis.", ["Äpfel, Birnen usw.", "Dazu passt Eis."]),
+        ("Er nahm Vitamin C. Die Ärztin riet dazu.", ["Er nahm Vitamin C.", "Die Ärztin riet dazu."]),
+        ("»Das ist so.« Er ging.", ["»Das ist so.«", "Er ging."]),
+        ("„Ja.“ Dann ging er.", ["„Ja.“", "Dann ging er."]),
+        ("« C'est ainsi. » Il partit.", ["« C'est ainsi. »", "Il partit."]),
+        ("Er rief: »Komm.« »Nein.«", ["Er rief: »Komm.«", "»Nein.«"]),
+        ("Vende la sociedad S. A. La sede está aquí.", ["Vende la sociedad S. A.", "La sede está aquí."]),
+        ("Leave it for 1 hr. The resin settles.", ["Leave it for 1 hr.", "The resin settles."]),
+        ("It is 5 mm. The rest is 3 mm.", ["It is 5 mm.", "The rest is 3 mm."]),
     ],
 )
 def test_a_stop_that_ends_a_sentence_cuts_after_its_closers(text: str, expected: list[str]) -> None:
@@ -139,7 +167,30 @@ def test_a_lone_stop_is_kept(text: str) -> None:
     assert sentences(text) == [text]
 
 
-ODD = st.text(alphabet=st.sampled_from(list("aAbZ1.!?…。、 \n\t\r-#|*[]()\"'P0é́👍漢\u200d\u2028")), max_size=200)
+def _boundaries(language: str) -> tuple[int, int, int]:
+    """Return how many boundaries of a language's paragraphs are found, too many, and missed."""
+    right = extra = missed = 0
+    for line in (PARAGRAPHS / f"{language}.txt").read_text("utf-8").splitlines():
+        parts = line.split(" ‖ ")
+        starts = {sum(len(part) + 1 for part in parts[:number]) for number in range(1, len(parts))}
+        found = {span.start for span in sentence_spans(" ".join(parts))} - {0}
+        right, extra, missed = right + len(starts & found), extra + len(found - starts), missed + len(starts - found)
+    return right, extra, missed
+
+
+@pytest.mark.parametrize("language", ["de", "en", "es", "fr", "it", "nl"])
+def test_the_boundaries_of_letters_minutes_recipes_and_news_are_found(language: str) -> None:
+    right, extra, missed = _boundaries(language)
+    assert extra <= 0.07 * right
+    assert missed <= 2
+
+
+_WORDS = st.sampled_from(
+    ["z.", "B.", "31.", "Mai", "Nr.", "«", "»", "„Ja.“", "J.-C.", "l'art.", "etc.", "Die", "EE.", "XIV."]
+)
+ODD = st.lists(_WORDS, max_size=30).map(" ".join) | st.text(
+    alphabet=st.sampled_from(list("aAbZ1.!?…。、 \n\t\r-#|*[]()\"'P0é́👍漢\u200d\u2028")), max_size=200
+)
 
 
 @given(ODD | st.text(max_size=200))
