@@ -7,7 +7,6 @@ sentence-transformers.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +20,6 @@ from asky.events import Listener, ignore
 from asky.research.embedding.models import find_model_folder, is_folder, onnx_file
 from asky.research.embedding.onnx_backend import open_session, padded
 from asky.research.embedding.torch_backend import require_sentence_transformers
-from asky.research.telemetry import rule_out_telemetry
 
 Pair = tuple[str, str]
 Outputs = npt.NDArray[np.float32]
@@ -104,8 +102,6 @@ def _onnx_runner(folder: Path, file: Path) -> Callable[[Sequence[Pair]], Any]:
 
 
 def _torch_runner(folder: Path) -> Callable[[Sequence[Pair]], Any]:
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    rule_out_telemetry()
     require_sentence_transformers(folder)
     import torch  # 1.5 s: only where onnxruntime can't do it
     from sentence_transformers import CrossEncoder as Model

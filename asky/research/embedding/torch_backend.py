@@ -47,12 +47,20 @@ def choose_device(device: str) -> str:
 
 
 def require_sentence_transformers(model: Path) -> None:
-    """Raise `NotConfigured` if the extra is missing that runs the model in the folder `model`."""
+    """Prepare sentence-transformers: no network, no telemetry, no progress bars of its own.
+
+    Raises `NotConfigured` if the extra is missing that runs the model in the folder `model`.
+    """
     if importlib.util.find_spec("sentence_transformers") is None:
         raise NotConfigured(
             f"the model in {model} has no file in the ONNX format; only sentence-transformers can run it",
             hint=install_hint("installs it", extra="transformers"),
         )
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    rule_out_telemetry()
+    from transformers.utils import logging  # with the library that is imported next
+
+    logging.disable_progress_bar()
 
 
 class TorchEncoder:
@@ -61,8 +69,6 @@ class TorchEncoder:
     def __init__(self, source: Path, recipe: Recipe, *, device: str, batch_size: int) -> None:
         """Load the model. Raises `NotConfigured` if it needs code or packages that are missing."""
         require_sentence_transformers(source)
-        os.environ.setdefault("HF_HUB_OFFLINE", "1")
-        rule_out_telemetry()
         try:
             from sentence_transformers import SentenceTransformer  # 8 s: only where onnxruntime can't do it
 

@@ -126,8 +126,9 @@
     own = await attempt(get("home"), null, () => request("GET", "/api/sources"));
     get("own").hidden = !own;
     if (!own) return;
+    const before = new Map([...document.querySelectorAll("#own-collections input")].map((each) => [each.value, each.checked]));
     get("own-collections").replaceChildren(...own.collections.filter((each) => each.documents > 0).map((each) =>
-      make("label", { class: "choice" }, make("input", { type: "checkbox", value: each.name, checked: each.name === own.default, onchange: showOwn }),
+      make("label", { class: "choice" }, make("input", { type: "checkbox", value: each.name, checked: before.get(each.name) ?? each.name === own.default, onchange: showOwn }),
         make("span", { dir: "auto" }, sentence(each.words)))));
     showOwn();
   };

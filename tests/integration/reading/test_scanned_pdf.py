@@ -16,7 +16,7 @@ from asky.reading import ocr
 from asky.reading.limits import MIB, ReadLimits
 from asky.reading.pdf import read
 from asky.reading.process.pool import ReaderPool
-from asky.reading.scanned_pages import OCR_HINT
+from asky.reading.scanned_pages import ocr_hint
 from asky.values import Document
 from tests.support.files import check_document, pdf, scanned_pdf
 
@@ -107,7 +107,7 @@ def test_without_the_extra_a_scan_is_named_and_the_hint_says_how_to_read_it(monk
         pool.read(scanned_pdf(2), name="a.pdf", media_type=PDF)
     error = caught.value
     assert (error.verdict, error.message, error.scanned_pages) == ("no_text_layer", "a.pdf: 2 pages, no text layer", 2)
-    assert OCR_HINT in str(error.hint)
+    assert ocr_hint() in str(error.hint)
     with pytest.raises(SourceUnreadable, match="`ocr` extra"):
         ocr.recogniser()
 

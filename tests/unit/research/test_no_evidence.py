@@ -105,8 +105,9 @@ def test_where_every_search_failed_the_first_failure_is_the_reason() -> None:
     found = outage([failed(NO_KEY, hints={"web search": "export BRAVE_API_KEY=..."}), failed(REFUSED)])
     assert found is not None
     assert (found.code, found.message) == ("not_configured", "brave needs a key")
-    assert found.hint == "export BRAVE_API_KEY=...; pages read earlier do not answer the question"
-    found = outage([failed(REFUSED)])
+    assert found.hint == "export BRAVE_API_KEY=..."
+    earlier = LedgerEntry("2026-11-22T09:00:00Z", "searched", {"hits": [["P1", 0.5]]})
+    found = outage([failed(REFUSED), earlier])
     assert found is not None
     assert (found.code, found.hint) == ("unreachable", "pages read earlier do not answer the question")
 
