@@ -36,8 +36,10 @@ class BodyLimits:
             return
         headers = dict(scope["headers"])
         body: bytes | None = None
-        with anyio.move_on_after(self._body_s):
+        with anyio.move_on_after(self._body_s) as limit:
             body = await _read(receive)
+        if body is None and not limit.cancelled_caught:
+            return  # the client has gone
         refusal = _refusal(body, headers.get(b"content-type", b""))
         if refusal is not None:
             status, message = refusal
@@ -50,11 +52,13 @@ class BodyLimits:
         await self._app(scope, _replayed(body, receive), send)
 
 
-async def _read(receive: AsgiMessages) -> bytes:
-    """Return a body, or as much of it as exceeds the limit."""
+async def _read(receive: AsgiMessages) -> bytes | None:
+    """Return a body, or as much of it as exceeds the limit, or `None` if the client goes before its end."""
     parts, size, is_more = [], 0, True
     while is_more and size <= MAX_BODY:
         message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
         parts.append(message.get("body", b""))
         is_more = message.get("more_body", False)
         size += len(parts[-1])

