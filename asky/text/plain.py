@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
+
+from asky.text.markdown import for_threads
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -73,6 +76,7 @@ def _texts(tokens: Sequence[Token]) -> Iterator[str]:
             yield token.content
 
 
+@cache
 def _inline_parser() -> MarkdownIt:
     from markdown_it import MarkdownIt  # 0.05 s: only if there is markup
 
@@ -80,7 +84,7 @@ def _inline_parser() -> MarkdownIt:
     for name, rule in (("wikilink", _wikilink), ("note_mark", _note_mark), ("highlight", _highlight)):
         parser.inline.ruler.before("link", name, rule)
     parser.inline.ruler.at("text", _text)
-    return parser
+    return for_threads(parser)
 
 
 _TERMINATORS = re.compile(r"[\n!#$%&*+\-:<=>@\[\\\]^_`{}~]")

@@ -7,6 +7,7 @@ import os
 import sys
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import cache
 
 Opener = Callable[[int, Sequence[str]], tuple[int, tuple[str, ...]]]
 """Takes a folder's descriptor and path components; returns a descriptor and the components with links resolved."""
@@ -17,6 +18,7 @@ _FILE_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC | os.O_NO
 _FOLDER_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
+@cache
 def make_opener() -> Opener:
     """Return the opener for this machine: the kernel's own confinement if available, else a walk of the components.
 
