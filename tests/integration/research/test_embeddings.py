@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -283,6 +284,34 @@ class TestExport:
 
     def test_an_export_opens(self, folder: Path) -> None:
         assert OnnxEncoder(folder, self.made(folder), batch_size=8).dim == 32
+
+    def test_callers_at_once_share_as_many_threads_as_there_are_processors(self, folder: Path) -> None:
+        others, computing = set(threading.enumerate()), list[int]()
+        encoder, together = OnnxEncoder(folder, self.made(folder), batch_size=1), threading.Barrier(4, timeout=60)
+        alone = encoder.encode(TEXTS * 20, "", lambda _: None).vectors
+
+        def embed() -> np.ndarray:
+            together.wait()
+
+            def note(_: int) -> None:
+                computing.append(sum(each.name.startswith("embed") for each in set(threading.enumerate()) - others))
+
+            return encoder.encode(TEXTS * 20, "", note).vectors
+
+        with ThreadPoolExecutor(4) as pool:
+            found = [each.result() for each in [pool.submit(embed) for _ in range(4)]]
+        assert all(np.array_equal(each, alone) for each in found)
+        assert max(computing) <= len(os.sched_getaffinity(0))
+
+    def test_a_caller_that_stops_leaves_the_others_their_threads(self, folder: Path) -> None:
+        encoder = OnnxEncoder(folder, self.made(folder), batch_size=1)
+
+        def stop(_: int) -> None:
+            raise AskyError("stopped")
+
+        with pytest.raises(AskyError, match="stopped"):
+            encoder.encode(TEXTS * 20, "", stop)
+        assert len(encoder.encode(TEXTS, "", lambda _: None).vectors) == len(TEXTS)
 
     def test_no_export_is_none(self, tmp_path: Path) -> None:
         assert read_exported(tmp_path / "missing") is None
