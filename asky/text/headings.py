@@ -67,7 +67,7 @@ def paragraph_lines(text: str) -> list[tuple[int, str]]:
 
 
 def _collect(text: str, start: int, end: int) -> _Collector:
-    parser, collector = _parser(), _Collector(text, start)
+    parser, collector = _parser(_MAX_NESTING), _Collector(text, start)
     tokens: list[Token] = []
     parser.block.parse(text[start:end], parser, {_COLLECTOR: collector}, tokens)
     collector.take(tokens)
@@ -75,10 +75,10 @@ def _collect(text: str, start: int, end: int) -> _Collector:
 
 
 @cache
-def _parser() -> MarkdownIt:
+def _parser(max_nesting: int) -> MarkdownIt:
     from markdown_it import MarkdownIt  # 0.05 s: only if there may be a heading
 
-    parser = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING}).enable("table")
+    parser = MarkdownIt("commonmark", {"maxNesting": max_nesting}).enable("table")
     parser.block.ruler.before("table", "collect", _begin_block)
     return for_threads(parser)
 

@@ -18,14 +18,13 @@ _FILE_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC | os.O_NO
 _FOLDER_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
-@cache
 def make_opener() -> Opener:
     """Return the opener for this machine: the kernel's own confinement if available, else a walk of the components.
 
     Either way links that stay beneath the folder are followed and opening never blocks (`O_NONBLOCK`). The opener
     raises `OSError`: `EXDEV` for a link that is absolute or leads out, `ELOOP` for circular links.
     """
-    kernel_open = _load_openat2()
+    kernel_open = _load_openat2(sys.platform, os.uname().machine)
     if kernel_open is None:
         return walk_beneath
 
@@ -102,8 +101,10 @@ _RESOLVE_BENEATH = 0x08
 _LEFT_TO_THE_WALK = frozenset({errno.ELOOP, errno.EAGAIN, errno.EINTR, errno.ENOSYS, errno.EPERM, errno.EINVAL})
 
 
-def _load_openat2() -> Callable[[int, bytes], int] | None:
-    if sys.platform != "linux" or os.uname().machine == "alpha":
+@cache
+def _load_openat2(platform: str, machine: str) -> Callable[[int, bytes], int] | None:
+    """Return the call of the kernel, if it has one; it is kept: loading makes classes, which refer to themselves."""
+    if platform != "linux" or machine == "alpha":
         return None
     import ctypes  # only if a file is opened
 
