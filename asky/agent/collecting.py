@@ -145,20 +145,24 @@ class Collector:
     async def _gather(self, lookups: Sequence[Lookup]) -> list[TopicFindings[Lookup]]:
         """Look the queries up, while the request to stop is looked for."""
         gatherer, found, raised = await self._open_gatherer(), list["TopicFindings[Lookup]"](), list[Exception]()
+        ended = anyio.Event()
         async with anyio.create_task_group() as group:
-            group.start_soon(self._watch)
+            group.start_soon(self._watch, ended)
             try:
                 found += await gatherer.gather(lookups)
             except Exception as error:  # noqa: BLE001 - raised below: a task group would wrap it
                 raised.append(error)
-            group.cancel_scope.cancel()
+            ended.set()
         if raised:
             raise raised[0]
         return found
 
-    async def _watch(self) -> None:
-        while not await self.is_stopping():  # noqa: ASYNC110 - another process may ask for it, in the store
-            await anyio.sleep(_POLL_S)
+    async def _watch(self, ended: anyio.Event) -> None:
+        while not await self.is_stopping():  # another process may ask for it, in the store
+            with anyio.move_on_after(_POLL_S):
+                await ended.wait()
+            if ended.is_set():
+                return
         for each in self._attempts:
             each.cancel()
 

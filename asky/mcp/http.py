@@ -10,6 +10,8 @@ from mcp.server.transport_security import TransportSecuritySettings
 from asky.app.serving import http
 from asky.app.serving.guard import HttpGuard, known_hosts
 from asky.app.serving.http import open_socket as open_socket
+from asky.mcp.server import LIMIT_S
+from asky.mcp.sessions import SessionLimit
 
 if TYPE_CHECKING:
     from socket import socket
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 PATH = "/mcp"
 MAX_BODY = 4 * 1024 * 1024
-_MAX_SESSIONS = 100
+MAX_SESSIONS = 100
 
 
 async def serve_http(
@@ -39,8 +41,9 @@ async def serve_http(
     app = server.streamable_http_app(
         streamable_http_path=PATH,
         max_request_body_size=MAX_BODY,
-        max_sessions=_MAX_SESSIONS,
+        max_sessions=MAX_SESSIONS,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # `HttpGuard` does that
     )
     hosts = known_hosts(host, int(listening.getsockname()[1]), names)
-    await http.serve_http(HttpGuard(app, token, hosts), listening, started=started)
+    limited = SessionLimit(app, MAX_SESSIONS, call_s=LIMIT_S)
+    await http.serve_http(HttpGuard(limited, token, hosts), listening, started=started)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 MAX_LINE = 4 * 1024 * 1024
 """The longest message, in bytes, as over HTTP; a longer one is answered as not readable."""
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
+# An escape in a string of JSON. Group 1 is half of a surrogate pair: the SDK drops a request with one, unanswered.
+_ESCAPE = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)")
 
 
 async def serve_stdio(server: Server[RunKeeper]) -> None:
@@ -40,7 +43,7 @@ def _take(descriptor: int, mode: Literal["rb", "wb"]) -> BinaryIO:
 
 
 class _Lines:
-    """The lines of a stream as texts; `""` stands for one that is too long."""
+    """The lines of a stream as texts; `""` stands for one that is too long. Lone surrogates become U+FFFD."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -48,7 +51,7 @@ class _Lines:
     async def __aiter__(self) -> AsyncIterator[str]:
         while line := await self._read():
             if len(line) <= MAX_LINE:
-                yield line.decode("utf-8", "replace")
+                yield _ESCAPE.sub(_without_half_pairs, line.decode("utf-8", "replace"))
                 continue
             while line and not line.endswith(b"\n"):
                 line = await self._read()
@@ -56,6 +59,10 @@ class _Lines:
 
     async def _read(self) -> bytes:
         return await anyio.to_thread.run_sync(self._file.readline, MAX_LINE + 1, abandon_on_cancel=True)
+
+
+def _without_half_pairs(escape: re.Match[str]) -> str:
+    return r"\ufffd" if escape[1] else escape[0]
 
 
 class _Output:

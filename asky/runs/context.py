@@ -346,10 +346,10 @@ async def running(context: RunContext, function: RunFunction) -> AsyncIterator[L
 
     An exception of the body is raised unchanged, not in an exception group.
     """
-    run, raised = LiveRun(context), None
+    run, raised, has_ended = LiveRun(context), None, anyio.Event()
     async with anyio.create_task_group() as group:
         group.start_soon(run.execute, function)
-        group.start_soon(context.feed.flush_regularly)
+        group.start_soon(context.feed.flush_regularly, has_ended)
         try:
             yield run
         except Exception as error:  # noqa: BLE001 - raised below: a task group would wrap it
@@ -358,7 +358,7 @@ async def running(context: RunContext, function: RunFunction) -> AsyncIterator[L
             run.cancel()
             with anyio.CancelScope(shield=True):
                 await run.ended()
-            group.cancel_scope.cancel()
+            has_ended.set()
     if raised is not None:
         raise raised
 

@@ -241,11 +241,14 @@ class RunDriver:
         self._parts = parts
         self._spending = parts.budget(context)
         new_warnings = context.warnings if is_live else ()
+        self._side_calls: list[ModelUsage] = []  # model calls outside the tool loop
+        # No part refers back to this object: what refers to itself keeps the whole conversation in memory until Python
+        # looks for such circles.
+        self._add_side_call = partial(_add_side_call, self._side_calls, self._spending)
         self._journal = RunJournal(
             parts.runs, research, steps, new_warnings=new_warnings, is_live=is_live, on_stale=self._add_side_call
         )
         self._model, self._budget = self._journal.wrap(parts.model, self._spending, spec.context_tokens)
-        self._side_calls: list[ModelUsage] = []  # model calls outside the tool loop
         self._counter = parts.counter()
         self._transcript = Transcript([])
         rewriter = parts.rewriter(research.shown)
@@ -265,7 +268,7 @@ class RunDriver:
             budget=self._budget,
             counter=self._counter,
             is_resumed=self._is_resumed,
-            may_revise=self._may_revise,
+            may_revise=partial(_may_revise, question, self._transcript, parts.settings),
             inner=parts.model,
             judge=parts.judge,
             rewriter=rewriter,
@@ -368,10 +371,12 @@ class RunDriver:
         )
         return WrittenReply(found.reply_text, found.is_complete, found.stopped_by)
 
-    def _add_side_call(self, usage: ModelUsage) -> None:
-        self._side_calls.append(usage)
-        self._spending.add(usage)
 
-    def _may_revise(self) -> bool:
-        """Return whether the model may be called once more to revise its answer."""
-        return self._question.mode != "lean" and self._transcript.turns < self._parts.settings.max_turns
+def _add_side_call(calls: list[ModelUsage], spending: Budget, usage: ModelUsage) -> None:
+    calls.append(usage)
+    spending.add(usage)
+
+
+def _may_revise(question: Question, transcript: Transcript, settings: Research) -> bool:
+    """Return whether the model may be called once more to revise its answer."""
+    return question.mode != "lean" and transcript.turns < settings.max_turns

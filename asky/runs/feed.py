@@ -144,10 +144,15 @@ class RunFeed:
                 self._store.append(self.run_id, [self._stored(each) for each in new])
                 self._written += len(new)
 
-    async def flush_regularly(self) -> None:
-        """Write new events every `FLUSH_S` seconds until cancelled; failed writes are repeated with the next."""
-        while True:
-            await anyio.sleep(FLUSH_S)
+    async def flush_regularly(self, until: anyio.Event) -> None:
+        """Write new events every `FLUSH_S` seconds until that event; failed writes are repeated with the next.
+
+        It is not ended by cancelling its task: what asyncio keeps of a cancelled task in a group refers to itself, and
+        to the run, whose memory would be free only once Python looks for such circles.
+        """
+        while not until.is_set():
+            with anyio.move_on_after(FLUSH_S):
+                await until.wait()
             if self._written < len(self._events):
                 with suppress(StorageError):  # a lasting error also fails the writes of the run itself
                     await in_thread(self.flush)

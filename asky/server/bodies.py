@@ -14,7 +14,6 @@ from asky.app.serving.guard import AsgiApp, AsgiMessages, refuse
 MAX_BODY = 1024 * 1024
 MAX_DEPTH = 32
 """The most lists and objects of JSON within each other."""
-_MAX_DROPPED = 16 * MAX_BODY
 _BODY_S = 30.0
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _BRACKET = re.compile(rb"[\[\]{}]")
@@ -37,30 +36,32 @@ class BodyLimits:
             return
         headers = dict(scope["headers"])
         body: bytes | None = None
-        with anyio.move_on_after(self._body_s):
+        with anyio.move_on_after(self._body_s) as limit:
             body = await _read(receive)
+        if body is None and not limit.cancelled_caught:
+            return  # the client has gone
         refusal = _refusal(body, headers.get(b"content-type", b""))
         if refusal is not None:
             status, message = refusal
-            await refuse(scope, receive, send, status, ErrorReport(2, "usage", message), [(b"connection", b"close")])
+            # The rest of a body that is too large is read and dropped beside this, for as long as a head may take: a
+            # client that still sends would lose the reply with its connection.
+            closing = [(b"connection", b"close")] if body is None else []
+            await refuse(scope, receive, send, status, ErrorReport(2, "usage", message), closing)
             return
         assert body is not None
         await self._app(scope, _replayed(body, receive), send)
 
 
-async def _read(receive: AsgiMessages) -> bytes:
-    """Return a body, or as much of it as exceeds the limit.
-
-    More is read and dropped, up to 16 MiB: a client that still sends would lose the reply with its connection.
-    """
+async def _read(receive: AsgiMessages) -> bytes | None:
+    """Return a body, or as much of it as exceeds the limit, or `None` if the client goes before its end."""
     parts, size, is_more = [], 0, True
-    while is_more and size <= _MAX_DROPPED:
+    while is_more and size <= MAX_BODY:
         message = await receive()
-        part = message.get("body", b"")
+        if message["type"] == "http.disconnect":
+            return None
+        parts.append(message.get("body", b""))
         is_more = message.get("more_body", False)
-        if size <= MAX_BODY:
-            parts.append(part)
-        size += len(part)
+        size += len(parts[-1])
     return b"".join(parts)
 
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
+from asky.text.markdown import for_threads
+
 if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
     from markdown_it.rules_block import StateBlock
     from markdown_it.token import Token
 
@@ -17,6 +21,7 @@ _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _RETURN = re.compile(r"\r\n?")
 _MARK = re.compile(r"(`+)|%%")
 _COMMENT = "%%"
+_COLLECTOR = "collector"  # in the environment of a parse
 # A list takes two levels and a quote one. Behind anything deeper, markdown-it finds nothing. Each level costs the time
 # of its lines once more: 90 quotes around 100,000 lines took 70 s.
 _MAX_NESTING = 40
@@ -62,15 +67,25 @@ def paragraph_lines(text: str) -> list[tuple[int, str]]:
 
 
 def _collect(text: str, start: int, end: int) -> _Collector:
-    from markdown_it import MarkdownIt  # 0.05 s: only if there may be a heading
-
-    parser = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING}).enable("table")
-    collector = _Collector(text, start)
-    parser.block.ruler.before("table", "collect", collector.begin_block)
+    parser, collector = _parser(_MAX_NESTING), _Collector(text, start)
     tokens: list[Token] = []
-    parser.block.parse(text[start:end], parser, {}, tokens)
+    parser.block.parse(text[start:end], parser, {_COLLECTOR: collector}, tokens)
     collector.take(tokens)
     return collector
+
+
+@cache
+def _parser(max_nesting: int) -> MarkdownIt:
+    from markdown_it import MarkdownIt  # 0.05 s: only if there may be a heading
+
+    parser = MarkdownIt("commonmark", {"maxNesting": max_nesting}).enable("table")
+    parser.block.ruler.before("table", "collect", _begin_block)
+    return for_threads(parser)
+
+
+def _begin_block(state: StateBlock, line: int, end: int, silent: bool) -> bool:
+    collector: _Collector = state.env[_COLLECTOR]
+    return collector.begin_block(state, line, end, silent)
 
 
 class _Collector:

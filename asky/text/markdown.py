@@ -27,6 +27,16 @@ def markdown_parser(*, max_nesting: int = 20) -> MarkdownIt:
     return parser
 
 
+def for_threads(parser: MarkdownIt) -> MarkdownIt:
+    """Return `parser` ready for use in several threads at once, and so for the whole process.
+
+    A parser refers to itself: one for each text would stay in memory until Python looks for such circles.
+    """
+    for ruler in (parser.core.ruler, parser.block.ruler, parser.inline.ruler, parser.inline.ruler2):
+        ruler.getRules("")  # which else happens in the first parse, half done for a second thread
+    return parser
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """A unit of rendering: a list item, or a paragraph, heading, table, ... outside of a list.

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
+
+from asky.text.markdown import for_threads
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -20,6 +23,7 @@ _MARKUP = re.compile(r"[*_`\[\]<>&\\^~%]|==|!\[|[ \t]\n")
 # Parsed together; longer texts are parsed line by line. Brackets that never close take the square of their number:
 # .02 s for as many as fit into this.
 _PARSED_CHARS = 2_000
+_MAX_NESTING = 20
 _WIKILINK = re.compile(r"!?\[\[([^\[\]|\n]*)(?:\|([^\[\]\n]*))?\]\]")
 _PICTURE = re.compile(r"!\[\[[^|#\]]*\.(?:avif|bmp|gif|jpe?g|png|svg|webp)[ \t]*[|#\]]", re.IGNORECASE)
 _FOOTNOTE = re.compile(r"\[\^[^\[\]\s]+\]")
@@ -43,7 +47,7 @@ def plain(markdown: str) -> str:
     if not _MARKUP.search(markdown):
         return markdown.strip()
     pieces = [markdown] if len(markdown) <= _PARSED_CHARS else [line[0] for line in _LINE.finditer(markdown)]
-    parser = _inline_parser()
+    parser = _inline_parser(_MAX_NESTING)
     return "".join(_plain(part, parser) for piece in pieces for part in _cut(piece)).strip()
 
 
@@ -73,14 +77,15 @@ def _texts(tokens: Sequence[Token]) -> Iterator[str]:
             yield token.content
 
 
-def _inline_parser() -> MarkdownIt:
+@cache
+def _inline_parser(max_nesting: int) -> MarkdownIt:
     from markdown_it import MarkdownIt  # 0.05 s: only if there is markup
 
-    parser = MarkdownIt("commonmark", {"html": True, "maxNesting": 20}).enable(["strikethrough"])
+    parser = MarkdownIt("commonmark", {"html": True, "maxNesting": max_nesting}).enable(["strikethrough"])
     for name, rule in (("wikilink", _wikilink), ("note_mark", _note_mark), ("highlight", _highlight)):
         parser.inline.ruler.before("link", name, rule)
     parser.inline.ruler.at("text", _text)
-    return parser
+    return for_threads(parser)
 
 
 _TERMINATORS = re.compile(r"[\n!#$%&*+\-:<=>@\[\\\]^_`{}~]")

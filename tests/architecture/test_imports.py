@@ -60,6 +60,7 @@ HEAVY = frozenset(
 LAZY = {
     "asky/research/embedding/": {"numpy"},
     "asky/agent/graph.py": {"langgraph", "langsmith"},  # imported when a run starts
+    "asky/app/serving/connections.py": {"uvicorn"},  # as the next
     "asky/app/serving/http.py": {"uvicorn"},  # imported by the commands that serve
     "asky/mcp/": {"mcp", "mcp_types"},  # imported by its command alone
     "asky/server/": {"fastapi", "pydantic", "starlette"},  # imported by its command alone

@@ -144,6 +144,22 @@ def test_bad_lines_are_answered_or_passed_over_and_nothing_else_is_printed(lab: 
         assert b"Traceback" not in process.stderr.read()
 
 
+def test_half_a_surrogate_pair_anywhere_in_a_request_is_answered(lab: Lab) -> None:
+    def search(query: str, id_: str) -> bytes:
+        call = f'{{"name":"search_corpus","arguments":{{"query":"{query}"}}}}'
+        return f'{{"jsonrpc":"2.0","id":"{id_}","method":"tools/call","params":{call}}}'.encode()
+
+    with server(lab) as process:
+        initialize(process)
+        queries = ["\\ud800", "harbour\\uDC00 code", "\\ud83d\\ude00 harbour", "a \\\\ud800 b", "\\ud800\\ud800\\udc00"]
+        requests = [search(each, f"q{number}") for number, each in enumerate(queries)]
+        requests.append(b'{"jsonrpc":"2.0","id":"m","method":"\\udfff"}')
+        requests.append(b'{"jsonrpc":"2.0","id":"k","method":"ping","params":{"\\ud9ab":1}}')
+        send(process, *requests)
+        answered = {receive(process)["id"] for _ in requests}
+    assert answered == {"q0", "q1", "q2", "q3", "q4", "m", "k"}
+
+
 @pytest.mark.extended
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("arguments", [(), ("--http", "--port", "0")])

@@ -19,6 +19,8 @@ from asky.text.printable import json_text
 AsgiMessages = Callable[..., Awaitable[Any]]
 AsgiApp = Callable[[Any, AsgiMessages, AsgiMessages], Awaitable[None]]
 
+AUTHENTICATED = "asky.authenticated"
+"""Key of a function in the state of a scope, if there is one: called once its connection has shown the token."""
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _EVERYWHERE = ("0.0.0.0", "::", "")  # noqa: S104 - they are compared with
 _DENIAL = "websocket.http.response"  # the extension of ASGI that answers a WebSocket with a status
@@ -56,7 +58,8 @@ class HttpGuard:
     cannot use the server through a browser, even if their name leads here. With `cookie`, a name, browsers may show
     `cookie_value` in that cookie. `is_open` says which requests, by method and path, need no token.
 
-    A WebSocket is refused before it is accepted, with the same status if the server can say one.
+    A WebSocket is refused before it is accepted, with the same status if the server can say one. If the state of a
+    scope has a function `AUTHENTICATED`, it is called for each request that shows the token.
     """
 
     def __init__(
@@ -98,9 +101,10 @@ class HttpGuard:
             return 421
         if not all(each.lower() in self._origins for each in origins):
             return 403
-        if self._is_open(scope.get("method", ""), scope["path"]) or self._shows_token(values):
+        if self._shows_token(values):
+            scope.get("state", {}).get(AUTHENTICATED, _nothing)()
             return None
-        return 401
+        return None if self._is_open(scope.get("method", ""), scope["path"]) else 401
 
     def _shows_token(self, values: Mapping[bytes, Sequence[str]]) -> bool:
         shown = [each.partition(" ") for each in values.get(b"authorization", [])]
@@ -116,6 +120,10 @@ class HttpGuard:
         except CookieError:
             return []
         return [found[self._cookie].value] if self._cookie is not None and self._cookie in found else []
+
+
+def _nothing() -> None:
+    pass
 
 
 async def refuse(

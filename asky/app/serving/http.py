@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket as sockets
 from collections.abc import Callable
 from socket import AI_PASSIVE, IPPROTO_TCP, SOCK_STREAM, create_server, getaddrinfo
@@ -10,6 +11,14 @@ from typing import TYPE_CHECKING
 import anyio
 import uvicorn
 
+from asky.app.serving.connections import (
+    HEAD_S,
+    ExhaustionLog,
+    Strangers,
+    most_strangers,
+    raise_descriptor_limit,
+    timed_protocol,
+)
 from asky.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,6 +29,7 @@ if TYPE_CHECKING:
 MAX_WEBSOCKET_BYTES = 64 * 1024
 _GRACE_S = 1
 _UNREAD_MS = 30_000
+_QUEUE = 2048  # connections that the system keeps until they are accepted
 
 
 def open_socket(host: str, port: int) -> socket:
@@ -48,20 +58,29 @@ async def serve_http(
     started: Callable[[], None],
     stopping: Callable[[], None] = lambda: None,
     has_websockets: bool = False,
+    head_s: float = HEAD_S,
 ) -> None:
     """Serve an application on a socket until cancelled.
 
     `started` is called once requests are served. At the end, `stopping` is called, for streams that would go on; what
     has not ended a second later is cancelled.
+
+    A connection is closed if the head of a request is not there after `head_s` seconds. A quarter of the descriptors
+    that this process may open, whose limit is raised, is for connections that have not shown the token: the oldest of
+    these makes room for a new one, so that runs can open theirs.
     """
+    strangers = Strangers(most_strangers(raise_descriptor_limit()))
     settings = uvicorn.Config(
         app,
-        http="h11",
+        http=timed_protocol(strangers, head_s),  # type: ignore[arg-type] # it makes a protocol, as a class does
+        # So many are accepted at a time. They are counted a few turns of the loop later, and more are accepted in each.
+        backlog=max(1, strangers.limit // 4),
         ws="websockets-sansio" if has_websockets else "none",
         ws_max_size=MAX_WEBSOCKET_BYTES,
         ws_per_message_deflate=False,  # the messages of 200 clients would each be compressed anew
         log_config=None,
-        log_level="critical" if has_websockets else None,  # each refused WebSocket would be logged as an error
+        # Each refused WebSocket would be logged as an error, and each request that is none as a warning.
+        log_level="critical" if has_websockets else "error",
         access_log=False,
         lifespan="on",
         server_header=False,
@@ -75,6 +94,9 @@ async def serve_http(
             await running.serve(sockets=[listening])
         group.cancel_scope.cancel()
 
+    loop = asyncio.get_running_loop()
+    former = loop.get_exception_handler()
+    loop.set_exception_handler(ExhaustionLog())
     async with anyio.create_task_group() as group:
         group.start_soon(serve)
         try:
@@ -82,6 +104,7 @@ async def serve_http(
         finally:
             stopping()
             running.should_exit = True
+            loop.set_exception_handler(former)
 
 
 class _Announcing(uvicorn.Server):
@@ -93,4 +116,6 @@ class _Announcing(uvicorn.Server):
 
     async def startup(self, sockets: list[socket] | None = None) -> None:
         await super().startup(sockets)
+        for each in sockets or ():
+            each.listen(_QUEUE)
         self._announce()

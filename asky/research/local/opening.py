@@ -7,6 +7,7 @@ import os
 import sys
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import cache
 
 Opener = Callable[[int, Sequence[str]], tuple[int, tuple[str, ...]]]
 """Takes a folder's descriptor and path components; returns a descriptor and the components with links resolved."""
@@ -23,7 +24,7 @@ def make_opener() -> Opener:
     Either way links that stay beneath the folder are followed and opening never blocks (`O_NONBLOCK`). The opener
     raises `OSError`: `EXDEV` for a link that is absolute or leads out, `ELOOP` for circular links.
     """
-    kernel_open = _load_openat2()
+    kernel_open = _load_openat2(sys.platform, os.uname().machine)
     if kernel_open is None:
         return walk_beneath
 
@@ -100,8 +101,10 @@ _RESOLVE_BENEATH = 0x08
 _LEFT_TO_THE_WALK = frozenset({errno.ELOOP, errno.EAGAIN, errno.EINTR, errno.ENOSYS, errno.EPERM, errno.EINVAL})
 
 
-def _load_openat2() -> Callable[[int, bytes], int] | None:
-    if sys.platform != "linux" or os.uname().machine == "alpha":
+@cache
+def _load_openat2(platform: str, machine: str) -> Callable[[int, bytes], int] | None:
+    """Return the call of the kernel, if it has one; it is kept: loading makes classes, which refer to themselves."""
+    if platform != "linux" or machine == "alpha":
         return None
     import ctypes  # only if a file is opened
 

@@ -107,8 +107,11 @@ class WebRun:
         self._policy = policy
         self._named = dict.fromkeys(map(canonical_url, named))
         self._urls_read: set[str] = set()
-        copies = OpenCopies(finder, partial(self.ledger.note_lookup, finder)) if finder is not None else None
-        self._papers = PaperReader(self.read, self._read_copy, copies)
+        self._copies = OpenCopies(finder, partial(self.ledger.note_lookup, finder)) if finder is not None else None
+
+    @property
+    def _papers(self) -> PaperReader:
+        return PaperReader(self.read, self._read_copy, self._copies)  # kept here, it would refer to itself
 
     @property
     def marker(self) -> str:

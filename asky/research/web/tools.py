@@ -43,9 +43,13 @@ class WebTools:
     ) -> None:
         self._web = web
         self._targets = targets
-        self._links = PageLinks(self._read, store, web.marker)
+        self._store = store
         self._summaries = summaries
         self._reads_results = reads_results
+
+    @property
+    def _links(self) -> PageLinks:
+        return PageLinks(self._read, self._store, self._web.marker)  # kept here, it would refer to itself
 
     def all(self) -> list[Tool]:
         """Return all tools, in a fixed order."""

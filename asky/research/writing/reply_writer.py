@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 
 import anyio
@@ -73,6 +74,7 @@ class ReplyWriter:
         self._model = model
         self._emit = emit
         self._on_text = on_text
+        self.warn = partial(_warn, transcript, emit)
         self._window = ContextWindow(transcript, self.tools, counter or TokenCounter(), model.context_tokens, self.warn)
         self._overflowed = False
 
@@ -133,11 +135,6 @@ class ReplyWriter:
         """Report that `text` was not the answer."""
         if text:
             self._emit(TextDiscarded(text))
-
-    def warn(self, message: str) -> None:
-        """Warn the user, and record the warning in the transcript."""
-        self.transcript.warnings.append(message)
-        self._emit(Warned(message))
 
     def _retry(self, reply: Reply) -> None:
         self.has_retried = True
@@ -204,3 +201,9 @@ def _is_answer(reply: Reply) -> bool:
     """Return whether the reply is a complete text: one that precedes a cut-off tool call is not an answer."""
     cut_inside_a_call = reply.finish in ("cut", "length") and bool(reply.message.tool_calls)
     return bool(reply.message.content.strip()) and not cut_inside_a_call
+
+
+def _warn(transcript: Transcript, emit: Listener, message: str) -> None:
+    """Warn the user, and record the warning in the transcript."""
+    transcript.warnings.append(message)
+    emit(Warned(message))

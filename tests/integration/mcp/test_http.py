@@ -15,7 +15,7 @@ from mcp import Client, types
 from mcp.client.streamable_http import streamable_http_client
 
 from asky.app.serving.http import open_socket
-from asky.mcp.http import MAX_BODY, PATH, serve_http
+from asky.mcp.http import MAX_BODY, MAX_SESSIONS, PATH, serve_http
 from asky.mcp.server import McpServer
 from tests.support.endpoint import Answer, Call, Wire
 from tests.support.hosts import ERAS, value_of
@@ -145,6 +145,41 @@ async def test_an_answer_that_takes_long_is_fetched_over_another_connection(lab:
             while status["status"] not in ("finished", "failed"):
                 status = value_of(await client.call_tool("run_status", {"run": begun["run"], "wait_s": 50}))
     assert status["answer"]["answer"].startswith("The harbour is deep.")
+
+
+async def test_the_longest_idle_session_makes_room_and_none_with_a_call_in_progress(lab: Lab) -> None:
+    """Hosts that never end their sessions fill a server."""
+    lab.endpoint.play(Answer("The harbour is deep.", wire=Wire(silent_before_headers=True)))
+    given = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    asked = {"name": "ask", "arguments": {"question": "How deep is the harbour?"}}
+    headers = BEARER | {"accept": "application/json, text/event-stream"}
+
+    def request(method: str, params: dict[str, Any]) -> dict[str, Any]:
+        return {"jsonrpc": "2.0", "id": method, "method": method, "params": params}
+
+    async with serving(lab, ASKY_MODEL="far") as served, httpx2.AsyncClient(headers=headers, timeout=60) as http:
+
+        async def open_session() -> dict[str, str]:
+            reply = await http.post(served.url, json=request("initialize", given))
+            assert reply.status_code == 200
+            session = {"mcp-session-id": reply.headers["mcp-session-id"]}
+            begun = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+            assert (await http.post(served.url, json=begun, headers=session)).status_code == 202
+            return session
+
+        async def status(session: dict[str, str]) -> int:
+            return (await http.post(served.url, json=request("ping", {}), headers=session)).status_code
+
+        async with anyio.create_task_group() as group:
+            calling, idle, used = [await open_session() for _ in range(3)]
+            group.start_soon(lambda: http.post(served.url, json=request("tools/call", asked), headers=calling))
+            await anyio.to_thread.run_sync(lab.endpoint.wait_for_requests, 1)
+            others = [await open_session() for _ in range(MAX_SESSIONS - 3)]
+            assert await status(used) == 200
+            newest = [await open_session() for _ in range(2)]
+            found = [await status(each) for each in (idle, others[0], calling, used, others[1], *newest)]
+            assert found == [404, 404, 200, 200, 200, 200, 200]
+            lab.endpoint.release()
 
 
 async def test_a_cancelled_call_closes_its_connection_within_a_second(lab: Lab, era: str) -> None:

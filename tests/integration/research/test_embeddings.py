@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -204,6 +205,26 @@ def test_the_weights_have_one_hash_until_they_change(tiny: Path, tmp_path: Path)
     assert hash_weights(model) != first
     (model / "model.safetensors").unlink()
     assert hash_weights(model) not in (first, hash_weights(tmp_path))
+
+
+@pytest.mark.slow
+def test_callers_at_once_share_as_many_threads_as_there_are_processors(tiny: Path) -> None:
+    others, computing = set(threading.enumerate()), list[int]()
+    embedder, together = client(tiny, batch_size=1), threading.Barrier(4, timeout=60)
+    alone = embedder.embed(TEXTS * 20)
+
+    def embed() -> np.ndarray:
+        together.wait()
+
+        def note(*_: int) -> None:
+            computing.append(sum(each.name.startswith("embed") for each in set(threading.enumerate()) - others))
+
+        return embedder.embed(TEXTS * 20, progress=note)
+
+    with ThreadPoolExecutor(4) as pool:
+        found = [each.result() for each in [pool.submit(embed) for _ in range(4)]]
+    assert all(np.array_equal(each, alone) for each in found)
+    assert max(computing) <= len(os.sched_getaffinity(0))
 
 
 @pytest.mark.slow

@@ -121,15 +121,19 @@ async def test_what_is_sent_is_limited(lab: Lab) -> None:
                     assert reply.json()["schema"] == "asky.error/1"
 
 
-async def test_a_body_in_pieces_is_limited_too(lab: Lab) -> None:
+@pytest.mark.parametrize("mib", [2, 40])
+@pytest.mark.parametrize("is_known", [True, False])
+async def test_a_body_that_is_too_large_is_refused_however_large_it_is(lab: Lab, mib: int, is_known: bool) -> None:
     async def pieces() -> object:
-        for _ in range(40):
+        for _ in range(16 * mib):
             yield b" " * 65536
 
+    body = b" " * (mib << 20) if is_known else pieces()
     with lab.open() as asky:
         async with serving(asky, ScriptedAgent(asky)) as served:
-            reply = await served.http.post("/api/research/start", content=pieces(), headers=JSON)
-    assert reply.status_code == 413
+            reply = await served.http.post("/api/research/start", content=body, headers=JSON)
+            assert reply.status_code == 413
+            assert await served.get("/api/research")
 
 
 async def test_a_client_that_floods_its_websocket_is_dropped(lab: Lab) -> None:
