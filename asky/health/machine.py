@@ -79,7 +79,8 @@ def check_disk_space(folder: Path, free_bytes: int | None = None) -> Check:
     free = shutil.disk_usage(nearest_existing(folder)).free if free_bytes is None else free_bytes
     message = f"{format_bytes(free)} free under {folder}"
     if free < _FULL_DISK_BYTES:
-        return problem("disk", f"the disk is full: {message}", "free some space; until then nothing can be saved")
+        need = f"{message}, less than the {format_bytes(_FULL_DISK_BYTES)} that asky may need at once"
+        return problem("disk", need, "free some space; until then not everything can be saved")
     if free < _LOW_SPACE_BYTES:
         return note("disk", message, "free some space before adding large folders")
     return ok("disk", message)

@@ -62,9 +62,9 @@ class StatementJudge:
     def judge(self, statements: Sequence[CitedStatement]) -> Iterator[Judgement]:
         """Yield the judgement of each statement, in order; all are searched for before the first."""
         queries = list(dict.fromkeys(_query(each) for each in statements))
-        self.vectors.embed_queries(queries)
         done = 0
         for batch in _batches(queries):
+            self.vectors.embed_queries(batch)
             self._everywhere |= self._search(batch, self.scope, _HITS)
             done += len(batch)
             self.on_progress(done)
