@@ -13,7 +13,7 @@ from asky.evidence.answer import confidence_of, contradictions_of
 from asky.evidence.export.citing import as_written, place_text, reference, section_text
 from asky.evidence.marks import MARKED, WARNING_SIGN, reason, shown_verdict, without_marks
 from asky.evidence.plain_text import plain_text
-from asky.evidence.quotes import parts_of
+from asky.evidence.quotes import parts_of, quoted_spans
 from asky.text.printable import json_document
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ __all__ = [
     "parts_of",
     "place_text",
     "plain_text",
+    "quoted_spans",
     "reason",
     "reference",
     "rendered",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from asky.app.answers import parts_of, place_text, plain_text
+from asky.app.answers import parts_of, place_text, plain_text, quoted_spans, section_text
 from asky.app.runs import DEFAULT_COLLECTION
 from asky.cli.terminal.terminal import one_line
 
@@ -33,9 +33,8 @@ _SOURCE_NOW: Mapping[str, str] = MappingProxyType(
 def print_opened(terminal: Terminal, run: Run, opened: OpenedCitation) -> None:
     """Print a citation of a run with its passage in context, and whether both match the answer."""
     citation = opened.citation
-    place = ", ".join(part for part in (citation["title"], citation["section"], place_text(citation)) if part)
     where = citation["url"] or citation["path"]
-    _print_painted(terminal, f"[{citation['n']}] {one_line(place)}", _BOLD)
+    _print_painted(terminal, f"[{citation['n']}] {one_line(_place(citation))}", _BOLD)
     if where:
         terminal.source(f"    {one_line(where)}", where, _DIM)
     for line in (
@@ -61,17 +60,23 @@ def print_opened(terminal: Terminal, run: Run, opened: OpenedCitation) -> None:
 
 
 def print_citations(terminal: Terminal, run: Run) -> None:
-    """Print the citations of a run, a line each with its place and the beginning of its quote."""
-    for citation in run.answer["citations"] if run.answer is not None else []:
-        place = ", ".join(part for part in (citation["title"], citation["section"], place_text(citation)) if part)
-        _print_painted(terminal, f"[{citation['n']}] {one_line(place)}", _BOLD)
-        terminal.line(f"    {one_line(citation['quote'])[:_SHOWN_QUOTE]}")
+    """Print the citations of a run, each with its place and the beginning of what is quoted from it."""
+    answer = run.answer or {"citations": [], "claims": []}
+    for citation in answer["citations"]:
+        passage = citation["quote"]
+        quoted = quoted_spans(answer["claims"], citation["n"], len(passage))
+        _print_painted(terminal, f"[{citation['n']}] {one_line(_place(citation))}", _BOLD)
+        terminal.line(f"    {one_line(passage[quoted[0].start if quoted else 0 :])[:_SHOWN_QUOTE]}")
     terminal.note(f"`asky why N` shows the passage behind [N] of run {run.id}")
 
 
 def note_earlier(terminal: Terminal, run: Run, later: Run) -> None:
     """Say that a run is shown because the last one cites nothing."""
     terminal.note(f"the last run, {later.id}, cites nothing; this is run {run.id}: “{_brief(run.question)}”")
+
+
+def _place(citation: Mapping[str, Any]) -> str:
+    return ", ".join(part for part in (citation["title"], section_text(citation), place_text(citation)) if part)
 
 
 def _brief(text: str) -> str:
