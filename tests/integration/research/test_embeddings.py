@@ -105,8 +105,8 @@ class TestModelInsideAsky(EmbedderContract):
     def test_its_vectors_are_near_those_of_sentence_transformers(self, embedder: Embedder) -> None:
         texts = [*TEXTS, *(f"Sentence number {i} " * i for i in range(1, 40))]
         cosines = (embedder.embed(texts) * torch_vectors(published_model(), texts)).sum(axis=1)
-        assert float(cosines.min()) > 0.98
-        assert float(cosines.mean()) > 0.99
+        assert float(cosines.min()) > 0.995
+        assert float(cosines.mean()) > 0.999
 
     def test_its_full_name_is_the_same_model(self, embedder: Embedder) -> None:
         full = EmbeddingClient(EmbeddingSettings(model="sentence-transformers/all-MiniLM-L6-v2", device="cuda"))
