@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from asky.net.reasons import common_reasons, reason_without_address
 from asky.report.research_report import AnswerStatus, ReportedCycle, ReportedFact, ReportedFailure, ResearchReport
 from asky.report.words import day_and_time
-from asky.text.counting import common_reasons, counted, reason_without_address
+from asky.text.counting import counted
 
 NOTHING_FOUND = "Nothing was found that answers this question."
 NOTHING_SEARCHED = "Nothing was searched: the run ended before its first cycle."

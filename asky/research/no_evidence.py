@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from asky.errors import NotEnoughEvidence, Unreachable
-from asky.text.counting import common_reasons
+from asky.net.reasons import common_reasons
 
 if TYPE_CHECKING:
     from asky.storage.runs import LedgerEntry

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from asky.text.counting import common_reasons, reason_without_address
+from asky.net.reasons import common_reasons, reason_without_address
 
 
 @pytest.mark.parametrize(
