@@ -33,6 +33,7 @@ _MARKER = re.compile(
 _NUMBER_MARKER = re.compile(r"\(?\d{1,3}[.)]\s+")
 _UNDERLINE = re.compile(r"\n[ \t]*(?:=+|-+)[ \t]*$|[ \t]+#+[ \t]*$")
 _LINE = re.compile(r"\S[^\n]*")
+_PROPERTIES = re.compile(r"---\n(?:.*\n)*?---(?:\n|\Z)")
 _LOOKALIKE = re.compile(r"[\[\]【】&^<①-⑳⁰-⁹¹²³]")
 _MARKUP = re.compile(r"[\[\]\\&*_=^`]")
 _AUTOLINK = re.compile(r"<((?:https?://|www\.)[^\s<>]+)>", re.IGNORECASE)
@@ -205,9 +206,10 @@ def _is_begun(before: _Unit, unit: _Unit) -> bool:
 def _spans(text: str) -> Iterator[tuple[Span, bool]]:
     """Yield the sentences of a text and the other units that `sentence_spans` knows; rows of records one by one.
 
-    The second value says whether it is such a row.
+    Rows are also the lines of a note's properties. The second value says whether it is such a row.
     """
-    rows = row_lines(text)
+    front = _PROPERTIES.match(text)
+    rows = row_lines(text) | {each.start() for each in _LINE.finditer(text, 0, front.end() if front else 0)}
     for span in sentence_spans(text):
         lines = [Span(*each.span()) for each in _LINE.finditer(text, span.start, span.end)]
         if any(line.start in rows for line in lines):

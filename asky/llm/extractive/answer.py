@@ -72,7 +72,7 @@ def _quoted(unit: Unit, passage: PassageText) -> str:
         return "\n".join(f"- {_record(line)} [{key}]" for line in lines)
     if unit.kind == "list":
         return "\n".join(_lines_with_key(lines, key))
-    return ("" if unit.complete else "- ") + _cited(unit.quote, key)
+    return _cited(unit.quote, key) if unit.complete else f"- {_cited(unit.quote.removeprefix('- '), key)}"
 
 
 def _cited(text: str, key: str) -> str:

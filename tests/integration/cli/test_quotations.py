@@ -117,3 +117,14 @@ def test_a_text_that_quotes_is_told_from_one_that_alters(tmp_path: Path, documen
     claims = json.loads(done.stdout)["claims"]
     assert [bool(each["checks"].get("quotation")) for each in claims] == [True, True, False, True]
     assert [each["verdict"] == "supported" for each in claims] == [True, True, False, True]
+
+
+def test_a_property_of_a_note_is_quoted_once_with_one_mark_of_a_list(tmp_path: Path) -> None:
+    lists = '---\npages: 528\nauthor:\n  - "[[Kevin Kelly]]"\ngenre:\n  - "[[Futurism]]"\n---\n'
+    note = f"{lists}\nA book about hives and machines.\n"
+    (tmp_path / "Out of Control.md").write_text(note, "utf-8")
+    done = run_here("-d", "Out of Control.md", "--json", "Who is the author?", home=tmp_path)
+    answer = json.loads(done.stdout)
+    assert "Kevin Kelly" in answer["answer"]
+    assert "- -" not in answer["answer"]
+    assert {each["verdict"] for each in answer["claims"]} == {"supported"}

@@ -26,6 +26,15 @@ reasons. The well-known side effects of the drug were rare. Was it worth it? See
 """
 
 
+def test_each_line_of_the_properties_of_a_note_is_a_unit() -> None:
+    note = '---\npages: 528\nauthor:\n  - "[[Kevin Kelly]]"\ngenre:\n  - "[[Futurism]]"\nyear: 1992\n---\n\nA book.\n'
+    units = WholeUnits(note)
+    for claim in ('"Kevin Kelly"', "Futurism", "pages: 528", "year: 1992", "A book."):
+        assert units.find(claim) is not None, claim
+    assert units.find("pages: 52") is None
+    assert units.find("genre: 1992") is None
+
+
 @pytest.mark.parametrize(
     ("claim", "place"),
     [
