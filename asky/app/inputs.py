@@ -20,8 +20,8 @@ from asky.research.local.names import is_local_target, refuse_outside, show_targ
 from asky.storage.corpus import DEFAULT_COLLECTION
 from asky.storage.scope import Scope
 from asky.storage.sessions import own_collection
+from asky.text.beside.marked_parts import marked_parts, without_parts
 from asky.text.counting import counted
-from asky.text.marked_parts import marked_parts, without_parts
 from asky.text.scrub import scrub_in_place
 from asky.values import PRIVATE_KINDS, Document, Source, source_id
 

@@ -22,8 +22,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from asky.errors import SourceUnreadable, UsageError
+from asky.text.beside.marked_parts import BEGIN, END
 from asky.text.headings import MarkdownHeading, markdown_headings, paragraph_lines
-from asky.text.marked_parts import BEGIN, END
 from asky.text.plain import plain
 
 HEADING = "Research"

@@ -33,7 +33,6 @@ class Format:
 
 
 _ZIP = b"PK\x03\x04"
-_OFFICE = "asky.reading.office"
 _SETTINGS = "asky.reading.settings.files"
 _CODE = tuple(
     """
@@ -57,7 +56,7 @@ FORMATS = (
     Format("text/html", (".html", ".htm", ".xhtml"), "asky.reading.html.page", links=True, version=3),
     Format("application/json", (".json", ".geojson", ".webmanifest"), "asky.reading.settings.json_tree"),
     Format("text/calendar", (".ics",), "asky.reading.calendar_events", version=2),
-    Format("text/csv", (".csv", ".tsv"), "asky.reading.csv_table", version=2),
+    Format("text/csv", (".csv", ".tsv"), "asky.reading.tables.csv_file", version=2),
     Format("application/pdf", (".pdf",), "asky.reading.pdf", magic=b"%PDF-", version=4),
     Format("application/epub+zip", (".epub",), "asky.reading.epub", magic=_ZIP, version=2),
     Format(
@@ -88,25 +87,23 @@ FORMATS = (
     ),
     Format("application/jsonl", (".jsonl", ".ndjson"), _SETTINGS, function="read_json_lines"),
     Format("application/x-ipynb+json", (".ipynb",), "asky.reading.notebook"),
-    Format("message/rfc822", (".eml", ".mbox"), "asky.reading.mail"),
+    Format("message/rfc822", (".eml", ".mbox"), "asky.reading.mail.message"),
     Format(
-        f"{_OOXML}.wordprocessingml.document", (".docx", ".docm"), _OFFICE, magic=_ZIP, function="read_word", version=3
+        f"{_OOXML}.wordprocessingml.document", (".docx", ".docm"), "asky.reading.office.word", magic=_ZIP, version=3
     ),
     Format(
         f"{_OOXML}.presentationml.presentation",
         (".pptx", ".pptm"),
-        _OFFICE,
+        "asky.reading.office.slides",
         magic=_ZIP,
-        function="read_slides",
         version=3,
     ),
-    Format(f"{_OOXML}.spreadsheetml.sheet", (".xlsx", ".xlsm"), _OFFICE, magic=_ZIP, function="read_sheets", version=2),
+    Format(f"{_OOXML}.spreadsheetml.sheet", (".xlsx", ".xlsm"), "asky.reading.office.sheets", magic=_ZIP, version=2),
     Format(
         "application/vnd.oasis.opendocument",
         (".odt", ".ods", ".odp"),
-        _OFFICE,
+        "asky.reading.office.open_document",
         magic=_ZIP,
-        function="read_open_document",
         version=3,
     ),
     # Only from the web: no file suffix maps to them.
@@ -178,7 +175,7 @@ def media_type_of(name: str, head: bytes) -> str | None:
         return _type_by_content(head)
     if not head:
         return row.media_type
-    if row.function == "read_word" and head.startswith(_OLD_OFFICE):
+    if row.module.startswith("asky.reading.office.") and head.startswith(_OLD_OFFICE):
         return row.media_type  # its reader says what is the matter
     fits = _holds_magic(row, head) if row.magic else is_text(head)
     return row.media_type if fits else None

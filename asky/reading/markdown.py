@@ -9,8 +9,8 @@ from asky.reading.charset import decode
 from asky.reading.front_matter import BETWEEN, PROPERTIES, front_matter
 from asky.reading.limits import MAX_NOTE_LINKS
 from asky.reading.text_builder import Heading, invisible_metadata, nest
+from asky.text.beside.marked_parts import marked_parts, without_parts
 from asky.text.headings import markdown_headings
-from asky.text.marked_parts import marked_parts, without_parts
 from asky.text.plain import plain
 from asky.text.scrub import one_line, scrub_counted, scrub_marked
 from asky.text.wikilinks import find_links, find_tags, visible
@@ -24,7 +24,7 @@ def read(data: bytes, name: str) -> Document:  # noqa: ARG001 - every reader has
 
     The title is the front matter's, else the first heading of level 1. The front matter is metadata, and a section of
     level 0: see `asky.reading.front_matter`. `#tags` of the text are added to its tags. What asky has written into a
-    note is left out, see `asky.text.marked_parts`.
+    note is left out, see `asky.text.beside.marked_parts`.
     """
     return _read(data, is_whole=False)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from asky.reading.charset import decode
 from asky.reading.text_builder import Heading, invisible_metadata, nest
-from asky.text.marked_parts import marked_parts, without_parts
+from asky.text.beside.marked_parts import marked_parts, without_parts
 from asky.text.scrub import scrub_counted
 from asky.values import Document
 

@@ -8,6 +8,10 @@ from dataclasses import dataclass
 from asky.text.scrub import one_line, scrub_counted
 from asky.values import Document, Page, Section
 
+UNREAD_PARTS = "unread_parts"
+"""The metadata key with the parts of a file that were not read."""
+_BETWEEN_PARTS = "; "
+_MAX_UNREAD = 20
 _METADATA_CHARS = 4_000  # a paper can have a hundred authors
 
 
@@ -55,6 +59,7 @@ class TextBuilder:
         self._length = 0
         self._headings: list[Heading] = []
         self._pages: list[tuple[int, str | None]] = []
+        self.unread: list[str] = []
 
     def __len__(self) -> int:
         return self._length
@@ -92,12 +97,25 @@ class TextBuilder:
         """Begin a page with the next piece; it lasts until the next call or the end."""
         self._pages.append((self._length, one_line(label) or None if label else None))
 
+    def add_document(self, document: Document, level: int) -> None:
+        """Append the text of another document; its headings come below `level`, and its pages are not kept."""
+        start = self._length
+        self._headings += [Heading(start + each.start, level + each.level, each.heading) for each in document.sections]
+        self._pieces.append(document.text)  # scrubbed by its own builder
+        self._length += len(document.text)
+        self.unread += filter(None, document.metadata.get(UNREAD_PARTS, "").split(_BETWEEN_PARTS))
+
+    def skip(self, part: str, reason: str) -> None:
+        """Note that a part of the file was not read: its name, and why, in a few words."""
+        self.unread.append(one_line(f"{part}: {reason}".replace(_BETWEEN_PARTS, ", ")))
+
     def build(
         self, media_type: str, *, title: str | None = None, metadata: Mapping[str, str | None] | None = None
     ) -> Document:
         """Return the document. Empty titles and empty metadata values are left out.
 
-        `metadata["invisible_characters"]` is set if any were removed.
+        `metadata["invisible_characters"]` is set if any were removed, and `metadata["unread_parts"]` if parts were
+        skipped: `name: reason; name: reason`.
         """
         ends = [start for start, _ in self._pages[1:]] + [self._length]
         pages = tuple(
@@ -114,5 +132,11 @@ class TextBuilder:
             title=(one_line(title) or None) if title else None,
             sections=nest(headings, self._length),
             pages=pages,
-            metadata={**found, **invisible_metadata(self.invisible)},
+            metadata={**found, **invisible_metadata(self.invisible), **self._unread_metadata()},
         )
+
+    def _unread_metadata(self) -> dict[str, str]:
+        parts = list(dict.fromkeys(self.unread))
+        listed = _BETWEEN_PARTS.join(parts[:_MAX_UNREAD])
+        more = len(parts) - _MAX_UNREAD
+        return {UNREAD_PARTS: f"{listed}{_BETWEEN_PARTS}and {more:,} more" if more > 0 else listed} if parts else {}

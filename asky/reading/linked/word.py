@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from asky.errors import SourceUnreadable
-from asky.reading.office import UnreadableOffice, check_word, heading_level
+from asky.reading.office.archive import UnreadableOffice
+from asky.reading.office.word import check_word, heading_level
 from asky.text.scrub import one_line, scrub
 from asky.values import Document
 

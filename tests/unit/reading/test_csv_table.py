@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asky.reading.csv_table import read
+from asky.reading.tables.csv_file import read
 
 CELLS = st.text(alphabet="abc äß,;\"\n'", max_size=8)
 

@@ -12,8 +12,11 @@ import pptx
 import pytest
 
 from asky.errors import SourceUnreadable
-from asky.reading import office
 from asky.reading.formats import format_of, reader_version
+from asky.reading.office import open_document
+from asky.reading.office import sheets as sheets_reader
+from asky.reading.office import slides as slides_reader
+from asky.reading.office import word as word_reader
 from asky.reading.zip_guard import check_zip
 from asky.values import Document
 
@@ -80,7 +83,7 @@ OPEN = (
 
 
 def test_a_document_has_its_headings_lists_and_tables() -> None:
-    document = office.read_word(word(), "a.docx")
+    document = word_reader.read(word(), "a.docx")
     assert document.text == (
         "Mills\n\nThe mill burned in 1911.\n\n- a spark\nMill; Built\nMill: Clare; Built: 1820\n\n"
     )
@@ -89,13 +92,13 @@ def test_a_document_has_its_headings_lists_and_tables() -> None:
 
 
 def test_a_presentation_has_a_section_for_each_slide_with_its_notes() -> None:
-    document = office.read_slides(slides(), "a.pptx")
+    document = slides_reader.read(slides(), "a.pptx")
     assert document.text == "Mills\n\n- They grind\n- They burn\n\nNotes: Say it slowly.\n\n"
     assert [section.heading for section in document.sections] == ["Mills"]
 
 
 def test_a_spreadsheet_has_rows_under_their_names_and_formulas_that_nothing_has_computed() -> None:
-    document = office.read_sheets(sheets(), "a.xlsx")
+    document = sheets_reader.read(sheets(), "a.xlsx")
     assert document.text == (
         "Sales\nMonth; Units; Total\nMonth: March; Units: 56; Total: =B2*2\nMonth: April; Units: 7.5\n\nEmpty\n\n"
     )
@@ -111,7 +114,7 @@ def test_a_formula_far_behind_in_a_large_sheet_is_shown_too() -> None:
     sheet.append(["all", "=SUM(B1:B20000)"])
     out = io.BytesIO()
     book.save(out)
-    text = office.read_sheets(out.getvalue(), "a.xlsx").text
+    text = sheets_reader.read(out.getvalue(), "a.xlsx").text
     assert text.startswith("Data\nrow 0; 0\nrow 1; 1\n")
     assert text.endswith("row 19999; 19999\nall; =SUM(B1:B20000)\n\n")
 
@@ -126,7 +129,7 @@ def test_exponents_of_office_files_have_a_sign() -> None:
     cell = document.add_table(rows=1, cols=1).rows[0].cells[0].paragraphs[0]
     cell.add_run("5 m")
     cell.add_run("2").font.superscript = True
-    text = office.read_word(saved(document), "a.docx").text
+    text = word_reader.read(saved(document), "a.docx").text
     assert "There are 10^6.6 of CO2 in 1998\n" in text
     assert "5 m^2" in text
 
@@ -138,7 +141,7 @@ def test_exponents_of_office_files_have_a_sign() -> None:
         run.text = piece
         if baseline:
             run._r.get_or_add_rPr().set("baseline", baseline)
-    assert "- It is 10^-3 of H2O\n" in office.read_slides(saved(presentation), "a.pptx").text
+    assert "- It is 10^-3 of H2O\n" in slides_reader.read(saved(presentation), "a.pptx").text
 
     styles = (
         '<style:style xmlns:style="urn:style" style:name="T1"><style:text-properties style:text-position="super 58%"/>'
@@ -148,13 +151,11 @@ def test_exponents_of_office_files_have_a_sign() -> None:
     span = "<text:span text:style-name='T{}'>{}</text:span>"
     body = f"There are 10{span.format(1, 6.6)} of CO{span.format(2, 2)}."
     content = f'<a xmlns:text="urn:text">{styles}<text:p>{body}</text:p><text:p>Next.</text:p></a>'
-    assert office.read_open_document(archive(content__xml=content), "a.odt").text == (
-        "There are 10^6.6 of CO2.\n\nNext.\n\n"
-    )
+    assert open_document.read(archive(content__xml=content), "a.odt").text == ("There are 10^6.6 of CO2.\n\nNext.\n\n")
 
 
 def test_an_open_document_has_its_headings_lists_and_tables() -> None:
-    document = office.read_open_document(archive(content__xml=OPEN), "a.odt")
+    document = open_document.read(archive(content__xml=OPEN), "a.odt")
     assert document.text == ("Mills\n\nThe mill burned.\n\n- a spark\nSales\nMill; Built\nMill: Clare; Built: 1820\n\n")
     assert [section.heading for section in document.sections] == ["Mills", "Sales"]
 
@@ -162,10 +163,10 @@ def test_an_open_document_has_its_headings_lists_and_tables() -> None:
 @pytest.mark.parametrize(
     ("read", "whole", "name"),
     [
-        (office.read_word, word(), "a.docx"),
-        (office.read_slides, slides(), "a.pptx"),
-        (office.read_sheets, sheets(), "a.xlsx"),
-        (office.read_open_document, archive(content__xml=OPEN), "a.odt"),
+        (word_reader.read, word(), "a.docx"),
+        (slides_reader.read, slides(), "a.pptx"),
+        (sheets_reader.read, sheets(), "a.xlsx"),
+        (open_document.read, archive(content__xml=OPEN), "a.odt"),
     ],
     ids=["docx", "pptx", "xlsx", "odt"],
 )
@@ -179,10 +180,10 @@ def test_a_document_has_the_media_type_whose_reader_has_a_version(read: Reader, 
 @pytest.mark.parametrize(
     ("read", "whole"),
     [
-        (office.read_word, word()),
-        (office.read_slides, slides()),
-        (office.read_sheets, sheets()),
-        (office.read_open_document, archive(content__xml=OPEN)),
+        (word_reader.read, word()),
+        (slides_reader.read, slides()),
+        (sheets_reader.read, sheets()),
+        (open_document.read, archive(content__xml=OPEN)),
     ],
     ids=["docx", "pptx", "xlsx", "odt"],
 )
@@ -193,7 +194,7 @@ def test_whatever_part_of_a_file_is_missing_or_damaged_is_no_other_error(read: R
                 read(damaged, "a")
 
 
-@pytest.mark.parametrize("read", [office.read_word, office.read_slides, office.read_sheets, office.read_open_document])
+@pytest.mark.parametrize("read", [word_reader.read, slides_reader.read, sheets_reader.read, open_document.read])
 def test_other_files_with_the_name_of_an_office_file_are_refused(read: Reader) -> None:
     for data, verdict in ((archive(a="b"), "unsupported"), (b"\xd0\xcf\x11\xe0" + b"\0" * 600, "encrypted")):
         with pytest.raises(SourceUnreadable) as raised:
@@ -203,7 +204,7 @@ def test_other_files_with_the_name_of_an_office_file_are_refused(read: Reader) -
 
 def test_entities_of_an_open_document_are_not_expanded() -> None:
     bomb = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;">]>' + OPEN.replace("burned", "&b;")
-    assert "aaaa" not in office.read_open_document(archive(content__xml=bomb), "a.odt").text
+    assert "aaaa" not in open_document.read(archive(content__xml=bomb), "a.odt").text
 
 
 def test_an_archive_that_unpacks_to_far_more_than_its_size_is_not_opened() -> None:

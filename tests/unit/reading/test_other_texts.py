@@ -7,7 +7,8 @@ import json
 import pytest
 
 from asky.errors import SourceUnreadable
-from asky.reading import mail, markup_text, notebook
+from asky.reading import markup_text, notebook
+from asky.reading.mail import message as mail
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from asky.notes.section import replace_section
-from asky.text.marked_parts import marked_parts, without_parts
+from asky.text.beside.marked_parts import marked_parts, without_parts
 
 BEGIN, END = "%% asky:begin sha=0123456789ab %%", "%% asky:end %%"
 WRITTEN = "The Kestrel makes 900 GWh."

@@ -1,40 +1,25 @@
-"""CSV: one line per row, every value with its column's name, so that row 900 can be read alone."""
+"""Rows of tables as lines that can be read alone: every value with the name of its column."""
 
 from __future__ import annotations
 
-import csv
-import io
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
-from asky.reading.charset import decode
+from asky.reading.tables.cells import GridCell, placed
 from asky.reading.text_builder import TextBuilder
-from asky.text.scrub import one_line, scrub_counted
+from asky.text.scrub import one_line
 from asky.text.tables import NAME_CHARS, named_row
-from asky.values import Document
 
-_DELIMITERS = ",;\t|"
-_SAMPLE_LINES = 20
-_SAMPLE_CHARS = 64 * 1024
-_FIELD_CHARS = 2**31 - 1
 _NUMBER_SIGNS = str.maketrans("", "", "+-.,% ")
 _YEAR = re.compile(r"(?:19|20)\d\d(?:[/-]\d\d(?:\d\d)?)?")
 
 
-def read(data: bytes, name: str) -> Document:  # noqa: ARG001 - every reader has this signature
-    """Return the rows of a table, one per line: `name: value; name: value` below a line of names, or `value; value`.
+def add_table(builder: TextBuilder, rows: Iterable[Sequence[GridCell]], *, header_rows: int | None = None) -> None:  # noqa: ARG001
+    """Add a table whose cells may span rows and columns.
 
-    Comma, semicolon, tab and bar are recognised. Rows of one cell above a table are its title. The first row of several
-    cells is a header if these are filled, but for the first, distinct, and no numbers but years; another header may
-    follow an empty row. Empty cells and empty rows are left out; white space within a cell becomes one space.
+    `header_rows` is how many of the first rows name the columns, `None` if the format does not say.
     """
-    text, invisible = scrub_counted(decode(data))
-    csv.field_size_limit(_FIELD_CHARS)  # the default rejects cells above 128 KiB
-    rows = csv.reader(io.StringIO(text), delimiter=_delimiter(text))
-    builder = TextBuilder(invisible)
-    add_rows(builder, rows)
-    return builder.build("text/csv")
+    add_rows(builder, ([slot.text if slot.is_first else "" for slot in row] for row in placed(rows)))
 
 
 def add_rows(builder: TextBuilder, rows: Iterable[Sequence[str]]) -> None:
@@ -83,15 +68,3 @@ def _is_above_numbers(values: Sequence[str], numbers: Collection[int]) -> bool:
 
 def _is_number(value: str) -> bool:
     return value.translate(_NUMBER_SIGNS).isdigit()
-
-
-def _delimiter(text: str) -> str:
-    """Return the delimiter that gives most sample rows the same number of columns, over one; ties: more columns."""
-    lines = text[:_SAMPLE_CHARS].split("\n", _SAMPLE_LINES)[:_SAMPLE_LINES]
-    return max(_DELIMITERS, key=lambda delimiter: _regularity(lines, delimiter))
-
-
-def _regularity(lines: Sequence[str], delimiter: str) -> tuple[int, int]:
-    counts = Counter(len(row) for row in csv.reader(lines, delimiter=delimiter) if len(row) > 1)
-    columns, rows = max(counts.items(), key=lambda item: (item[1], item[0]), default=(0, 0))
-    return rows, columns

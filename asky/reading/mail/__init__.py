@@ -1,0 +1,1 @@
+"""Mail: messages with their parts and attachments, and mailboxes."""

@@ -1,0 +1,1 @@
+"""Office files: documents, presentations and workbooks. Macros are not run and external links not followed."""

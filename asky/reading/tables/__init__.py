@@ -1,0 +1,1 @@
+"""Tables of every format: cells in place, headers joined, rows that can be read alone."""
