@@ -90,6 +90,8 @@ FORMATS = (
     Format("application/jsonl", (".jsonl", ".ndjson"), _SETTINGS, function="read_json_lines"),
     Format("application/x-ipynb+json", (".ipynb",), "asky.reading.notebook"),
     Format("message/rfc822", (".eml", ".mbox", ".emlx"), "asky.reading.mail.message", version=2),
+    Format("application/vnd.ms-outlook", (".msg", ".oft"), "asky.reading.mail.outlook", magic=_OLE),
+    Format("multipart/related", (".mhtml", ".mht"), "asky.reading.mail.saved_page"),
     Format(
         f"{_OOXML}.wordprocessingml.document", (".docx", ".docm"), "asky.reading.office.word", magic=_ZIP, version=3
     ),
