@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import time
 
 from asky.reading.embedded.file import FileReader, add_file
@@ -49,7 +50,7 @@ def test_files_get_no_more_time_and_text_than_they_have_together() -> None:
 def test_files_are_read_to_a_depth() -> None:
     data = mail("The innermost.")
     for number in range(6):
-        holder = part(data, "application/octet-stream", NAMED.format(f"{number}.mbox"))
-        data = b"From a@x Mon Mar  2 2026\n" + whole(joined(holder, boundary=f"b{number}"))
+        fields = f"{NAMED.format(f'{number}.mbox')}Content-Transfer-Encoding: base64\n"
+        data = whole(joined(part(base64.encodebytes(data), "application/octet-stream", fields)))
     document = read(data, "a.mbox")
     assert document.metadata[UNREAD_PARTS] == "2.mbox: too deep within other files"
