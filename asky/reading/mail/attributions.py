@@ -62,7 +62,7 @@ _BEGIN = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class Authorship:
     """Who wrote a text, and when in words; "" for what is not known."""
 
     who: str = ""
@@ -77,7 +77,7 @@ class Origin:
         return f"{verb} from {named}" if named else f"{verb} message"
 
 
-def attribution(text: str) -> Origin | None:
+def attribution(text: str) -> Authorship | None:
     """Return who wrote the quote that follows a line such as `On Tue, 3 Mar 2026, Ada <ada@x.org> wrote:`.
 
     `None` if it is no such line.
@@ -93,7 +93,7 @@ def attribution(text: str) -> Origin | None:
     name = _name(text, verb, address, date)
     if not name and address is None:
         return None
-    return Origin(name or (address[1] if address else ""), day(date[0]) if date else "")
+    return Authorship(name or (address[1] if address else ""), day(date[0]) if date else "")
 
 
 def is_certain(text: str) -> bool:
@@ -158,7 +158,7 @@ class HeadBlock:
     begin: int
     end: int
     lines: tuple[str, ...]
-    origin: Origin
+    origin: Authorship
 
 
 def field_of(line: str) -> tuple[str, str] | None:
@@ -205,7 +205,7 @@ def head_block(lines: Sequence[str], at: int) -> HeadBlock | None:
     if not found.get("from") or len(found) < 3 or not is_announced or _is_set_in(lines, at, end):
         return None
     return HeadBlock(
-        begin, end, tuple(shown), Origin(sender_of(found["from"]), _when(found.get("date", "")), forwarded)
+        begin, end, tuple(shown), Authorship(sender_of(found["from"]), _when(found.get("date", "")), forwarded)
     )
 
 

@@ -12,7 +12,7 @@ from asky.reading.mail.charsets import Charsets
 from asky.reading.mail.headers import addresses, decoded, time_of
 from asky.reading.mail.html_lines import html_lines
 from asky.reading.mail.lines import enriched_text, plain_lines
-from asky.reading.mail.mime import Budget, MimePart, leaves, parse, uu_bytes
+from asky.reading.mail.mime import MimePart, PartBudget, leaves, parse, uu_bytes
 from asky.reading.mail.quotes import passages_of
 from asky.reading.mail.values import InnerMail, Mail, MailEvent, MailFile, MailItem, MailNote, MailText
 
@@ -39,7 +39,7 @@ _UU_FILE = re.compile(r"^begin [0-7]{3,4} (\S[^\n]*)\n(?=[!-`]{5})", re.MULTILIN
 
 def read_mail(data: bytes, charsets: Charsets, level: int = 0) -> Mail:
     """Return the mail in the bytes of a message. What is beyond the limits is named in `unread`."""
-    budget = Budget()
+    budget = PartBudget()
     part = parse(data, charsets, budget)
     mail = _with_fields(part, charsets)
     reader = PartReader(charsets, level)

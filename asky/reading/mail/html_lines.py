@@ -16,7 +16,7 @@ from asky.reading.html.powers import with_powers
 from asky.reading.html.sheets import Sheets
 from asky.reading.html.survey import survey_page
 from asky.reading.mail.attributions import attribution
-from asky.reading.mail.lines import Line, plain_lines, quoted_line
+from asky.reading.mail.lines import MailLine, plain_lines, quoted_line
 from asky.reading.tables.cells import GridCell
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ _MAX_COLUMN_CHARS = 60  # of a cell that is on one line with the next; longer on
 _HIDDEN_SHARE = 0.3  # as of pages: what a sheet hides of a mail is no more than this
 
 
-def html_lines(html: str) -> list[Line]:
+def html_lines(html: str) -> list[MailLine]:
     """Return the lines of a mail's HTML. What is nested too deeply for a tree is read without knowing quotes."""
     html = with_powers(html.replace("\x00", ""))
     tree = parse_html(html)
@@ -55,7 +55,7 @@ class _Walk:
     """One pass over a tree. `lines` are complete when it is made."""
 
     def __init__(self, tree: HtmlElement, html: str) -> None:
-        self.lines: list[Line] = []
+        self.lines: list[MailLine] = []
         self._inline: list[str] = []
         self._gap = 0
         self._depth = 0
@@ -84,7 +84,7 @@ class _Walk:
                 if tag == "table" and (rows := data_rows(element)):
                     self._close(_LINE_GAP)
                     self._open_gap()
-                    self.lines.append(Line(self._depth, "", 0, rows))
+                    self.lines.append(MailLine(self._depth, "", 0, rows))
                     self._gap = _LINE_GAP
                     walk.skip_subtree()
                     continue
@@ -202,7 +202,7 @@ class _Walk:
 
     def _open_gap(self) -> None:
         if self._gap >= _LINE_GAP and self.lines:
-            self.lines.append(Line(min(self._depth, self.lines[-1].depth), ""))
+            self.lines.append(MailLine(min(self._depth, self.lines[-1].depth), ""))
         self._gap = 1
 
     def _close(self, gap: int) -> None:
@@ -213,7 +213,7 @@ class _Walk:
         if said.strip():
             self._open_gap()
             line = quoted_line(said)
-            self.lines.append(Line(self._depth + line.depth, self._prefix + line.text, self._heading))
+            self.lines.append(MailLine(self._depth + line.depth, self._prefix + line.text, self._heading))
             self._prefix = ""
         self._gap = max(self._gap, gap)
 

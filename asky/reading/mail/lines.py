@@ -19,7 +19,7 @@ _RUN = 3 * _NEAR
 _ENRICHED = re.compile(r"<<|<(/?)([A-Za-z0-9-]{1,60})>|\n+")
 
 
-class Line(NamedTuple):
+class MailLine(NamedTuple):
     """A line as it is shown: `depth` is 0 for the sender's own words, and `heading` the level of a heading, else 0.
 
     A table is one line, with its rows and no text. Lines in which nothing can begin a quote may be one.
@@ -31,7 +31,7 @@ class Line(NamedTuple):
     rows: tuple[tuple[GridCell, ...], ...] = ()
 
 
-def plain_lines(text: str, *, flowed: bool = False, without_space: bool = False) -> list[Line]:
+def plain_lines(text: str, *, flowed: bool = False, without_space: bool = False) -> list[MailLine]:
     """Return the lines of a plain text; with `flowed`, those that a mail program broke are joined again.
 
     `without_space` is for `DelSp=yes`: the space at a soft break is no part of the text. Source: RFC 3676, 4.
@@ -40,7 +40,7 @@ def plain_lines(text: str, *, flowed: bool = False, without_space: bool = False)
     return list(_flowed(text, without_space) if flowed else _fixed(text))
 
 
-def _fixed(text: str) -> Iterator[Line]:
+def _fixed(text: str) -> Iterator[MailLine]:
     """Yield the lines of a text; of a long run of one depth, those in the middle are one if they begin no quote."""
     for depth, group in groupby(text.split("\n"), key=_depth_of):
         run = list(group)
@@ -51,11 +51,11 @@ def _fixed(text: str) -> Iterator[Line]:
             continue
         middle = run[_NEAR:-_NEAR] if len(run) > _RUN else []
         if middle and not any(map(may_begin_quote, middle)):
-            yield from (Line(depth, line.rstrip()) for line in run[:_NEAR])
-            yield Line(depth, "\n".join(middle))
-            yield from (Line(depth, line.rstrip()) for line in run[-_NEAR:])
+            yield from (MailLine(depth, line.rstrip()) for line in run[:_NEAR])
+            yield MailLine(depth, "\n".join(middle))
+            yield from (MailLine(depth, line.rstrip()) for line in run[-_NEAR:])
         else:
-            yield from (Line(depth, line.rstrip()) for line in run)
+            yield from (MailLine(depth, line.rstrip()) for line in run)
 
 
 def _depth_of(line: str) -> int:
@@ -65,16 +65,16 @@ def _depth_of(line: str) -> int:
     return 2 if ">" in line[1:3] else 1
 
 
-def quoted_line(line: str) -> Line:
+def quoted_line(line: str) -> MailLine:
     """Return a line without the signs of quoting before it."""
     if not line.startswith(">"):
-        return Line(0, line.rstrip())
+        return MailLine(0, line.rstrip())
     quote = _QUOTE.match(line)
     end = quote.end() if quote else 0
-    return Line(line.count(">", 0, end), line[end:].rstrip())
+    return MailLine(line.count(">", 0, end), line[end:].rstrip())
 
 
-def _flowed(text: str, without_space: bool) -> Iterator[Line]:
+def _flowed(text: str, without_space: bool) -> Iterator[MailLine]:
     run: list[str] = []
     run_depth = 0
     for line in text.split("\n"):
@@ -82,16 +82,16 @@ def _flowed(text: str, without_space: bool) -> Iterator[Line]:
         depth = len(line) - len(rest)
         rest = rest.removeprefix(" ")  # stuffed
         if run and (depth != run_depth or rest == "-- "):
-            yield Line(run_depth, "".join(run).rstrip())
+            yield MailLine(run_depth, "".join(run).rstrip())
             run = []
         run_depth = depth
         if rest.endswith(" ") and rest != "-- ":
             run.append(rest[:-1] if without_space else rest)
         else:
-            yield Line(depth, "".join([*run, rest]).rstrip())
+            yield MailLine(depth, "".join([*run, rest]).rstrip())
             run = []
     if run:
-        yield Line(run_depth, "".join(run).rstrip())
+        yield MailLine(run_depth, "".join(run).rstrip())
 
 
 def _without_armour(text: str) -> str:

@@ -29,7 +29,7 @@ _UU_LINES = re.compile(rb"begin [0-7]{3,4} [^\n]*\n")
 
 
 @dataclass(slots=True)
-class Budget:
+class PartBudget:
     """What is left to read of one message, and what of it was not read: `(part, reason)`."""
 
     parts: int = MAX_PARTS
@@ -87,7 +87,9 @@ class MimePart:
         return self.body
 
 
-def parse(data: bytes, charsets: Charsets, budget: Budget, *, level: int = 0, default: str = "text/plain") -> MimePart:
+def parse(
+    data: bytes, charsets: Charsets, budget: PartBudget, *, level: int = 0, default: str = "text/plain"
+) -> MimePart:
     """Return a part with the parts in it; those beyond the limits are named in `budget.unread`. Linear time."""
     head, body = _head(data, charsets, budget)
     media_type = head.get_content_type() if head.get("content-type") else default
@@ -117,7 +119,7 @@ def leaves(part: MimePart) -> list[MimePart]:
     return [leaf for each in part.parts for leaf in leaves(each)] if part.parts else [part]
 
 
-def _head(data: bytes, charsets: Charsets, budget: Budget) -> tuple[Message, bytes]:
+def _head(data: bytes, charsets: Charsets, budget: PartBudget) -> tuple[Message, bytes]:
     """Return the header fields and the bytes below them."""
     first_line = data[:2].lstrip(b"\r")
     if first_line[:1] == b"\n":

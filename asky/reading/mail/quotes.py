@@ -5,23 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from asky.reading.mail.attributions import Origin, attribution, field_of, head_block, is_beginning, is_certain, is_rule
-from asky.reading.mail.lines import Line
+from asky.reading.mail.attributions import (
+    Authorship,
+    attribution,
+    field_of,
+    head_block,
+    is_beginning,
+    is_certain,
+    is_rule,
+)
+from asky.reading.mail.lines import MailLine
 
 _ABOVE = 4  # lines that an attribution may be wrapped over
 _NEAR = 5  # lines, empty ones among them, in which the text that it is about begins
-_UNKNOWN = Origin()
+_UNKNOWN = Authorship()
 
 
 @dataclass(slots=True)
-class Passage:
+class MailPassage:
     """Consecutive lines of one author; `origin` is `None` for the sender's own words.
 
     `head` has the header lines of a mail that is passed on in the text.
     """
 
-    origin: Origin | None
-    lines: list[Line] = field(default_factory=list)
+    origin: Authorship | None
+    lines: list[MailLine] = field(default_factory=list)
     head: tuple[str, ...] = ()
 
     def text(self) -> str:
@@ -34,7 +42,7 @@ class Passage:
         return any(line.rows or (line.text and not is_rule(line.text)) for line in self.lines) or bool(self.head)
 
 
-def passages_of(lines: Sequence[Line]) -> list[Passage]:
+def passages_of(lines: Sequence[MailLine]) -> list[MailPassage]:
     """Return the passages of a text in order. Linear time."""
     found = [each for each in _Parting(lines).passages() if each.says_something]
     for each in found:
@@ -49,13 +57,13 @@ def passages_of(lines: Sequence[Line]) -> list[Passage]:
 
 
 class _Parting:
-    def __init__(self, lines: Sequence[Line]) -> None:
+    def __init__(self, lines: Sequence[MailLine]) -> None:
         self._lines = lines
         self._texts = [line.text for line in lines]
-        self._origins: list[Origin | None] = [None]  # of each depth so far; those of deeper lines are not known
+        self._origins: list[Authorship | None] = [None]  # of each depth so far; those of deeper lines are not known
 
-    def passages(self) -> Iterator[Passage]:
-        passage = Passage(None)
+    def passages(self) -> Iterator[MailPassage]:
+        passage = MailPassage(None)
         at = depth = 0
         while at < len(self._lines):
             line = self._lines[at]
@@ -79,19 +87,19 @@ class _Parting:
                 continue
             if origin is not passage.origin:
                 yield passage
-                passage = Passage(origin)
+                passage = MailPassage(origin)
             passage.lines.append(line)
             at += 1
         yield passage
 
-    def _set(self, depth: int, origin: Origin | None, *, replaces: bool = False) -> None:
+    def _set(self, depth: int, origin: Authorship | None, *, replaces: bool = False) -> None:
         """Note who wrote the lines of a depth; without a new author, the one of the lines before stays."""
         known = self._origins[depth] if depth < len(self._origins) else None
         del self._origins[depth:]
         self._origins += [_UNKNOWN] * (depth - len(self._origins))
         self._origins.append(origin if origin is not None or replaces else known or _UNKNOWN)
 
-    def _begun(self, at: int) -> tuple[Passage, int] | None:
+    def _begun(self, at: int) -> tuple[MailPassage, int] | None:
         """Return the mail that begins with a line, all that follows at this depth, and where its text begins."""
         line = self._lines[at]
         is_field = ":" in line.text[:24] or "：" in line.text[:24]
@@ -99,14 +107,14 @@ class _Parting:
         if is_beginning(line.text) or (is_field and (at == 0 or field_of(self._texts[at - 1]) is None)):
             block = head_block(self._texts, at)
             if block is not None and all(each.depth == line.depth for each in self._lines[at : block.end] if each.text):
-                return Passage(block.origin, head=block.lines), block.end
+                return MailPassage(block.origin, head=block.lines), block.end
         if "@" not in line.text or not is_certain(line.text):
             return None
         origin = attribution(line.text)
         following = next((each for each in self._lines[at + 1 : at + _NEAR] if each.text or each.rows), None)
         if origin is None or following is None or following.depth > line.depth:
             return None
-        return Passage(origin), at + 1
+        return MailPassage(origin), at + 1
 
     def _named_within(self, at: int) -> int:
         """Return how many lines at `at` name the author of the quote that they are in, as Apple Mail writes them."""
@@ -128,12 +136,12 @@ class _Parting:
         return " ".join(self._texts[at : at + count])
 
 
-def _take_attribution(lines: list[Line]) -> Origin | None:
+def _take_attribution(lines: list[MailLine]) -> Authorship | None:
     """Return who wrote the quote below some lines, and remove those that say so."""
     end = len(lines)
     while end and not lines[end - 1].text and not lines[end - 1].rows:
         end -= 1
-    best: Origin | None = None
+    best: Authorship | None = None
     taken = 0
     for count in range(1, min(_ABOVE, end) + 1):
         first = lines[end - count].text.rstrip()

@@ -11,7 +11,7 @@ from asky.errors import SourceUnreadable
 from asky.reading.html import page
 from asky.reading.mail.charsets import Charsets
 from asky.reading.mail.headers import decoded
-from asky.reading.mail.mime import Budget, MimePart, leaves, parse
+from asky.reading.mail.mime import MimePart, PartBudget, leaves, parse
 from asky.reading.text_builder import TextBuilder
 from asky.values import Document
 
@@ -25,7 +25,7 @@ def read(data: bytes, name: str) -> Document:
 
     Links are relative to the address that the page was saved from. Raises SourceUnreadable if no part is HTML.
     """
-    charsets, budget = Charsets(), Budget()
+    charsets, budget = Charsets(), PartBudget()
     whole = parse(data, charsets, budget)
     pages = [part for part in leaves(whole) if part.media_type in _PAGES]
     if not pages:

@@ -7,7 +7,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Sequence
 
 from asky.reading.mail.headers import day_of
-from asky.reading.mail.quotes import Passage
+from asky.reading.mail.quotes import MailPassage
 from asky.reading.mail.values import Mail
 
 _WORD = re.compile(r"\w+")
@@ -55,7 +55,7 @@ class Threads:
             self._before[id(mail)] = same[-_ANSWERED:]
             same.append(mail)
 
-    def quoted(self, mail: Mail, passage: Passage) -> Mail | None:
+    def quoted(self, mail: Mail, passage: MailPassage) -> Mail | None:
         """Return the mail whose own words a passage of `mail` repeats; `None` if it is not in the file."""
         if not self._before:
             return None
@@ -95,7 +95,7 @@ class Threads:
         return known
 
 
-def _words_of(passage: Passage) -> list[str]:
+def _words_of(passage: MailPassage) -> list[str]:
     cells = (cell.text for line in passage.lines for row in line.rows for cell in row)
     return _WORD.findall(" ".join([passage.text(), *cells]).lower())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from asky.reading.mail.quotes import Passage
+from asky.reading.mail.quotes import MailPassage
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +13,7 @@ class MailText:
     """A text of the mail, in passages by who wrote them; `kind` is `plain` or `html`."""
 
     kind: str
-    passages: list[Passage]
+    passages: list[MailPassage]
 
 
 @dataclass(frozen=True, slots=True)

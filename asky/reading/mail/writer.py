@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from asky.reading.embedded.file import FileReader
-from asky.reading.mail.attributions import Origin
+from asky.reading.mail.attributions import Authorship
 from asky.reading.mail.headers import day_of
-from asky.reading.mail.lines import Line
-from asky.reading.mail.quotes import Passage
+from asky.reading.mail.lines import MailLine
+from asky.reading.mail.quotes import MailPassage
 from asky.reading.mail.threads import Threads
 from asky.reading.mail.values import InnerMail, Mail, MailEvent, MailFile, MailItem, MailText
 from asky.reading.tables.rows import add_table
@@ -98,12 +98,12 @@ class MailWriter:
             number += 1
         return is_quoted
 
-    def _begin_quote(self, origin: Origin, passage: Passage, level: int) -> None:
+    def _begin_quote(self, origin: Authorship, passage: MailPassage, level: int) -> None:
         self._builder.mark_heading(origin.label, level)
         head = "".join(f"{line}\n" for line in passage.head)
         self._builder.add(f"{origin.label}:\n\n{head}\n" if head else f"{origin.label}:\n\n")
 
-    def _folded(self, mail: Mail, passages: Sequence[Passage], number: int) -> tuple[str, int] | None:
+    def _folded(self, mail: Mail, passages: Sequence[MailPassage], number: int) -> tuple[str, int] | None:
         """Return the line for a quote of a mail that is in the file, and the number of the passage after it."""
         first = self._threads.quoted(mail, passages[number])
         if first is None:
@@ -125,7 +125,7 @@ class MailWriter:
         more = f", and {len(others) - 1} more" if len(others) > 1 else ""
         return f"[Quotes the message{day}{by}{more}]", end
 
-    def _lines(self, lines: Sequence[Line], level: int) -> None:
+    def _lines(self, lines: Sequence[MailLine], level: int) -> None:
         for kind, group in groupby(lines, key=lambda line: 2 if line.rows else line.heading and 1):
             if kind == 0:
                 self._builder.add("\n".join(line.text for line in group) + "\n")
