@@ -91,6 +91,7 @@ FORMATS = (
     Format("application/x-ipynb+json", (".ipynb",), "asky.reading.notebook"),
     Format("message/rfc822", (".eml", ".mbox", ".emlx"), "asky.reading.mail.message", version=2),
     Format("application/vnd.ms-outlook", (".msg", ".oft"), "asky.reading.mail.outlook", magic=_OLE),
+    Format("text/vcard", (".vcf", ".vcard"), "asky.reading.mail.contacts"),
     Format("multipart/related", (".mhtml", ".mht"), "asky.reading.mail.saved_page"),
     Format(
         f"{_OOXML}.wordprocessingml.document", (".docx", ".docm"), "asky.reading.office.word", magic=_ZIP, version=3

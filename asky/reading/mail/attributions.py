@@ -14,7 +14,8 @@ from asky.reading.mail.headers import MONTHS, day_of, time_of
 
 _MAX_CHARS = 400  # of an attribution, which may be wrapped
 _VERB = re.compile(
-    r"\b(?:wrote|writes|said|says|schrieb|schreibt|a écrit|écrit|escribió|escribio|ha scritto|scrisse|schreef|escreveu"
+    r"\b(?:wrote|writes|quoting|zitat von|citando|said|says|schrieb|schreibt|a écrit|écrit|escribió|escribio"
+    r"|ha scritto|scrisse|schreef|escreveu"
     r"|skrev|skrifaði|kirjoitti|pisze|napisała?|napsala?|írta|a scris|yazdı|пишет|писала?|написала?|έγραψε|写道|寫道)\b"
     r"|さん(?:は|が)?書きました|のメール|님이 작성",
     re.IGNORECASE,
@@ -32,6 +33,7 @@ _OPENERS = frozenset(
     "on am le el il op em den dne w dnia il giorno at um à alle ore a las om às kl klo uhr by von from".split()  # noqa: SIM905
 )
 _WEEKDAY = re.compile(r"[^\W\d_]{2,12}[.,]*(?=\s*\Z)")
+_PRONOUNS = frozenset({"you", "i", "he", "she", "they", "du", "sie", "ich", "er", "tu", "vous", "il", "elle"})
 _CLOSED = (":", "：", "写道", "寫道")
 
 _ENGLISH = tuple(month[:3] for month in MONTHS)
@@ -103,7 +105,7 @@ def is_certain(text: str) -> bool:
 
 def day(written: str) -> str:
     """Return a date as `2 March 2026`, or as it is written if its language or order is not known."""
-    iso = re.fullmatch(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})", written)
+    iso = re.fullmatch(r"(\d{4})[-/.年]\s?(\d{1,2})[-/.月]\s?(\d{1,2})日?", written)
     german = re.fullmatch(r"(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})", written)
     numbers = iso.groups() if iso else german.groups()[::-1] if german else None
     if numbers:
@@ -148,6 +150,8 @@ def _cleaned(part: str) -> str:
     while words and words[-1].lower() in _OPENERS:
         del words[-1]
     name = " ".join(words)
+    if name.lower() in _PRONOUNS:
+        return ""
     return name if name and not any(character.isdigit() for character in name) and len(words) < 8 else ""
 
 

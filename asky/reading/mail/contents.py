@@ -23,7 +23,7 @@ FIELDS = ("From", "To", "Cc", "Bcc", "Date", "Subject")
 
 LOGO_BYTES = 10 * 1024
 """Of a picture that a mail's HTML places: smaller ones are logos, icons, and pictures that count readers."""
-_ENCRYPTED = "encrypted message, which was not read"
+_ENCRYPTED = "[encrypted, not read]"
 _SIGNATURES = ("application/pgp-signature", "application/pkcs7-signature", "application/x-pkcs7-signature")
 _SEALED = ("application/pkcs7-mime", "application/x-pkcs7-mime")
 _MESSAGES = ("message/rfc822", "message/global", "message/news")
@@ -246,7 +246,7 @@ class PartReader:
     def _seal(self) -> list[MailItem]:
         self.is_encrypted = True
         self.unread.append(("the message", "encrypted"))
-        return [MailNote(f"[{_ENCRYPTED}]")]
+        return [MailNote(_ENCRYPTED)]
 
     def _sealed(self, part: MimePart) -> list[MailItem]:
         name = self._name_of(part)

@@ -15,6 +15,7 @@ from asky.reading.mail.threads import Threads
 from asky.reading.mail.values import InnerMail, Mail, MailEvent, MailFile, MailItem, MailText
 from asky.reading.tables.rows import add_table
 from asky.reading.text_builder import TextBuilder
+from asky.text.sentences import iter_sentences
 
 END_OF_QUOTE = "[end of quote]"
 """The line between what is quoted and the words of the sender that follow it."""
@@ -104,7 +105,10 @@ class MailWriter:
         self._builder.add(f"{origin.label}:\n\n{head}\n" if head else f"{origin.label}:\n\n")
 
     def _folded(self, mail: Mail, passages: Sequence[MailPassage], number: int) -> tuple[str, int] | None:
-        """Return the line for a quote of a mail that is in the file, and the number of the passage after it."""
+        """Return the line for a quote of a mail that is in the file, and the number of the passage after it.
+
+        It begins as quoted lines do, so that nobody takes it for the words of the sender.
+        """
         first = self._threads.quoted(mail, passages[number])
         if first is None:
             return None
@@ -119,11 +123,9 @@ class MailWriter:
         day = f" of {day_of(first.time)}" if first.time else ""
         by = f" by {first.sender}" if first.sender else ""
         if end < len(passages) and end == number + 1 and passages[end].origin is None:
-            said = " ".join(passages[number].text().split())
-            said = said if len(said) <= _EXCERPT_CHARS else f"{said[:_EXCERPT_CHARS].rpartition(' ')[0]} …"
-            return f"[Quotes the message{day}{by}: “{said}”]", end
+            return f"> [Quotes the message{day}{by}: “{_excerpt(passages[number].text())}”]", end
         more = f", and {len(others) - 1} more" if len(others) > 1 else ""
-        return f"[Quotes the message{day}{by}{more}]", end
+        return f"> [Quotes the message{day}{by}{more}]", end
 
     def _lines(self, lines: Sequence[MailLine], level: int) -> None:
         for kind, group in groupby(lines, key=lambda line: 2 if line.rows else line.heading and 1):
@@ -161,6 +163,16 @@ class MailWriter:
             self._builder.add(f"{file.kind}: {file.name} ({same})\n\n")
         elif self._files.add(self._builder, file.data, file.name, level=level, kind=file.kind) is not None:
             self._known[key] = file.name
+
+
+def _excerpt(text: str) -> str:
+    """Return the first sentence of a quote, or what of it fits."""
+    text = " ".join(text[: 4 * _EXCERPT_CHARS].split())
+    first = next(iter_sentences(text), None)
+    said = text[: first.end] if first else text
+    if len(said) > _EXCERPT_CHARS:
+        said = said[:_EXCERPT_CHARS].rpartition(" ")[0] or said[:_EXCERPT_CHARS]
+    return said if len(said) == len(text) else f"{said} …"
 
 
 def _field(name: str, value: str, mail: Mail) -> str:

@@ -209,7 +209,7 @@ def test_an_encrypted_mail_is_said_to_be_encrypted(body: bytes) -> None:
     assert raised.value.verdict == "encrypted"
     box = b"From a@x Mon Mar  2 09:00:00 2026\n" + body + b"\nFrom b@x Tue Mar  3 09:00:00 2026\n" + mail("Open text.")
     document = read(box, "a.mbox")
-    assert "[encrypted message, which was not read]" in document.text
+    assert "[encrypted, not read]" in document.text
     assert "Open text." in document.text
     assert "encrypted" in unread(document)
 

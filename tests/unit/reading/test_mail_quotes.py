@@ -42,6 +42,8 @@ def parted_html(html: str) -> list[tuple[str, str]]:
         "Den man. 2. mar. 2026 kl. 09.00 skrev Ada Byrne <ada@x.test>:",
         "2026-03-02 9:00 GMT+01:00 Ada Byrne <ada@x.test>:",
         "Ada Byrne <ada@x.test> wrote on 2 March 2026:",
+        "2026年3月2日(月) 9:00 Ada Byrne <ada@x.test>:",
+        "Quoting Ada Byrne <ada@x.test>:",
         "Ada Byrne wrote:",
     ],
 )
@@ -56,7 +58,14 @@ def test_the_line_above_a_quote_names_its_author_in_many_languages(line: str) ->
 
 @pytest.mark.parametrize(
     "line",
-    ["Please note the following:", "These are the mails that I wrote:", "See ada@x.test for more.", "Dates:", ""],
+    [
+        "Please note the following:",
+        "These are the mails that I wrote:",
+        "See ada@x.test for more.",
+        "Dates:",
+        "",
+        "you wrote:",
+    ],
 )
 def test_other_lines_name_no_author(line: str) -> None:
     assert attribution(line) is None
@@ -181,12 +190,15 @@ def test_a_quote_of_a_mail_in_the_same_file_is_one_line() -> None:
     quote = "".join(f"> {line}\n" for line in FIRST.decode().partition("\n\n")[2].splitlines())
     text = read(box(FIRST, answer(f"Good.\n\nAda Byrne wrote:\n{quote}")), "a.mbox").text
     assert text.count("The pontoon arrives") == 1
-    assert text.rstrip().endswith("Good.\n\n[Quotes the message of 2 March 2026 by Ada Byrne]")
+    assert text.rstrip().endswith("Good.\n\n> [Quotes the message of 2 March 2026 by Ada Byrne]")
 
 
 def test_what_is_answered_line_by_line_is_named_in_its_place() -> None:
     text = read(box(FIRST, answer("> When do you come?\n\nOn Friday.\n")), "a.mbox").text
-    assert "[Quotes the message of 2 March 2026 by Ada Byrne: “When do you come?”]\n\nOn Friday." in text
+    assert "> [Quotes the message of 2 March 2026 by Ada Byrne: “When do you come?”]\n\nOn Friday." in text
+    quote = "> The crane costs 4,100 crowns.\n> \n> When do you come?\n\n"
+    text = read(box(FIRST, answer(f"{quote}I know.\n")), "a.mbox").text
+    assert "by Ada Byrne: “The crane costs 4,100 crowns. …”]\n\nI know." in text
 
 
 def test_a_quote_of_another_text_stays() -> None:
