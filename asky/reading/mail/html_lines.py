@@ -76,12 +76,12 @@ class _Walk:
         for event, element in walk:
             tag = element.tag
             if event == "start":
-                if tag in _LEFT_OUT or (element.attrib and self._is_hidden(element)):
+                if tag in _LEFT_OUT or self._is_hidden(element):
                     walk.skip_subtree()
                     closing[element] = False
                     self._tiny.append(True)
                     continue
-                if tag == "table" and (rows := data_rows(element)):
+                if tag == "table" and _holds_data(element) and (rows := self._rows(element)):
                     self._close(_LINE_GAP)
                     self._open_gap()
                     self.lines.append(MailLine(self._depth, "", 0, rows))
@@ -106,6 +106,8 @@ class _Walk:
         self._close(0)
 
     def _is_hidden(self, element: HtmlElement) -> bool:
+        if not element.attrib:
+            return False
         style = element.get("style") or ""
         if style or "hidden" in element.attrib:
             rest = {**element.attrib, "style": _FONT_SIZE.sub("", style)}
@@ -121,6 +123,37 @@ class _Walk:
             return float(size[1]) <= (_TINY if (size[2] or "px").lower() in ("px", "pt") else 0.0)
         except ValueError:
             return False
+
+    def _rows(self, table: HtmlElement) -> tuple[tuple[GridCell, ...], ...]:
+        """Return the rows of a table of data; none if it is no grid."""
+        rows = []
+        for row in table.iter("tr"):
+            if self._is_hidden(row):
+                continue
+            cells = [cell for cell in row if cell.tag in ("td", "th") and not self._is_hidden(cell)]
+            spans = [(_span(cell.get("rowspan")), _span(cell.get("colspan"))) for cell in cells]
+            rows.append(
+                tuple(
+                    GridCell(self._cell_text(cell), high, wide, cell.tag == "th")
+                    for cell, (high, wide) in zip(cells, spans, strict=True)
+                )
+            )
+        is_grid = len(rows) > 1 and sum(len(cells) > 1 for cells in rows) > 1
+        return tuple(rows) if is_grid else ()
+
+    def _cell_text(self, cell: HtmlElement) -> str:
+        from lxml import etree  # 25 ms: only if HTML is read
+
+        pieces: list[str] = []
+        walk = etree.iterwalk(cell, events=("start", "end"))
+        for event, element in walk:
+            if event == "start" and (element.tag in _LEFT_OUT or (element is not cell and self._is_hidden(element))):
+                walk.skip_subtree()
+            elif event == "start":
+                pieces.append(f"{' ' * (element.tag in _GAPS or element.tag == 'br')}{element.text or ''}")
+            else:
+                pieces.append(f"{' ' * (element.tag in _GAPS)}{(element.tail if element is not cell else '') or ''}")
+        return " ".join("".join(pieces).split())
 
     def _quotes(self, element: HtmlElement) -> bool:
         """Return whether an element holds what somebody else has written."""
@@ -218,29 +251,12 @@ class _Walk:
         self._gap = max(self._gap, gap)
 
 
-def data_rows(table: HtmlElement) -> tuple[tuple[GridCell, ...], ...]:
-    """Return the rows of a table that holds data; none of one that lays out a mail."""
+def _holds_data(table: HtmlElement) -> bool:
+    """Return whether a table holds data, and does not lay out a mail."""
     if (table.get("role") or "").lower() in ("presentation", "none") or _HEADERS_CLASS in (table.get("class") or ""):
-        return ()
+        return False
     is_bordered = (table.get("border") or "0").strip() not in ("", "0")
-    if not (is_bordered or table.find(".//th") is not None) or table.find(".//table") is not None:
-        return ()
-    rows = []
-    for row in table.iter("tr"):
-        cells = [cell for cell in row if cell.tag in ("td", "th")]
-        rows.append(
-            tuple(
-                GridCell(
-                    " ".join(cell.text_content().split()),
-                    _span(cell.get("rowspan")),
-                    _span(cell.get("colspan")),
-                    cell.tag == "th",
-                )
-                for cell in cells
-            )
-        )
-    is_grid = len(rows) > 1 and sum(len(cells) > 1 for cells in rows) > 1
-    return tuple(rows) if is_grid else ()
+    return (is_bordered or table.find(".//th") is not None) and table.find(".//table") is None
 
 
 def _span(value: str | None) -> int:

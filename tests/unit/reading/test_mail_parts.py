@@ -63,7 +63,8 @@ NEWSLETTER = """<html><head><title>News</title><style>.m {width: 50%}</style></h
 <table role="presentation" border="0"><tr><td style="font-size:0px"><div style="font-size:13px">The sauna opens.</div>
 </td></tr><tr><td style="font-size:0"><table><tr><td><p style="font-size:13px">The café is closed.</p></td></tr></table>
 </td></tr></table><table border="1"><tr><th>Item</th><th>Price</th></tr><tr><td>Rope</td><td>12</td></tr>
-<tr><td>Paint</td><td>40</td></tr></table><!--[if mso]>no<![endif]--><ul><li>One</li></ul>
+<tr><td><p>Paint</p><p>red</p></td>
+<td>40<span style="display:none">41</span></td></tr></table><!--[if mso]>no<![endif]--><ul><li>One</li></ul>
 <p>You signed up. <a href="x">Unsubscribe</a></p><img src="https://x.test/t.gif" width="1" height="1"></body></html>"""
 
 
@@ -74,7 +75,7 @@ def test_all_that_a_newsletter_shows_is_read_and_what_it_hides_is_not() -> None:
         "The café is closed.",
         "Item; Price",
         "Item: Rope; Price: 12",
-        "Item: Paint; Price: 40",
+        "Item: Paint red; Price: 40",
         "- One",
         "You signed up. Unsubscribe",
     ]
