@@ -34,6 +34,7 @@ _SUFFIXES = {"text/rtf": ".rtf", "application/rtf": ".rtf", "text/vcard": ".vcf"
 _NOT_SHOWN = frozenset({*_EVENTS, *_SUFFIXES, "text/rfc822-headers"})  # as they stand
 _METHOD = re.compile(rb"^METHOD:([A-Za-z]{1,20})", re.MULTILINE)
 _PGP = "-----BEGIN PGP MESSAGE-----"
+_PLACED = re.compile(r"cid:([^\"'>\s)]{1,300})")
 _UU_FILE = re.compile(r"^begin [0-7]{3,4} (\S[^\n]*)\n(?=[!-`]{5})", re.MULTILINE)
 
 
@@ -131,7 +132,7 @@ class PartReader:
         kind = part.media_type
         text = self._charsets.text(part.data(), part.charset)
         if kind == "text/html":
-            self._placed.update(re.findall(r"cid:([^\"'>\s)]{1,300})", text))
+            self._placed.update(_PLACED.findall(text))
             return self.html(text)
         if kind in _ENRICHED:
             text = enriched_text(text)
@@ -176,6 +177,7 @@ class PartReader:
         chosen = plain or page
         if plain is not None and page is not None:
             texts = [self._all_text(each) for each in (plain, page)]
+            self._placed.update(_PLACED.findall(texts[1]))  # they are no more, if the plain text is chosen
             chosen = page if is_html_better(*texts) else plain
         if chosen is None:
             texted = [each for each in part.parts if sources[id(each)] is not None]

@@ -147,6 +147,19 @@ def test_pictures_of_the_design_are_not_named_but_what_they_stand_for_is_said() 
     assert unread(document).count("png") == 1
 
 
+@pytest.mark.parametrize("is_outside", [True, False])
+def test_logos_of_html_that_was_not_chosen_are_not_named_either(is_outside: bool) -> None:
+    logo = part(b"x", "image/png", 'Content-ID: <logo@x>\nContent-Disposition: inline; filename="logo.png"\n')
+    html = page('The dock is long.<img src="cid:logo@x">')
+    if is_outside:
+        root = joined(joined(part("The dock is long."), html, kind="alternative", boundary="c"), logo, kind="related")
+    else:
+        root = joined(part("The dock is long."), joined(html, logo, kind="related", boundary="c"), kind="alternative")
+    document = read(whole(root), "a.eml")
+    assert "logo" not in document.text
+    assert not unread(document)
+
+
 def test_an_invitation_is_read_once_even_if_it_is_also_attached() -> None:
     event = EVENT.format("METHOD:REQUEST\n")
     calendar = part(event, "text/calendar; charset=utf-8; method=REQUEST")
