@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -33,6 +34,7 @@ class Format:
 
 
 _ZIP = b"PK\x03\x04"
+_OLE = b"\xd0\xcf\x11\xe0"
 _SETTINGS = "asky.reading.settings.files"
 _CODE = tuple(
     """
@@ -87,7 +89,10 @@ FORMATS = (
     ),
     Format("application/jsonl", (".jsonl", ".ndjson"), _SETTINGS, function="read_json_lines"),
     Format("application/x-ipynb+json", (".ipynb",), "asky.reading.notebook"),
-    Format("message/rfc822", (".eml", ".mbox"), "asky.reading.mail.message"),
+    Format("message/rfc822", (".eml", ".mbox", ".emlx"), "asky.reading.mail.message", version=2),
+    Format("application/vnd.ms-outlook", (".msg", ".oft"), "asky.reading.mail.outlook", magic=_OLE),
+    Format("text/vcard", (".vcf", ".vcard"), "asky.reading.mail.contacts"),
+    Format("multipart/related", (".mhtml", ".mht"), "asky.reading.mail.saved_page"),
     Format(
         f"{_OOXML}.wordprocessingml.document", (".docx", ".docm"), "asky.reading.office.word", magic=_ZIP, version=3
     ),
@@ -127,13 +132,28 @@ WHOLE: Mapping[str, str] = MappingProxyType(
 )
 """The types whose readers leave out what asky has written into notes, and what they are called to have it too."""
 
+MBOX_LINE = re.compile(
+    # RFC 4155: an address and the time as `asctime` writes it. Google writes a zone, Thunderbird "-" or nothing at all.
+    rb"From (?:[ -]{0,3}|[^\r\n]{1,300}?[ ,](?:\d{4}-\d\d-\d\d"
+    rb"|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? +(?:\d{1,2} +)?[A-Z][a-z]{2} ?)[^\r\n]{0,80})"
+)
+"""The line that parts the messages of a mailbox, without its end."""
+MAIL_FIELDS = frozenset(
+    b"return-path received delivered-to message-id from date to subject mime-version sender reply-to x-gm-thrid"
+    b" dkim-signature authentication-results arc-seal envelope-to x-mozilla-status x-received".split()
+)
+"""Header fields that a mail may begin with, in lower case."""
+_ONLY_IN_MAILS = frozenset(b"return-path received message-id mime-version delivered-to x-mozilla-status".split())
+_FIELDS_OF_A_MAIL = 3
+_FIELD = re.compile(rb"^([!-9;-~]{1,80})[ \t]*:", re.MULTILINE)
+_EMPTY_LINE = re.compile(rb"\r?\n\r?\n")
+
 # Binary files whose first bytes may look like text; `_BINARY_SHARE` finds the others.
 _BINARY_STARTS = (b"%PDF-", b"PK\x03\x04", b"PK\x05\x06")
 # Viewers accept as many bytes before a PDF's signature (PDF Reference 1.7, appendix H.3, implementation note 13).
 _MAGIC_WITHIN = 1024
 _SIGN_BYTES = 20
 _PRIVATE_KEY = b"PRIVATE KEY-----"
-_OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 _CONTROLS = bytes(set(range(0x20)) - set(b"\t\n\v\f\r\x1b"))
 # Random bytes contain 10 % of these and text none; a few stray ones are scrubbed instead.
 _BINARY_SHARE = 0.02
@@ -175,7 +195,7 @@ def media_type_of(name: str, head: bytes) -> str | None:
         return _type_by_content(head)
     if not head:
         return row.media_type
-    if row.module.startswith("asky.reading.office.") and head.startswith(_OLD_OFFICE):
+    if row.module.startswith("asky.reading.office.") and head.startswith(_OLE):
         return row.media_type  # its reader says what is the matter
     fits = _holds_magic(row, head) if row.magic else is_text(head)
     return row.media_type if fits else None
@@ -186,8 +206,25 @@ def _type_by_content(head: bytes) -> str | None:
         return None
     if head.startswith(b"#!"):
         return SOURCE_CODE
+    if _is_mail(head):
+        return "message/rfc822"
     start = head.lstrip()[:_SIGN_BYTES].lower()
     return "text/html" if start.startswith((b"<!doctype html", b"<html")) else "text/plain"
+
+
+def _is_mail(head: bytes) -> bool:
+    """Return whether a file that begins so is a mail or a mailbox.
+
+    It begins with header fields, several of those that every mail has and one that only programs write.
+    """
+    line, _, below = head.partition(b"\n")
+    fields = below if MBOX_LINE.fullmatch(line.rstrip(b"\r")) else head
+    first = _FIELD.match(fields)
+    if first is None or not (first[1].lower() in MAIL_FIELDS or first[1].lower().startswith((b"x-", b"arc-"))):
+        return False
+    end = _EMPTY_LINE.search(fields)
+    names = {found[1].lower() for found in _FIELD.finditer(fields, 0, end.start() if end else len(fields))}
+    return len(names & MAIL_FIELDS) >= _FIELDS_OF_A_MAIL and not names.isdisjoint(_ONLY_IN_MAILS)
 
 
 def _holds_magic(row: Format, head: bytes) -> bool:

@@ -25,6 +25,15 @@ READ_THOUGH_HIDDEN = frozenset(
     """.split()  # noqa: SIM905 - easier to read and to change than quoted names
 )
 """Hidden entries that describe how a project is built and run."""
+_PAGES = (".html", ".htm", ".xhtml")
+# What browsers add to the name of a page for the folder with its pictures, scripts and frames: Chrome and Firefox in
+# English, Internet Explorer and Word in every language, others by the language of the browser or of the system.
+_PAGE_FOLDERS = tuple(
+    """
+    _files .files _fichiers -dateien _dateien _archivos _ficheiros _arquivos _file _bestanden -filer _filer
+    _tiedostot _pliki _soubory _elemei _dosyalar _datoteke _fitxategiak _fitxers _failid _bylos
+    """.split()  # noqa: SIM905 - as above
+)
 MAX_IGNORE_BYTES = 256 << 10  # larger ones are truncated: each rule is tried on each name
 
 _KINDS = {
@@ -71,6 +80,7 @@ def discover(roots: LocalRoots, target: str | None = None, *, recursive: bool) -
     `.git/info/exclude` files are honoured as git does, but only those inside the folder; secrets are refused by name;
     other hidden entries (but `READ_THOUGH_HIDDEN`), caches and version control are counted. Links to folders are never
     followed. A link to a file beneath the root stands for that file and comes last, unless the file itself was found.
+    The folder that a browser saved beside a page (`page_files` beside `page.html`) belongs to the page, and is counted.
     `recursive=False` covers only files directly in the folder.
 
     Raises, before the first item, `SourceError` if `target` is not a folder beneath the roots. Later failures are
@@ -87,12 +97,16 @@ def discover(roots: LocalRoots, target: str | None = None, *, recursive: bool) -
 
 @dataclass(slots=True)
 class _Level:
-    """One folder on the path of the walk: its remaining entries, its components below the root, and its rules."""
+    """One folder on the path of the walk: its remaining entries, its components below the root, and its rules.
+
+    `pages` are the names of the web pages in it, in lower case and without suffix.
+    """
 
     root: Path
     parts: tuple[str, ...]
     rules: IgnoreRules
     entries: Iterator[os.DirEntry[str]]
+    pages: frozenset[str]
 
 
 class _Walk:
@@ -140,7 +154,8 @@ class _Walk:
                 entries = sorted(found, key=lambda entry: os.fsencode(entry.name))
         except OSError as error:
             return Unread(path, "/".join(parts), "failed", _reason(error))
-        return _Level(root, parts, rules.below(_read_rules(path), len(parts)), iter(entries))
+        pages = frozenset(_stem(entry.name) for entry in entries if entry.name.lower().endswith(_PAGES))
+        return _Level(root, parts, rules.below(_read_rules(path), len(parts)), iter(entries), pages)
 
     def _visit(self, level: _Level, entry: os.DirEntry[str]) -> DiscoveredFile | Unread | _Level | None:
         """Return the result for one entry; `None` if it is counted or left for later."""
@@ -167,7 +182,9 @@ class _Walk:
             return "hidden"
         if level.rules.excludes(parts, folder=folder):
             return "ignored by .gitignore or .askyignore"
-        return "folders below this one" if folder and not self._recursive else None
+        if folder and not self._recursive:
+            return "folders below this one"
+        return "belongs to a saved web page" if folder and level.pages and _page_of(name) in level.pages else None
 
     def _visit_file(
         self, root: Path, entry: os.DirEntry[str], parts: tuple[str, ...]
@@ -211,6 +228,16 @@ class _Walk:
         self._skipped[reason] = (
             replace(first, count=first.count + 1) if first else Unread(path, relative, "skipped", reason)
         )
+
+
+def _stem(name: str) -> str:
+    return name.lower().rpartition(".")[0]
+
+
+def _page_of(folder: str) -> str | None:
+    """Return the name of the page that a folder of this name may have been saved with; `None` if it says nothing."""
+    name = folder.lower()
+    return next((name[: -len(end)] for end in _PAGE_FOLDERS if name.endswith(end)), None)
 
 
 def _read_rules(folder: Path) -> tuple[IgnoreRule, ...]:

@@ -123,6 +123,34 @@ def test_caches_and_version_control_are_counted_and_secrets_are_named(tmp_path: 
     }
 
 
+def test_the_folder_that_was_saved_beside_a_page_belongs_to_it(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        "Page.html",
+        "page_files/frame.html",
+        "page_files/deep/a.md",
+        "a.htm",
+        "a-Dateien/b.html",
+        "a_fichiers/c.md",
+    )
+    write(tmp_path, "b_files/d.md", "c/page_files/e.md", "c/page.txt", "d.html", "d/f.md", "_files/g.md", "e.files")
+    assert look(tmp_path) == (
+        [
+            "Page.html",
+            "_files/g.md",
+            "a.htm",
+            "b_files/d.md",
+            "c/page.txt",
+            "c/page_files/e.md",
+            "d/f.md",
+            "d.html",
+            "e.files",
+        ],
+        {"a-Dateien": "skipped: belongs to a saved web page x3"},
+    )
+    assert look(tmp_path, target="local://page_files")[0] == ["page_files/deep/a.md", "page_files/frame.html"]
+
+
 def test_own_files_are_refused_by_name(tmp_path: Path) -> None:
     write(tmp_path, "a.md", "store/x.md", "config.md")
     roots = LocalRoots([tmp_path], denied=[tmp_path / "store", tmp_path / "config.md"])

@@ -1,4 +1,4 @@
-"""Markup languages, notebooks and mail."""
+"""Markup languages and notebooks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import pytest
 
 from asky.errors import SourceUnreadable
 from asky.reading import markup_text, notebook
-from asky.reading.mail import message as mail
 
 
 @pytest.mark.parametrize(
@@ -60,46 +59,3 @@ def test_long_outputs_of_a_notebook_are_cut() -> None:
 def test_what_is_no_notebook_is_said(data: bytes) -> None:
     with pytest.raises(SourceUnreadable, match="not a notebook"):
         notebook.read(data, "a.ipynb")
-
-
-MESSAGE = (
-    b"From: Ada Byrne <ada@x.test>\r\nTo: bob@x.test\r\nDate: Fri, 01 Mar 2024 10:00:00 +0000\r\n"
-    b"Subject: =?utf-8?q?The_m=C3=BChle?=\r\nContent-Type: text/plain; charset=utf-8\r\n\r\nIt burned.\r\n"
-)
-
-
-def test_a_mail_has_its_headers_above_its_text() -> None:
-    document = mail.read(MESSAGE, "a.eml")
-    assert document.text.startswith(
-        "From: Ada Byrne <ada@x.test>\nTo: bob@x.test\nDate: Fri, 01 Mar 2024 10:00:00 +0000\n"
-        "Subject: The mühle\n\nIt burned."
-    )
-    assert document.title == "The mühle"
-    assert (document.metadata["author"], document.metadata["published"]) == ("Ada Byrne", "2024-03-01")
-
-
-def test_a_mailbox_has_a_section_for_each_message() -> None:
-    box = b"From ada Fri Mar  1\n" + MESSAGE + b"\nFrom bob Sat Mar  2\nSubject: Two\n\nSecond.\n"
-    document = mail.read(box, "a.mbox")
-    assert [section.heading for section in document.sections] == ["The mühle", "Two"]
-    assert "Second." in document.text
-
-
-def test_html_mail_is_read_as_text_and_attachments_are_named_only() -> None:
-    data = (
-        b'Subject: x\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="b"\n\n'
-        b"--b\nContent-Type: text/html\n\n"
-        b"<p>It <b>burned</b> in 1911, all of it.</p>\n--b\nContent-Type: application/pdf\n"
-        b'Content-Disposition: attachment; filename="plan.pdf"\n\n%PDF-secret\n--b--\n'
-    )
-    text = mail.read(data, "a.eml").text
-    assert "It burned in 1911" in text
-    assert "Attachments: plan.pdf" in text
-    assert "secret" not in text
-
-
-@pytest.mark.parametrize(
-    "data", [b"", b"\xff\xfe\x00", b"Subject: \xff\nContent-Type: text/plain; charset=nope\n\nHi \xff"]
-)
-def test_a_broken_mail_is_read_as_far_as_it_goes(data: bytes) -> None:
-    assert mail.read(data, "a.eml").media_type == "message/rfc822"
