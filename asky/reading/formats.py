@@ -93,7 +93,7 @@ FORMATS = (
     ),
     Format(
         f"{_OOXML}.presentationml.presentation",
-        (".pptx", ".pptm"),
+        (".pptx", ".pptm", ".ppsx", ".ppsm", ".potx"),
         "asky.reading.office.slides",
         magic=_ZIP,
         version=3,
