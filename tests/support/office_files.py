@@ -75,4 +75,4 @@ def open_document(body: str, styles: str = "", kind: str = "text", **parts: str 
         f"<office:body><office:{kind}>{body}</office:{kind}></office:body></office:document-content>"
     )
     others = {name.replace("__", "."): each for name, each in parts.items()}
-    return archive({"mimetype": "application/vnd.oasis.opendocument", "content.xml": content, **others})
+    return archive({"mimetype": f"application/vnd.oasis.opendocument.{kind}", "content.xml": content, **others})

@@ -39,6 +39,13 @@ class OfficeBlocks:
         self.builder.add(f"{text}\n")
         self._is_open = True
 
+    def aside(self, text: str) -> None:
+        """Add a note to the block before: a line of the same list, or a paragraph."""
+        if self._is_open:
+            self.item(text)
+        else:
+            self.paragraph(text)
+
     def rows(self, write: Callable[[TextBuilder], None]) -> None:
         """Let `write` add lines, each with its end."""
         self.close()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,17 @@ def _text(element: Element) -> str:
     if write is not None:
         return write(element)
     parts = [_text(each) for each in element]
-    return "".join([element.text or "", *parts]) if kind in _TOKENS else "".join(parts)
+    return "".join([element.text or "", *parts]) if kind in _TOKENS else _joined(parts)
+
+
+def _joined(parts: Iterable[str]) -> str:
+    """Return parts in a row; what follows an exponent or an index does not run into it."""
+    text, is_open = "", False
+    for part in parts:
+        text += f" {part}" if is_open and part[:1].isalnum() else part
+        if part:
+            is_open = part[-1].isalnum() and ("^" in part or "_" in part)
+    return text
 
 
 def _parts(element: Element, *names: str) -> list[str]:
