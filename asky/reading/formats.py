@@ -33,6 +33,7 @@ class Format:
 
 
 _ZIP = b"PK\x03\x04"
+_RTF = b"{\\rtf"
 _SETTINGS = "asky.reading.settings.files"
 _CODE = tuple(
     """
@@ -112,6 +113,7 @@ FORMATS = (
         "asky.reading.office.open_document",
         function="read_flat",
     ),
+    Format("application/rtf", (".rtf",), "asky.reading.rtf.document", magic=_RTF),
     # Only from the web: no file suffix maps to them.
     Format("application/rss+xml", (), "asky.reading.feed", links=True),
     Format("application/atom+xml", (), "asky.reading.feed", links=True),
@@ -192,6 +194,8 @@ def _type_by_content(head: bytes) -> str | None:
         return None
     if head.startswith(b"#!"):
         return SOURCE_CODE
+    if head.startswith(_RTF):
+        return "application/rtf"
     start = head.lstrip()[:_SIGN_BYTES].lower()
     return "text/html" if start.startswith((b"<!doctype html", b"<html")) else "text/plain"
 

@@ -11,6 +11,7 @@ from asky.reading.office.math import math_text
 from asky.reading.office.odf.names import DRAW, MATH, OFFICE, TEXT, count, local
 from asky.reading.office.odf.source import OpenSource
 from asky.reading.office.odf.styles import OpenStyles
+from asky.reading.office.page_numbers import PAGE_SIGN
 from asky.reading.raised.exponents import spelled_runs
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ _SPACE = re.compile(r"[ \t\r\n]+")
 _SPAN = f"{TEXT}span"
 _S, _TAB, _BREAK = f"{TEXT}s", f"{TEXT}tab", f"{TEXT}line-break"
 _NOTE, _REMARK, _REMARK_END = f"{TEXT}note", f"{OFFICE}annotation", f"{OFFICE}annotation-end"
-PAGE_SIGN = "\ufdd0"
-"""Stands for the number of a page; no text of a file contains it."""
 _PAGES = frozenset((f"{TEXT}page-number", f"{TEXT}page-count"))
 _NOTHING = frozenset(
     f"{TEXT}{name}"

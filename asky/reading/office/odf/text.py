@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -13,12 +12,13 @@ from asky.reading.office.charts import series_lines
 from asky.reading.office.math import math_text
 from asky.reading.office.odf.charts import read_chart
 from asky.reading.office.odf.forms import shown_controls
-from asky.reading.office.odf.inline import PAGE_SIGN, Anchored, Inline
+from asky.reading.office.odf.inline import Anchored, Inline
 from asky.reading.office.odf.lists import OpenList, OpenLists
 from asky.reading.office.odf.names import DC, DRAW, OFFICE, SVG, TABLE, TEXT, count, local
 from asky.reading.office.odf.source import OpenSource
 from asky.reading.office.odf.styles import OpenStyles
 from asky.reading.office.odf.tables import grid_rows, header_rows
+from asky.reading.office.page_numbers import without_pages
 from asky.reading.tables.rows import add_table
 from asky.reading.text_builder import TextBuilder
 from asky.text.beside.remarks import remark
@@ -41,10 +41,6 @@ _LEFT_OUT = frozenset(
     )
 )
 _MAX_INDENT = 8
-_PAGE_WORD = re.compile(
-    r"pages?|seiten?|sid[ae]n?|sivu|p[áa]ginas?|pág|strona|strana|of|von|de|av|af|di|z|sur|van", re.IGNORECASE
-)
-_WORDS = re.compile(r"\w+")
 
 
 class OpenText:
@@ -121,7 +117,7 @@ class OpenText:
         self._inline.marks_pages = True
         lines = self.written(element).split("\n")
         self._inline.marks_pages = False
-        return [line for each in lines if (line := "\t".join(_without_pages(each)))]
+        return [line for each in lines if (line := without_pages(each))]
 
     def remarks(self) -> Iterator[str]:
         """Yield the remarks so far as lines, each once; what they say of themselves is no remark."""
@@ -271,15 +267,3 @@ class OpenText:
     def _control(self, element: Element) -> None:
         if text := self._controls.get(element.get(f"{DRAW}control", "")):
             self.blocks.paragraph(text)
-
-
-def _without_pages(line: str) -> Iterator[str]:
-    """Yield the parts of a line that say more than the number of a page."""
-    for part in line.split("\t"):
-        if PAGE_SIGN in part:
-            rest = part.replace(PAGE_SIGN, " ")
-            if all(map(_PAGE_WORD.fullmatch, _WORDS.findall(rest))):
-                continue
-            part = " ".join(rest.split()).strip(" -–—|/·•,")
-        if part.strip():
-            yield part.strip()
