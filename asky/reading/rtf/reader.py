@@ -3,87 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 
 from asky.reading.office.blocks import picture
 from asky.reading.office.page_numbers import PAGE_SIGN
 from asky.reading.rtf.charsets import DEFAULT, decoded, of_font, of_page, signs
 from asky.reading.rtf.content import CellEdge, RtfFlow, RtfNote
+from asky.reading.rtf.groups import (
+    FEET,
+    FLOWS,
+    HEADS,
+    INDEXES,
+    MATH_PARTS,
+    NAMES,
+    OF_PARAGRAPHS,
+    PAGES,
+    QUIET,
+    SHOWN,
+    SIGNS,
+    SKIPPED,
+    ParagraphProperties,
+    RtfGroup,
+    item_label,
+)
 from asky.reading.rtf.tokens import RtfToken, tokens
 from asky.text.beside.remarks import remark
 
 _ABOUT_CHARS = 400
-
-_HEADS = ("header", "headerl", "headerr", "headerf")
-_FEET = ("footer", "footerl", "footerr", "footerf")
-_FLOWS = frozenset((*_HEADS, *_FEET, "footnote", "annotation", "shptxt", "dptxbxtext"))
-_NAMES = frozenset(
-    (
-        *("title", "author", "subject", "sn", "sv", "fldinst", "listtext", "pntext", "atnauthor", "atrfstart"),
-        *("atrfend", "atnref", "objclass"),
-    )
-)
-"""Destinations whose text is a value that is taken when they end."""
-_QUIET = frozenset(
-    (
-        *("pict", "shp", "shpinst", "shppict", "picprop", "sp", "object", "do", "dpgroup", "info", "creatim", "revtim"),
-        *("nesttableprops", "fonttbl", "stylesheet"),
-    )
-)
-"""Destinations whose own text is not shown, with others in them that are."""
-_SHOWN = frozenset(("fldrslt", "field", "ud", "result"))
-_SKIPPED = frozenset(
-    (
-        *("colortbl", "nonshppict", "shprslt", "filetbl", "xe", "rxe", "tc", "tcn", "bkmkstart", "bkmkend", "txe"),
-        *("nonesttables", "comment", "template", "operator", "doccomm", "keywords", "company", "category", "manager"),
-        *("buptim", "printim", "ftnsep", "ftnsepc", "ftncn", "aftnsep", "aftnsepc", "aftncn", "falt", "panose", "upr"),
-        *("private", "mmathPict", "mmathPr", "mctrlPr", "userprops", "atnicn", "atndate", "atntime", "atnid"),
-        *("objname", "objdata"),
-    )
-)
-_MATH_PARTS: Mapping[str, str] = MappingProxyType({"mden": "/", "msup": "^", "msub": "_", "mdeg": ""})
-_SIGNS: Mapping[str, str] = MappingProxyType(
-    {
-        "tab": "\t",
-        "line": "\n",
-        "lbr": "\n",
-        "softline": "\n",
-        "emdash": "—",
-        "endash": "–",
-        "emspace": " ",
-        "enspace": " ",
-        "qmspace": " ",
-        "bullet": "•",
-        "lquote": "‘",
-        "rquote": "’",
-        "ldblquote": "“",
-        "rdblquote": "”",
-    }
-)
-_PAGES = frozenset(("PAGE", "NUMPAGES", "SECTIONPAGES"))
-_INDEXES = frozenset(("TOC", "INDEX", "TOA"))
-_OF_PARAGRAPHS = frozenset(("pard", "par", "s", "outlinelevel", "ilvl", "intbl"))
-_BULLETS = "•·◦▪■□●○§-–o*"
-
-
-class _Group:
-    """The properties of characters in a group, and the destination that it belongs to."""
-
-    __slots__ = ("codec", "deleted", "font", "hidden", "name", "own", "raised", "skips")
-
-    def __init__(self) -> None:
-        self.name = ""  # the destination; "" for text that is shown
-        self.own = ""  # the destination that begins with this group
-        self.font = -1
-        self.hidden = self.deleted = False
-        self.raised: bool | None = None
-        self.skips = 1  # how many characters stand in for a \u
-
-    def copy(self) -> _Group:
-        made = _Group()
-        made.name, made.font, made.hidden = self.name, self.font, self.hidden
-        made.deleted, made.raised, made.skips = self.deleted, self.raised, self.skips
-        return made
 
 
 class RtfReader:
@@ -103,11 +48,11 @@ class RtfReader:
         self._greek: set[int] = set()
         self._page = DEFAULT
         self._default_font = 0
-        self._group = _Group()
-        self._groups: list[_Group] = []
-        self._flows: list[tuple[RtfFlow, _Paragraph]] = []
+        self._group = RtfGroup()
+        self._groups: list[RtfGroup] = []
+        self._flows: list[tuple[RtfFlow, ParagraphProperties]] = []
         self._flow = self.body
-        self._paragraph = _Paragraph()
+        self._paragraph = ParagraphProperties()
         self._bytes = bytearray()
         self._name = ""  # the text of a destination that is taken when it ends
         self._skip = 0
@@ -182,9 +127,9 @@ class RtfReader:
         self._flush()
         self._skip = 0
         own = self._group.own
-        if own in _FLOWS:
+        if own in FLOWS:
             self._end_flow(own)
-        elif own in _NAMES:
+        elif own in NAMES:
             self._take_name(own, self._name.strip())
             self._name = ""
         elif own == "field":
@@ -203,7 +148,7 @@ class RtfReader:
 
     def _put(self, text: str) -> None:
         group = self._group
-        if group.name in _NAMES:
+        if group.name in NAMES:
             self._name += text
         elif group.name == "fonttbl":
             if "symbol" in text.lower():
@@ -222,16 +167,16 @@ class RtfReader:
         optional, self._is_optional = self._is_optional, False
         if word == "u":
             self._unicode(number or 0)
-        elif self._group.name == "skip" or (word in _OF_PARAGRAPHS and self._group.name in _NAMES):
+        elif self._group.name == "skip" or (word in OF_PARAGRAPHS and self._group.name in NAMES):
             return
-        elif word in _FLOWS or word in _NAMES or word in _QUIET or word in _SHOWN or word in _SKIPPED:
+        elif word in FLOWS or word in NAMES or word in QUIET or word in SHOWN or word in SKIPPED:
             self._begin(word)
         elif word in self._words:
             self._words[word](1 if number is None else number)
-        elif word in _SIGNS:
-            self._put(_SIGNS[word])
-        elif word in _MATH_PARTS:
-            self._put(_MATH_PARTS[word])
+        elif word in SIGNS:
+            self._put(SIGNS[word])
+        elif word in MATH_PARTS:
+            self._put(MATH_PARTS[word])
         elif optional and word not in ("moMath", "moMathPara"):
             self._group.name = "skip"
         elif word.startswith("m") and word.endswith("Pr"):
@@ -241,13 +186,13 @@ class RtfReader:
         """Begin a destination with the group."""
         group = self._group
         group.own = word
-        if word in _SKIPPED and word != "upr":
+        if word in SKIPPED and word != "upr":
             group.name = "skip"
-        elif word in _FLOWS:
+        elif word in FLOWS:
             self._flows.append((self._flow, self._paragraph))
-            self._flow, self._paragraph = RtfFlow(), _Paragraph()
+            self._flow, self._paragraph = RtfFlow(), ParagraphProperties()
             group.name, group.raised, group.hidden = "", None, group.hidden and word in ("footnote", "annotation")
-        elif word in _NAMES:
+        elif word in NAMES:
             group.name = word
             self._name = ""
         elif word == "field":
@@ -265,9 +210,9 @@ class RtfReader:
         """Begin what a field shows; a table of contents is left out, and so is the number of a page in a margin."""
         kind = self._fields[-1].split()[:1] if self._fields else []
         name = kind[0].upper() if kind else ""
-        if name in _INDEXES:
+        if name in INDEXES:
             self._group.name = "skip"
-        elif name in _PAGES and self._flows:
+        elif name in PAGES and self._flows:
             self._put(PAGE_SIGN)
             self._group.name = "skip"
 
@@ -277,9 +222,9 @@ class RtfReader:
         flow.end_table()
         is_endnote = self._paragraph.is_endnote
         self._flow, self._paragraph = self._flows.pop()
-        if own in _HEADS:
+        if own in HEADS:
             self.heads.append(flow)
-        elif own in _FEET:
+        elif own in FEET:
             self.feet.append(flow)
         elif own == "annotation":
             about = self._ended.get(self._reference, "")
@@ -296,7 +241,7 @@ class RtfReader:
             self._fields[-1] = text
         elif own in ("listtext", "pntext"):
             if not self._group.hidden and not self._group.deleted:
-                self._flow.label = _label(text)
+                self._flow.label = item_label(text)
         elif own == "sn":
             self._property = text
         elif own == "sv" and self._property in ("wzDescription", "pibName"):
@@ -450,21 +395,3 @@ class RtfReader:
     def _time(self, part: str, number: int) -> None:
         if self._group.name in ("creatim", "revtim"):
             self.facts[f"{self._group.name}.{part}"] = f"{number:02d}"
-
-
-def _label(text: str) -> str:
-    """Return the number of an item, or `-` for a bullet; "" if nothing is shown."""
-    label = " ".join(text.split())
-    return "-" if label and (label in _BULLETS or not label.isprintable()) else label
-
-
-class _Paragraph:
-    """The properties of a paragraph, which hold for those that follow it until they are reset."""
-
-    def __init__(self) -> None:
-        self.is_endnote = False
-        self.reset()
-
-    def reset(self) -> None:
-        self.style = self.level = self.depth = 0
-        self.in_table = False

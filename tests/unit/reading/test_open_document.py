@@ -460,9 +460,10 @@ def test_a_password_is_told() -> None:
         f'<manifest:manifest {NAMES}><manifest:file-entry manifest:full-path="content.xml"><manifest:encryption-data/>'
         "</manifest:file-entry></manifest:manifest>"
     )
-    with pytest.raises(SourceUnreadable) as raised:
-        read(archive({"content.xml": b"\x93\x01", "META-INF/manifest.xml": manifest}), "a.odt")
-    assert raised.value.verdict == "encrypted"
+    for parts in ({"content.xml": b"\x93\x01", "META-INF/manifest.xml": manifest}, {"encrypted-package": b"\x93"}):
+        with pytest.raises(SourceUnreadable) as raised:
+            read(archive(parts), "a.odt")
+        assert raised.value.verdict == "encrypted"
 
 
 @pytest.mark.parametrize(

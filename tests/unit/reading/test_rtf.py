@@ -76,7 +76,8 @@ def test_notes_heads_feet_boxes_and_comments_have_their_places() -> None:
         r"{\footer Harbour office\par}"
         r"{\headerf\pard QM-2291\par}\aftnnrlc "
         r"The slip is {\*\atrfstart 1}closed{\*\atrfend 1}{\*\atnid B}{\*\atnauthor Bo}\chatn"
-        r"{\*\annotation{\*\atnref 1}\pard Sure?\par}{\super\chftn}{\footnote\pard\chftn  Except for boats.} in May{\footnote\ftnalt By law.}.\par"
+        r"{\*\annotation{\*\atnref 1}\pard Sure?\par}{\super\chftn}{\footnote\pard\chftn  Except for boats.}"
+        r" in May{\footnote\ftnalt By law.}.\par"
         r"{\shp{\*\shpinst{\sp{\sn wzDescription}{\sv The pump}}{\shptxt\pard In a box\par}}{\shprslt twice}}Next.\par"
     )
     assert text(body) == (

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from lxml.etree import _Element as Element
 
 _CONTENT = "content.xml"
+_LOCKED = "encrypted-package"  # the only content of a file with a password from LibreOffice 24.8 on
 
 
 class OpenSource:
@@ -31,6 +32,8 @@ class OpenSource:
             if self.content.tag != f"{OFFICE}document":
                 raise SourceUnreadable(f"{name}: its content does not match its name", verdict="unsupported")
             return
+        if _is_locked(data):
+            raise SourceUnreadable(f"{name}: needs a password", verdict="encrypted")
         check_archive(data, name, _CONTENT)
         self._archive = zipfile.ZipFile(io.BytesIO(data))
         self._names = frozenset(self._archive.namelist())
@@ -101,3 +104,11 @@ class OpenSource:
             "subject": stated.get(f"{DC}subject"),
         }
         return {name: value for name, value in found.items() if value}
+
+
+def _is_locked(data: bytes) -> bool:
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return _LOCKED in archive.namelist()
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+        return False  # what is the matter is told by the check that follows
