@@ -70,7 +70,7 @@ def _write(source: OpenSource, blocks: OfficeBlocks) -> str:
     if kind in ("presentation", "drawing"):
         slides = OpenSlides(body, text)
         slides.write()
-        return slides.first_title
+        return slides.title
     if kind == "chart":
         for line in series_lines(*read_chart(body)):
             blocks.item(line)

@@ -27,8 +27,9 @@ _NO_OUTLINE = ("dt", "hdr", "sldNum")
 class Shapes:
     """The content of one slide.
 
-    `title` is the text of the first title that has one; `margins` the footers and dates; `texts` what each shape says,
-    by id; `files` the embedded files with their names; `unread` what cannot be read, and why.
+    `title` is the text of the first title that has one, which may be that of a title slide; `margins` the footers and
+    dates; `texts` what each shape says, by id; `files` the embedded files with their names; `unread` what cannot be
+    read, and why.
     """
 
     def __init__(self, package: Package, path: str, styles: Styles) -> None:
@@ -38,6 +39,7 @@ class Shapes:
         self._relations = package.relations(path)
         self._writes: list[Callable[[OfficeBlocks], None]] = []
         self.title = ""
+        self.is_title_slide = False
         self.margins: list[str] = []
         self.texts: dict[str, str] = {}
         self.files: list[tuple[str, bytes]] = []
@@ -77,6 +79,7 @@ class Shapes:
         self.texts[_facts(shape).get("id", "")] = text
         if kind in TITLES and not self.title:
             self.title = " ".join(text.split())
+            self.is_title_slide = kind == "ctrTitle"
         elif kind in MARGINS:
             self.margins += [each.text for each in found if kind != "sldNum"]
         else:

@@ -44,7 +44,7 @@ def read(data: bytes, name: str) -> Document:
         facts = package.facts()
         title = facts.pop("title", "")
         if not title or title == _UNNAMED:
-            title = reader.first_title
+            title = reader.title
         return builder.build(media_type("presentationml.presentation"), title=title, metadata=facts)
 
 
@@ -59,7 +59,7 @@ class _Slides:
         self._authors = authors_of(package)
         self._on_margins: set[str] = set()
         self._number = 0
-        self.first_title = ""
+        self.title = ""  # of the presentation: what its first slide shows, if that is a title slide
 
     def add(self, path: str) -> None:
         """Add the slide in a part."""
@@ -72,6 +72,8 @@ class _Slides:
         tree = slide.find(f"{P}cSld/{P}spTree")
         if tree is not None:
             shapes.take(tree)
+        if self._number == 1 and shapes.is_title_slide:
+            self.title = shapes.title
         self._start(shapes.title, is_hidden=slide.get("show") in ("0", "false"))
         shapes.write(self._blocks)
         for text in shapes.margins:
@@ -90,8 +92,6 @@ class _Slides:
 
     def _start(self, title: str, *, is_hidden: bool) -> None:
         heading = title or f"Slide {self._number}"
-        if self._number == 1:
-            self.first_title = title
         self._builder.start_page(None)
         if is_hidden:
             heading = f"{heading} (hidden slide)"

@@ -425,7 +425,13 @@ def test_slides_are_sections_with_notes_and_remarks_and_hidden_ones_say_so() -> 
         "Prices (hidden slide)\n\nBox\n\n"
     )
     assert [each.heading for each in document.sections] == ["Mills", "Prices (hidden slide)", "Slide 3"]
-    assert (len(document.pages), document.title) == (3, "Mills")
+    assert (len(document.pages), document.title) == (3, None)
+
+
+def test_the_title_of_a_title_slide_is_that_of_the_presentation() -> None:
+    page = f"<draw:page>{placed('title', 'Mills')}{placed('subtitle', 'A survey')}</draw:page>"
+    document = read(slides(page), "a.odp")
+    assert (document.text, document.title) == ("Mills\n\nA survey\n\n", "Mills")
 
 
 def test_a_flat_file_is_read_too() -> None:

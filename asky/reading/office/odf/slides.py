@@ -27,7 +27,7 @@ class OpenSlides:
             for each in body.iterchildren(f"{SLIDE}{tag}")
         }
         self._on_margins: set[str] = set()
-        self.first_title = ""
+        self.title = ""  # of the presentation: what its first page shows, if that is a title slide
 
     def write(self) -> None:
         """Write all pages."""
@@ -38,8 +38,8 @@ class OpenSlides:
         blocks = self._text.blocks
         head = next((each for each in page.iter(f"{DRAW}frame", f"{DRAW}custom-shape") if _kind(each) == "title"), None)
         title = " ".join(self._text.written(head).split()) if head is not None else ""
-        if number == 1:
-            self.first_title = title
+        if number == 1 and any(_kind(each) == "subtitle" for each in page.iterchildren(f"{DRAW}frame")):
+            self.title = title
         style = page.get(f"{DRAW}style-name", "")
         is_hidden = self._text.styles.is_hidden("drawing-page", style)
         heading = f"{title or f'Slide {number}'}{' (hidden slide)' if is_hidden else ''}"
