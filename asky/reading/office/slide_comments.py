@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from asky.reading.office.archive import Package
@@ -20,11 +20,10 @@ def authors_of(package: Package) -> dict[str, str]:
     return {each.get("id", ""): each.get("name", "") for root in roots for each in root}
 
 
-def comment_lines(package: Package, slide: str, authors: Mapping[str, str], texts: Mapping[str, str]) -> Iterator[str]:
-    """Yield the comments on a slide with their answers; `texts` are those of its shapes, by id."""
-    for path in package.related(slide, "comments"):
-        root = package.xml(path)
-        for comment in root.iterfind("{*}cm") if root is not None else ():
+def comment_lines(roots: Iterable[Element], authors: Mapping[str, str], texts: Mapping[str, str]) -> Iterator[str]:
+    """Yield the comments in parts of a slide with their answers; `texts` are those of its shapes, by id."""
+    for root in roots:
+        for comment in root.iterfind("{*}cm"):
             about = _about(comment, texts)
             for each in (comment, *comment.iterfind("{*}replyLst/{*}reply")):
                 yield remark(_said(each), author=authors.get(each.get("authorId", ""), ""), about=about)

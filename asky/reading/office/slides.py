@@ -64,9 +64,9 @@ class _Slides:
     def add(self, path: str) -> None:
         """Add the slide in a part."""
         self._number += 1
-        slide = self._package.xml(path)
+        slide = self._part(path)
         if slide is None:
-            self._builder.skip(f"slide {self._number}", "it is missing")
+            self._start("", is_hidden=False)
             return
         shapes = Shapes(self._package, path, self._styles)
         tree = slide.find(f"{P}cSld/{P}spTree")
@@ -82,13 +82,26 @@ class _Slides:
                 self._blocks.paragraph(text)
         if notes := self._notes(path):
             self._blocks.paragraph(f"Notes: {notes}")
-        for line in comment_lines(self._package, path, self._authors, shapes.texts):
+        comments = [root for each in self._package.related(path, "comments") if (root := self._part(each)) is not None]
+        for line in comment_lines(comments, self._authors, shapes.texts):
             self._blocks.item(line)
         self._blocks.close()
         for embedded, data in shapes.files:
             add_file(self._builder, data, embedded, level=2, kind="Embedded file")
         for part, reason in shapes.unread:
             self._builder.skip(f"slide {self._number}, {part}", reason)
+
+    def _part(self, path: str) -> Element | None:
+        """Return the root of a part; `None` if it is missing or damaged, which costs that part alone."""
+        from lxml.etree import XMLSyntaxError
+
+        try:
+            root = self._package.xml(path)
+        except XMLSyntaxError:
+            root = None
+        if root is None:
+            self._builder.skip(f"slide {self._number}", f"{path.rpartition('/')[2]} is missing or damaged")
+        return root
 
     def _start(self, title: str, *, is_hidden: bool) -> None:
         heading = title or f"Slide {self._number}"
@@ -104,7 +117,7 @@ class _Slides:
         """Return the speaker's notes of a slide."""
         lines: list[str] = []
         for notes in self._package.related(path, "notesSlide")[:1]:
-            root = self._package.xml(notes)
+            root = self._part(notes)
             tree = root.find(f"{P}cSld/{P}spTree") if root is not None else None
             for shape in chosen(tree) if tree is not None else ():
                 body = shape.find(f"{P}txBody")

@@ -314,6 +314,16 @@ def test_odd_shapes_do_no_harm(shapes: str) -> None:
     assert "text\n\n" in text(shapes + shape(line("text")))
 
 
+def test_a_damaged_slide_costs_that_slide_alone() -> None:
+    presentation = pptx.Presentation()
+    for name in ("Mills", "Boats"):
+        presentation.slides.add_slide(presentation.slide_layouts[5]).shapes.title.text = name
+    document = read(with_parts(saved(presentation), {SLIDE: "<p:sld"}), "a.pptx")
+    assert document.text == "Boats\n\n"
+    assert [(each.start, each.end) for each in document.pages] == [(0, 0), (0, 7)]
+    assert document.metadata["unread_parts"] == "slide 1: slide1.xml is missing or damaged"
+
+
 def test_damaged_files_are_no_other_error() -> None:
     whole = deck(shape(line("text")))
     for path in ("ppt/presentation.xml", SLIDE, "ppt/_rels/presentation.xml.rels"):
