@@ -179,7 +179,7 @@ def media_type_of(name: str, head: bytes) -> str | None:
     row = format_of(name)
     if not may_be_text(name):
         return None
-    if row is None:
+    if row is None or (row.media_type == "text/plain" and head.startswith(_RTF)):
         return _type_by_content(head)
     if not head:
         return row.media_type

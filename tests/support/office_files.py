@@ -7,24 +7,27 @@ import zipfile
 from collections.abc import Mapping
 from typing import Any
 
-NAMES = " ".join(
-    f'xmlns:{prefix}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
-    for prefix, name in {
-        "office": "office",
-        "text": "text",
-        "table": "table",
-        "draw": "drawing",
-        "style": "style",
-        "presentation": "presentation",
-        "chart": "chart",
-        "meta": "meta",
-        "form": "form",
-        "manifest": "manifest",
-        "fo": "xsl-fo-compatible",
-        "svg": "svg-compatible",
-        "number": "datastyle",
-    }.items()
-) + ' xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:xlink="http://www.w3.org/1999/xlink"'
+NAMES = (
+    " ".join(
+        f'xmlns:{prefix}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+        for prefix, name in {
+            "office": "office",
+            "text": "text",
+            "table": "table",
+            "draw": "drawing",
+            "style": "style",
+            "presentation": "presentation",
+            "chart": "chart",
+            "meta": "meta",
+            "form": "form",
+            "manifest": "manifest",
+            "fo": "xsl-fo-compatible",
+            "svg": "svg-compatible",
+            "number": "datastyle",
+        }.items()
+    )
+    + ' xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:xlink="http://www.w3.org/1999/xlink"'
+)
 
 
 def saved(document: Any) -> bytes:
@@ -60,9 +63,7 @@ def with_relation(data: bytes, source: str, kind: str, target: str, content: str
     folder, _, file = source.rpartition("/")
     relations = f"{folder}/_rels/{file}.rels"
     one = f'<Relationship Id="{number}" Type="{kind}" Target="/{target}"/></Relationships>'
-    return with_parts(
-        data, {target: content, relations: part(data, relations).replace("</Relationships>", one)}
-    )
+    return with_parts(data, {target: content, relations: part(data, relations).replace("</Relationships>", one)})
 
 
 def open_document(body: str, styles: str = "", kind: str = "text", **parts: str | bytes) -> bytes:

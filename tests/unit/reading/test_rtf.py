@@ -135,7 +135,8 @@ def test_it_is_known_by_its_content() -> None:
     row = format_of("a.rtf")
     assert row is not None
     assert media_type_of("a.rtf", HEAD.encode()) == row.media_type == document("x").media_type
-    assert media_type_of("letter", HEAD.encode()) == row.media_type
+    for name in ("letter", "letter.txt"):
+        assert media_type_of(name, HEAD.encode()) == row.media_type
     assert media_type_of("a.rtf", b"plain text") is None
     with pytest.raises(SourceUnreadable):
         read(b"plain text", "a.rtf")
