@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _YES = ("1", "true")
+_FIELDS = 2  # columns of a table that is a list of names and values
 _NO_OUTLINE = ("dt", "hdr", "sldNum")
 
 
@@ -172,7 +173,9 @@ def _write_table(table: Element, blocks: OfficeBlocks) -> None:
     properties = table.find(f"{A}tblPr")
     is_named = properties is not None and properties.get("firstRow") in _YES
     has_spans = any(cell.rows > 1 or cell.columns > 1 for row in rows[:1] for cell in row)
-    blocks.rows(lambda builder: add_table(builder, rows, header_rows=1 if is_named and not has_spans else None))
+    # PowerPoint marks the first row of every new table. Two columns are as often names and values: the cells tell.
+    is_sure = is_named and not has_spans and any(len(row) > _FIELDS for row in rows[:1])
+    blocks.rows(lambda builder: add_table(builder, rows, header_rows=1 if is_sure else None))
     blocks.close()
 
 

@@ -137,7 +137,7 @@ class RtfFlow:
         label, self.label = self.label, ""
         if in_table:
             if text:
-                self._lines.append(f"{label} {text}" if label else text)
+                self._lines.append(f"{label} {text}" if label else text.replace("•\t", "- "))
             return
         self.end_table()
         beside, self.beside = self.beside, []

@@ -306,6 +306,7 @@ def test_shows_and_files_with_macros_are_presentations() -> None:
     [
         "<p:grpSp>" * 200 + "</p:grpSp>" * 200,
         frame("<a:tbl><a:tr><a:tc gridSpan='2000000000' rowSpan='999999999'/></a:tr></a:tbl>", "table"),
+        frame('<a:tbl><a:tblPr firstRow="1"/></a:tbl>', "table"),
         frame('<c:chart xmlns:c="urn:c" r:id="rId99"/>', "chart"),
         shape(line("x", '<a:pPr lvl="99999999999"><a:buAutoNum type="?" startAt="99999999999"/></a:pPr>')),
     ],
