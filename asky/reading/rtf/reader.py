@@ -183,8 +183,10 @@ class RtfReader:
             self._group.name = "skip"  # properties of formulas
 
     def _begin(self, word: str) -> None:
-        """Begin a destination with the group."""
+        """Begin a destination with the group; a word in the middle of one begins none."""
         group = self._group
+        if group.own or not self._groups:
+            return
         group.own = word
         if word in SKIPPED and word != "upr":
             group.name = "skip"

@@ -151,6 +151,7 @@ def test_it_is_known_by_its_content() -> None:
         r"{\field{\*\fldinst " * 5_000 + "x",
         r"\trowd" + "".join(rf"\cellx{n * 100}" for n in range(5_000)) + r" x\cell" * 5_000 + r"\row",
         "".join(rf"\trowd\cellx{n * 37 % 9973 * 50}\cellx{n * 91}x\cell y\cell\row" for n in range(1, 3_000)),
+        r"{\field {\footnote\header a}}}}}}\field}}\footnote}} b",
         r"\u99999999999?\bin99999999999 x",
         r"\bin-5 x{\*",
         r"{\*\atrfstart 1}" + "x " * 5_000,
