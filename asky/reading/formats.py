@@ -35,6 +35,7 @@ class Format:
 
 _ZIP = b"PK\x03\x04"
 _OLE = b"\xd0\xcf\x11\xe0"
+_RTF = b"{\\rtf"
 _SETTINGS = "asky.reading.settings.files"
 _CODE = tuple(
     """
@@ -98,19 +99,26 @@ FORMATS = (
     ),
     Format(
         f"{_OOXML}.presentationml.presentation",
-        (".pptx", ".pptm"),
+        (".pptx", ".pptm", ".ppsx", ".ppsm", ".potx"),
         "asky.reading.office.slides",
         magic=_ZIP,
-        version=3,
+        version=4,
     ),
     Format(f"{_OOXML}.spreadsheetml.sheet", (".xlsx", ".xlsm"), "asky.reading.office.sheets", magic=_ZIP, version=2),
     Format(
         "application/vnd.oasis.opendocument",
-        (".odt", ".ods", ".odp"),
+        (".odt", ".ods", ".odp", ".odg", ".ott", ".ots", ".otp", ".odm"),
         "asky.reading.office.open_document",
         magic=_ZIP,
-        version=3,
+        version=4,
     ),
+    Format(
+        "application/vnd.oasis.opendocument.flat",
+        (".fodt", ".fods", ".fodp", ".fodg"),
+        "asky.reading.office.open_document",
+        function="read_flat",
+    ),
+    Format("application/rtf", (".rtf",), "asky.reading.rtf.document", magic=_RTF),
     # Only from the web: no file suffix maps to them.
     Format("application/rss+xml", (), "asky.reading.feed", links=True),
     Format("application/atom+xml", (), "asky.reading.feed", links=True),
@@ -191,7 +199,7 @@ def media_type_of(name: str, head: bytes) -> str | None:
     row = format_of(name)
     if not may_be_text(name):
         return None
-    if row is None:
+    if row is None or (row.media_type == "text/plain" and head.startswith(_RTF)):
         return _type_by_content(head)
     if not head:
         return row.media_type
@@ -208,6 +216,8 @@ def _type_by_content(head: bytes) -> str | None:
         return SOURCE_CODE
     if _is_mail(head):
         return "message/rfc822"
+    if head.startswith(_RTF):
+        return "application/rtf"
     start = head.lstrip()[:_SIGN_BYTES].lower()
     return "text/html" if start.startswith((b"<!doctype html", b"<html")) else "text/plain"
 

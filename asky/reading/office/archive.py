@@ -77,6 +77,7 @@ class Package:
     def __init__(self, data: bytes) -> None:
         self._archive = zipfile.ZipFile(io.BytesIO(data))
         self._names = {name.lower(): name for name in self._archive.namelist()}
+        self._relations: dict[str, Mapping[str, Relation]] = {}
 
     @cached_property
     def main(self) -> str:
@@ -102,10 +103,12 @@ class Package:
 
     def relations(self, path: str) -> Mapping[str, Relation]:
         """Return what a part, or with "" the package, refers to, by id."""
-        folder, file = posixpath.split(path)
-        root = self.xml(posixpath.join(folder, "_rels", f"{file}.rels"))
-        found = [_relation(each, folder) for each in root.iter("{*}Relationship")] if root is not None else []
-        return {each.id: each for each in found}
+        if path not in self._relations:
+            folder, file = posixpath.split(path)
+            root = self.xml(posixpath.join(folder, "_rels", f"{file}.rels"))
+            found = [_relation(each, folder) for each in root.iter("{*}Relationship")] if root is not None else []
+            self._relations[path] = {each.id: each for each in found}
+        return self._relations[path]
 
     def related(self, path: str, kind: str) -> list[str]:
         """Return the paths of the parts of a kind that a part refers to, in order."""
@@ -115,7 +118,8 @@ class Package:
         """Return `title`, `author`, `published` and `subject` as far as the file states them."""
         for path in self.related("", "core-properties"):
             root = self.xml(path)
-            stated = {_local(each): each.text.strip() for each in root or () if each.text and each.text.strip()}
+            fields = root if root is not None else ()
+            stated = {_local(each): each.text.strip() for each in fields if each.text and each.text.strip()}
             found = {
                 "title": stated.get("title"),
                 "author": stated.get("creator"),

@@ -2,122 +2,122 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
-from asky.reading.office.archive import UnreadableOffice, check_archive
-from asky.reading.raised.exponents import spelled_runs
-from asky.reading.tables.rows import add_rows
-from asky.reading.text_builder import TextBuilder
+from asky.errors import SourceUnreadable
+from asky.reading.office.archive import UnreadableOffice
+from asky.reading.office.blocks import OfficeBlocks
+from asky.reading.office.charts import series_lines
+from asky.reading.office.math import math_text
+from asky.reading.office.odf.charts import read_chart
+from asky.reading.office.odf.inline import Anchored
+from asky.reading.office.odf.names import OFFICE, STYLE, local
+from asky.reading.office.odf.sheets import MarkedRows, write_sheets
+from asky.reading.office.odf.slides import OpenSlides
+from asky.reading.office.odf.source import OpenSource
+from asky.reading.office.odf.styles import OpenStyles
+from asky.reading.office.odf.text import OpenText
 from asky.values import Document
 
-_MAX_CELLS = 2_000_000
-_OPEN = "content.xml"
+if TYPE_CHECKING:
+    from lxml.etree import _Element as Element
+
+_TYPE = "application/vnd.oasis.opendocument"
+_HEADS = ("header", "header-first", "header-left")
+_FEET = ("footer", "footer-first", "footer-left")
 
 
 def read(data: bytes, name: str) -> Document:
-    """Return the text of an `.odt`, `.ods` or `.odp` file: headings, slides and sheets as sections, tables as rows."""
-    check_archive(data, name, _OPEN)
-    from lxml import etree
+    """Return what a text, a workbook, a presentation or a drawing shows, with all changes accepted.
 
-    with UnreadableOffice(name), zipfile.ZipFile(io.BytesIO(data)) as archive:
-        parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
-        root = etree.fromstring(archive.read(_OPEN), parser)
-        meta = etree.fromstring(archive.read("meta.xml"), parser) if "meta.xml" in archive.namelist() else None
-        builder = TextBuilder()
-        _spell_powers(root)
-        _add_open(builder, root)
-        facts = (
-            {etree.QName(each).localname: each.text for each in meta.iter("{*}*") if each.text}
-            if meta is not None
-            else {}
-        )
-        return builder.build(
-            "application/vnd.oasis.opendocument",
-            title=facts.get("title"),
-            metadata={
-                "author": facts.get("initial-creator") or facts.get("creator"),
-                "published": (facts.get("date") or "")[:10],
-            },
-        )
+    Heads of pages come first; footnotes follow their paragraph, endnotes, feet of pages and comments the text; comments
+    on a sheet or a slide follow it. Hidden sheets, rows, columns and slides are marked. Hidden text, tables of contents
+    and texts of templates are left out. Raises SourceUnreadable: encrypted, unsupported, too_large, failed.
+    """
+    return _read(data, name, _TYPE, is_flat=False)
 
 
-def _spell_powers(root: Any) -> None:
-    """Replace the content of paragraphs that have raised or lowered text by its text, with exponents as `^...`."""
-    shifted: dict[str, bool] = {}
-    for properties in root.iter("{*}text-properties"):
-        place = next((value for name, value in properties.attrib.items() if name.endswith("}text-position")), "")
-        name = next((value for name, value in properties.getparent().attrib.items() if name.endswith("}name")), "")
-        if place[:1] not in ("", "0"):
-            shifted[name] = not place.startswith(("sub", "-"))
-    if not shifted:
-        return
-
-    def runs(element: Any, raised: bool | None) -> Iterator[tuple[str, bool | None]]:
-        yield element.text or "", raised
-        for child in element:
-            style = next((value for name, value in child.attrib.items() if name.endswith("}style-name")), "")
-            yield from runs(child, shifted.get(style, raised))
-            yield child.tail or "", raised
-
-    spans = [each for each in root.iter("{*}span") if any(value in shifted for value in each.attrib.values())]
-    for paragraph in {each: None for span in spans for each in span.iterancestors("{*}p", "{*}h")}:
-        text = spelled_runs(runs(paragraph, None))
-        tail = paragraph.tail
-        del paragraph[:]
-        paragraph.text, paragraph.tail = text, tail
+def read_flat(data: bytes, name: str) -> Document:
+    """Return what a file shows that holds all in one XML text; see `read`."""
+    return _read(data, name, f"{_TYPE}.flat", is_flat=True)
 
 
-def _add_open(builder: TextBuilder, root: Any) -> None:
-    from lxml import etree
-
-    def add(element: Any) -> None:
-        for child in element:
-            tag = etree.QName(child).localname if isinstance(child.tag, str) else ""
-            if tag == "h":
-                text = _open_text(child)
-                builder.mark_heading(
-                    text, int(next((v for k, v in child.attrib.items() if k.endswith("outline-level")), 1))
-                )
-                builder.add(f"{text}\n\n")
-            elif tag == "p":
-                text = _open_text(child)
-                builder.add(f"{text}\n\n" if text else "")
-            elif tag == "table":
-                named = next((v for k, v in child.attrib.items() if k.endswith("}name")), "")
-                if named:
-                    builder.mark_heading(named, 1)
-                    builder.add(f"{named}\n")
-                add_rows(builder, _open_rows(child))
-                builder.add("\n")
-            elif tag == "list-item":
-                builder.add(f"- {_open_text(child)}\n")
-            elif tag == "page":
-                named = next((v for k, v in child.attrib.items() if k.endswith("}name")), "Slide")
-                builder.mark_heading(named, 1)
-                builder.add(f"{named}\n")
-                add(child)
-            elif tag not in ("annotation", "tracked-changes", "forms"):
-                add(child)
-
-    add(root)
+def _read(data: bytes, name: str, media_type: str, *, is_flat: bool) -> Document:
+    builder = MarkedRows()
+    with UnreadableOffice(name):
+        source = OpenSource(data, name, is_flat=is_flat)
+        try:
+            title = _write(source, OfficeBlocks(builder))
+        except SourceUnreadable as error:
+            raise SourceUnreadable(f"{name}: {error.message}", verdict=error.verdict) from None
+        facts = source.facts()
+    return builder.build(media_type, title=facts.pop("title", "") or title, metadata=facts)
 
 
-def _open_rows(table: Any) -> Iterator[list[str]]:
-    budget = _MAX_CELLS
-    for row in table.iter("{*}table-row"):
-        cells: list[str] = []
-        for cell in row.iterchildren("{*}table-cell"):
-            repeated = next((int(v) for k, v in cell.attrib.items() if k.endswith("number-columns-repeated")), 1)
-            text = _open_text(cell)
-            cells += [text] * (min(repeated, 1_000) if text else min(repeated, 50))
-        budget -= len(cells)
-        if budget < 0:
-            return
-        yield cells
+def _write(source: OpenSource, blocks: OfficeBlocks) -> str:
+    """Write the body of a file, and return the title that it shows."""
+    anchored = Anchored()
+    text = OpenText(source, OpenStyles(source.styles, source.content), blocks, anchored)
+    body = source.body
+    if body is None:
+        blocks.paragraph(math_text(source.content))  # a formula has no body
+        return ""
+    kind = local(body)
+    if kind == "spreadsheet":
+        write_sheets(body, text)
+        return ""
+    if kind in ("presentation", "drawing"):
+        slides = OpenSlides(body, text)
+        slides.write()
+        return slides.title
+    if kind == "chart":
+        for line in series_lines(*read_chart(body)):
+            blocks.item(line)
+        return ""
+    _write_text(source, body, text, anchored)
+    return text.title
 
 
-def _open_text(element: Any) -> str:
-    return " ".join("".join(element.itertext()).split())
+def _write_text(source: OpenSource, body: Element, text: OpenText, anchored: Anchored) -> None:
+    blocks = text.blocks
+    margins = OpenText(source, OpenStyles(source.styles, source.styles), blocks, anchored)
+    pages = list(_masters(source, text.styles))
+    for line in _lines(pages, _HEADS, margins):
+        blocks.paragraph(line)
+    text.write(body)
+    for mark, said in text.endnotes:
+        blocks.paragraph(f"Endnote {mark}: {said}")
+    for line in _lines(pages, _FEET, margins):
+        blocks.paragraph(line)
+    for line in text.remarks():
+        blocks.item(line)
+    blocks.close()
+
+
+def _masters(source: OpenSource, styles: OpenStyles) -> Iterator[Element]:
+    """Yield the master pages that a text uses: the first, and those that its styles begin or that follow them."""
+    every = {
+        each.get(f"{STYLE}name", ""): each
+        for each in source.styles.iterfind(f"{OFFICE}master-styles/{STYLE}master-page")
+    }
+    waiting = [*every][:1] + list(styles.masters())
+    seen: set[str] = set()
+    while waiting:
+        name = waiting.pop(0)
+        if name in every and name not in seen:
+            seen.add(name)
+            yield every[name]
+            waiting.append(every[name].get(f"{STYLE}next-style-name", ""))
+
+
+def _lines(pages: list[Element], kinds: tuple[str, ...], margins: OpenText) -> Iterator[str]:
+    """Yield the lines of the heads or the feet of pages, each once."""
+    seen: set[str] = set()
+    for page in pages:
+        for kind in kinds:
+            for part in page.iterchildren(f"{STYLE}{kind}"):
+                for line in margins.margins(part) if part.get(f"{STYLE}display") != "false" else ():
+                    if line not in seen:
+                        seen.add(line)
+                        yield line

@@ -1,64 +1,126 @@
-"""Presentations: a section for each slide, with its tables and the speaker's notes."""
+"""PowerPoint: the text of each slide as it is shown, then its notes and the remarks about it."""
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
-from asky.reading.office.archive import UnreadableOffice, check_archive, file_facts, media_type
-from asky.reading.raised.exponents import spelled_runs
-from asky.reading.tables.rows import add_rows
+from asky.errors import SourceUnreadable
+from asky.reading.embedded.file import add_file
+from asky.reading.office.archive import Package, UnreadableOffice, check_archive, media_type
+from asky.reading.office.blocks import OfficeBlocks
+from asky.reading.office.drawing import chosen, paragraphs
+from asky.reading.office.slide_comments import authors_of, comment_lines
+from asky.reading.office.slide_shapes import R, Shapes
+from asky.reading.office.slide_styles import P, Styles, placeholder
 from asky.reading.text_builder import TextBuilder
 from asky.values import Document
 
-_SLIDES = "ppt/presentation.xml"
+if TYPE_CHECKING:
+    from lxml.etree import _Element as Element
+
+_UNNAMED = "PowerPoint Presentation"  # the title that PowerPoint gives
 
 
 def read(data: bytes, name: str) -> Document:
-    """Return the text of a `.pptx` file: a section for each slide, with its tables and the speaker's notes."""
-    check_archive(data, name, _SLIDES)
-    import pptx  # 110 ms: only if there is one to read
+    """Return the text of a presentation: each slide a section and a page, in the order in which they are shown.
 
+    The title comes first; the other shapes follow in the order of the slide, then what stands on the margin (footers
+    and dates, once in the document), the speaker's notes, comments and embedded files. A hidden slide says so. Texts of
+    masters and layouts, hidden shapes and slide numbers are left out.
+    """
+    check_archive(data, name, "_rels/.rels")
     with UnreadableOffice(name):
-        presentation = pptx.Presentation(io.BytesIO(data))
+        package = Package(data)
+        main = package.xml(package.main)
+        if main is None or main.tag != f"{P}presentation":
+            raise SourceUnreadable(f"{name}: its content does not match its name", verdict="unsupported")
         builder = TextBuilder()
-        for number, slide in enumerate(presentation.slides, start=1):
-            head = slide.shapes.title
-            title = " ".join(_frame_text(head.text_frame).split()) if head is not None and head.has_text_frame else ""
-            builder.mark_heading(title or f"Slide {number}", 1)
-            builder.start_page(None)
-            if title:
-                builder.add(f"{title}\n\n")
-            for shape in _shapes(slide.shapes):
-                if shape.has_text_frame and shape is not head and shape.shape_id != getattr(head, "shape_id", None):
-                    lines = (" ".join(_slide_text(each).split()) for each in shape.text_frame.paragraphs)
-                    builder.add("".join(f"- {line}\n" for line in lines if line))
-                if getattr(shape, "has_table", False) and shape.has_table:
-                    rows = [[_frame_text(cell.text_frame) for cell in row.cells] for row in shape.table.rows]
-                    add_rows(builder, rows)
-            if slide.has_notes_slide and (notes := slide.notes_slide.notes_text_frame) and notes.text.strip():
-                builder.add(f"\nNotes: {_frame_text(notes).strip()}\n")
-            builder.add("\n")
-        facts = presentation.core_properties
-        return builder.build(media_type("presentationml.presentation"), title=facts.title, metadata=file_facts(facts))
+        reader = _Slides(package, main, builder)
+        relations = package.relations(package.main)
+        for each in main.iterfind(f"{P}sldIdLst/{P}sldId"):
+            relation = relations.get(each.get(f"{R}id", ""))
+            if relation is not None and not relation.is_external:
+                reader.add(relation.target)
+        facts = package.facts()
+        title = facts.pop("title", "")
+        if not title or title == _UNNAMED:
+            title = reader.title
+        return builder.build(media_type("presentationml.presentation"), title=title, metadata=facts)
 
 
-def _slide_text(paragraph: Any) -> str:
-    """Return the text of a paragraph with its exponents as `^...`."""
-    runs = [(run.text, int(run._r.rPr.get("baseline", 0)) if run._r.rPr is not None else 0) for run in paragraph.runs]
-    if not any(baseline for _, baseline in runs):
-        return str(paragraph.text)
-    return spelled_runs((text, baseline > 0 if baseline else None) for text, baseline in runs)
+class _Slides:
+    """Adds slides to a text, one after the other."""
 
+    def __init__(self, package: Package, main: Element, builder: TextBuilder) -> None:
+        self._package = package
+        self._builder = builder
+        self._blocks = OfficeBlocks(builder)
+        self._styles = Styles(package, main)
+        self._authors = authors_of(package)
+        self._on_margins: set[str] = set()
+        self._number = 0
+        self.title = ""  # of the presentation: what its first slide shows, if that is a title slide
 
-def _frame_text(frame: Any) -> str:
-    return "\n".join(_slide_text(each) for each in frame.paragraphs)
+    def add(self, path: str) -> None:
+        """Add the slide in a part."""
+        self._number += 1
+        slide = self._part(path)
+        if slide is None:
+            self._start("", is_hidden=False)
+            return
+        shapes = Shapes(self._package, path, self._styles)
+        tree = slide.find(f"{P}cSld/{P}spTree")
+        if tree is not None:
+            shapes.take(tree)
+        if self._number == 1 and shapes.is_title_slide:
+            self.title = shapes.title
+        self._start(shapes.title, is_hidden=slide.get("show") in ("0", "false"))
+        shapes.write(self._blocks)
+        for text in shapes.margins:
+            if text not in self._on_margins:
+                self._on_margins.add(text)
+                self._blocks.paragraph(text)
+        if notes := self._notes(path):
+            self._blocks.paragraph(f"Notes: {notes}")
+        comments = [root for each in self._package.related(path, "comments") if (root := self._part(each)) is not None]
+        for line in comment_lines(comments, self._authors, shapes.texts):
+            self._blocks.item(line)
+        self._blocks.close()
+        for embedded, data in shapes.files:
+            add_file(self._builder, data, embedded, level=2, kind="Embedded file")
+        for part, reason in shapes.unread:
+            self._builder.skip(f"slide {self._number}, {part}", reason)
 
+    def _part(self, path: str) -> Element | None:
+        """Return the root of a part; `None` if it is missing or damaged, which costs that part alone."""
+        from lxml.etree import XMLSyntaxError
 
-def _shapes(shapes: Iterable[Any]) -> Iterator[Any]:
-    for shape in shapes:
-        if hasattr(shape, "shapes"):
-            yield from _shapes(shape.shapes)
+        try:
+            root = self._package.xml(path)
+        except XMLSyntaxError:
+            root = None
+        if root is None:
+            self._builder.skip(f"slide {self._number}", f"{path.rpartition('/')[2]} is missing or damaged")
+        return root
+
+    def _start(self, title: str, *, is_hidden: bool) -> None:
+        heading = title or f"Slide {self._number}"
+        self._builder.start_page(None)
+        if is_hidden:
+            heading = f"{heading} (hidden slide)"
+        if title or is_hidden:
+            self._blocks.heading(heading, 1)
         else:
-            yield shape
+            self._builder.mark_heading(heading, 1)
+
+    def _notes(self, path: str) -> str:
+        """Return the speaker's notes of a slide."""
+        lines: list[str] = []
+        for notes in self._package.related(path, "notesSlide")[:1]:
+            root = self._part(notes)
+            tree = root.find(f"{P}cSld/{P}spTree") if root is not None else None
+            for shape in chosen(tree) if tree is not None else ():
+                body = shape.find(f"{P}txBody")
+                if body is not None and placeholder(shape)[0] == "body":
+                    lines += map(str, paragraphs(body))
+        return "\n".join(lines)
