@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 from asky.errors import SourceUnreadable
-from asky.reading.formats import HEAD_BYTES, media_type_of
+from asky.reading.formats import HEAD_BYTES, format_of, media_type_of
 from asky.reading.limits import ReadLimits
 from asky.reading.process.worker import read as read_as
 from asky.values import Document
@@ -34,9 +34,10 @@ def read(data: bytes, name: str) -> Document:
     if data.startswith(OLE_MAGIC):
         raise not_an_archive(data, name)
     head = data[:HEAD_BYTES]
-    stem = name.rpartition("/")[2].rpartition(".")[0] or "document"
-    kinds = (media_type_of(f"{stem}{suffix}", head) for start, suffix in _OTHERS if head.startswith(start))
-    media_type = next(filter(None, kinds), None) or media_type_of("document", head)
+    stem = name.rpartition("/")[2].partition(".")[0] or "document"
+    suffix = next((suffix for start, suffix in _OTHERS if head.startswith(start)), "")
+    has_reader = not suffix or format_of(f"{stem}{suffix}") is not None
+    media_type = media_type_of(f"{stem}{suffix}", head) if has_reader else None
     if media_type is None:
         raise SourceUnreadable(f"{name}: its content does not match its name", verdict="unsupported")
     return read_as(data, name=name, media_type=media_type, max_chars=ReadLimits().max_chars)

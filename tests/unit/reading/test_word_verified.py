@@ -24,7 +24,6 @@ from tests.support.word_files import (
     word_file,
 )
 
-
 SEEN = """
     plain insertion moved joined control inline cell row custom smart simple complex link inner box old group nested
     footnote endnote header footer legal bullet clause frame layout column merged chunk alternate shown
@@ -184,11 +183,8 @@ RANGES, NO_HEAD = "| Sea | Range |\n|---|---|", "|  |  |\n|---|---|"
         (p("It rises", r("3", '<w:vertAlign w:val="superscript"/>'), "."), "It rises<sup>3</sup>."),
         (p("10", r("6", '<w:vertAlign w:val="superscript"/>'), " grains"), "10^6 grains"),
         (p("the 2", r("nd", '<w:vertAlign w:val="superscript"/>'), " gate"), "the 2nd gate"),
-        (tbl(tr("Sea", "Range"), tr("North | Sea", tc(p("3 m") + p("or 4")))), f"{RANGES}
-| North / Sea | 3 m or 4 |"),
-        (tbl(tr("Rent", "5 euros"), tr("Deposit", "9 euros")), f"{NO_HEAD}
-| Rent | 5 euros |
-| Deposit | 9 euros |"),
+        (tbl(tr("Sea", "Range"), tr("North | Sea", tc(p("3 m") + p("or 4")))), f"{RANGES}\n| North / Sea | 3 m or 4 |"),
+        (tbl(tr("Rent", "5 euros"), tr("Deposit", "9 euros")), f"{NO_HEAD}\n| Rent | 5 euros |\n| Deposit | 9 euros |"),
     ],
 )  # fmt: skip
 def test_a_document_becomes_markdown(body: str, markdown: str) -> None:
