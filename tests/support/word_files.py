@@ -27,6 +27,7 @@ NAMESPACES = {
 DECLARED = " ".join(f'xmlns:{prefix}="{address}"' for prefix, address in NAMESPACES.items())
 _TYPES = "http://schemas.openxmlformats.org/package/2006/content-types"
 _RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
+_WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml"
 _KIND = NAMESPACES["r"]
 
 
@@ -139,7 +140,9 @@ def word_file(
     related += [(id_, kind, address, 'TargetMode="External"') for id_, (kind, address) in external.items()]
     folder, _, file = main.rpartition("/")
     entries: dict[str, str | bytes] = {
-        "[Content_Types].xml": f'<Types xmlns="{_TYPES}"/>',
+        "[Content_Types].xml": _content_types(
+            {main: "document.main"} | {f"{folder}/{k}": v for k, (v, _) in parts.items()}
+        ),
         "_rels/.rels": _relations([("rId1", "officeDocument", main, "")]),
         main: body if body.startswith("<?xml") else part("w:document", f"<w:body>{body}</w:body>"),
         f"{folder}/_rels/{file}.rels": _relations(related),
@@ -155,6 +158,23 @@ def word_file(
         for path, content in (entries | dict(whole or {})).items():
             made.writestr(path, content)
     return out.getvalue()
+
+
+def _content_types(kinds: Mapping[str, str]) -> str:
+    named = "".join(
+        f'<Override PartName="/{path}" ContentType="{_WORD}.{kind}+xml"/>'
+        for path, kind in kinds.items()
+        if path.endswith(".xml")
+    )
+    defaults = "".join(
+        f'<Default Extension="{suffix}" ContentType="{type_}"/>'
+        for suffix, type_ in (
+            ("rels", "application/vnd.openxmlformats-package.relationships+xml"),
+            ("xml", "application/xml"),
+            ("html", "text/html"),
+        )
+    )
+    return f'<Types xmlns="{_TYPES}">{defaults}{named}</Types>'
 
 
 def _id(path: str) -> str:

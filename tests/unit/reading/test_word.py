@@ -114,6 +114,13 @@ CHOICE = f'<w:ffData><w:ddList><w:result w:val="1"/>{ENTRIES}</w:ddList></w:ffDa
 BEGIN = '<w:r><w:fldChar w:fldCharType="begin"/></w:r>'
 SEPARATE = '<w:r><w:fldChar w:fldCharType="separate"/></w:r>'
 END = '<w:r><w:fldChar w:fldCharType="end"/></w:r>'
+
+
+def instruction(text: str) -> str:
+    return f'<w:r><w:instrText xml:space="preserve"> {text} </w:instrText></w:r>'
+
+
+RUBY_FIELD = instruction(r'EQ \* jc2 \* "Font:MS Mincho" \* hps10 \o\ad(\s\up 9(かんじ),漢字)')
 CONTENTS = p(BEGIN, "<w:r><w:instrText> TOC </w:instrText></w:r>", SEPARATE, "Scope 1") + p("Tides 2", END)
 
 
@@ -131,6 +138,9 @@ CONTENTS = p(BEGIN, "<w:r><w:instrText> TOC </w:instrText></w:r>", SEPARATE, "Sc
         (p("Seen.", END) + p("Next."), ["Seen.", "Next."]),
         (p("Page ", field("PAGEREF x", "12"), " has it."), ["Page 12 has it."]),
         (CONTENTS + p("Scope"), ["Scope"]),
+        (p(BEGIN, RUBY_FIELD, END, "を読む"), ["漢字(かんじ)を読む"]),
+        (p("Half is ", BEGIN, instruction(r"EQ \f(1,2)"), END, "."), ["Half is 1/2."]),
+        (p(BEGIN, instruction('TC "entry"'), END, "Text."), ["Text."]),
     ],
 )  # fmt: skip
 def test_of_a_field_its_result_is_read(body: str, expected: list[str]) -> None:
@@ -319,6 +329,8 @@ START, GOES_ON = '<w:vMerge w:val="restart"/>', "<w:vMerge/>"
         (tbl(tr("Part", "Sizes"), tr("Valve of the northern gate", tc(tbl(tr("a", "b")) + "<w:p/>"))),
          ["Part; Sizes", "Part: Valve of the northern gate; Sizes: a; b"]),
         (tbl(tr("a", "b")) + p("After."), ["a; b", "After."]),
+        (tbl(tr(tc(p("Tides", properties='<w:outlineLvl w:val="0"/>') + p("They rise.")), "Side.")),
+         ["Tides", "They rise.", "Side."]),
     ],
 )  # fmt: skip
 def test_tables_are_read_cell_by_cell(body: str, expected: list[str]) -> None:
@@ -459,6 +471,11 @@ def test_a_file_that_is_a_part_of_the_text_is_read_in_its_place() -> None:
     assert [each.heading for each in found.sections] == ["Inserted"]
     (section,) = found.sections
     assert found.text[section.start :].startswith("Inserted")
+
+
+@pytest.mark.parametrize("content", ["<html><body><p>Inserted.</p></body></html>", word_file(p("Inserted."))])
+def test_such_a_file_is_told_by_its_content(content: str | bytes) -> None:
+    assert lines('<w:altChunk r:id="chunk"/>', {"chunk.dat": ("aFChunk", content)}) == ["Inserted."]
 
 
 def test_embedded_files_are_read_and_others_named() -> None:

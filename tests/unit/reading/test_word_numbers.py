@@ -117,6 +117,7 @@ def test_a_list_may_be_that_of_a_style() -> None:
     [
         ("bullet", "", "- "),
         ("bullet", "o", "- "),
+        ("bullet", " ", ""),
         ("bullet", "Note:", "Note: "),
         ("none", "Annex", "Annex "),
         ("none", "", ""),

@@ -6,7 +6,7 @@ from asky.errors import SourceUnreadable
 from asky.reading.office.archive import Package, check_archive
 from asky.reading.office.word.names import W14, W, local
 from asky.reading.office.word.state import WordState
-from asky.reading.office.word.tree import WordBlock, WordNote, WordParagraph, WordTable, WordTree, paragraphs
+from asky.reading.office.word.tree import WordBlock, WordChunk, WordNote, WordParagraph, WordTable, WordTree, paragraphs
 from asky.reading.office.word.walk import WordWalk
 from asky.text.beside.remarks import remark
 
@@ -57,7 +57,7 @@ def _margins(state: WordState, kind: str, seen: set[str]) -> list[WordBlock]:
         root = state.root(path)
         for block in WordWalk(state, path, is_margin=True).blocks(root):
             text = " ".join(said([block]).split())
-            if text and text not in seen:
+            if isinstance(block, WordChunk) or (text and text not in seen):
                 seen.add(text)
                 found.append(_without_head(block))
     return found

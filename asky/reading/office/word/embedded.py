@@ -7,6 +7,7 @@ import struct
 from dataclasses import replace
 
 from asky.reading.embedded.file import add_file
+from asky.reading.formats import format_of
 from asky.reading.office.old import OLE_MAGIC
 from asky.reading.text_builder import TextBuilder
 from asky.values import Document
@@ -74,7 +75,8 @@ def _named(name: str, data: bytes, program: str) -> str:
 def inserted(data: bytes, name: str) -> Document:
     """Return the text of a file that is shown as a part of a document: without the heading of an attachment."""
     builder = TextBuilder()
-    add_file(builder, data, name, level=0)
+    known = name if format_of(name) is not None else f"{name.partition('.')[0]}.doc"  # which is told by its content
+    add_file(builder, data, known, level=0)
     whole = builder.build("")
     start = whole.text.find("\n\n") + 2 if whole.sections else 0
     sections = tuple(

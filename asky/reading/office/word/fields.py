@@ -18,6 +18,12 @@ _PAGES = frozenset({"PAGE", "NUMPAGES", "SECTIONPAGES"})
 # No program shows these (ECMA-376, part 1, 17.16.5): they mark places, set names, or hold data of an add-in.
 _UNSEEN = frozenset({"ASK", "SET", "XE", "TC", "TA", "RD", "PRIVATE"})
 _ADDRESS = re.compile(r'\s*HYPERLINK\s+(?:\\[a-z]\s+)*(?:"([^"]*)"|([^\s"\\]\S*))', re.IGNORECASE)
+_OPTION = re.compile(r'\\\*\s*(?:"[^"]*"|\w+)\s*')
+_SOUNDS = re.compile(
+    r"\\o\s?(?:\\a[a-z]\s?)?\(\\s\s?\\up\s?\d{0,3}\s?\(([^()]{1,200})\)[,;]([^()]{1,200})\)", re.IGNORECASE
+)
+_FRACTION = re.compile(r"\\f\s?\(([^()]{1,200})[,;]([^()]{1,200})\)", re.IGNORECASE)
+_COMMAND = re.compile(r"\\\w{1,9}\s?\d{0,3}|[()]")
 _CHECKED, _UNCHECKED = "[x]", "[ ]"
 _MAX_INSTRUCTION = 4_000
 
@@ -73,15 +79,25 @@ class WordFields:
         self._update()
         return PAGE_SIGN if is_page and is_within else ""
 
-    def end(self) -> None:
-        """End the innermost field."""
-        if self._open:
-            self._open.pop()
-            self._update()
+    def end(self) -> str:
+        """End the innermost field; return what an instruction that has no result shows by itself."""
+        if not self._open:
+            return ""
+        ended = self._open.pop()
+        self._update()
+        written = "".join(ended.instruction).strip()
+        return _equation(written) if written[:3].upper() == "EQ " and not ended.is_result and self.is_seen else ""
 
     def _update(self) -> None:
         self.is_seen = all(each.is_seen for each in self._open)
         self.link = next((each.link for each in reversed(self._open) if each.link), "")
+
+
+def _equation(written: str) -> str:
+    """Return what an `EQ` field shows: words with their sounds, as Japanese Word writes them, or a fraction."""
+    shown = _OPTION.sub("", written[3:])
+    shown = _FRACTION.sub(r"\1/\2", _SOUNDS.sub(r"\2(\1)", shown))
+    return shown.strip() if shown != written[3:] and "\\" not in shown else _COMMAND.sub("", shown).strip()
 
 
 def _form(element: Element | None) -> str | None:

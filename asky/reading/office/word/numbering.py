@@ -143,7 +143,7 @@ def _written(found: _List, level: int, counts: list[int | None]) -> str:
         return ""
     if own.form == "bullet":
         is_word = sum(map(str.isalnum, own.text)) > 1  # "Note:", and no letter of a font of signs
-        return own.text + own.after if is_word else _BULLET if own.text else ""
+        return own.text + own.after if is_word else _BULLET if own.text.strip() else ""
 
     def counted(place: re.Match[str]) -> str:
         at = int(place[1]) - 1

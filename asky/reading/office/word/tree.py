@@ -108,7 +108,7 @@ def paragraphs(blocks: Sequence[WordBlock]) -> Iterator[WordParagraph]:
 
 
 def is_layout(table: WordTable) -> bool:
-    """Return whether a table only places what it holds: it has one cell, or most of its text is in tables or headings.
+    """Return whether a table only places what it holds: it has one cell, headings with their text, or mostly tables.
 
     Such a table has no columns that would name anything.
     """
@@ -122,6 +122,6 @@ def is_layout(table: WordTable) -> bool:
             whole += size
             if isinstance(block, WordTable):
                 inner += size
-            elif (isinstance(block, WordParagraph) and block.level) or isinstance(block, WordChunk):
+            elif isinstance(block, WordChunk) or (block.level and len(cell.blocks) > 1):
                 return True
     return inner * 2 > whole

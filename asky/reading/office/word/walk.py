@@ -241,7 +241,7 @@ class WordWalk:
         elif kind == "separate":
             shown = self._fields.separate()
         elif kind == "end":
-            self._fields.end()
+            shown = self._fields.end()
         if shown and not hidden:
             link = self._links[-1] if self._links else ""
             self._pieces.append(WordPiece(shown, None, link))
@@ -257,7 +257,9 @@ class WordWalk:
 
     def _hyperlink(self, element: Element) -> None:
         relation = self._relations.get(element.get(f"{R}id", ""))
-        self._links.append(relation.target if relation is not None and relation.is_external else "")
+        target = relation.target if relation is not None and relation.is_external else ""
+        anchor = element.get(f"{W}anchor", "") if target and "#" not in target else ""
+        self._links.append(f"{target}#{anchor}" if anchor else target)
         self._inline(element)
         self._links.pop()
 
