@@ -22,6 +22,7 @@ from asky.reading.office.word.tree import (
     paragraphs,
 )
 from asky.reading.raised.exponents import spelled_runs
+from asky.reading.tables.cells import GridCell, Slot, placed
 from asky.reading.text_builder import UNREAD_PARTS, TextBuilder
 from asky.text.scrub import one_line, scrub
 from asky.values import Document
@@ -29,7 +30,7 @@ from asky.values import Document
 _NUMBERED = re.compile(r"\d{1,3}[.)] ")
 _MARK = re.compile(r"[\[(]?\d[\d,;\s–-]{0,20}[\])]?|[*†‡§]{1,3}")
 _STOPS = (".", "!", "?", "…", "。", "！", "？")
-_SENTENCE_WORDS = 4
+_SENTENCE_WORDS = 3
 _UNSAID = ("picture", "chart")
 # What notes that name a source have, and notes that state something have not.
 _SOURCE = re.compile(
@@ -114,13 +115,14 @@ class _Writer:
     def _inline(self, pieces: Sequence[WordPiece]) -> str:
         written = ""
         for link, group in groupby(pieces, key=lambda piece: piece.link):
-            if not link:
-                for piece in group:
+            linked = list(group)
+            text = "".join(piece.text for piece in linked) if link else ""
+            if text.strip():
+                address = link.replace(">", "%3E").replace("<", "%3C").replace(" ", "%20")
+                written += f"[{text}](<{address}>)"
+            for piece in linked:
+                if not text.strip() or piece.note is not None:
                     written += self._piece(piece, written)
-                continue
-            text = "".join(piece.text for piece in group)
-            address = link.replace(">", "%3E").replace("<", "%3C").replace(" ", "%20")
-            written += f"[{text}](<{address}>)" if text.strip() else text
         return written
 
     def _piece(self, piece: WordPiece, before: str) -> str:
@@ -140,8 +142,13 @@ class _Writer:
 
     def _table(self, table: WordTable) -> Iterator[str]:
         """Yield a table; a sentence that spans all of it parts it in two, since no column is its name."""
-        width = max(map(_width, table.rows))
-        rows = [(self._sentence(row, width), self._row(row, width)) for row in table.rows]
+        grid = [[GridCell(self._cell(cell), cell.rows, cell.columns) for cell in row] for row in table.rows]
+        slots = list(placed(grid))
+        width = max(map(len, slots))
+        rows = [
+            (self._sentence(row, width), _shown(row_slots, width))
+            for row, row_slots in zip(table.rows, slots, strict=True)
+        ]
         heads = table.header_rows or (1 if _is_head(table, width) else 0)
         head = [" ".join(filter(None, column)) for column in zip(*(cells for _, cells in rows[:heads]), strict=True)]
         lines: list[str] = []
@@ -157,12 +164,8 @@ class _Writer:
         if not rows[heads:]:
             yield "\n".join([f"| {' | '.join(head)} |", f"|{'---|' * width}"])
 
-    def _row(self, row: Sequence[WordCell], width: int) -> list[str]:
-        cells: list[str] = []
-        for cell in row:
-            text = " ".join(" ".join(self._lines(cell.blocks)).split()).replace("|", "/")
-            cells += [text, *[""] * (cell.columns - 1)]
-        return [*cells, *[""] * (width - len(cells))]
+    def _cell(self, cell: WordCell) -> str:
+        return " ".join(" ".join(self._lines(cell.blocks)).split()).replace("|", "/")
 
     def _sentence(self, row: Sequence[WordCell], width: int) -> str:
         if len(row) != 1 or row[0].columns < width:
@@ -179,6 +182,12 @@ class _Writer:
             elif isinstance(block, WordTable):
                 for row in block.rows:
                     yield "; ".join(filter(None, (" ".join(self._lines(cell.blocks)) for cell in row)))
+
+
+def _shown(slots: Sequence[Slot], width: int) -> list[str]:
+    """Return the cells of a row, each text where it begins; the name of a row that covers several stands in each."""
+    cells = [slot.text if slot.is_first or not column else "" for column, slot in enumerate(slots)]
+    return [*cells, *[""] * (width - len(cells))]
 
 
 def _width(row: Sequence[WordCell]) -> int:

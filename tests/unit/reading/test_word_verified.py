@@ -172,6 +172,7 @@ def test_a_note_is_a_source_or_says_something(content: str, *, is_source: bool) 
     )
 
 
+START = '<w:vMerge w:val="restart"/>'
 RANGES, NO_HEAD = "| Sea | Range |\n|---|---|", "|  |  |\n|---|---|"
 
 
@@ -184,6 +185,8 @@ RANGES, NO_HEAD = "| Sea | Range |\n|---|---|", "|  |  |\n|---|---|"
         (p("10", r("6", '<w:vertAlign w:val="superscript"/>'), " grains"), "10^6 grains"),
         (p("the 2", r("nd", '<w:vertAlign w:val="superscript"/>'), " gate"), "the 2nd gate"),
         (tbl(tr("Sea", "Range"), tr("North | Sea", tc(p("3 m") + p("or 4")))), f"{RANGES}\n| North / Sea | 3 m or 4 |"),
+        (tbl(tr("Sea", "Range"), tr(tc("North", START), "3 m"), tr(tc("<w:p/>", "<w:vMerge/>"), "4 m")),
+         f"{RANGES}\n| North | 3 m |\n| North | 4 m |"),
         (tbl(tr("Rent", "5 euros"), tr("Deposit", "9 euros")), f"{NO_HEAD}\n| Rent | 5 euros |\n| Deposit | 9 euros |"),
     ],
 )  # fmt: skip

@@ -127,7 +127,7 @@ def _level(element: Element) -> ListLevel:
         text=text[:_MAX_CHARS],
         is_legal=legal is not None and is_on(legal),
         restart=number(restart) if restart is not None else None,
-        after="" if after == "nothing" else " ",
+        after="" if after == "nothing" and not text[-1:].isascii() else " ",  # "第%1条", and no "1.Terms"
         style=value(element, "pStyle") or "",
         is_hidden=bool(switch(element.find(f"{W}rPr"), "vanish")),
     )
