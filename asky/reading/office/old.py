@@ -50,9 +50,9 @@ def not_an_archive(data: bytes, name: str) -> SourceUnreadable:
         return SourceUnreadable(f"{name}: needs a password", verdict="encrypted", hint="save it without a password")
     for stream, program, suffix in _OLD:
         if stream in streams:
-            hint = f"convert it: soffice --headless --convert-to {suffix} FILE"
-            message = f"{name}: in the format of {program} before 2007"
-            return SourceUnreadable(message, verdict="unsupported", hint=hint)
+            convert = f"soffice --headless --convert-to {suffix} FILE"
+            message = f"{name}: in the format of {program} before 2007; convert it: {convert}"
+            return SourceUnreadable(message, verdict="unsupported")
     return SourceUnreadable(
         f"{name}: encrypted, or in the format of Office before 2007", verdict="encrypted", hint="save it again"
     )
