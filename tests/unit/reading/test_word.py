@@ -395,6 +395,11 @@ PARTS = "".join(f"<m:{name}><m:r><m:t>{text}</m:t></m:r></m:{name}>" for name, t
 FRACTION = f"<m:oMath><m:f>{PARTS}</m:f></m:oMath>"
 
 
+def test_a_cell_that_nothing_covers_is_read_whatever_it_says_of_the_row_above() -> None:
+    gone = tr(tc("gone", START), "x", properties='<w:del w:id="1"/>')
+    assert lines(tbl(gone, tr(tc("kept", GOES_ON), "y"))) == ["kept; y"]
+
+
 @pytest.mark.parametrize(
     ("runs", "expected"),
     [
@@ -402,6 +407,7 @@ FRACTION = f"<m:oMath><m:f>{PARTS}</m:f></m:oMath>"
         (["<w:r><w:t>a</w:t><w:noBreakHyphen/><w:t>b</w:t></w:r>"], "a-b"),
         (["<w:r><w:t>har</w:t><w:softHyphen/><w:t>bour</w:t></w:r>"], "harbour"),
         (["<w:r><w:t>a</w:t><w:br/><w:t>b</w:t></w:r>"], "a\nb"),
+        (["The ", "<w:r><w:t>\n   long\n   quay\n  </w:t></w:r>"], "The long quay"),
         (['<w:r><w:sym w:font="Wingdings" w:char="F0FC"/></w:r>', " done"], "✓ done"),
         (["5 ", '<w:r><w:sym w:font="Symbol" w:char="F0B3"/></w:r>', " 3"], "5 ≥ 3"),
         ([r("\uf061", '<w:rFonts w:ascii="Symbol"/>'), " decay"], "α decay"),

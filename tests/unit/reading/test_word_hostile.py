@@ -10,7 +10,7 @@ import pytest
 from asky.errors import SourceUnreadable
 from asky.reading.linked import word as linked
 from asky.reading.office.word.reader import read
-from tests.support.word_files import DECLARED, box, field, p, part, r, sdt, tbl, tc, tr, word_file
+from tests.support.word_files import DECLARED, box, drawing, field, p, part, r, sdt, tbl, tc, tr, word_file
 
 DEEP = 3_000
 CPU_S = 6.0
@@ -125,6 +125,18 @@ def test_parts_that_are_missing_or_elsewhere_do_no_harm() -> None:
         '<Relationship Id="gone" Type="x/footer" Target="nothing.xml"/></Relationships>'
     }  # fmt: skip
     assert read(word_file(body, whole=whole), "a.docx").text == "Text.\n\n- Item.\n\nLink.\n\n"
+
+
+def test_a_damaged_part_is_named_and_the_others_are_read() -> None:
+    body = p("Text.", '<w:r><w:footnoteReference w:id="2"/></w:r>', drawing('<c:chart r:id="chart1"/>'))
+    parts: dict[str, tuple[str, str | bytes]] = {
+        "footnotes.xml": ("footnotes", "<w:footnotes"),
+        "styles.xml": ("styles", "no XML"),
+        "charts/chart1.xml": ("chart", "<c:chartSpace>"),
+    }
+    found = read(word_file(body, parts), "a.docx")
+    assert found.text == "Text.\n\n"
+    assert found.metadata["unread_parts"] == "styles.xml: damaged; footnotes.xml: damaged; chart1.xml: damaged"
 
 
 @pytest.mark.parametrize("target", ["/word/header9.xml", "HEADER9.XML", "../word/./header9.xml"])

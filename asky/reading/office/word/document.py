@@ -6,7 +6,7 @@ from asky.errors import SourceUnreadable
 from asky.reading.office.archive import Package, check_archive
 from asky.reading.office.word.names import W14, W, local
 from asky.reading.office.word.state import WordState
-from asky.reading.office.word.tree import WordBlock, WordChunk, WordNote, WordParagraph, WordTable, WordTree, paragraphs
+from asky.reading.office.word.tree import WordBlock, WordChunk, WordNote, WordTable, WordTree, paragraphs
 from asky.reading.office.word.walk import WordWalk
 from asky.text.beside.remarks import remark
 
@@ -29,13 +29,12 @@ def read_tree(package: Package, name: str) -> WordTree:
     except ValueError:
         main = _USUAL_MAIN
     state = WordState(package, main)
-    root = state.root(main)
+    root = state.begin(main)
     if root is None or root.tag != f"{W}document":
         raise SourceUnreadable(f"{name}: its content does not match its name", verdict="unsupported")
     body = root.find(f"{W}body")
     if body is None:
         return WordTree([], [], [], [], [], [], [])
-    state.begin(body)
     blocks = WordWalk(state, main).blocks(body)
     seen: set[str] = set()
     heads = _margins(state, "header", seen)
@@ -67,8 +66,8 @@ def _without_head(block: WordBlock) -> WordBlock:
     """Return a block of a margin without headings and names of columns: its tables only place what they hold."""
     if isinstance(block, WordTable):
         block.header_rows = 0
-    elif isinstance(block, WordParagraph):
-        block.level = 0
+    for each in paragraphs([block]):
+        each.level = 0
     return block
 
 

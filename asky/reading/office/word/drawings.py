@@ -52,12 +52,10 @@ def _shown(element: Element, state: WordState, relations: Mapping[str, Relation]
         if tag == _BOX:
             yield from boxed(child)
         elif tag in _CHARTS:
-            path = _path(relations.get(child.get(f"{R}id", "")))
-            lines = chart_lines(state.package, path) if path else []
+            lines = state.lines(chart_lines, relations.get(child.get(f"{R}id", "")))
             yield from (WordParagraph([WordPiece(line)], role="chart") for line in lines)
         elif tag == _DIAGRAM:
-            path = _path(relations.get(child.get(f"{R}dm", "")))
-            lines = diagram_lines(state.package, path) if path else []
+            lines = state.lines(diagram_lines, relations.get(child.get(f"{R}dm", "")))
             yield from (WordParagraph([WordPiece(line.strip().removeprefix("- "))], label="- ") for line in lines)
         elif tag == f"{MC}AlternateContent":
             yield from _alternative(child, state, relations, boxed)
@@ -91,10 +89,6 @@ def _alternative(
         if local(each) == "Fallback" or any(node.tag in KNOWN for node in each.iter()):
             yield from _shown(each, state, relations, boxed)
             return
-
-
-def _path(relation: Relation | None) -> str:
-    return relation.target if relation is not None and not relation.is_external else ""
 
 
 def _is_decorative(about: Element) -> bool:

@@ -77,9 +77,7 @@ def _placed(
             continue
         if last is not None:
             yield last
-        last = _Placed(column, column + span, _merge(properties, "vMerge"), [], is_head)
-        if not last.continues:
-            last.blocks = blocks(cell)
+        last = _Placed(column, column + span, _merge(properties, "vMerge"), blocks(cell), is_head)
         column += span
     if last is not None:
         yield last

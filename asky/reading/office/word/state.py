@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -38,13 +38,13 @@ class WordState:
 
     def __init__(self, package: Package, main: str) -> None:
         self.package, self.main = package, main
+        self.unread: list[tuple[str, str]] = []
         self.styles = WordStyles(self._root("styles"))
         self.numbering = Numbering(self._root("numbering"), self.styles.list_of)
         self.settings = self._root("settings")
         self.comments: list[WordComment] = []
         self.margins: dict[str, list[str]] = {"header": [], "footer": []}
         self.files: list[tuple[str, bytes]] = []
-        self.unread: list[tuple[str, str]] = []
         self._begun: dict[str, frozenset[Element]] = {}
         self._notes: dict[str, tuple[str, dict[str, Element]]] = {}
         self._seen_notes: set[tuple[str, str]] = set()
@@ -69,14 +69,31 @@ class WordState:
 
     def _root(self, kind: str) -> Element | None:
         path = self.path(kind)
-        return self.package.xml(path) if path is not None else None
+        return self._xml(path) if path is not None else None
+
+    def _xml(self, path: str) -> Element | None:
+        try:
+            return self.package.xml(path)
+        except SyntaxError:  # what the parser of XML raises
+            self.unread.append((posixpath.basename(path), "damaged"))
+            return None
 
     def root(self, path: str) -> Element | None:
-        """Return the root of a part with text, and find where its fields end."""
-        root = self.package.xml(path)
+        """Return the root of a part with text, and find where its fields end; None if it is damaged, which is noted."""
+        root = self._xml(path)
         if root is not None:
             self._begun[path] = begun(root)
         return root
+
+    def lines(self, read: Callable[[Package, str], list[str]], relation: Relation | None) -> list[str]:
+        """Return what a chart or a diagram says; nothing if it is not in the file, or damaged, which is noted."""
+        if relation is None or relation.is_external:
+            return []
+        try:
+            return read(self.package, relation.target)
+        except SyntaxError:
+            self.unread.append((posixpath.basename(relation.target), "damaged"))
+            return []
 
     def ends(self, part: str, element: Element) -> bool:
         """Return whether the field that an element begins also ends."""
@@ -84,11 +101,16 @@ class WordState:
 
     # sections
 
-    def begin(self, body: Element) -> None:
-        """Note how the sections of the text number their notes, before it is walked through."""
-        for section in body.iter(f"{W}sectPr"):
+    def begin(self, path: str) -> Element | None:
+        """Return the root of the text, and note how its sections number their notes; raise if it is damaged."""
+        root = self.package.xml(path)
+        if root is None:
+            return None
+        self._begun[path] = begun(root)
+        for section in root.iter(f"{W}sectPr"):
             stated = {kind: section.find(f"{W}{kind}Pr") for kind in _NOTE_FORMS}
             self._section_notes.append({kind: each for kind, each in stated.items() if each is not None})
+        return root
 
     def end_section(self, section: Element) -> None:
         """Note the heads and feet of the pages of a section: those of the one before hold where it states none."""

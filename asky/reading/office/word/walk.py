@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from copy import deepcopy
 from functools import partial
@@ -26,6 +27,8 @@ _LEFT_OUT_NAMES = (
     " bookmarkEnd permStart permEnd"
 )
 _LEFT_OUT = frozenset(W + name for name in _LEFT_OUT_NAMES.split())
+_BREAK = re.compile(r"[ \t\r]*\n\s*")
+_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 _GALLERY = f"{W}docPartObj/{W}docPartGallery"
 _CONTENTS = "Table of Contents"
 _LISTS = ("list bullet", "list number")
@@ -214,6 +217,8 @@ class WordWalk:
                 continue
             elif tag == f"{W}t":
                 text = child.text or ""
+                if "\n" in text:  # of a file whose XML is indented
+                    text = _BREAK.sub(" ", text if child.get(_SPACE) == "preserve" else text.strip())
                 if mark_of is not None:
                     mark_of.mark += text.strip()
                     continue
