@@ -21,7 +21,7 @@ _HEADING = re.compile(
     r"|επικεφαλίδα|标题|標題|見出し|제목)[ _]?([1-9])",
     re.IGNORECASE,
 )
-_RAISED = {"superscript": True, "subscript": False}
+RAISED = {"superscript": True, "subscript": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class WordStyles:
             list_styles=tuple(list_styles),
             is_hidden=is_hidden,
             is_bold=is_bold,
-            raised=_RAISED.get(vertical or ""),
+            raised=RAISED.get(vertical or ""),
             marks_first_row=marks_first,
         )
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from copy import deepcopy
 from functools import partial
 from typing import TYPE_CHECKING
 
-from asky.reading.office.math import math_text
 from asky.reading.office.word.drawings import KNOWN, read_drawing
 from asky.reading.office.word.fields import PAGE_SIGN, WordFields
+from asky.reading.office.word.formulas import formula_text
 from asky.reading.office.word.grid import read_table
 from asky.reading.office.word.margins import without_page_numbers
-from asky.reading.office.word.names import MC, M, R, W, number, switch, value
+from asky.reading.office.word.names import MC, M, R, W, switch, value
+from asky.reading.office.word.properties import has_own_mark, is_drop_cap, is_hidden, list_label, run_format
 from asky.reading.office.word.state import NoteKind, WordState
 from asky.reading.office.word.styles import WordStyle, outline_level
 from asky.reading.office.word.symbols import has_private, sign, without_private
@@ -31,9 +31,7 @@ _BREAK = re.compile(r"[ \t\r]*\n\s*")
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 _GALLERY = f"{W}docPartObj/{W}docPartGallery"
 _CONTENTS = "Table of Contents"
-_LISTS = ("list bullet", "list number")
 _BREAKS = {f"{W}br": "\n", f"{W}cr": "\n", f"{W}tab": "\t", f"{W}ptab": "\t", f"{W}noBreakHyphen": "-"}
-_RAISED = {"superscript": True, "subscript": False}
 
 
 class WordWalk:
@@ -47,7 +45,6 @@ class WordWalk:
         self._pieces: list[WordPiece] = []
         self._after: list[WordBlock] = []
         self._style = WordStyle()
-        self._joins = False
         self._inline_handlers: dict[object, Callable[[Element], None]] = {
             f"{W}r": self._run,
             f"{W}hyperlink": self._hyperlink,
@@ -121,14 +118,14 @@ class WordWalk:
             self._state.end_section(section)
         if mark is not None and (mark.find(f"{W}del") is not None or mark.find(f"{W}moveFrom") is not None):
             return  # what was before the mark continues in the next paragraph
-        if self._is_hidden(mark):
+        if is_hidden(mark, style, styles):
             if level and switch(mark, "specVanish"):  # a heading that shares its line with the text after it
                 self._close(found, level, "", "")
             return
-        if properties is not None and _is_drop_cap(properties):
+        if properties is not None and is_drop_cap(properties):
             return
         role = "title" if style.name == "title" and not self._is_margin else ""
-        self._close(found, 1 if role else level, self._label(properties, style), role)
+        self._close(found, 1 if role else level, list_label(properties, style, self._state.numbering), role)
 
     def _close(self, found: list[WordBlock], level: int, label: str, role: str) -> None:
         """End the paragraph that has been collected, and add what is anchored in it."""
@@ -144,31 +141,6 @@ class WordWalk:
         """End a paragraph whose mark is deleted where no other paragraph follows."""
         if self._pieces or self._after:
             self._close(found, 0, "", "")
-
-    def _label(self, properties: Element | None, style: WordStyle) -> str:
-        numbering = self._state.numbering
-        stated = properties.find(f"{W}numPr") if properties is not None else None
-        list_id, level = value(stated, "numId"), value(stated, "ilvl")
-        place = number(level) if level is not None else None
-        if list_id is None and style.list_id is not None:
-            list_id = style.list_id
-            if place is None:
-                place = numbering.level_of(list_id, style.list_styles)
-            if place is None:
-                place = style.list_level
-        if list_id is None:
-            return "- " if style.name.startswith(_LISTS) else ""
-        return numbering.label(list_id, place or 0)
-
-    def _is_hidden(self, properties: Element | None) -> bool:
-        """Return whether text, or the mark of a paragraph, with these properties of a run is hidden."""
-        direct = switch(properties, "vanish")
-        if direct is not None:
-            return direct
-        own = self._state.styles.get(style).is_hidden if (style := value(properties, "rStyle")) is not None else None
-        if own is None and self._style.is_hidden is None:
-            return self._state.styles.is_hidden
-        return bool(own) is not bool(self._style.is_hidden)  # a property that each style switches over
 
     def _content(self, control: Element) -> Element | None:
         """Return what holds the content of a control; None for a placeholder, and for a table of contents."""
@@ -193,20 +165,9 @@ class WordWalk:
                 self._inline(child)
 
     def _run(self, run: Element) -> None:
-        hidden, raised, font = False, None, ""
-        properties = run.find(f"{W}rPr")
-        if properties is not None:
-            hidden = self._is_hidden(properties)
-            vertical = value(properties, "vertAlign")
-            raised = _RAISED.get(vertical or "")
-            if vertical is None:
-                raised = _shifted(properties)
-            if vertical is None and raised is None and (style := value(properties, "rStyle")) is not None:
-                raised = self._state.styles.get(style).raised
-            font = _font(properties)
-        elif self._style.is_hidden or self._state.styles.is_hidden:
-            hidden = self._is_hidden(None)
-        mark_of = None
+        styles = self._state.styles
+        hidden, raised, font = run_format(run.find(f"{W}rPr"), self._style, styles)
+        has_mark, note = False, None
         for child in run:
             tag = child.tag
             if tag == f"{W}fldChar":
@@ -219,18 +180,18 @@ class WordWalk:
                 text = child.text or ""
                 if "\n" in text:  # of a file whose XML is indented
                     text = _BREAK.sub(" ", text if child.get(_SPACE) == "preserve" else text.strip())
-                if mark_of is not None:
-                    mark_of.mark += text.strip()
-                    continue
-                self._add(without_private(text, font) if has_private(text) else text, raised)
+                if not has_mark:
+                    self._add(without_private(text, font) if has_private(text) else text, raised)
+                elif note is not None:
+                    note.mark += text.strip()
             elif tag in _BREAKS:
                 self._add(_BREAKS[tag])
             elif tag == f"{W}sym":
                 self._add(sign(child.get(f"{W}char", ""), child.get(f"{W}font", "")), raised)
             elif tag in self._run_handlers:
                 self._run_handlers[tag](child)
-                has_mark = child.get(f"{W}customMarkFollows", "0").lower() in ("1", "true", "on")
-                mark_of = self._pieces[-1].note if has_mark and self._pieces else mark_of
+                if has_own_mark(child):
+                    has_mark, note = True, self._pieces[-1].note if self._pieces else None
 
     def _add(self, text: str, raised: bool | None = None) -> None:
         if text and self._fields.is_seen:
@@ -274,7 +235,7 @@ class WordWalk:
             self._inline(content)
 
     def _formula(self, element: Element) -> None:
-        text = math_text(_without_deleted(element))
+        text = formula_text(element)
         if text and self._pieces and self._pieces[-1].text[-1:].isalnum() and text[0].isalnum():
             text = f" {text}"
         self._add(text)
@@ -294,8 +255,8 @@ class WordWalk:
 
     def _note(self, element: Element) -> None:
         kind: NoteKind = "footnote" if element.tag == f"{W}footnoteReference" else "endnote"
-        is_custom = element.get(f"{W}customMarkFollows", "0").lower() in ("1", "true", "on")
-        part, content, note = self._state.note(kind, element.get(f"{W}id", ""), is_numbered=not is_custom)
+        is_numbered = not has_own_mark(element)
+        part, content, note = self._state.note(kind, element.get(f"{W}id", ""), is_numbered=is_numbered)
         if note is not None:
             note.blocks = WordWalk(self._state, part).blocks(content)
             self._pieces.append(WordPiece("", None, "", note))
@@ -333,32 +294,3 @@ class WordWalk:
             if each.tag == f"{MC}Fallback" or (is_choice and any(node.tag in KNOWN for node in each.iter())):
                 walk(each)
                 return
-
-
-def _without_deleted(formula: Element) -> Element:
-    if not any(True for _ in formula.iter(f"{W}del", f"{W}moveFrom")):
-        return formula
-    kept = deepcopy(formula)
-    for each in list(kept.iter(f"{W}del", f"{W}moveFrom")):
-        parent = each.getparent()
-        if parent is not None:
-            parent.remove(each)
-    return kept
-
-
-def _is_drop_cap(properties: Element) -> bool:
-    frame = properties.find(f"{W}framePr")
-    return frame is not None and frame.get(f"{W}dropCap") in ("drop", "margin")
-
-
-def _shifted(properties: Element) -> bool | None:
-    """Return whether smaller letters stand above (True) or below (False) the line: how LibreOffice writes `<sup>`."""
-    position = value(properties, "position")
-    if position is None or properties.find(f"{W}sz") is None or number(position) == 0:
-        return None
-    return number(position) > 0
-
-
-def _font(properties: Element) -> str:
-    fonts = properties.find(f"{W}rFonts")
-    return (fonts.get(f"{W}ascii") or fonts.get(f"{W}hAnsi") or "") if fonts is not None else ""
