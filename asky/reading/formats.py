@@ -20,6 +20,7 @@ class Format:
 
     `names` are the names of files without a suffix, and `function` is the name of `read` where a module has several.
     `version` is raised when `read` gives better text, so that files that were read before are read again.
+    With `any_content`, the reader tells by the content what a file is, whatever its suffix says.
     With `links`, it takes the address of the bytes as a third argument, `url: str | None`.
     """
 
@@ -27,6 +28,7 @@ class Format:
     suffixes: tuple[str, ...]
     module: str
     magic: bytes = b""
+    any_content: bool = False
     links: bool = False
     names: tuple[str, ...] = ()
     function: str = "read"
@@ -95,7 +97,17 @@ FORMATS = (
     Format("text/vcard", (".vcf", ".vcard"), "asky.reading.mail.contacts"),
     Format("multipart/related", (".mhtml", ".mht"), "asky.reading.mail.saved_page"),
     Format(
-        f"{_OOXML}.wordprocessingml.document", (".docx", ".docm"), "asky.reading.office.word", magic=_ZIP, version=3
+        f"{_OOXML}.wordprocessingml.document",
+        (".docx", ".docm", ".dotx", ".dotm"),
+        "asky.reading.office.word.reader",
+        magic=_ZIP,
+        version=4,
+    ),
+    Format(
+        "application/msword",
+        (".doc", ".dot", ".ppt", ".pps", ".pot", ".wps"),
+        "asky.reading.office.old",
+        any_content=True,
     ),
     Format(
         f"{_OOXML}.presentationml.presentation",
@@ -181,7 +193,8 @@ def reader_version(media_type: str | None) -> int:
 
 def may_be_text(name: str) -> bool:
     """Return whether a file of this name may have a reader: it has one, or its content has to tell."""
-    return unread_suffix(name) is None
+    row = format_of(name)
+    return unread_suffix(name) is None or (row is not None and row.any_content)
 
 
 def _suffix(lower: str) -> str:
@@ -201,7 +214,7 @@ def media_type_of(name: str, head: bytes) -> str | None:
         return None
     if row is None or (row.media_type == "text/plain" and head.startswith(_RTF)):
         return _type_by_content(head)
-    if not head:
+    if not head or row.any_content:
         return row.media_type
     if row.module.startswith("asky.reading.office.") and head.startswith(_OLE):
         return row.media_type  # its reader says what is the matter

@@ -11,12 +11,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from asky.errors import SourceUnreadable
+from asky.reading.office.old import OLE_MAGIC, not_an_archive
 from asky.reading.zip_guard import check_zip
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
 
-_OLD_FORMAT = b"\xd0\xcf\x11\xe0"  # the container of .doc, .xls and .ppt, and of encrypted new ones
 _STRICT = b"http://purl.oclc.org/ooxml/"
 _USUAL = b"http://schemas.openxmlformats.org/"
 
@@ -36,12 +36,11 @@ class UnreadableOffice:
         raise SourceUnreadable(f"{self._name}: not a readable office file ({reason})") from None
 
 
-def check_archive(data: bytes, name: str, entry: str) -> None:
-    if data.startswith(_OLD_FORMAT):
-        raise SourceUnreadable(
-            f"{name}: encrypted, or in the format of Office before 2007", verdict="encrypted", hint="save it again"
-        )
-    check_zip(data, name, needs=[entry])
+def check_archive(data: bytes, name: str, entry: str | None) -> None:
+    """Raise SourceUnreadable unless this is an ordinary archive, with an entry if one is named."""
+    if data.startswith(OLE_MAGIC):
+        raise not_an_archive(data, name)
+    check_zip(data, name, needs=[entry] if entry is not None else [])
 
 
 def file_facts(facts: Any) -> dict[str, str | None]:

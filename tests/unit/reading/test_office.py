@@ -16,7 +16,7 @@ from asky.reading.formats import format_of, reader_version
 from asky.reading.office import open_document
 from asky.reading.office import sheets as sheets_reader
 from asky.reading.office import slides as slides_reader
-from asky.reading.office import word as word_reader
+from asky.reading.office.word import reader as word_reader
 from asky.reading.zip_guard import check_zip
 from asky.values import Document
 from tests.support.office_files import open_document as open_file
@@ -79,7 +79,7 @@ OPEN = open_file(
 def test_a_document_has_its_headings_lists_and_tables() -> None:
     document = word_reader.read(word(), "a.docx")
     assert document.text == (
-        "Mills\n\nThe mill burned in 1911.\n\n- a spark\nMill; Built\nMill: Clare; Built: 1820\n\n"
+        "Mills\n\nThe mill burned in 1911.\n\n- a spark\n\nMill; Built\nMill: Clare; Built: 1820\n\n"
     )
     assert (document.title, document.metadata["author"]) == ("On Mills", "Ada Byrne")
     assert [section.heading for section in document.sections] == ["Mills"]
