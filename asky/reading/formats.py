@@ -19,6 +19,7 @@ class Format:
 
     `names` are the names of files without a suffix, and `function` is the name of `read` where a module has several.
     `version` is raised when `read` gives better text, so that files that were read before are read again.
+    With `any_content`, the reader tells by the content what a file is, whatever its suffix says.
     With `links`, it takes the address of the bytes as a third argument, `url: str | None`.
     """
 
@@ -26,6 +27,7 @@ class Format:
     suffixes: tuple[str, ...]
     module: str
     magic: bytes = b""
+    any_content: bool = False
     links: bool = False
     names: tuple[str, ...] = ()
     function: str = "read"
@@ -98,7 +100,20 @@ FORMATS = (
         magic=_ZIP,
         version=3,
     ),
-    Format(f"{_OOXML}.spreadsheetml.sheet", (".xlsx", ".xlsm"), "asky.reading.office.sheets", magic=_ZIP, version=2),
+    Format(
+        f"{_OOXML}.spreadsheetml.sheet",
+        (".xlsx", ".xlsm", ".xltx", ".xltm", ".xlsb"),
+        "asky.reading.office.sheets",
+        magic=_ZIP,
+        version=3,
+    ),
+    Format(
+        "application/vnd.ms-excel",
+        (".xls", ".xlt"),
+        "asky.reading.office.sheets",
+        function="read_any",
+        any_content=True,
+    ),
     Format(
         "application/vnd.oasis.opendocument",
         (".odt", ".ods", ".odp"),
@@ -173,7 +188,7 @@ def media_type_of(name: str, head: bytes) -> str | None:
         return None
     if row is None:
         return _type_by_content(head)
-    if not head:
+    if not head or row.any_content:
         return row.media_type
     if row.module.startswith("asky.reading.office.") and head.startswith(_OLD_OFFICE):
         return row.media_type  # its reader says what is the matter

@@ -76,7 +76,7 @@ class Package:
 
     def __init__(self, data: bytes) -> None:
         self._archive = zipfile.ZipFile(io.BytesIO(data))
-        self._names = {name.lower(): name for name in self._archive.namelist()}
+        self._names = {name.replace("\\", "/").lower(): name for name in self._archive.namelist()}
 
     @cached_property
     def main(self) -> str:
@@ -115,7 +115,8 @@ class Package:
         """Return `title`, `author`, `published` and `subject` as far as the file states them."""
         for path in self.related("", "core-properties"):
             root = self.xml(path)
-            stated = {_local(each): each.text.strip() for each in root or () if each.text and each.text.strip()}
+            fields = root if root is not None else ()
+            stated = {_local(each): each.text.strip() for each in fields if each.text and each.text.strip()}
             found = {
                 "title": stated.get("title"),
                 "author": stated.get("creator"),
