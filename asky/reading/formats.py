@@ -116,7 +116,20 @@ FORMATS = (
         magic=_ZIP,
         version=4,
     ),
-    Format(f"{_OOXML}.spreadsheetml.sheet", (".xlsx", ".xlsm"), "asky.reading.office.sheets", magic=_ZIP, version=2),
+    Format(
+        f"{_OOXML}.spreadsheetml.sheet",
+        (".xlsx", ".xlsm", ".xltx", ".xltm", ".xlsb"),
+        "asky.reading.office.sheets",
+        magic=_ZIP,
+        version=3,
+    ),
+    Format(
+        "application/vnd.ms-excel",
+        (".xls", ".xlt"),
+        "asky.reading.office.sheets",
+        function="read_any",
+        any_content=True,
+    ),
     Format(
         "application/vnd.oasis.opendocument",
         (".odt", ".ods", ".odp", ".odg", ".ott", ".ots", ".otp", ".odm"),

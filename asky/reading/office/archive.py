@@ -75,8 +75,8 @@ class Package:
 
     def __init__(self, data: bytes) -> None:
         self._archive = zipfile.ZipFile(io.BytesIO(data))
-        self._names = {name.lower(): name for name in self._archive.namelist()}
         self._relations: dict[str, Mapping[str, Relation]] = {}
+        self._names = {name.replace("\\", "/").lower(): name for name in self._archive.namelist()}
 
     @cached_property
     def main(self) -> str:

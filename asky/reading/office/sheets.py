@@ -1,91 +1,98 @@
-"""Workbooks: a section for each sheet, tables as rows."""
+"""Workbooks: a section for each sheet, its tables as rows, then what is drawn and remarked on it."""
 
 from __future__ import annotations
 
-import io
 import re
-import zipfile
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from asky.errors import SourceUnreadable
-from asky.reading.office.archive import UnreadableOffice, check_archive, file_facts, media_type
-from asky.reading.tables.rows import add_rows
-from asky.reading.text_builder import TextBuilder
+from asky.reading.charset import decode
+from asky.reading.formats import HEAD_BYTES, is_text
+from asky.reading.html.page import read as read_page
+from asky.reading.office.archive import Package, UnreadableOffice, check_archive, media_type
+from asky.reading.office.workbook.binary import BinaryWorkbook
+from asky.reading.office.workbook.flat_xml import NAMESPACE, FlatWorkbook
+from asky.reading.office.workbook.layout import RowMarks, add_sheet
+from asky.reading.office.workbook.open_xml import OpenWorkbook
+from asky.reading.office.workbook.sheet import Sheet
+from asky.reading.tables.csv_file import read as read_rows
+from asky.reading.zip_guard import check_zip
 from asky.values import Document
 
-_MAX_CELLS = 2_000_000
-_SHEETS = "xl/workbook.xml"
-_FORMULA = re.compile(rb"<(?:\w{1,20}:)?f[ />]")
-_SIGN_BYTES = 24  # more than any text that `_FORMULA` matches
-_BLOCK_BYTES = 1 << 20
+_ARCHIVE = b"PK\x03\x04"
+_CONTAINER = b"\xd0\xcf\x11\xe0"
+_BIFF = re.compile(rb"\x09[\x00\x02\x04\x08][\x04\x06\x08\x10]\x00")
+_STREAMS = tuple(name.encode("utf-16-le") for name in ("Workbook", "Book"))
+_PROTECTED = "EncryptedPackage".encode("utf-16-le")
+_PAGE = re.compile(
+    r"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--[^>]{0,500}-->\s*)*<(?:!doctype\s+html|html|head|body|table)\b",
+    re.IGNORECASE,
+)
+_USUAL_MAIN = "xl/workbook.xml"
+_OLD_TYPE = "application/vnd.ms-excel"
 
 
 def read(data: bytes, name: str) -> Document:
-    """Return the cells of an `.xlsx` file: a section for each sheet, formulas as their last computed value.
+    """Return the cells of a workbook as they are shown: a section for each sheet, formulas by their stored value.
 
-    A formula that no program has computed yet is shown itself. Raises SourceUnreadable: too_large beyond two million
-    cells.
+    Raises SourceUnreadable: too_large beyond two million cells with a value, encrypted, unsupported for `.xlsb` and for
+    what is no workbook.
     """
-    check_archive(data, name, _SHEETS)
-    import openpyxl  # 220 ms: only if there is one to read
+    reader = _read_container if data.startswith(_CONTAINER) else _read_archive
+    return reader(data, name, media_type("spreadsheetml.sheet"))
 
+
+def read_any(data: bytes, name: str) -> Document:
+    """Return what a file called `.xls` says, by what it is: a workbook of either kind, a web page, XML, or rows.
+
+    Many programs give that name to tables in other formats, and Excel opens them by their content too.
+    """
+    if data.startswith(_ARCHIVE):
+        return _read_archive(data, name, _OLD_TYPE)
+    if data.startswith(_CONTAINER) or _BIFF.match(data):
+        return _read_container(data, name, _OLD_TYPE)
+    if not is_text(data[:HEAD_BYTES]):
+        raise SourceUnreadable(f"{name}: its content does not match its name", verdict="unsupported")
+    if NAMESPACE in data[:HEAD_BYTES]:
+        with UnreadableOffice(name):
+            return _built(FlatWorkbook(data, name).sheets(), RowMarks(), _OLD_TYPE)
+    document = read_page(data, name, None) if _PAGE.match(decode(data[:HEAD_BYTES])) else read_rows(data, name)
+    return replace(document, media_type=_OLD_TYPE)
+
+
+def _read_archive(data: bytes, name: str, kind: str) -> Document:
+    check_zip(data, name)
     with UnreadableOffice(name):
-        values = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
-        has_formulas = _has_formulas(data)
-        written = openpyxl.load_workbook(io.BytesIO(data), read_only=True, keep_links=False) if has_formulas else None
-        builder = TextBuilder()
-        budget = iter(range(_MAX_CELLS))
-        for sheet in values.worksheets:
-            builder.mark_heading(sheet.title, 1)
-            builder.add(f"{sheet.title}\n")
-            rows = sheet.iter_rows(values_only=True)
-            add_rows(builder, _within(_shown(rows, written[sheet.title] if written else None), budget, name))
-            builder.add("\n")
-        return builder.build(
-            media_type("spreadsheetml.sheet"), title=values.properties.title, metadata=file_facts(values.properties)
-        )
+        package = Package(data)
+        main = _main(package)
+        if main.lower().endswith(".bin"):
+            raise SourceUnreadable(f"{name}: a binary workbook", verdict="unsupported", hint="save it as .xlsx")
+        builder = RowMarks()
+        return _built(OpenWorkbook(package, main, builder, name).sheets(), builder, kind, package.facts())
 
 
-def _within(rows: Iterable[Sequence[str]], budget: Iterator[int], name: str) -> Iterator[Sequence[str]]:
-    for row in rows:
-        for _ in row:
-            if next(budget, None) is None:
-                raise SourceUnreadable(f"{name}: more than {_MAX_CELLS:,} cells", verdict="too_large")
-        yield row
+def _main(package: Package) -> str:
+    """Return the path of the workbook's own part, or of what else the file is about; "" if it says nothing."""
+    try:
+        return package.main
+    except ValueError:
+        return _USUAL_MAIN
 
 
-def _has_formulas(data: bytes) -> bool:
-    """Return whether a workbook has a formula: only then is it worth reading a second time, for what was written."""
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        for entry in archive.namelist():
-            if not entry.startswith("xl/worksheets/"):
-                continue
-            with archive.open(entry) as stream:
-                before = b""
-                while block := stream.read(_BLOCK_BYTES):
-                    if _FORMULA.search(before + block):
-                        return True
-                    before = block[-_SIGN_BYTES:]
-    return False
+def _read_container(data: bytes, name: str, kind: str) -> Document:
+    if data.startswith(_CONTAINER):
+        if _PROTECTED in data:
+            raise SourceUnreadable(f"{name}: needs a password", verdict="encrypted")
+        if not any(stream in data for stream in _STREAMS):
+            check_archive(data, name, "")
+    with UnreadableOffice(name):
+        builder = RowMarks()
+        return _built(BinaryWorkbook(data, builder, name).sheets(), builder, kind)
 
 
-def _shown(rows: Iterable[Sequence[object]], written: Any) -> Iterator[list[str]]:
-    """Yield the cells of a sheet as text; `written` is the sheet with its formulas, if it may have any."""
-    if written is None:
-        yield from ([_cell(value) for value in row] for row in rows)
-        return
-    for row, other in zip(rows, written.iter_rows(values_only=True), strict=False):
-        yield [_cell(value, formula) for value, formula in zip(row, other, strict=False)]
-
-
-def _cell(value: object, formula: object = None) -> str:
-    if value is None:
-        return str(formula) if isinstance(formula, str) and formula.startswith("=") else ""
-    if isinstance(value, str):
-        return value
-    if hasattr(value, "isoformat"):
-        return str(value.isoformat()).removesuffix("T00:00:00")
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    return str(value)
+def _built(sheets: Iterable[Sheet], builder: RowMarks, kind: str, facts: Mapping[str, str] | None = None) -> Document:
+    for sheet in sheets:
+        add_sheet(builder, sheet)
+    stated = dict(facts or {})
+    return builder.build(kind, title=stated.pop("title", None), metadata=stated)

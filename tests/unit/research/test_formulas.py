@@ -18,7 +18,7 @@ def test_a_formula_is_no_value() -> None:
     assert note_formulas(text, cited("/b.xlsx")) == (
         f"{text}\n\n⚠ `=SUM(B4:B7)`, `=C4*2` are formulas, no value: their results are not stored in the workbook."
     )
-    one = "- =SUM(B4:B7) [1]"
+    one = "- =SUM(B4:B7) (not computed) [1]"
     assert note_formulas(one, cited("/b.XLSX")).endswith(
         "⚠ `=SUM(B4:B7)` is a formula, no value: its result is not stored in the workbook."
     )
