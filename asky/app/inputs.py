@@ -20,6 +20,7 @@ from asky.research.local.names import is_local_target, refuse_outside, show_targ
 from asky.storage.corpus import DEFAULT_COLLECTION
 from asky.storage.scope import Scope
 from asky.storage.sessions import own_collection
+from asky.text.beside.hidden_comments import without_comments
 from asky.text.beside.marked_parts import marked_parts, without_parts
 from asky.text.counting import counted
 from asky.text.scrub import scrub_in_place
@@ -39,6 +40,7 @@ _MAX_LISTED_UNSUPPORTED = 50  # files; more are only summed up
 _SIGNS_OF_A_PATH = frozenset("/\\~:")
 
 
+_MARKDOWN = (".md", ".markdown")
 _FOLDER = "folder "
 _ADAPTERS = "[research.source_adapters] in the configuration names the programs for such targets"
 
@@ -242,6 +244,8 @@ class Inputs:
         source = Source(source_id(uri), "file", uri, attachment.name)
         collection_id = self.services.corpus.collection(own_collection(session.id), create=True)
         text = without_parts(clean, marked_parts(clean))  # as of a note that is read
+        if attachment.name.lower().endswith(_MARKDOWN):
+            text = without_comments(text)
         self.services.acquirer.add_text(source, Document(text, "text/plain"), collection_id)
         self.add(collection_id)
 
