@@ -22,6 +22,7 @@ from asky.research.corpus.records import open_lines
 from asky.research.corpus.report import AcquireCounts, verdict_of
 from asky.research.corpus.report import DiskChanges as DiskChanges
 from asky.research.local.names import show_name, show_target, uri_path
+from asky.research.local.spelling import as_on_disk
 from asky.storage.corpus import DEFAULT_COLLECTION as DEFAULT_COLLECTION
 from asky.storage.scope import Scope
 from asky.text.counting import counted
@@ -521,13 +522,13 @@ def _open(records: Path | None, opened: ExitStack) -> Iterator[bytes]:
 
 
 def _local_path(name: str) -> Path:
-    return Path(uri_path(name) or name)
+    return as_on_disk(Path(uri_path(name) or name))
 
 
 def _real_path(name: str) -> str:
     """Return the real path for `name`, or `name` itself if no file can have such a name."""
     path = uri_path(name) or name
-    return path if "\0" in path else os.path.realpath(path)
+    return path if "\0" in path else os.path.realpath(as_on_disk(Path(path)))
 
 
 def _is_named(source: Source, name: str, path: str) -> bool:

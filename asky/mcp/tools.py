@@ -373,7 +373,9 @@ TOOLS: tuple[McpTool, ...] = (
         name="read_note",
         description="Read a note of the user's vault as text, with the notes that it embeds.",
         arguments=arguments(
-            "path", path=described(TEXT, "In the vault, or what a [[link]] says", minLength=1), offset=_CHARACTER
+            "path",
+            path=described(TEXT, "In the vault, what a [[link]] says, or an alias", minLength=1),
+            offset=_CHARACTER,
         ),
         returns=NOTE_TEXT,
         call=_read_note,

@@ -138,7 +138,8 @@ class NoteService(NoteCatalog):
         """
         if depth not in DEPTHS:
             raise UsageError(f"Invalid depth: {depth!r}. Must be 'shallow' or 'deep'.")
-        task = await in_thread(self._task, path, depth, focus, not dry_run)
+        note = await self.find_note(path)
+        task = await in_thread(self._task, note, depth, focus, not dry_run)
         await self.index(embed=False)
         opened = await in_thread(self._open, model, limits or RunLimits(), offline)
         question = await in_thread(self._question, task, opened, vault_only or offline)
@@ -187,8 +188,7 @@ class NoteService(NoteCatalog):
     def _open(self, model: str | None, limits: RunLimits, offline: bool) -> OpenedSession[NoteWorker]:
         return self._starter.open(SESSION, model or self._model, limits, offline=offline)
 
-    def _task(self, path: str, depth: Depth, focus: str | None, writes: bool) -> NoteTask:
-        note = self.note(path)
+    def _task(self, note: NoteFile, depth: Depth, focus: str | None, writes: bool) -> NoteTask:
         data = self.vault.read(note)
         try:
             replace_section(data, "x")  # raises now what it would raise after the research

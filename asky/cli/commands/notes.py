@@ -91,7 +91,7 @@ def find(query: tuple[str, ...], mode: str, limit: int, as_json: bool, quiet: bo
 def read(name: str, as_json: bool) -> None:
     """Print NOTE with the notes that it embeds.
 
-    NOTE is a path, absolute or in the vault, or what a [[link]] to the note says.
+    NOTE is a path, absolute or in the vault, what a [[link]] to the note says, or one of its aliases.
     """
     with command_context(as_json=as_json) as ctx:
         text = ctx.run(lambda: ctx.asky.notes.read_note(name))
@@ -128,7 +128,7 @@ def links(name: str, as_json: bool, quiet: bool, verbose: bool) -> None:
     """Show where the links of NOTE lead, and which notes link to it."""
     with command_context(quiet=quiet, verbose=verbose, as_json=as_json) as ctx:
         catalog = ctx.asky.notes
-        note = catalog.note(name)
+        note = ctx.run(lambda: catalog.find_note(name))
         _update(ctx)
         outgoing, incoming = catalog.links(note.relative), catalog.backlinks(note.relative)
         if as_json:
@@ -236,7 +236,7 @@ def undo(name: str, as_json: bool) -> None:
     It is refused if the note has been changed since. Again, it takes back the change before that.
     """
     with command_context(as_json=as_json) as ctx:
-        note = ctx.asky.notes.note(name)
+        note = ctx.run(lambda: ctx.asky.notes.find_note(name))
         ctx.asky.notes.undo(note.relative)
         if as_json:
             ctx.terminal.json(note_undone_object(note.shown))
