@@ -250,6 +250,7 @@ class ChatService:
             request.recall,
             request.instructions,
             _task(request),
+            inputs.unread_of(scope.collections or ()),
         )
 
     def _remember(self, resolved: ResolvedAsk, session: Session, inputs: Inputs, answerer: Answerer) -> None:
@@ -280,6 +281,8 @@ class ChatService:
     def _require_sources(self, resolved: ResolvedAsk, scope: Scope, inputs: Inputs, answerer: Answerer) -> None:
         """Raise `UsageError` if there is nothing to answer from and the model or the mode needs sources."""
         can_chat = answerer.model.host is not None and resolved.mode != "research"
+        if inputs.folders or inputs.targets or resolved.request.collections or not can_chat:
+            inputs.require_readable(scope)
         if can_chat or self._services.corpus.count_sources(scope):
             return
         has_named = bool(inputs.folders or inputs.targets or resolved.has_own_text)

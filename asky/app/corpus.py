@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from asky.app.inputs import report_notes
+from asky.app.inputs import report_notes, unread_of
 from asky.app.requests import as_tuple
 from asky.app.requests import is_address as is_address
 from asky.concurrency import in_thread
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from asky.research.adapters import SourceAdapters
     from asky.research.corpus.report import AcquireReport
     from asky.research.local.files import LocalRoots
-    from asky.values import Source
+    from asky.values import Source, UnreadFile
     from asky.wiring import Services
 
 _USERINFO = re.compile(r"(?<=//)[^/?#]*@")
@@ -61,7 +61,7 @@ class AddedDocuments:
 
 @dataclass(frozen=True, slots=True)
 class ListedSource:
-    """A source of a collection. `why` explains any verdict except `indexed`."""
+    """A source of a collection. `why` explains any verdict; that of `indexed` lists the parts that were not read."""
 
     source: Source
     verdict: str
@@ -90,7 +90,7 @@ class CollectionSummary:
     `chunks` is its number of passages, and `verdicts` counts its sources by verdict. `embedded` is the number of
     embedded passages, or `None` without an embedding model. `engine` is what compares a question with their vectors:
     an exact scan up to `exact_max_chunks` of them and Chroma above; that is `None` if the configuration names one.
-    `on_disk` is what has changed since the last sync.
+    `on_disk` is what has changed since the last sync, `unread` what that could not read.
     """
 
     name: str
@@ -103,6 +103,7 @@ class CollectionSummary:
     engine: Literal["exact", "chroma"] | None
     exact_max_chunks: int | None
     on_disk: DiskChanges
+    unread: tuple[UnreadFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,6 +323,7 @@ class CorpusService:
             services.vectors.engine(scope),
             retrieval.exact_max_chunks if retrieval.engine == "auto" else None,
             self._changes(collection),
+            tuple(unread_of(services, (collection_id,))),
         )
 
     def _changes(self, collection: str) -> DiskChanges:
