@@ -30,6 +30,7 @@ from asky.evidence.references.statements import CitedStatement, read_statements
 from asky.report.gathering import gather_passages
 from asky.report.verified_page import render_verified
 from asky.storage.scope import Scope
+from asky.text.beside.remarks import without_remarks
 from asky.text.counting import counted
 from asky.text.scrub import one_line
 from asky.values import Citation, Claim, Hit, Source
@@ -57,7 +58,7 @@ class VerifyService:
         started = time.monotonic()
         await in_thread(require_documents, self._services, request.documents)
         text = await in_thread(self._read, request)
-        read = await in_thread(read_statements, text.text)
+        read = await in_thread(read_statements, without_remarks(text.text))
         if not read.statements:
             raise SourceError(f"{text.name}: no statement to verify", hint=_NO_STATEMENT)
         inputs = Inputs(self._services, self._services.listener)

@@ -25,7 +25,9 @@ _NAMES = "see|also|sources?|passages?|keys?|refs?|references?|cite[ds]?|citation
 _WORDS = rf"(?:(?:{_NAMES})\b[:.]?[ \t]{{0,2}}){{0,3}}"
 _KEYS = rf"{_KEY}(?:{_SPACE}(?:[,;/&|+]|and)?{_SPACE}{_MARKS}{_KEY}){{0,9}}"
 _RANGE = r"\d{1,6}(?:[ \t]?[-–—][ \t]?[lL]?\d{1,6})?"
-_LEFT = rf"(?:[ \t]pp?\.?[ \t]?{_RANGE})?(?:[ \t]{{0,2}}(?:[,;:|@#†‡.*_/-]{{1,3}}|\b(?:lines?|ll?)\.?[ \t]?{_RANGE}|\b{_RANGE}|\bsources?\b)){{0,6}}{_SPACE}"
+_PLACE = rf"\b(?:lines?|ll?)\.?[ \t]?{_RANGE}|\b{_RANGE}|\bsources?\b"
+# What is left out after the keys: lines, which nobody showed to the model, and marks.
+_LEFT = rf"(?:[ \t]pp?\.?[ \t]?{_RANGE})?(?:[ \t]{{0,2}}(?:[,;:|@#†‡.*_/-]{{1,3}}|{_PLACE})){{0,6}}{_SPACE}"
 _BODY = rf"{_SPACE}{_MARKS}{_WORDS}{_MARKS}(?P<KEYS>{_KEYS}){_LEFT}"
 _TITLE = r"(?:[ \t]\"[^\"\n]{0,60}\")?"
 _ANCHOR = rf"#?(?:[A-Za-z-]{{0,20}}-)?{_KEY}"
@@ -41,7 +43,10 @@ def _body(name: str) -> str:
 _GROUPS = {
     "nested": rf"{_OPENING}{{2}}{_body('nested')}{_CLOSING}{_TARGET}{_CLOSING}{_TARGET}",
     "bracket": rf"{_OPENING}{{1,2}}\^?{_body('bracket')}{_CLOSING}{{1,2}}{_TARGET}",
-    "link": rf"\[(?P<label>[^\[\]\n]{{0,100}})\]\({_SPACE}<?#?(?:[A-Za-z-]{{0,20}}-)?(?P<link>{_KEY})>?{_TITLE}{_SPACE}\)",
+    "link": (
+        rf"\[(?P<label>[^\[\]\n]{{0,100}})\]"
+        rf"\({_SPACE}<?#?(?:[A-Za-z-]{{0,20}}-)?(?P<link>{_KEY})>?{_TITLE}{_SPACE}\)"
+    ),
     "tagged": (
         r"<(?P<tag>sup|sub|cite|ref|a|source|citation|span)\b[^<>\n]{0,80}>"
         rf"{_SPACE}(?:{_OPENING}|\(){{0,2}}{_body('tagged')}(?:{_CLOSING}|\)){{0,2}}{_SPACE}</(?P=tag)>"
@@ -68,7 +73,8 @@ _FENCE = re.compile(r"[ \t>]*(?:```|~~~)")
 _HEADS = "sources|references|citations|footnotes|works cited"
 _EMPHASIS = r"(?:\*{2}|__)?"
 _LIST_HEAD = re.compile(
-    rf"[ \t]*(?:#{{1,6}}[ \t]+)?{_EMPHASIS}(?:{_HEADS})[ \t]*:?{_EMPHASIS}:?[ \t]*(?P<inline>{_OPENING}{{0,2}}{_KEYS}[^\n]*)?",
+    rf"[ \t]*(?:#{{1,6}}[ \t]+)?{_EMPHASIS}(?:{_HEADS})[ \t]*:?{_EMPHASIS}:?[ \t]*"
+    rf"(?:{_OPENING}{{0,2}}{_KEYS}[^\n]*)?",
     re.IGNORECASE,
 )
 _MAY_BE_HEAD = re.compile(r"[ \t]*(?:#{0,6}[ \t]*)(?:\*{0,2}|_{0,2})([A-Za-z ]{0,12})", re.IGNORECASE)

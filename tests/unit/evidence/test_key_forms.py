@@ -19,11 +19,11 @@ FORMS = """
 (P7f3a) (source:~P7f3a) (Source:~[P7f3a]) (see~P7f3a,~lines~3-5) (#P7f3a) {P7f3a} {{P7f3a}} <P7f3a> \\cite{P7f3a}
 <sup>P7f3a</sup> <sup>[P7f3a]</sup> <cite>P7f3a</cite> <cite>[P7f3a]</cite> <ref>P7f3a</ref> <ref~name="P7f3a"/>
 <a~href="#P7f3a">P7f3a</a> <a~href="#P7f3a">[P7f3a]</a> <source~id="P7f3a"> ^P7f3a^ $^{P7f3a}$ $^{[P7f3a]}$
-[P7f3a](#P7f3a) [P7f3a](P7f3a) [P7f3a](<#P7f3a>) [P7f3a](#P7f3a~"key") [P7f3a]~(#P7f3a) [P7f3a]{#P7f3a} [P7f3a]() [P7f3a][]
-[[P7f3a]](#P7f3a) [[P7f3a](#P7f3a)] [\\[P7f3a\\]](#P7f3a) [**P7f3a**](#P7f3a) [P7f3a](keys.md) [[P7f3a]](docs/keys.md#key)
-[1](#P7f3a) [1](P7f3a) [source](#P7f3a) [P7f3a](#user-content-fn-P7f3a) [key:~P7f3a] [P7f3a,~lines~3-5] [P7f3a,~L3–L5]
-【P7f3a†L3-L5】 [P7f3a†L3-L5] 【P7f3a:0†source】 [P7f3a:3] [P7f3a#L3] [P7f3a~L3] [P7f3a|source] [[P7f3a|source]] [P7f3a.]
-[P7f3a~p.~3] P7f3a `P7f3a` `[P7f3a]` **[P7f3a]**
+[P7f3a](#P7f3a) [P7f3a](P7f3a) [P7f3a](<#P7f3a>) [P7f3a](#P7f3a~"key") [P7f3a]~(#P7f3a) [P7f3a]{#P7f3a} [P7f3a]()
+[P7f3a][] [[P7f3a]](#P7f3a) [[P7f3a](#P7f3a)] [\\[P7f3a\\]](#P7f3a) [**P7f3a**](#P7f3a) [P7f3a](keys.md)
+[[P7f3a]](docs/keys.md#key) [1](#P7f3a) [1](P7f3a) [source](#P7f3a) [P7f3a](#user-content-fn-P7f3a) [key:~P7f3a]
+[P7f3a,~lines~3-5] [P7f3a,~L3–L5] 【P7f3a†L3-L5】 [P7f3a†L3-L5] 【P7f3a:0†source】 [P7f3a:3] [P7f3a#L3] [P7f3a~L3]
+[P7f3a|source] [[P7f3a|source]] [P7f3a.] [P7f3a~p.~3] P7f3a `P7f3a` `[P7f3a]` **[P7f3a]**
 """.split()  # noqa: SIM905 - forms read better in lines
 
 
