@@ -266,10 +266,11 @@ class Inputs:
 
     def require_readable(self, scope: Scope) -> None:
         """Raise `SourceError` if there are documents in scope, and none of them could be read."""
+        unread = self.unread_of(scope.collections or ())
+        if not any(each.part is None for each in unread):  # to count what was read may cost more
+            return
         if not self.services.corpus.count_sources(scope, with_text=True):
-            unread = self.unread_of(scope.collections or ())
-            if any(each.part is None for each in unread):
-                raise unreadable_error(unread)
+            raise unreadable_error(unread)
 
     def _add_unread(self, report: AcquireReport) -> None:
         self.rejected += [(each.path, f"{each.verdict}: {each.why}") for each in report.problems]

@@ -24,12 +24,12 @@ from asky.app.corpus import (
 )
 from asky.app.schemas.corpus import added_object, collection_object, collections_object, sources_object, synced_object
 from asky.app.schemas.search import with_embedding
+from asky.app.unread_files import describe_parts
 from asky.cli.context import Stopped, command_context
 from asky.cli.listing_group import ListingGroup
 from asky.cli.options import json_option, verbosity_options
 from asky.cli.terminal.terminal import Terminal
 from asky.errors import UsageError
-from asky.evidence.unread import describe_parts
 from asky.text.counting import counted
 
 _NOTHING = "nothing is indexed yet; `asky corpus add PATH` adds documents"

@@ -12,12 +12,12 @@ import click
 from asky.app.requests import DocumentName
 from asky.app.schemas.search import external_ids, hits_object, with_embedding
 from asky.app.search import describe_place
+from asky.app.unread_files import describe_parts, of_sources
 from asky.cli.context import command_context
 from asky.cli.options import DocumentPath, json_option, verbosity_options
 from asky.cli.terminal.excerpt import wrapped_excerpt
 from asky.cli.terminal.terminal import Terminal
 from asky.errors import UsageError
-from asky.evidence.unread import describe_parts, of_sources
 from asky.values import Hit
 
 

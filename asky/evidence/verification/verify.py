@@ -189,7 +189,9 @@ def verify_claim(claim: str, passages: Sequence[str], *, question: str = "", abo
     An answer of a few words is judged with its `question`; a number that stands in `about`, what is known of the
     passages beside their text, is not missing.
     """
-    return check_claim(claim, [read_passage(text) for text in passages], question=question, about=about)
+    remarks = is_about_remarks(claim)
+    said = [read_passage(said_in(text, remarks=remarks)) for text in passages]
+    return check_claim(claim, said, question=question, about=about)
 
 
 def check_claim(
