@@ -15,7 +15,7 @@ from asky.app.unread_files import sum_up_unread
 from asky.concurrency import in_thread
 from asky.errors import SourceError, UsageError
 from asky.events import Event, Noted, Warned
-from asky.evidence.unread import describe_files, describe_parts, parts_of
+from asky.evidence.unread import PARTIAL, describe_files, describe_parts, parts_of
 from asky.research.corpus.report import AcquireCounts, verdict_of
 from asky.research.local.names import is_local_target, refuse_outside, show_target, uri_path
 from asky.storage.corpus import DEFAULT_COLLECTION
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from asky.wiring import Services
 
 _MAX_LISTED_UNSUPPORTED = 50  # files; more are only summed up
+_NOT_TRIED = ("refused", PARTIAL)
 _MAX_LISTED_PARTIAL = 10  # files read without some of their parts
 _SIGNS_OF_A_PATH = frozenset("/\\~:")
 
@@ -207,7 +208,8 @@ class Inputs:
     """Collects the documents of a question. `emit` receives notes about files that cannot be read.
 
     `shown` is the question as a model may see it, without local paths, and `file_names` are the names of the files that
-    it names. `rejected` lists unreadable files with reasons, and `unread` files and parts of files.
+    it names. `rejected` lists unreadable files with reasons, and `unread` files and parts of files. `updated` are
+    the collections whose files were read or compared now.
     """
 
     services: Services
@@ -219,7 +221,7 @@ class Inputs:
     rejected: list[tuple[str, str]] = field(default_factory=list)
     file_names: Sequence[str] = ()
     unread: list[UnreadFile] = field(default_factory=list)
-    _updated: set[int] = field(default_factory=set)
+    updated: set[int] = field(default_factory=set)
 
     def add_collections(
         self, names: Sequence[str], session: Session | None, *, default_documents: bool = True, has_text: bool = False
@@ -255,19 +257,19 @@ class Inputs:
         else:
             self.folders.append(path)
         self.add(collection_id)
-        self._updated.add(collection_id)
+        self.updated.add(collection_id)
         self._add_unread(report)
 
     def unread_of(self, collections: Sequence[int]) -> tuple[UnreadFile, ...]:
         """Return what is unread of the documents named, and of those of `collections` that were not updated now."""
-        stored = tuple(each for each in collections if each not in self._updated)
+        stored = tuple(each for each in collections if each not in self.updated)
         kept = unread_of(self.services, stored) if stored else []
         return tuple(dict.fromkeys([*self.unread, *kept]))
 
     def require_readable(self, scope: Scope) -> None:
         """Raise `SourceError` if there are documents in scope, and none of them could be read."""
-        unread = self.unread_of(scope.collections or ())
-        if not any(each.part is None for each in unread):  # to count what was read may cost more
+        unread = [each for each in self.unread_of(scope.collections or ()) if each.verdict not in _NOT_TRIED]
+        if not unread:  # to count what was read may cost more
             return
         if not self.services.corpus.count_sources(scope, with_text=True):
             raise unreadable_error(unread)
